@@ -1,17 +1,34 @@
+import { SchemaError } from '../errors.ts';
+import type { Steps } from './steps.ts';
+
 /**
  * A deep copy of plain objects and arrays, as JSON would have it: a property that is undefined is not there. Anything else
  * (a date, a class's instance) stays what it is.
  */
-export function cloneJson<T>(value: T): T {
+export function cloneJson<T>(value: T, steps?: Steps): T {
+  return copyOf(value, steps, 0) as T;
+}
+
+/** Of a value that is checked: everything that walks over it calls itself for each level, and the stack is not endless. */
+const MOST_LEVELS = 1_000;
+
+function copyOf(value: unknown, steps: Steps | undefined, level: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(cloneJson) as T;
+  if (steps !== undefined && level > MOST_LEVELS)
+    throw new SchemaError(`it is nested more than ${MOST_LEVELS} levels deep`);
+  if (Array.isArray(value)) {
+    steps?.take(value.length);
+    return value.map((item) => copyOf(item, steps, level + 1));
+  }
   if (!isPlainObject(value)) return value;
   const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) {
+  const keys = Object.keys(value);
+  steps?.take(keys.length);
+  for (const key of keys) {
     const field = value[key];
-    if (field !== undefined) set(copy, key, cloneJson(field));
+    if (field !== undefined) set(copy, key, copyOf(field, steps, level + 1));
   }
-  return copy as T;
+  return copy;
 }
 
 /** JSON.parse makes `__proto__` a property like any other, and an assignment would not. */

@@ -1,12 +1,10 @@
 import { createClosedDefinitions, type DefinitionMode } from './closed-definitions.ts';
-import { draftOf, refHidesSiblings } from './draft.ts';
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { ANNOTATIONS, mergeObjects } from './merge-objects.ts';
 import { conjunctsOf, demandedNames, describesObject, opensItself } from './object-level.ts';
-import { createRefResolver } from './refs.ts';
+import { openDocument, type SchemaDocument } from './schema-document.ts';
 import { ANY_KEY, ITEMS, sharedKeys } from './shared-keys.ts';
 import { isSchemaObject, listOf, mapOf, mapSubschemas, type Place } from './subschemas.ts';
-import { unicodePattern } from './unicode-pattern.ts';
 
 /**
  * A copy in which every object level refuses keys it does not know, unless the schema itself opens the level.
@@ -16,16 +14,18 @@ import { unicodePattern } from './unicode-pattern.ts';
  * `unevaluatedProperties: false`. What only tests a value (`not`, `if`, `contains`, `propertyNames`) keeps its meaning and
  * stays as it is. References are rewritten, because a definition used as a part must be open where another use is closed.
  */
-export function closeObjects(schema: JsonSchemaObject): JsonSchemaObject {
-  const resolve = createRefResolver(schema);
-  const onlyRef = refHidesSiblings(draftOf(schema));
-  const definitions = createClosedDefinitions(schema, { closed: close, open: openLevel, asIs });
+export function closeObjects(
+  schema: JsonSchemaObject,
+  document: SchemaDocument = openDocument(schema),
+): JsonSchemaObject {
+  const { resolve, steps } = document;
+  const definitions = createClosedDefinitions(schema, document, { closed: close, open: openLevel, asIs });
   return definitions.addTo(close(schema));
 
   /** No other schema applies to the same value. */
   function close(node: JsonSchemaObject): JsonSchemaObject {
     if (isOnlyRef(node)) return rewrite(node, asIsNode, 'closed');
-    const merged = conjunctsOf(node).length > 0 || node.$ref !== undefined ? mergeObjects(node, resolve) : node;
+    const merged = conjunctsOf(node).length > 0 || node.$ref !== undefined ? mergeObjects(node, document) : node;
     if (merged !== undefined && conjunctsOf(merged).length === 0) return closePlain(merged);
     if (isPureUnion(node)) return rewrite(node, closeNode);
     return closeComposite(node);
@@ -36,7 +36,7 @@ export function closeObjects(schema: JsonSchemaObject): JsonSchemaObject {
   }
 
   function closePlain(node: JsonSchemaObject): JsonSchemaObject {
-    const patterns = mapOf(node.patternProperties).map(([source]) => new RegExp(unicodePattern(source) ?? '', 'u'));
+    const patterns = mapOf(node.patternProperties).flatMap(([source]) => document.pattern(source) ?? []);
     const names = mapOf(node.properties).map(([name]) => name);
     const overlaps = names.some((name) => patterns.some((pattern) => pattern.test(name)));
     const closed = rewrite(node, (sub, place) => (overlaps && isProperty(place) ? asIsNode(sub) : closeNode(sub)));
@@ -54,7 +54,8 @@ export function closeObjects(schema: JsonSchemaObject): JsonSchemaObject {
 
   /** A part of a level that something else closes. Below it, all is closed but the keys that others describe too. */
   function openLevel(node: JsonSchemaObject, outerShared: ReadonlySet<string> = new Set()): JsonSchemaObject {
-    const shared = new Set([...outerShared, ...sharedKeys(node, resolve)]);
+    steps.take(outerShared.size);
+    const shared = new Set([...outerShared, ...sharedKeys(node, document)]);
     const openNode = (sub: JsonSchemaNode): JsonSchemaNode => (isSchemaObject(sub) ? openLevel(sub, shared) : sub);
     const change = (sub: JsonSchemaNode, place: Place): JsonSchemaNode => {
       if (IN_PLACE.has(place.keyword)) return openNode(sub);
@@ -82,6 +83,7 @@ export function closeObjects(schema: JsonSchemaObject): JsonSchemaObject {
     refMode: DefinitionMode = 'closed',
     shared?: ReadonlySet<string>,
   ): JsonSchemaObject {
+    steps.take(4 * (1 + Object.keys(node).length));
     const { $defs: _defs, definitions: _definitions, $id: _id, $anchor: _anchor, ...kept } = node;
     const copy = mapSubschemas(kept, (sub, place) => (TESTS.has(place.keyword) ? asIsNode(sub) : change(sub, place)));
     return splitDependencies(withRef(copy, resolve(node), refMode, shared));
@@ -101,7 +103,9 @@ export function closeObjects(schema: JsonSchemaObject): JsonSchemaObject {
 
   function isOnlyRef(node: JsonSchemaObject): boolean {
     if (node.$ref === undefined) return false;
-    return onlyRef || Object.keys(node).every((keyword) => keyword === '$ref' || ANNOTATIONS.has(keyword));
+    return (
+      document.isOnlyRefRead || Object.keys(node).every((keyword) => keyword === '$ref' || ANNOTATIONS.has(keyword))
+    );
   }
 
   /** The node and everything that applies to the same value. */
@@ -111,6 +115,7 @@ export function closeObjects(schema: JsonSchemaObject): JsonSchemaObject {
   ): readonly JsonSchemaObject[] {
     if (!isSchemaObject(node) || seen.has(node)) return [];
     seen.add(node);
+    steps.take();
     const condition = node.if as JsonSchemaNode | undefined;
     return [node, ...[...conjunctsOf(node).flat(), resolve(node), condition].flatMap((sub) => allParts(sub, seen))];
   }
@@ -153,7 +158,8 @@ function withNames(
   demanded: readonly string[],
   declared: readonly string[],
 ): JsonSchemaObject {
-  const missing = demanded.filter((name) => !declared.includes(name));
+  const known = new Set(declared);
+  const missing = demanded.filter((name) => !known.has(name));
   if (missing.length === 0) return schema;
   const entries = [...mapOf(schema.properties), ...missing.map((name) => [name, {}] as const)];
   return { ...schema, properties: Object.fromEntries(entries) };

@@ -1,4 +1,5 @@
 import type { JsonSchemaObject } from './json-schema-object.ts';
+import type { SchemaDocument } from './schema-document.ts';
 import { mapOf } from './subschemas.ts';
 
 /** The uses of a definition: closed by itself, open because another schema closes the level, or untouched. */
@@ -18,9 +19,14 @@ type Makers = Readonly<
 const NO_KEYS: ReadonlySet<string> = new Set();
 
 /** Definitions made on demand: recursion ends because a name is given before the definition is made. */
-export function createClosedDefinitions(root: JsonSchemaObject, make: Makers): ClosedDefinitions {
+export function createClosedDefinitions(
+  root: JsonSchemaObject,
+  { steps }: SchemaDocument,
+  make: Makers,
+): ClosedDefinitions {
   const keyword = root.$defs === undefined && root.definitions !== undefined ? 'definitions' : '$defs';
   const originals = new Map([...mapOf(root.$defs), ...mapOf(root.definitions)].map(([name, target]) => [target, name]));
+  const taken = new Set(originals.values());
   const names = new Map<JsonSchemaObject, Map<string, string>>();
   const made = new Map<string, JsonSchemaObject>();
 
@@ -28,6 +34,7 @@ export function createClosedDefinitions(root: JsonSchemaObject, make: Makers): C
     if (target === root && mode === 'closed') return '#';
     const uses = names.get(target) ?? new Map<string, string>();
     names.set(target, uses);
+    steps.take(1 + shared.size);
     const use = JSON.stringify([mode, [...shared].sort()]);
     const name = uses.get(use) ?? freeName(target, mode);
     if (!uses.has(use)) {
@@ -41,9 +48,9 @@ export function createClosedDefinitions(root: JsonSchemaObject, make: Makers): C
   function freeName(target: JsonSchemaObject, mode: DefinitionMode): string {
     const own = originals.get(target) ?? (target === root ? 'root' : 'part');
     const base = mode === 'closed' ? own : `${own}.${mode}`;
-    const isTaken = (name: string): boolean =>
-      made.has(name) || (name !== own && [...originals.values()].includes(name));
+    const isTaken = (name: string): boolean => made.has(name) || (name !== own && taken.has(name));
     for (let index = 1; ; index++) {
+      steps.take();
       const name = index === 1 ? base : `${base}.${index}`;
       if (!isTaken(name)) return name;
     }

@@ -3,9 +3,10 @@ import { isPlainObject } from './clone-json.ts';
 import { closeObjects } from './close-objects.ts';
 import { compileExtraKeyFinder } from './extra-keys.ts';
 import { compileForeign } from './foreign-schema.ts';
-import { documentOf, jsonSchema } from './json-schema.ts';
+import { documentOf, fromDocument, jsonSchema } from './json-schema.ts';
 import type { JsonSchemaObject } from './json-schema-object.ts';
 import { assertObjectSchema } from './object-schema.ts';
+import { openDocument, type SchemaDocument } from './schema-document.ts';
 import type { CompiledSchema } from './schema-result.ts';
 import { convertStandard, standardOf } from './standard-schema.ts';
 import { createStandardValidate } from './standard-validate.ts';
@@ -51,25 +52,25 @@ function compileOnce(
 function compileInput(schema: object): CompiledSchema {
   const standard = standardOf(schema);
   const document = standard === undefined ? documentOf(readJsonSchema(schema)) : documentOf(schema);
-  if (document !== undefined) return compileDocument(typeof document === 'boolean' ? {} : document);
+  if (document !== undefined) return compileDocument(document);
   if (standard === undefined) throw notASchema(schema);
-  const advertised = closeInput(convertStandard(standard, 'input'));
+  const advertised = closeInput(openDocument(convertStandard(standard, 'input')));
   const validate = createStandardValidate(standard, compileExtraKeyFinder(advertised));
-  return { jsonSchema: () => advertised, validate };
+  return { jsonSchema: () => advertised.root as JsonSchemaObject, validate };
 }
 
 /** The interpreter reads the very schema that is advertised, so the two cannot differ. */
-function compileDocument(document: JsonSchemaObject): CompiledSchema {
+function compileDocument(document: SchemaDocument): CompiledSchema {
   const advertised = closeInput(document);
-  const standard = jsonSchema(advertised)['~standard'];
-  return { jsonSchema: () => advertised, validate: createStandardValidate(standard) };
+  const standard = fromDocument(advertised)['~standard'];
+  return { jsonSchema: () => advertised.root as JsonSchemaObject, validate: createStandardValidate(standard) };
 }
 
-function closeInput(converted: JsonSchemaObject): JsonSchemaObject {
-  assertObjectSchema(converted);
+function closeInput(document: SchemaDocument): SchemaDocument {
+  assertObjectSchema(document);
+  const closed = closeObjects(document.root as JsonSchemaObject, document);
   // Providers look for the type at the root, also where alternatives say it.
-  const closed = closeObjects(converted);
-  return closed.type === undefined ? { type: 'object', ...closed } : closed;
+  return openDocument(closed.type === undefined ? { type: 'object', ...closed } : closed, document.origin);
 }
 
 function compileOutput(schema: object): CompiledSchema {

@@ -1,6 +1,7 @@
-import type { SchemaDraft } from '@cfworker/json-schema';
 import type { JsonSchemaNode } from './json-schema-object.ts';
 import { isSchemaObject } from './subschemas.ts';
+
+export type SchemaDraft = '4' | '7' | '2019-09' | '2020-12';
 
 /** The draft that `$schema` names; the newest where it names none that we know. */
 export function draftOf(schema: JsonSchemaNode): SchemaDraft {

@@ -1,11 +1,12 @@
-import { draftOf, refHidesSiblings } from './draft.ts';
+import { createRun, type Run } from './check.ts';
 import { formatPath } from './format-path.ts';
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
-import { compileKnownNames, patternsOf } from './known-names.ts';
-import { createRefResolver, type ResolveRef } from './refs.ts';
+import { createKnownNames, patternsOf } from './known-names.ts';
+import { openDocument, type SchemaDocument } from './schema-document.ts';
 import type { Problem } from './schema-result.ts';
+import { showJson } from './show-json.ts';
+import { PROBLEM_STEPS } from './steps.ts';
 import { isSchemaObject, listOf, mapOf } from './subschemas.ts';
-import { unicodePattern } from './unicode-pattern.ts';
 import { createUnionChoice, type UnionChoice } from './union-choice.ts';
 
 /** A key that no schema knows at its place. */
@@ -15,11 +16,11 @@ export interface ExtraKey {
   readonly known: readonly string[];
 }
 
-export type FindExtraKeys = (value: unknown) => readonly ExtraKey[];
+export type FindExtraKeys = (value: unknown, run?: Run) => readonly ExtraKey[];
 
 /** Every key, at any depth, that a closed level of the schema does not know. */
 export function compileExtraKeys(closed: JsonSchemaObject): (value: unknown) => Problem[] {
-  const find = compileExtraKeyFinder(closed);
+  const find = compileExtraKeyFinder(openDocument(closed));
   return (value) =>
     find(value).map((extra) => ({ path: formatPath(extra.path), message: describeExtraKey(extra).message }));
 }
@@ -27,11 +28,11 @@ export function compileExtraKeys(closed: JsonSchemaObject): (value: unknown) => 
 const NONE: readonly ExtraKey[] = Object.freeze([]);
 
 /** Compiles a finder of extra keys. It runs on every call, so a plain object costs no more than a loop over its keys. */
-export function compileExtraKeyFinder(schema: JsonSchemaNode): FindExtraKeys {
-  const visit = createVisitors(schema)(schema);
+export function compileExtraKeyFinder(document: SchemaDocument): FindExtraKeys {
+  const visit = createVisitors(document)(document.root);
   if (visit === undefined) return () => NONE;
-  return (value) => {
-    const trail: Trail = { keys: [], found: undefined };
+  return (value, run = createRun()) => {
+    const trail: Trail = { run, keys: [], found: undefined };
     visit(value, trail);
     return trail.found === undefined ? NONE : [...trail.found.values()];
   };
@@ -40,7 +41,7 @@ export function compileExtraKeyFinder(schema: JsonSchemaNode): FindExtraKeys {
 const MOST_NAMES_SHOWN = 40;
 
 export function describeExtraKey({ path, known }: ExtraKey): { path: readonly PropertyKey[]; message: string } {
-  const names = known.slice(0, MOST_NAMES_SHOWN).map((name) => JSON.stringify(name));
+  const names = known.slice(0, MOST_NAMES_SHOWN).map(showJson);
   const rest = known.length > names.length ? ` and ${known.length - names.length} more` : '';
   return {
     path,
@@ -53,6 +54,7 @@ export function describeExtraKey({ path, known }: ExtraKey): { path: readonly Pr
 
 /** Where the walk is, and what it has found, by path: two schemas may refuse the same key. */
 interface Trail {
+  readonly run: Run;
   readonly keys: PropertyKey[];
   found: Map<string, ExtraKey> | undefined;
 }
@@ -60,15 +62,14 @@ interface Trail {
 type Visit = (value: unknown, trail: Trail) => void;
 
 /** A closure for each schema that can refuse a key, undefined for the others. */
-function createVisitors(root: JsonSchemaNode): (node: JsonSchemaNode) => Visit | undefined {
-  const resolve = createRefResolver(root);
-  const onlyRef = refHidesSiblings(draftOf(root));
+function createVisitors(document: SchemaDocument): VisitOf {
   const visits = new Map<JsonSchemaObject, Visit | undefined>();
-  const choice = createUnionChoice(root, resolve, (node, value) => {
-    const trail: Trail = { keys: [], found: undefined };
+  const choice = createUnionChoice(document, (node, value, run) => {
+    const trail: Trail = { run, keys: [], found: undefined };
     visitOf(node)?.(value, trail);
     return trail.found?.size ?? 0;
   });
+  const knownNames = createKnownNames(document, choice);
 
   function visitOf(node: unknown): Visit | undefined {
     if (!isSchemaObject(node)) return undefined;
@@ -77,12 +78,12 @@ function createVisitors(root: JsonSchemaNode): (node: JsonSchemaNode) => Visit |
   }
 
   function compile(node: JsonSchemaObject): Visit | undefined {
-    if (typeof node.$ref === 'string' && onlyRef) return visitRef(node, resolve, visitOf);
+    if (typeof node.$ref === 'string' && document.isOnlyRefRead) return visitRef(node, document, visitOf);
     return sequence([
-      visitLevel(node, resolve, choice),
-      visitProperties(node, visitOf),
+      visitLevel(node, document, knownNames),
+      visitProperties(node, document, visitOf),
       visitItems(node, visitOf),
-      typeof node.$ref === 'string' ? visitRef(node, resolve, visitOf) : undefined,
+      typeof node.$ref === 'string' ? visitRef(node, document, visitOf) : undefined,
       ...listOf(node.allOf).map(visitOf),
       visitUnion(listOf(node.anyOf), visitOf, choice),
       visitUnion(listOf(node.oneOf), visitOf, choice),
@@ -97,64 +98,82 @@ type VisitOf = (node: unknown) => Visit | undefined;
 
 function sequence(parts: readonly (Visit | undefined)[]): Visit | undefined {
   const visits = parts.filter((part) => part !== undefined);
-  if (visits.length < 2) return visits[0];
+  if (visits.length === 0) return undefined;
   return (value, trail) => {
+    trail.run.steps.take(visits.length);
     for (const visit of visits) visit(value, trail);
   };
 }
 
 /** Made when it first runs, because schemas are recursive. */
-function visitRef(node: JsonSchemaObject, resolve: ResolveRef, visitOf: VisitOf): Visit {
+function visitRef(node: JsonSchemaObject, document: SchemaDocument, visitOf: VisitOf): Visit {
   let target: Visit | undefined;
   let isMade = false;
   return (value, trail) => {
-    if (!isMade) target = visitOf(resolve(node));
+    if (!isMade) target = visitOf(document.resolve(node));
     isMade = true;
+    trail.run.steps.take();
     target?.(value, trail);
   };
 }
 
 /** Checks the keys of the object itself, not of the values in it. */
-function visitLevel(node: JsonSchemaObject, resolve: ResolveRef, choice: UnionChoice): Visit | undefined {
-  if (node.additionalProperties === false) return visitClosed(node);
+function visitLevel(
+  node: JsonSchemaObject,
+  document: SchemaDocument,
+  knownNames: ReturnType<typeof createKnownNames>,
+): Visit | undefined {
+  if (document.hasHiddenNames(node)) return undefined;
+  if (node.additionalProperties === false) return visitClosed(node, document);
   if (node.additionalProperties !== undefined || node.unevaluatedProperties !== false) return undefined;
-  const collectNames = compileKnownNames(node, resolve, choice);
+  const collectNames = knownNames(node);
   return (value, trail) => {
     if (!isObject(value)) return;
     const known = new Set<string>();
-    collectNames(value, known);
-    for (const key of Object.keys(value))
-      if (!known.has(key) && value[key] !== undefined) report(trail, key, [...known]);
+    collectNames(value, known, trail.run);
+    reportUnknown(value, trail, [...known], (key) => known.has(key));
   };
 }
 
-function visitClosed(node: JsonSchemaObject): Visit {
+function visitClosed(node: JsonSchemaObject, document: SchemaDocument): Visit {
   const known = new Set(mapOf(node.properties).map(([key]) => key));
-  const patterns = patternsOf(node);
+  const names = [...known];
+  const patterns = patternsOf(node, document);
   return (value, trail) => {
     if (!isObject(value)) return;
-    for (const key of Object.keys(value)) {
-      if (known.has(key) || value[key] === undefined || patterns.some((pattern) => pattern.test(key))) continue;
-      report(trail, key, [...known]);
-    }
+    reportUnknown(value, trail, names, (key) => known.has(key) || patterns.some((pattern) => pattern.test(key)));
   };
 }
 
-function visitProperties(node: JsonSchemaObject, visitOf: VisitOf): Visit | undefined {
+function reportUnknown(
+  value: Record<string, unknown>,
+  trail: Trail,
+  names: readonly string[],
+  isKnown: (key: string) => boolean,
+): void {
+  const keys = Object.keys(value);
+  trail.run.steps.take(keys.length);
+  for (const key of keys) if (!isKnown(key) && value[key] !== undefined) report(trail, key, names);
+}
+
+function visitProperties(node: JsonSchemaObject, document: SchemaDocument, visitOf: VisitOf): Visit | undefined {
   const declared = new Set(mapOf(node.properties).map(([key]) => key));
   const own = mapOf(node.properties).flatMap(([key, sub]) => entryIf(key, visitOf(sub)));
   const byPattern = mapOf(node.patternProperties).flatMap(([source, sub]) => {
-    const pattern = unicodePattern(source);
-    return pattern === undefined ? [] : entryIf(new RegExp(pattern, 'u'), visitOf(sub));
+    const pattern = document.pattern(source);
+    return pattern === undefined ? [] : entryIf(pattern, visitOf(sub));
   });
-  const others = visitOf(node.additionalProperties);
-  const patterns = patternsOf(node);
+  const others = document.hasHiddenNames(node) ? undefined : visitOf(node.additionalProperties);
+  const patterns = patternsOf(node, document);
   if (own.length + byPattern.length === 0 && others === undefined) return undefined;
   return (value, trail) => {
     if (!isObject(value)) return;
+    trail.run.steps.take(own.length);
     for (const [key, visit] of own) if (Object.hasOwn(value, key)) visitAt(key, value[key], trail, visit);
     if (byPattern.length === 0 && others === undefined) return;
-    for (const key of Object.keys(value)) {
+    const keys = Object.keys(value);
+    trail.run.steps.take(keys.length);
+    for (const key of keys) {
       for (const [pattern, visit] of byPattern) if (pattern.test(key)) visitAt(key, value[key], trail, visit);
       const isOther = others !== undefined && !declared.has(key) && !patterns.some((pattern) => pattern.test(key));
       if (isOther) visitAt(key, value[key], trail, others);
@@ -172,6 +191,7 @@ function visitItems(node: JsonSchemaObject, visitOf: VisitOf): Visit | undefined
   if (rest === undefined && first.every((visit) => visit === undefined)) return undefined;
   return (value, trail) => {
     if (!Array.isArray(value)) return;
+    trail.run.steps.take(value.length);
     for (let index = 0; index < value.length; index++) {
       const visit = index < first.length ? first[index] : rest;
       if (visit !== undefined) visitAt(index, value[index], trail, visit);
@@ -182,7 +202,7 @@ function visitItems(node: JsonSchemaObject, visitOf: VisitOf): Visit | undefined
 function visitUnion(branches: readonly JsonSchemaNode[], visitOf: VisitOf, choice: UnionChoice): Visit | undefined {
   if (branches.every((branch) => visitOf(branch) === undefined)) return undefined;
   return (value, trail) => {
-    for (const branch of choice.branchesFor(branches, value)) visitOf(branch)?.(value, trail);
+    for (const branch of choice.branchesFor(branches, value, trail.run)) visitOf(branch)?.(value, trail);
   };
 }
 
@@ -193,8 +213,9 @@ function visitConditions(node: JsonSchemaObject, visitOf: VisitOf, choice: Union
   if (dependent.length === 0 && whenTrue === undefined && whenFalse === undefined) return undefined;
   return (value, trail) => {
     if (typeof value !== 'object' || value === null) return;
+    trail.run.steps.take(dependent.length);
     for (const [key, visit] of dependent) if (Object.hasOwn(value, key)) visit(value, trail);
-    if (condition !== undefined) (choice.fits(condition, value) ? whenTrue : whenFalse)?.(value, trail);
+    if (condition !== undefined) (choice.fits(condition, value, trail.run) ? whenTrue : whenFalse)?.(value, trail);
   };
 }
 
@@ -206,6 +227,7 @@ function visitAt(key: PropertyKey, value: unknown, trail: Trail, visit: Visit): 
 
 function report(trail: Trail, key: string, known: readonly string[]): void {
   const path = [...trail.keys, key];
+  trail.run.steps.take(PROBLEM_STEPS + path.length + Math.min(known.length, MOST_NAMES_SHOWN));
   trail.found ??= new Map();
   trail.found.set(formatPath(path), { path, known });
 }

@@ -1,26 +1,32 @@
 import { cloneJson } from './clone-json.ts';
-import { draftOf, refHidesSiblings } from './draft.ts';
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
-import { createRefResolver } from './refs.ts';
+import type { SchemaDocument } from './schema-document.ts';
+import type { Steps } from './steps.ts';
 import { isSchemaObject, listOf, mapOf } from './subschemas.ts';
 
-/** The schemas whose default is just being filled in: a default that holds itself is filled in once. */
-type Inserting = ReadonlySet<JsonSchemaNode>;
-type Fill = (value: unknown, inserting: Inserting) => void;
+interface Filling {
+  /** The schemas whose default is just being filled in: a default that holds itself is filled in once. */
+  readonly inserting: ReadonlySet<JsonSchemaNode>;
+  readonly steps: Steps;
+  /** What was filled in already: references lead to the same schema again and again. */
+  readonly filled: Map<Fill, WeakSet<object>>;
+}
+type Fill = (value: unknown, filling: Filling) => void;
 
 /** Writes defaults into the given value, which must be a copy, and returns it. */
-export function compileDefaults(root: JsonSchemaNode): (value: unknown) => unknown {
-  const resolve = createRefResolver(root);
-  const onlyRef = refHidesSiblings(draftOf(root));
+export function compileDefaults(document: SchemaDocument): (value: unknown, steps: Steps) => unknown {
+  const { root, resolve, isOnlyRefRead } = document;
   const fills = new Map<JsonSchemaObject, Fill>();
 
   function fillOf(node: JsonSchemaNode): Fill {
     if (!isSchemaObject(node)) return () => undefined;
     // Registered before it is compiled, and compiled when it first runs, because schemas are recursive.
     let made: readonly Fill[] | undefined;
-    const fill: Fill = (value, inserting) => {
+    const fill: Fill = (value, filling) => {
+      if (typeof value !== 'object' || value === null || isFilled(fill, value, filling)) return;
       made ??= compile(node);
-      for (const part of made) part(value, inserting);
+      filling.steps.take(1 + made.length);
+      for (const part of made) part(value, filling);
     };
     const known = fills.get(node) ?? fill;
     fills.set(node, known);
@@ -30,7 +36,7 @@ export function compileDefaults(root: JsonSchemaNode): (value: unknown) => unkno
   function compile(node: JsonSchemaObject): readonly Fill[] {
     const target = resolve(node);
     const ref = target === undefined ? [] : [fillOf(target)];
-    if (ref.length > 0 && onlyRef) return ref;
+    if (ref.length > 0 && isOnlyRefRead) return ref;
     const properties = mapOf(node.properties).map(([key, sub]) => fillProperty(key, sub));
     return [...ref, ...properties, ...fillItems(node), ...listOf(node.allOf).map(fillOf)];
   }
@@ -38,12 +44,14 @@ export function compileDefaults(root: JsonSchemaNode): (value: unknown) => unkno
   function fillProperty(key: string, sub: JsonSchemaNode): Fill {
     const inside = fillOf(sub);
     const byDefault = defaultOf(sub);
-    return (value, inserting) => {
+    return (value, filling) => {
       if (!isSchemaObject(value)) return;
-      if (Object.hasOwn(value, key)) return inside(value[key], inserting);
-      if (byDefault === undefined || inserting.has(sub)) return;
-      const inserted = cloneJson(byDefault);
-      inside(inserted, new Set(inserting).add(sub));
+      if (Object.hasOwn(value, key)) return inside(value[key], filling);
+      if (byDefault === undefined || filling.inserting.has(sub)) return;
+      const { inserting, steps } = filling;
+      steps.take(inserting.size);
+      const inserted = cloneJson(byDefault, steps);
+      inside(inserted, { ...filling, inserting: new Set(inserting).add(sub) });
       Object.defineProperty(value, key, { value: inserted, writable: true, enumerable: true, configurable: true });
     };
   }
@@ -60,17 +68,26 @@ export function compileDefaults(root: JsonSchemaNode): (value: unknown) => unkno
     const others = Array.isArray(node.items) ? node.additionalItems : node.items;
     const rest = isSchemaObject(others) ? fillOf(others) : undefined;
     if (first.length === 0 && rest === undefined) return [];
-    const fill: Fill = (value, inserting) => {
+    const fill: Fill = (value, filling) => {
       if (!Array.isArray(value)) return;
-      for (const [index, item] of value.entries()) (first[index] ?? rest)?.(item, inserting);
+      filling.steps.take(value.length);
+      for (const [index, item] of value.entries()) (first[index] ?? rest)?.(item, filling);
     };
     return [fill];
   }
 
   const fill = fillOf(root);
-  const none: Inserting = new Set();
-  return (value) => {
-    fill(value, none);
+  return (value, steps) => {
+    fill(value, { steps, inserting: new Set(), filled: new Map() });
     return value;
   };
+}
+
+/** True from the second time on. */
+function isFilled(fill: Fill, value: object, { filled }: Filling): boolean {
+  const values = filled.get(fill) ?? new WeakSet<object>();
+  filled.set(fill, values);
+  if (values.has(value)) return true;
+  values.add(value);
+  return false;
 }

@@ -1,106 +1,113 @@
-import { dereference, type OutputUnit, type Schema, type SchemaDraft, validate } from '@cfworker/json-schema';
-import { draftOf } from './draft.ts';
+import { ARRAY_CHECKS } from './array-checks.ts';
+import { ANY_ASSERTIONS, NUMBER_ASSERTIONS, TEXT_ASSERTIONS } from './assertions.ts';
+import { type Check, type CheckMaker, type Context, type Finding, fail, type MakeCheck, type Run } from './check.ts';
+import { Evaluated } from './evaluated.ts';
+import { IN_PLACE_CHECKS, makeRef } from './in-place-checks.ts';
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
-import { createRefResolver } from './refs.ts';
-import { isSchemaObject, mapSubschemas } from './subschemas.ts';
-import { unicodePattern } from './unicode-pattern.ts';
+import { OBJECT_CHECKS } from './object-checks.ts';
+import type { SchemaDocument } from './schema-document.ts';
+import { isSchemaObject } from './subschemas.ts';
 
 /** Interprets one document. Nothing is compiled to code, so it also runs where `new Function` is forbidden. */
 export interface Interpreter {
-  /** What is interpreted: only keywords that assert, each `$ref` to `#` or to one of its `$defs`. */
-  readonly document: JsonSchemaObject;
-  fits(node: JsonSchemaNode, value: unknown): boolean;
-  /** Every error, those of parent keywords included. Empty where the value fits. */
-  errors(value: unknown): readonly OutputUnit[];
+  fits(node: JsonSchemaNode, value: unknown, run: Run): boolean;
+  /** Everything in the value that does not fit the whole document. */
+  findings(value: unknown, run: Run): readonly Finding[];
 }
 
-/**
- * Works on a copy of its own: the library marks the schemas it reads, follows `id` and `$ref` into annotations, and trips
- * over patterns and formats that it does not know.
- *
- * @param options.extraKeys 'ignored' leaves out what forbids further keys.
- */
-export function createInterpreter(root: JsonSchemaNode, options: { extraKeys: 'refused' | 'ignored' }): Interpreter {
-  const draft = draftOf(root);
-  const resolve = createRefResolver(root);
-  const copies = new Map<JsonSchemaObject, JsonSchemaObject>();
-  const names = new Map<JsonSchemaObject, string>();
-  const definitions: Record<string, unknown> = {};
-  const document: JsonSchemaObject = { ...copy(root), $defs: definitions };
-  const lookup = dereference(document as Schema);
-  if (isSchemaObject(root)) copies.set(root, document);
+type Kind = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
+type Checks = readonly (readonly [keyword: string, make: MakeCheck])[];
 
-  function copy(node: JsonSchemaNode): JsonSchemaObject {
-    // As an object, `false` gives errors with a place in the schema.
-    if (!isSchemaObject(node)) return node ? {} : { not: {} };
-    const assertions = Object.fromEntries(Object.entries(node).filter(([keyword]) => ASSERTIONS.has(keyword)));
-    const result = mapSubschemas(assertions, (sub, { keyword }) => {
-      const isClosing = sub === false && (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties');
-      return isClosing && options.extraKeys === 'ignored' ? undefined : copy(sub);
-    });
-    copies.set(node, result);
-    rewriteRef(node, result);
-    rewriteDependencies(result);
-    rewriteTexts(result);
-    return result;
+/** In the order in which problems are listed. */
+const ANY_CHECKS: Checks = [...ANY_ASSERTIONS, ...IN_PLACE_CHECKS];
+const CHECKS: Readonly<Record<Kind, Checks>> = {
+  null: [],
+  boolean: [],
+  number: NUMBER_ASSERTIONS,
+  string: TEXT_ASSERTIONS,
+  array: ARRAY_CHECKS,
+  object: OBJECT_CHECKS,
+};
+
+/** @param options.extraKeys 'ignored' leaves out what forbids further keys. */
+export function createInterpreter(
+  document: SchemaDocument,
+  options: { extraKeys: 'refused' | 'ignored' },
+): Interpreter {
+  const checks = new Map<JsonSchemaObject, Check>();
+  const maker: CheckMaker = { document, extraKeys: options.extraKeys, checkOf };
+
+  function checkOf(node: JsonSchemaNode): Check {
+    if (!isSchemaObject(node)) return node ? acceptAll : refuseAll;
+    const check = checks.get(node) ?? makeCheck(node, maker);
+    checks.set(node, check);
+    return check;
   }
 
-  function rewriteRef(node: JsonSchemaObject, result: Record<string, unknown>): void {
-    const target = resolve(node);
-    delete result.$ref;
-    if (target === undefined) return;
-    if (isSchemaObject(target)) result.$ref = target === root ? '#' : `#/$defs/${nameOf(target)}`;
-    else if (!target) result.not = {};
-  }
-
-  function nameOf(target: JsonSchemaObject): string {
-    const known = names.get(target);
-    if (known !== undefined) return known;
-    const name = String(names.size);
-    names.set(target, name);
-    definitions[name] = copy(target);
-    return name;
-  }
-
-  const run = (node: JsonSchemaObject, value: unknown, shortCircuit: boolean): ReturnType<typeof validate> =>
-    validate(value, node as Schema, draft satisfies SchemaDraft, lookup, shortCircuit);
   return {
-    document,
-    fits: (node, value) => (isSchemaObject(node) ? run(copies.get(node) ?? {}, value, true).valid : node),
-    errors: (value) => run(document, value, false).errors,
+    fits: (node, value, run) => checkOf(node)(value, { run }),
+    findings: (value, run) => {
+      const findings: Finding[] = [];
+      const report = { findings, place: undefined, holder: undefined, isName: false };
+      checkOf(document.root)(value, { run, report });
+      return findings;
+    },
   };
 }
 
-const ASSERTIONS: ReadonlySet<string> = new Set(
-  `$ref type const enum required properties patternProperties additionalProperties unevaluatedProperties propertyNames
-  minProperties maxProperties dependentRequired dependentSchemas dependencies items prefixItems additionalItems
-  unevaluatedItems contains minContains maxContains minItems maxItems uniqueItems minimum maximum exclusiveMinimum
-  exclusiveMaximum multipleOf minLength maxLength pattern format allOf anyOf oneOf not if then else`.split(/\s+/),
-);
+const acceptAll: Check = (value) => kindOf(value) !== undefined;
+const refuseAll: Check = (value, context) => fail(context, { keyword: 'false', schema: false, value });
 
-/** The old keyword for two newer ones. Under its own name the library forgets which keys it knew. */
-function rewriteDependencies(schema: Record<string, unknown>): void {
-  if (!isSchemaObject(schema.dependencies)) return;
-  const entries = Object.entries(schema.dependencies);
-  const lists = entries.filter(([, value]) => Array.isArray(value));
-  const schemas = entries.filter(([, value]) => !Array.isArray(value));
-  schema.dependentRequired = Object.fromEntries([...lists, ...Object.entries(schema.dependentRequired ?? {})]);
-  schema.dependentSchemas = Object.fromEntries([...schemas, ...Object.entries(schema.dependentSchemas ?? {})]);
-  delete schema.dependencies;
+/** Made with the first value of each kind, in the steps of its check: most of a large schema is never looked at. */
+function makeCheck(node: JsonSchemaObject, maker: CheckMaker): Check {
+  const byKind: Partial<Record<Kind, readonly Check[]>> = {};
+  const isOnlyRef = maker.document.isOnlyRefRead && node.$ref !== undefined;
+  const make = (kind: Kind, { steps }: Run): readonly Check[] => {
+    steps.take(MAKING_STEPS);
+    const ref = makeRef(node, maker);
+    const others = isOnlyRef ? [] : makeAll(node, [...ANY_CHECKS, ...CHECKS[kind]], maker);
+    return ref === undefined ? others : [ref, ...others];
+  };
+  const check: Check = (value, context) => {
+    const kind = kindOf(value);
+    byKind[kind] ??= make(kind, context.run);
+    return runChecks(byKind[kind], value, context);
+  };
+  const tracks = node.unevaluatedProperties !== undefined || node.unevaluatedItems !== undefined;
+  return tracks && !isOnlyRef ? tracking(check) : check;
 }
 
-function rewriteTexts(schema: Record<string, unknown>): void {
-  if (typeof schema.pattern === 'string') setOrDelete(schema, 'pattern', unicodePattern(schema.pattern));
-  // The library looks formats up in a plain object, where `constructor` is found too.
-  if (typeof schema.format !== 'string' || schema.format in Object.prototype) delete schema.format;
-  if (!isSchemaObject(schema.patternProperties)) return;
-  const entries = Object.entries(schema.patternProperties).map(
-    ([pattern, sub]) => [unicodePattern(pattern), sub] as const,
-  );
-  schema.patternProperties = Object.fromEntries(entries.filter(([pattern]) => pattern !== undefined));
+const MAKING_STEPS = 20;
+
+function runChecks(checks: readonly Check[], value: unknown, context: Context): boolean {
+  context.run.steps.take(1 + checks.length);
+  let fits = true;
+  for (const check of checks) {
+    if (check(value, context)) continue;
+    if (context.report === undefined) return false;
+    fits = false;
+  }
+  return fits;
 }
 
-function setOrDelete(schema: Record<string, unknown>, keyword: string, value: unknown): void {
-  if (value === undefined) delete schema[keyword];
-  else schema[keyword] = value;
+function makeAll(node: JsonSchemaObject, list: Checks, maker: CheckMaker): Check[] {
+  return list.flatMap(([keyword, make]) => (Object.hasOwn(node, keyword) ? (make(node, maker) ?? []) : []));
+}
+
+/** A schema that asks what was looked at sees what it and its parts did, and not what those around it did. */
+function tracking(check: Check): Check {
+  return (value, context) => {
+    const own = new Evaluated();
+    const fits = check(value, { ...context, evaluated: own });
+    if (fits) context.evaluated?.addAll(own, context.run.steps);
+    return fits;
+  };
+}
+
+function kindOf(value: unknown): Kind {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  const type = typeof value;
+  if (type === 'object' || type === 'string' || type === 'number' || type === 'boolean') return type;
+  throw new TypeError(`A ${type} is not a JSON value.`);
 }

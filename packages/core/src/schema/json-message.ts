@@ -1,5 +1,7 @@
-import type { OutputUnit } from '@cfworker/json-schema';
+import type { Finding } from './check.ts';
+import { showJson } from './show-json.ts';
 import { isSchemaObject, textsOf } from './subschemas.ts';
+import { textLength } from './text-length.ts';
 
 /** What to tell a model: what was expected and what came. `key` where the problem is that of a property. */
 export interface JsonMessage {
@@ -9,17 +11,13 @@ export interface JsonMessage {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The messages for one error of the interpreter. `holder` is the keyword that holds the schema. */
-export function messageOf(
-  error: OutputUnit,
-  schema: Schema,
-  value: unknown,
-  holder: string | undefined,
-): readonly JsonMessage[] {
-  if (error.keyword === 'required') return missing(textsOf(schema.required), value, 'required, but missing');
-  if (error.keyword === 'dependentRequired') return missingBeside(schema.dependentRequired, value);
-  if (error.keyword === 'not') return [{ message: unwanted(schema.not, value, holder) }];
-  return [{ message: MESSAGES[error.keyword]?.(schema, value) ?? error.error }];
+/** The messages for one finding. */
+export function messageOf({ keyword, schema, value, holder }: Finding): readonly JsonMessage[] {
+  if (!isSchemaObject(schema)) return [{ message: notAllowed(holder) }];
+  if (keyword === 'required') return missing(textsOf(schema.required), value, 'required, but missing');
+  if (keyword === 'dependentRequired' || keyword === 'dependencies') return missingBeside(schema[keyword], value);
+  if (keyword === 'not') return [{ message: unwanted(schema.not, value, holder) }];
+  return [{ message: MESSAGES[keyword]?.(schema, value) ?? 'does not fit the schema' }];
 }
 
 function missing(names: readonly string[], value: unknown, message: string): readonly JsonMessage[] {
@@ -37,8 +35,11 @@ function missingBeside(dependent: unknown, value: unknown): readonly JsonMessage
 }
 
 function unwanted(not: unknown, value: unknown, holder: string | undefined): string {
-  const isNever = isSchemaObject(not) && Object.keys(not).length === 0;
-  if (!isNever) return `must not fit ${showValue(not)}, got ${got(value)}`;
+  const isNever = not === true || (isSchemaObject(not) && Object.keys(not).length === 0);
+  return isNever ? notAllowed(holder) : `must not fit ${showJson(not)}, got ${got(value)}`;
+}
+
+function notAllowed(holder: string | undefined): string {
   if (holder === 'additionalProperties' || holder === 'unevaluatedProperties') return 'unknown key';
   return holder !== undefined && /items$/i.test(holder)
     ? 'unexpected item: the list ends before it'
@@ -47,7 +48,7 @@ function unwanted(not: unknown, value: unknown, holder: string | undefined): str
 
 const MESSAGES: Readonly<Record<string, (schema: Schema, value: unknown) => string>> = {
   type: ({ type }, value) => `expected ${Array.isArray(type) ? type.join(' or ') : type}, got ${got(value)}`,
-  const: (schema, value) => `expected ${showValue(schema.const)}, got ${got(value)}`,
+  const: (schema, value) => `expected ${showJson(schema.const)}, got ${got(value)}`,
   enum: (schema, value) => `expected one of ${showAll(schema.enum)}, got ${got(value)}`,
   minimum: (schema, value) =>
     `expected ${schema.exclusiveMinimum === true ? 'more than' : 'at least'} ${schema.minimum}, got ${got(value)}`,
@@ -57,15 +58,15 @@ const MESSAGES: Readonly<Record<string, (schema: Schema, value: unknown) => stri
   exclusiveMaximum: (schema, value) => `expected less than ${schema.exclusiveMaximum}, got ${got(value)}`,
   multipleOf: (schema, value) => `expected a multiple of ${schema.multipleOf}, got ${got(value)}`,
   minLength: (schema, value) => `expected at least ${schema.minLength} characters, got ${got(value)}`,
-  maxLength: (schema, value) => `expected at most ${schema.maxLength} characters, got ${lengthOf(value)}`,
+  maxLength: (schema, value) => `expected at most ${schema.maxLength} characters, got ${textLength(String(value))}`,
   pattern: (schema, value) => `expected a text that matches /${schema.pattern}/, got ${got(value)}`,
   format: (schema, value) => `expected a text in the format "${schema.format}", got ${got(value)}`,
   minItems: (schema, value) => `expected at least ${schema.minItems} items, got ${sizeOf(value)}`,
   maxItems: (schema, value) => `expected at most ${schema.maxItems} items, got ${sizeOf(value)}`,
   uniqueItems: () => 'expected no item twice',
-  contains: (schema) => `expected an item that fits ${showValue(schema.contains)}`,
-  minContains: (schema) => `expected at least ${schema.minContains} items that fit ${showValue(schema.contains)}`,
-  maxContains: (schema) => `expected at most ${schema.maxContains} items that fit ${showValue(schema.contains)}`,
+  contains: (schema) => `expected an item that fits ${showJson(schema.contains)}`,
+  minContains: (schema) => `expected at least ${schema.minContains} items that fit ${showJson(schema.contains)}`,
+  maxContains: (schema) => `expected at most ${schema.maxContains} items that fit ${showJson(schema.contains)}`,
   minProperties: (schema, value) => `expected at least ${schema.minProperties} properties, got ${sizeOf(value)}`,
   maxProperties: (schema, value) => `expected at most ${schema.maxProperties} properties, got ${sizeOf(value)}`,
 };
@@ -73,25 +74,18 @@ const MESSAGES: Readonly<Record<string, (schema: Schema, value: unknown) => stri
 function got(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `${typeof value} ${showValue(value)}`;
+  return typeof value === 'object' ? 'an object' : `${typeof value} ${showJson(value)}`;
 }
 
+const MOST_VALUES_SHOWN = 100;
+
 function showAll(values: unknown): string {
-  return Array.isArray(values) ? values.map(showValue).join(', ') : showValue(values);
+  if (!Array.isArray(values)) return showJson(values);
+  const shown = values.slice(0, MOST_VALUES_SHOWN).map(showJson).join(', ');
+  return values.length <= MOST_VALUES_SHOWN ? shown : `${shown} and ${values.length - MOST_VALUES_SHOWN} more`;
 }
 
 function sizeOf(value: unknown): number {
+  if (Array.isArray(value)) return value.length;
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
-}
-
-function lengthOf(value: unknown): number {
-  return [...String(value)].length;
-}
-
-const LONGEST_SHOWN = 80;
-
-/** A value as JSON, short enough for a message. */
-function showValue(value: unknown): string {
-  const text = JSON.stringify(value) ?? typeof value;
-  return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}…`;
 }

@@ -2,28 +2,38 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 import { SchemaError } from '../errors.ts';
 import { describeError } from '../results/describe-error.ts';
 import { cloneJson } from './clone-json.ts';
-import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
+import type { JsonSchemaObject } from './json-schema-object.ts';
 import { createJsonValidator } from './json-validator.ts';
-import { createRefResolver } from './refs.ts';
+import { openDocument, type SchemaDocument, type SchemaOrigin } from './schema-document.ts';
 import { isSchemaNode } from './subschemas.ts';
-import { assertWellFormed } from './well-formed.ts';
+import { assertWellFormed, notASchemaNode } from './well-formed.ts';
 
 /** Both standards at once: it validates, and it knows its JSON Schema. */
 export type ValidatedJsonSchema<T> = StandardSchemaV1<unknown, T> & StandardJSONSchemaV1<unknown, T>;
 
 // Closing a schema to extra keys needs the document itself, not a converter's idea of it.
-const documents = new WeakMap<object, JsonSchemaNode>();
+const documents = new WeakMap<object, SchemaDocument>();
 
 /**
  * Any JSON Schema, validated: all problems are listed, and a valid value gets the `default` of each property it leaves out
  * (except inside `anyOf`, `oneOf` and `if`). The draft is the one that `$schema` names, 2020-12 otherwise. Throws a
  * SchemaError where the schema itself is malformed.
+ *
+ * @param options.origin 'data' for a schema that you did not write: its size is limited, its patterns are not run, and a check that
+ *   takes too many steps refuses the value. Default: 'code'.
  */
-export function jsonSchema<T = Record<string, unknown>>(schema: JsonSchemaObject | boolean): ValidatedJsonSchema<T> {
-  const document = readDocument(schema);
+export function jsonSchema<T = Record<string, unknown>>(
+  schema: JsonSchemaObject | boolean,
+  options: { readonly origin?: SchemaOrigin } = {},
+): ValidatedJsonSchema<T> {
+  return fromDocument<T>(readDocument(schema, options.origin ?? 'code'));
+}
+
+export function fromDocument<T = Record<string, unknown>>(document: SchemaDocument): ValidatedJsonSchema<T> {
+  const { root } = document;
   const validate = createJsonValidator(document) as StandardSchemaV1.Props<unknown, T>['validate'];
   const convert = (): Record<string, unknown> =>
-    typeof document === 'boolean' ? (document ? {} : { not: {} }) : cloneJson(document);
+    typeof root === 'boolean' ? (root ? {} : { not: {} }) : cloneJson(root);
   const standard = {
     version: 1,
     vendor: 'lastcall',
@@ -36,15 +46,16 @@ export function jsonSchema<T = Record<string, unknown>>(schema: JsonSchemaObject
 }
 
 /** The document given to `jsonSchema()`, where this is what came of it. */
-export function documentOf(schema: object): JsonSchemaNode | undefined {
+export function documentOf(schema: object): SchemaDocument | undefined {
   return documents.get(schema);
 }
 
 /** A checked copy: what the caller does to the schema afterwards changes nothing here. */
-function readDocument(schema: unknown): JsonSchemaNode {
+function readDocument(schema: unknown, origin: SchemaOrigin): SchemaDocument {
   try {
-    assertWellFormed(schema, isSchemaNode(schema) ? createRefResolver(schema) : () => undefined);
-    return cloneJson(schema);
+    if (!isSchemaNode(schema)) throw notASchemaNode(schema);
+    assertWellFormed(openDocument(schema, origin));
+    return openDocument(cloneJson(schema), origin);
   } catch (cause) {
     if (cause instanceof SchemaError) throw cause;
     throw new SchemaError(`The JSON Schema cannot be read: ${describeError(cause).message}`, { cause });

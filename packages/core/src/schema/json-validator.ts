@@ -1,48 +1,78 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { describeError } from '../results/describe-error.ts';
+import { createRun, type Run } from './check.ts';
 import { cloneJson } from './clone-json.ts';
-import { compileExtraKeyFinder, describeExtraKey, type ExtraKey } from './extra-keys.ts';
+import { compileExtraKeyFinder, describeExtraKey } from './extra-keys.ts';
 import { compileDefaults } from './fill-defaults.ts';
-import { createInterpreter, type Interpreter } from './interpreter.ts';
+import { createInterpreter } from './interpreter.ts';
 import { readIssues } from './json-issues.ts';
-import type { JsonSchemaNode } from './json-schema-object.ts';
+import type { SchemaDocument } from './schema-document.ts';
+import { CHECK_STEPS, TooManySteps } from './steps.ts';
 import { stripKeys } from './strip-keys.ts';
 
-/**
- * Validates first and fills in defaults afterwards: what the schema says is required is required, and a careless default
- * (`null` for a text) does not fail every call that leaves it out.
- */
-export function createJsonValidator(document: JsonSchemaNode): (value: unknown) => StandardSchemaV1.Result<unknown> {
-  const interpreter = createInterpreter(document, { extraKeys: 'refused' });
-  const fillDefaults = compileDefaults(document);
-  const findExtraKeys = compileExtraKeyFinder(document);
-  return (value) => {
+type Result = StandardSchemaV1.Result<unknown>;
+
+/** Checks values against a document. Never throws. */
+export function createJsonValidator(document: SchemaDocument): (value: unknown) => Result {
+  const check = createJsonCheck(document);
+  return (value) => check(value, createRun(document.origin === 'data' ? CHECK_STEPS : undefined));
+}
+
+/** The same, with the steps of each check counted by the caller. Made with the first value: many schemas are only shown to a model. */
+export function createJsonCheck(document: SchemaDocument): (value: unknown, run: Run) => Result {
+  let made: ReturnType<typeof compile> | undefined;
+  return (value, run) => {
     try {
-      const copy = cloneJson(value);
-      if (!isJsonType(copy)) return { issues: [{ message: `expected a JSON value, got ${typeof copy}`, path: [] }] };
-      if (interpreter.fits(document, copy)) return { value: fillDefaults(copy) };
-      return { issues: issuesOf(interpreter, copy, findExtraKeys(copy)) };
+      made ??= compile(document);
+      return made(value, run);
     } catch (error) {
-      return { issues: [{ message: `cannot be checked: ${describeError(error).message}`, path: [] }] };
+      return refused(`cannot be checked: ${describeError(error).message}`);
     }
   };
 }
 
 /**
- * Extra keys are found by name and everything else in the value without them. Asked for both at once, the interpreter says
- * that a key is unknown wherever its value is wrong.
+ * Validates first and fills in defaults afterwards: what the schema says is required is required, and a careless default
+ * (`null` for a text) does not fail every call that leaves it out.
  */
-function issuesOf(
-  interpreter: Interpreter,
-  value: unknown,
-  extra: readonly ExtraKey[],
-): readonly StandardSchemaV1.Issue[] {
-  const rest = stripKeys(
-    value,
-    extra.map(({ path }) => path),
-  );
-  const issues = [...extra.map(describeExtraKey), ...readIssues(interpreter, rest)];
-  return issues.length > 0 ? issues : [{ message: 'does not fit the schema', path: [] }];
+function compile(document: SchemaDocument): (value: unknown, run: Run) => Result {
+  const interpreter = createInterpreter(document, { extraKeys: 'refused' });
+  const fillDefaults = compileDefaults(document);
+  const findExtraKeys = compileExtraKeyFinder(document);
+  return (value, run) => {
+    const copy = cloneJson(value, run.steps);
+    if (!isJsonType(copy)) return refused(`expected a JSON value, got ${typeof copy}`);
+    if (interpreter.fits(document.root, copy, run)) return { value: fillDefaults(copy, run.steps) };
+    return explain(() => issuesOf(copy, run));
+  };
+
+  /**
+   * Extra keys are found by name and everything else in the value without them. Asked for both at once, the interpreter says
+   * that a key is unknown wherever its value is wrong.
+   */
+  function issuesOf(value: unknown, run: Run): readonly StandardSchemaV1.Issue[] {
+    const extra = findExtraKeys(value, run);
+    const rest = stripKeys(
+      value,
+      extra.map(({ path }) => path),
+    );
+    const issues = [...extra.map(describeExtraKey), ...readIssues(interpreter.findings(rest, run), run.steps)];
+    return issues.length > 0 ? issues : [{ message: 'does not fit the schema', path: [] }];
+  }
+}
+
+/** That the value does not fit is known already, even if the steps do not suffice to say why. */
+function explain(issues: () => readonly StandardSchemaV1.Issue[]): StandardSchemaV1.FailureResult {
+  try {
+    return { issues: issues() };
+  } catch (error) {
+    if (error instanceof TooManySteps) return refused(`does not fit the schema (why is unknown: ${error.message})`);
+    throw error;
+  }
+}
+
+function refused(message: string): StandardSchemaV1.FailureResult {
+  return { issues: [{ message, path: [] }] };
 }
 
 function isJsonType(value: unknown): boolean {

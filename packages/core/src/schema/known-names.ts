@@ -1,56 +1,67 @@
+import type { Run } from './check.ts';
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
-import type { ResolveRef } from './refs.ts';
+import type { SchemaDocument } from './schema-document.ts';
 import { isSchemaObject, listOf, mapOf } from './subschemas.ts';
-import { unicodePattern } from './unicode-pattern.ts';
 import type { UnionChoice } from './union-choice.ts';
 
-type CollectNames = (value: Record<string, unknown>, names: Set<string>) => void;
+type CollectNames = (value: Record<string, unknown>, names: Set<string>, run: Run) => void;
+type CollectorOf = (node: unknown) => CollectNames;
 
 /**
  * The names that a schema and all that applies beside it know in a value: what `unevaluatedProperties` looks at. By name
  * only, so a known key with a wrong value is not called unknown.
  */
-export function compileKnownNames(
-  node: JsonSchemaNode | undefined,
-  resolve: ResolveRef,
-  choice: UnionChoice,
-): CollectNames {
-  if (!isSchemaObject(node)) return () => undefined;
-  // Made when it first runs, because schemas are recursive.
-  let parts: readonly CollectNames[] | undefined;
-  return (value, names) => {
-    parts ??= [ownNames(node), ...namesBeside(node, resolve, choice)];
-    for (const collect of parts) collect(value, names);
-  };
+export function createKnownNames(document: SchemaDocument, choice: UnionChoice): CollectorOf {
+  const collectors = new Map<JsonSchemaObject, CollectNames>();
+  function collectorOf(node: unknown): CollectNames {
+    if (!isSchemaObject(node)) return () => undefined;
+    const collect = collectors.get(node) ?? compile(node);
+    collectors.set(node, collect);
+    return collect;
+  }
+  function compile(node: JsonSchemaObject): CollectNames {
+    // Made when it first runs, because schemas are recursive.
+    let parts: readonly CollectNames[] | undefined;
+    return (value, names, run) => {
+      parts ??= [ownNames(node, document), ...namesBeside(node, document.resolve(node), collectorOf, choice)];
+      run.steps.take(1 + parts.length);
+      for (const collect of parts) collect(value, names, run);
+    };
+  }
+  return collectorOf;
 }
 
-function ownNames(node: JsonSchemaObject): CollectNames {
+function ownNames(node: JsonSchemaObject, document: SchemaDocument): CollectNames {
   const own = mapOf(node.properties).map(([name]) => name);
-  const patterns = patternsOf(node);
-  const isOpen = isOpening(node.additionalProperties) || isOpening(node.unevaluatedProperties);
-  return (value, names) => {
+  const patterns = patternsOf(node, document);
+  const isOpen =
+    isOpening(node.additionalProperties) || isOpening(node.unevaluatedProperties) || document.hasHiddenNames(node);
+  return (value, names, { steps }) => {
+    steps.take(own.length);
     for (const name of own) names.add(name);
     if (!isOpen && patterns.length === 0) return;
-    for (const key of Object.keys(value)) if (isOpen || patterns.some((pattern) => pattern.test(key))) names.add(key);
+    const keys = Object.keys(value);
+    steps.take(keys.length);
+    for (const key of keys) if (isOpen || patterns.some((pattern) => pattern.test(key))) names.add(key);
   };
 }
 
-function namesBeside(node: JsonSchemaObject, resolve: ResolveRef, choice: UnionChoice): readonly CollectNames[] {
-  const collectorOf = (sub: unknown): CollectNames =>
-    compileKnownNames(sub as JsonSchemaNode | undefined, resolve, choice);
-  const collectors = new Map<JsonSchemaNode, CollectNames>();
+function namesBeside(
+  node: JsonSchemaObject,
+  target: JsonSchemaNode | undefined,
+  collectorOf: CollectorOf,
+  choice: UnionChoice,
+): readonly CollectNames[] {
   const union = (branches: readonly JsonSchemaNode[]): CollectNames => {
-    for (const branch of branches) collectors.set(branch, collectorOf(branch));
-    return (value, names) => {
-      for (const branch of choice.branchesFor(branches, value)) collectors.get(branch)?.(value, names);
+    return (value, names, run) => {
+      for (const branch of choice.branchesFor(branches, value, run)) collectorOf(branch)(value, names, run);
     };
   };
   const dependent = mapOf(node.dependentSchemas).map(([key, sub]) =>
     onlyIf((value) => Object.hasOwn(value, key), collectorOf(sub)),
   );
-  const all = [resolve(node), ...listOf(node.allOf)].map(collectorOf);
   return [
-    ...all,
+    ...[target, ...listOf(node.allOf)].map(collectorOf),
     union(listOf(node.anyOf)),
     union(listOf(node.oneOf)),
     ...dependent,
@@ -60,22 +71,22 @@ function namesBeside(node: JsonSchemaObject, resolve: ResolveRef, choice: UnionC
 
 function conditionNames(
   node: JsonSchemaObject,
-  collectorOf: (sub: unknown) => CollectNames,
+  collectorOf: CollectorOf,
   choice: UnionChoice,
 ): readonly CollectNames[] {
   const condition = node.if as JsonSchemaNode | undefined;
   if (condition === undefined) return [];
-  const holds = (value: unknown): boolean => choice.fits(condition, value);
+  const holds = (value: unknown, run: Run): boolean => choice.fits(condition, value, run);
   return [
     onlyIf(holds, collectorOf(condition)),
     onlyIf(holds, collectorOf(node.then)),
-    onlyIf((value) => !holds(value), collectorOf(node.else)),
+    onlyIf((value, run) => !holds(value, run), collectorOf(node.else)),
   ];
 }
 
-function onlyIf(applies: (value: Record<string, unknown>) => boolean, collect: CollectNames): CollectNames {
-  return (value, names) => {
-    if (applies(value)) collect(value, names);
+function onlyIf(applies: (value: Record<string, unknown>, run: Run) => boolean, collect: CollectNames): CollectNames {
+  return (value, names, run) => {
+    if (applies(value, run)) collect(value, names, run);
   };
 }
 
@@ -83,8 +94,7 @@ function isOpening(keyword: unknown): boolean {
   return keyword !== undefined && keyword !== false;
 }
 
-/** The patterns of a schema's `patternProperties`. */
-export function patternsOf(node: JsonSchemaObject): readonly RegExp[] {
-  const sources = mapOf(node.patternProperties).map(([source]) => unicodePattern(source));
-  return sources.filter((source) => source !== undefined).map((source) => new RegExp(source, 'u'));
+/** The patterns of a schema's `patternProperties`, without those that are not run. */
+export function patternsOf(node: JsonSchemaObject, document: SchemaDocument): readonly RegExp[] {
+  return mapOf(node.patternProperties).flatMap(([source]) => document.pattern(source) ?? []);
 }

@@ -1,16 +1,17 @@
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { describesObject } from './object-level.ts';
-import type { ResolveRef } from './refs.ts';
+import type { SchemaDocument } from './schema-document.ts';
 import { isSchemaObject, listOf, mapOf, textsOf } from './subschemas.ts';
 
 /**
  * One plain object for an `allOf` of plain objects with different keys: it says the same, can be closed, and is understood
  * by providers that know no `allOf`. Undefined where the parts cannot be put together like this.
  */
-export function mergeObjects(node: JsonSchemaObject, resolve: ResolveRef): JsonSchemaObject | undefined {
-  const parts = partsOf(node, resolve, new Set());
+export function mergeObjects(node: JsonSchemaObject, document: SchemaDocument): JsonSchemaObject | undefined {
+  const parts = partsOf(node, document, new Set());
   if (parts === undefined || !parts.some(describesObject)) return undefined;
   const properties = parts.flatMap((part) => mapOf(part.properties));
+  document.steps.take(properties.length);
   if (new Set(properties.map(([name]) => name)).size < properties.length) return undefined;
   const required = [...new Set(parts.flatMap((part) => textsOf(part.required)))];
   const { allOf: _allOf, $ref: _ref, ...own } = node;
@@ -33,14 +34,15 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set(
 
 function partsOf(
   node: JsonSchemaNode,
-  resolve: ResolveRef,
+  document: SchemaDocument,
   seen: Set<JsonSchemaNode>,
 ): readonly JsonSchemaObject[] | undefined {
   if (!isSchemaObject(node) || seen.has(node)) return undefined;
   seen.add(node);
+  document.steps.take();
   if (!Object.keys(node).every((keyword) => MERGED.has(keyword) || ANNOTATIONS.has(keyword))) return undefined;
   if (node.type !== undefined && node.type !== 'object') return undefined;
-  const target = node.$ref === undefined ? [] : [resolve(node) ?? false];
-  const below = [...listOf(node.allOf), ...target].map((sub) => partsOf(sub, resolve, seen));
+  const target = node.$ref === undefined ? [] : [document.resolve(node) ?? false];
+  const below = [...listOf(node.allOf), ...target].map((sub) => partsOf(sub, document, seen));
   return below.includes(undefined) ? undefined : [node, ...below.flatMap((parts) => parts ?? [])];
 }

@@ -14,10 +14,40 @@ const ROOT_URI = 'schema:/root';
 
 /** Resolves references inside one document; nothing is ever fetched. */
 export function createRefResolver(root: JsonSchemaNode): ResolveRef {
-  const targets = new Map<string, JsonSchemaNode>([[ROOT_URI, root]]);
-  const homes = new Map<JsonSchemaNode, Resource>();
   const document: Resource = { uri: ROOT_URI, root };
-  index(root, document);
+  let made: Index | undefined;
+  // Everything that reads a schema asks again for the same references.
+  const found = new Map<JsonSchemaObject, JsonSchemaNode | undefined>();
+  return (node) => {
+    if (typeof node.$ref !== 'string') return undefined;
+    if (!found.has(node)) found.set(node, find(node, node.$ref));
+    return found.get(node);
+  };
+
+  function find(node: JsonSchemaObject, ref: string): JsonSchemaNode | undefined {
+    // Most schemas have no references, and need no index.
+    made ??= indexOf(document);
+    const { targets, homes } = made;
+    const [address = '', fragment = ''] = ref.split('#', 2);
+    const { uri } = homes.get(node) ?? document;
+    const base = address === '' ? uri : absolute(address, uri);
+    if (fragment !== '' && !fragment.startsWith('/')) return targets.get(`${base}#${fragment}`);
+    return followPointer(targets.get(base), fragment);
+  }
+}
+
+interface Index {
+  /** What an address leads to. */
+  readonly targets: ReadonlyMap<string, JsonSchemaNode>;
+  /** Whose addresses a schema's own are relative to. */
+  readonly homes: ReadonlyMap<JsonSchemaNode, Resource>;
+}
+
+function indexOf(document: Resource): Index {
+  const targets = new Map<string, JsonSchemaNode>([[document.uri, document.root]]);
+  const homes = new Map<JsonSchemaNode, Resource>();
+  index(document.root, document);
+  return { targets, homes };
 
   function index(node: JsonSchemaNode, outer: Resource): void {
     if (!isSchemaObject(node) || homes.has(node)) return;
@@ -28,15 +58,6 @@ export function createRefResolver(root: JsonSchemaNode): ResolveRef {
     if (typeof node.$id === 'string' && node.$id.startsWith('#')) targets.set(resource.uri + node.$id, node);
     forEachSubschema(node, (sub) => index(sub, resource));
   }
-
-  return (node) => {
-    if (typeof node.$ref !== 'string') return undefined;
-    const [address = '', fragment = ''] = node.$ref.split('#', 2);
-    const { uri } = homes.get(node) ?? document;
-    const base = address === '' ? uri : absolute(address, uri);
-    if (fragment !== '' && !fragment.startsWith('/')) return targets.get(`${base}#${fragment}`);
-    return followPointer(targets.get(base), fragment);
-  };
 }
 
 function resourceOf(node: JsonSchemaObject, outer: Resource): Resource {

@@ -1,6 +1,6 @@
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { conjunctsOf } from './object-level.ts';
-import type { ResolveRef } from './refs.ts';
+import type { SchemaDocument } from './schema-document.ts';
 import { isSchemaObject, mapOf } from './subschemas.ts';
 
 /** Stands for the items of an array. */
@@ -12,16 +12,18 @@ export const ANY_KEY = '*';
  * The keys that several schemas describe at once. What is below such a key cannot be closed in one of them, because it
  * would refuse what only the other knows.
  */
-export function sharedKeys(node: JsonSchemaObject, resolve: ResolveRef): ReadonlySet<string> {
-  const target = resolve(node);
+export function sharedKeys(node: JsonSchemaObject, document: SchemaDocument): ReadonlySet<string> {
+  const target = document.resolve(node);
   const groups = [...conjunctsOf(node), ...(target === undefined ? [] : [[target]])];
   const described = [
     ownKeys(node),
-    ...groups.map((group) => union(group.map((sub) => keysOf(sub, resolve, new Set())))),
+    ...groups.map((group) => union(group.map((sub) => keysOf(sub, document, new Set())))),
   ];
   const speaking = described.filter((keys) => keys.size > 0);
   const names = speaking.flatMap((keys) => [...keys]);
-  const shared = new Set(names.filter((name, index) => names.indexOf(name) !== index));
+  document.steps.take(names.length);
+  const [shared, once] = [new Set<string>(), new Set<string>()];
+  for (const name of names) (once.has(name) ? shared : once).add(name);
   return speaking.length > 1 && names.includes(ANY_KEY) ? shared.add(ANY_KEY) : shared;
 }
 
@@ -38,12 +40,13 @@ function ownKeys(node: JsonSchemaObject): ReadonlySet<string> {
   return keys;
 }
 
-function keysOf(node: JsonSchemaNode, resolve: ResolveRef, seen: Set<JsonSchemaNode>): ReadonlySet<string> {
+function keysOf(node: JsonSchemaNode, document: SchemaDocument, seen: Set<JsonSchemaNode>): ReadonlySet<string> {
   if (!isSchemaObject(node) || seen.has(node)) return new Set();
   seen.add(node);
-  const target = resolve(node);
+  document.steps.take(1 + mapOf(node.properties).length);
+  const target = document.resolve(node);
   const beside = [...conjunctsOf(node).flat(), ...(target === undefined ? [] : [target])];
-  return union([ownKeys(node), ...beside.map((sub) => keysOf(sub, resolve, seen))]);
+  return union([ownKeys(node), ...beside.map((sub) => keysOf(sub, document, seen))]);
 }
 
 function union(sets: readonly ReadonlySet<string>[]): ReadonlySet<string> {

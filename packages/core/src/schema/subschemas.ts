@@ -50,31 +50,43 @@ export function mapSubschemas(
   schema: JsonSchemaObject,
   change: (sub: JsonSchemaNode, place: Place) => unknown,
 ): Record<string, unknown> {
-  const entries = Object.entries(schema).map(
-    ([keyword, value]) => [keyword, mapKeyword(keyword, value, change)] as const,
-  );
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+  const copy: Record<string, unknown> = {};
+  for (const keyword of Object.keys(schema)) {
+    const value = schema[keyword];
+    const mapped = HOLDERS.has(keyword) ? mapKeyword(keyword, value, change) : value;
+    if (mapped !== undefined) setOwn(copy, keyword, mapped);
+  }
+  return copy;
 }
 
 function mapKeyword(keyword: string, value: unknown, change: (sub: JsonSchemaNode, place: Place) => unknown): unknown {
-  const holder = HOLDERS.get(keyword);
-  if (holder === undefined) return value;
   if (Array.isArray(value)) return value.map((sub, key) => (isSchemaNode(sub) ? change(sub, { keyword, key }) : sub));
-  if (holder !== 'map') return isSchemaNode(value) ? change(value, { keyword }) : value;
+  if (HOLDERS.get(keyword) !== 'map') return isSchemaNode(value) ? change(value, { keyword }) : value;
   if (!isSchemaObject(value)) return value;
-  // Through entries, because `__proto__` is a legal property name and must stay one.
-  const entries = Object.entries(value).map(([key, sub]) => [
-    key,
-    isSchemaNode(sub) ? change(sub, { keyword, key }) : sub,
-  ]);
-  return Object.fromEntries(entries.filter(([, sub]) => sub !== undefined));
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const sub = value[key];
+    const mapped = isSchemaNode(sub) ? change(sub, { keyword, key }) : sub;
+    if (mapped !== undefined) setOwn(copy, key, mapped);
+  }
+  return copy;
 }
 
-export function forEachSubschema(schema: JsonSchemaObject, visit: (sub: JsonSchemaNode, place: Place) => void): void {
-  mapSubschemas(schema, (sub, place) => {
-    visit(sub, place);
-    return sub;
-  });
+/** `__proto__` is a legal property name and must stay one. */
+function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') object[key] = value;
+  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+export function forEachSubschema(schema: JsonSchemaObject, visit: (sub: JsonSchemaNode) => void): void {
+  for (const keyword of Object.keys(schema)) {
+    const holder = HOLDERS.get(keyword);
+    const held = schema[keyword];
+    if (holder === undefined) continue;
+    if (Array.isArray(held)) for (const sub of listOf(held)) visit(sub);
+    else if (holder !== 'map' && isSchemaNode(held)) visit(held);
+    else if (holder === 'map') for (const [, sub] of mapOf(held)) visit(sub);
+  }
 }
 
 /** The schemas in a list keyword. */

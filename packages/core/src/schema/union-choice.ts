@@ -1,12 +1,14 @@
+import type { Run } from './check.ts';
 import { createInterpreter, type Interpreter } from './interpreter.ts';
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import type { ResolveRef } from './refs.ts';
+import type { SchemaDocument } from './schema-document.ts';
 import { isSchemaObject, mapOf } from './subschemas.ts';
 
 /** Tells which alternative of a union a value was meant for. */
 export interface UnionChoice {
-  branchesFor(branches: readonly JsonSchemaNode[], value: unknown): readonly JsonSchemaNode[];
-  fits(node: JsonSchemaNode, value: unknown): boolean;
+  branchesFor(branches: readonly JsonSchemaNode[], value: unknown, run: Run): readonly JsonSchemaNode[];
+  fits(node: JsonSchemaNode, value: unknown, run: Run): boolean;
 }
 
 /**
@@ -14,31 +16,31 @@ export interface UnionChoice {
  * there; where none would, none. The interpreter is asked only where types and constants leave more than one.
  */
 export function createUnionChoice(
-  root: JsonSchemaNode,
-  resolve: ResolveRef,
-  countExtraKeys: (node: JsonSchemaNode, value: unknown) => number,
+  document: SchemaDocument,
+  countExtraKeys: (node: JsonSchemaNode, value: unknown, run: Run) => number,
 ): UnionChoice {
-  const strict = lazily(() => createInterpreter(root, { extraKeys: 'refused' }));
-  const loose = lazily(() => createInterpreter(root, { extraKeys: 'ignored' }));
-  const tests = new Map<JsonSchemaNode, (value: unknown) => boolean>();
+  const strict = lazily(() => createInterpreter(document, { extraKeys: 'refused' }));
+  const loose = lazily(() => createInterpreter(document, { extraKeys: 'ignored' }));
+  const tests = new Map<JsonSchemaNode, QuickTest>();
 
-  function mayFit(branch: JsonSchemaNode, value: unknown): boolean {
-    const test = tests.get(branch) ?? compileMayFit(branch, resolve);
+  function mayFit(branch: JsonSchemaNode, value: unknown, { steps }: Run): boolean {
+    const test = tests.get(branch) ?? compileMayFit(branch, document.resolve);
     tests.set(branch, test);
-    return test(value);
+    steps.take(test.cost);
+    return test.mayFit(value);
   }
 
   return {
-    fits: (node, value) => strict().fits(node, value),
-    branchesFor: (branches, value) => {
+    fits: (node, value, run) => strict().fits(node, value, run),
+    branchesFor: (branches, value, run) => {
       if (typeof value !== 'object' || value === null) return [];
-      const candidates = branches.filter((branch) => mayFit(branch, value));
+      const candidates = branches.filter((branch) => mayFit(branch, value, run));
       if (candidates.length < 2) return candidates;
-      const fitting = candidates.filter((branch) => strict().fits(branch, value));
+      const fitting = candidates.filter((branch) => strict().fits(branch, value, run));
       if (fitting.length > 0) return fitting;
       return fewest(
-        candidates.filter((branch) => loose().fits(branch, value)),
-        (branch) => countExtraKeys(branch, value),
+        candidates.filter((branch) => loose().fits(branch, value, run)),
+        (branch) => countExtraKeys(branch, value, run),
       );
     },
   };
@@ -58,20 +60,26 @@ function fewest<T>(candidates: readonly T[], count: (candidate: T) => number): r
   return best === undefined ? [] : [best];
 }
 
-/** False only where the alternative's type, or a constant in it, rules the value out. */
-function compileMayFit(branch: JsonSchemaNode, resolve: ResolveRef): (value: unknown) => boolean {
+interface QuickTest {
+  /** False only where the alternative's type, or a constant in it, rules the value out. */
+  readonly mayFit: (value: unknown) => boolean;
+  readonly cost: number;
+}
+
+function compileMayFit(branch: JsonSchemaNode, resolve: ResolveRef): QuickTest {
   const node = targetOf(branch, resolve);
-  if (!isSchemaObject(node)) return () => node;
+  if (!isSchemaObject(node)) return { cost: 1, mayFit: () => node };
   const types = node.type === undefined ? undefined : [node.type].flat();
   const constants = mapOf(node.properties).flatMap(([key, sub]) => {
     const values = isSchemaObject(sub) ? constantsOf(sub) : undefined;
-    return values === undefined ? [] : [[key, values] as const];
+    return values === undefined ? [] : [[key, new Set(values)] as const];
   });
-  return (value) => {
+  const mayFit = (value: unknown): boolean => {
     if (types?.includes(Array.isArray(value) ? 'array' : 'object') === false) return false;
     const object = value as Record<string, unknown>;
-    return constants.every(([key, values]) => !Object.hasOwn(object, key) || values.includes(object[key]));
+    return constants.every(([key, values]) => !Object.hasOwn(object, key) || values.has(object[key]));
   };
+  return { cost: 1 + constants.length, mayFit };
 }
 
 function targetOf(branch: JsonSchemaNode, resolve: ResolveRef): JsonSchemaNode {

@@ -1,21 +1,25 @@
 import { SchemaError } from '../errors.ts';
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import type { ResolveRef } from './refs.ts';
+import type { SchemaDocument } from './schema-document.ts';
+import { showJson } from './show-json.ts';
 import { holderOf, isSchemaNode, isSchemaObject, mapOf } from './subschemas.ts';
 import { unicodePattern } from './unicode-pattern.ts';
 
 /** Throws a SchemaError that names the place, so that a mistake shows when the tool is defined and not in its first call. */
-export function assertWellFormed(root: unknown, resolve: ResolveRef): asserts root is JsonSchemaNode {
+export function assertWellFormed({ root, resolve, origin }: SchemaDocument): void {
   const state = new Map<object, 'open' | 'done'>();
+  const findCircle = createCircleFinder(resolve);
   check(root, '#');
 
   function check(node: unknown, place: string): void {
     if (typeof node === 'boolean') return;
-    if (!isSchemaObject(node)) refuse(place, `expected a schema (an object, true or false), got ${kindOf(node)}`);
+    if (!isSchemaObject(node)) throw notASchemaNode(node, place);
     if (state.get(node) === 'done') return;
     if (state.get(node) === 'open') refuse(place, 'the schema object contains itself; use $ref for recursion');
     state.set(node, 'open');
     checkKeywords(node, place);
+    if (typeof node.pattern === 'string') checkPattern(node.pattern, place);
     for (const [keyword, value] of Object.entries(node)) checkHolder(keyword, value, `${place}/${keyword}`);
     state.set(node, 'done');
     checkRef(node, place);
@@ -41,10 +45,17 @@ export function assertWellFormed(root: unknown, resolve: ResolveRef): asserts ro
     if (node.$ref === undefined) return;
     const target = resolve(node);
     if (target === undefined)
-      refuse(place, `$ref ${JSON.stringify(node.$ref)} leads nowhere; only references inside the schema are followed`);
+      refuse(place, `$ref ${showJson(node.$ref)} leads nowhere; only references inside the schema are followed`);
     if (isSchemaObject(target) && !state.has(target)) check(target, String(node.$ref));
-    if (leadsBack(node, resolve))
-      refuse(place, `$ref ${JSON.stringify(node.$ref)} leads back to itself without going into the value`);
+    const circle = findCircle(node);
+    if (circle !== undefined)
+      refuse(place, `$ref ${showJson(circle)} leads back to itself without going into the value`);
+  }
+
+  /** A pattern that is not run need not be one. */
+  function checkPattern(pattern: string, place: string): void {
+    if (origin === 'code' && unicodePattern(pattern) === undefined)
+      refuse(place, `${showJson(pattern)} is not a regular expression`);
   }
 }
 
@@ -87,27 +98,35 @@ function checkKeywords(node: JsonSchemaObject, place: string): void {
   for (const [keywords, isRight, expected] of KEYWORDS) {
     for (const keyword of keywords) {
       if (!Object.hasOwn(node, keyword) || isRight(node[keyword])) continue;
-      refuse(place, `"${keyword}" must be ${expected}, not ${JSON.stringify(node[keyword])}`);
+      refuse(place, `"${keyword}" must be ${expected}, not ${showJson(node[keyword])}`);
     }
   }
-  if (typeof node.pattern === 'string') checkPattern(node.pattern, place);
 }
 
-function checkPattern(pattern: string, place: string): void {
-  if (unicodePattern(pattern) === undefined) refuse(place, `${JSON.stringify(pattern)} is not a regular expression`);
+/**
+ * Finds the reference of a circle. Follows only what applies to the same value: such a circle would never end, for any interpreter. No
+ * schema is looked at twice, however many references there are.
+ */
+function createCircleFinder(resolve: ResolveRef): (start: JsonSchemaNode) => string | undefined {
+  const done = new Set<JsonSchemaNode>();
+  const open = new Set<JsonSchemaNode>();
+  return function find(node): string | undefined {
+    if (!isSchemaObject(node) || done.has(node)) return undefined;
+    if (open.has(node)) return refIn([...open].slice([...open].indexOf(node)));
+    open.add(node);
+    for (const next of inPlace(node, resolve)) {
+      const circle = find(next);
+      if (circle !== undefined) return circle;
+    }
+    open.delete(node);
+    done.add(node);
+    return undefined;
+  };
 }
 
-/** Follows only what applies to the same value: such a circle would never end, for any interpreter. */
-function leadsBack(start: JsonSchemaObject, resolve: ResolveRef): boolean {
-  const seen = new Set<JsonSchemaNode>();
-  const queue: JsonSchemaNode[] = inPlace(start, resolve);
-  for (const node of queue) {
-    if (node === start) return true;
-    if (!isSchemaObject(node) || seen.has(node)) continue;
-    seen.add(node);
-    queue.push(...inPlace(node, resolve));
-  }
-  return false;
+function refIn(circle: readonly JsonSchemaNode[]): string {
+  const refs = circle.map((node) => (isSchemaObject(node) ? node.$ref : undefined));
+  return String(refs.find((ref) => ref !== undefined) ?? '#');
 }
 
 function inPlace(node: JsonSchemaObject, resolve: ResolveRef): JsonSchemaNode[] {
@@ -125,6 +144,15 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'an array' : typeof value;
 }
 
+/** The error for something that is no schema at all. */
+export function notASchemaNode(value: unknown, place: string = '#'): SchemaError {
+  return problemAt(place, `expected a schema (an object, true or false), got ${kindOf(value)}`);
+}
+
 function refuse(place: string, problem: string): never {
-  throw new SchemaError(`JSON Schema at ${place}: ${problem}.`);
+  throw problemAt(place, problem);
+}
+
+function problemAt(place: string, problem: string): SchemaError {
+  return new SchemaError(`JSON Schema at ${place}: ${problem}.`);
 }

@@ -7,6 +7,7 @@ import { SchemaError } from '../../src/errors.ts';
 import { compileOutputSchema, compileSchema } from '../../src/schema/compiled-schema.ts';
 import { jsonSchema } from '../../src/schema/json-schema.ts';
 import { assertObjectSchema } from '../../src/schema/object-schema.ts';
+import { openDocument } from '../../src/schema/schema-document.ts';
 import type { CompiledSchema, SchemaResult } from '../../src/schema/schema-result.ts';
 
 /** The same tool input in every way it can be written. */
@@ -336,7 +337,7 @@ test('a schema of an object is recognised through references and unions', () => 
     { allOf: [{}, object] },
     { $ref: '#/$defs/o', $defs: { o: object } },
   ];
-  for (const schema of good) assertObjectSchema(schema);
+  for (const schema of good) assertObjectSchema(openDocument(schema));
   const bad = [
     {},
     { type: 'array' },
@@ -346,7 +347,7 @@ test('a schema of an object is recognised through references and unions', () => 
     { $ref: '#' },
     { $ref: '#/no' },
   ];
-  for (const schema of bad) expect(() => assertObjectSchema(schema)).toThrow(SchemaError);
+  for (const schema of bad) expect(() => assertObjectSchema(openDocument(schema))).toThrow(SchemaError);
 });
 
 describe('an output schema', () => {

@@ -13,6 +13,12 @@ export interface GatewayLimits {
   /** The number of agents' messages in a row, without one by a person, after which no agent is woken. */
   readonly hopLimit: number;
   readonly bodyBytes: number;
+  /** The number of tools that a request may bring, for the caller to run. */
+  readonly clientTools: number;
+  /** How large one of them may be as JSON: its name, its description and its schema. */
+  readonly clientToolBytes: number;
+  /** How large all of them may be. */
+  readonly clientToolsBytes: number;
   readonly messageCharacters: number;
   readonly resultBytes: number;
   /** How much of a tool's output is shown. The rest is cut off and can be read back by reference. */
@@ -58,6 +64,9 @@ export const DEFAULT_GATEWAY_LIMITS: GatewayLimits = {
   retryMs: 1_000,
   hopLimit: 8,
   bodyBytes: 1_000_000,
+  clientTools: 128,
+  clientToolBytes: 64_000,
+  clientToolsBytes: 128_000,
   messageCharacters: 32_000,
   resultBytes: 256_000,
   outputBytes: 256_000,

@@ -1,6 +1,7 @@
-import { type JsonSchemaObject, jsonSchema, LastcallError, ToolDefinitionError } from '@lastcall/core';
+import { type JsonSchemaObject, LastcallError, ToolDefinitionError } from '@lastcall/core';
 import { dataTool } from '@lastcall/core/internal';
 import { type ProblemAt, problemsIn } from './config-problem.ts';
+import { dataSchema, dataSchemas } from './data-schema.ts';
 import { httpExecutionSchema } from './http-execution.ts';
 import { imageExecutionSchema } from './image-execution.ts';
 import type { ToolConfig, ToolExecution } from './tool-config.ts';
@@ -13,7 +14,6 @@ export function toolProblems(config: ToolConfig): readonly ProblemAt[] {
     ...visibilityProblems(config),
     ...pendingProblems(config),
     ...definitionProblems(config),
-    ...resultSchemaProblems(config.resultSchema),
   ];
 }
 
@@ -146,9 +146,12 @@ function pendingProblems(config: ToolConfig): readonly ProblemAt[] {
 }
 
 /** Applies core's own rules for a tool, and reports them at the path they concern. */
-function definitionProblems({ description, inputSchema, outputSchema }: ToolConfig): readonly ProblemAt[] {
+function definitionProblems(config: ToolConfig): readonly ProblemAt[] {
+  const { description, inputSchema, outputSchema, resultSchema } = config;
+  const ofSchemas = Object.entries({ inputSchema, outputSchema, resultSchema }).flatMap(schemaProblems);
+  if (ofSchemas.length > 0) return ofSchemas;
   try {
-    dataTool({ description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) });
+    dataTool({ description, ...dataSchemas(config) });
     return [];
   } catch (error) {
     if (!(error instanceof ToolDefinitionError)) throw error;
@@ -156,13 +159,13 @@ function definitionProblems({ description, inputSchema, outputSchema }: ToolConf
   }
 }
 
-function resultSchemaProblems(schema: JsonSchemaObject | undefined): readonly ProblemAt[] {
+function schemaProblems([field, schema]: [string, JsonSchemaObject | undefined]): readonly ProblemAt[] {
   if (schema === undefined) return [];
   try {
-    jsonSchema(schema);
+    dataSchema(schema);
     return [];
   } catch (error) {
     if (!(error instanceof LastcallError)) throw error;
-    return [{ path: ['resultSchema'], message: `cannot be used: ${error.message}` }];
+    return [{ path: [field], message: `cannot be used: ${error.message}` }];
   }
 }

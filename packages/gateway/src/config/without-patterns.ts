@@ -7,33 +7,66 @@ const SCHEMAS = new Set([
   ...['propertyNames', 'not', 'if', 'then', 'else', 'contentSchema'],
 ]);
 
+type Schema = Record<string, unknown>;
+
 /**
- * The schema without the regular expressions in it. One such as `^(a+)+$` takes minutes on a short text, and all that
- * time the process does nothing else; a schema that came as data is not to be trusted with that. A model still reads
- * them, in the descriptions.
+ * The schema with its regular expressions moved into the descriptions, where a model reads them: everywhere that a schema can stand, and
+ * wherever a reference leads. They are never run: one such as `^(a+)+$` takes minutes on a short text, and nothing else happens
+ * meanwhile.
  */
 export function withoutPatterns(schema: JsonSchemaObject): JsonSchemaObject {
-  return strip(schema) as JsonSchemaObject;
-}
-
-function strip(schema: unknown): unknown {
-  if (!isObject(schema)) return schema;
-  const { pattern, patternProperties, ...others } = schema;
-  const copy = Object.fromEntries(Object.entries(others).map(([key, value]) => [key, stripKeyword(key, value)]));
-  if (pattern !== undefined)
-    copy.description = [schema.description, `Pattern: ${String(pattern)}`].filter(Boolean).join(' ');
-  // Names that a pattern allowed must not be refused now.
-  if (patternProperties !== undefined) copy.additionalProperties = true;
+  const copy = structuredClone(schema);
+  const seen = new Set<object>();
+  strip(copy, seen);
+  for (const ref of refsIn(copy)) strip(targetOf(copy, ref), seen);
   return copy;
 }
 
-function stripKeyword(keyword: string, value: unknown): unknown {
-  if (SCHEMAS_BY_NAME.has(keyword) && isObject(value))
-    return Object.fromEntries(Object.entries(value).map(([name, sub]) => [name, strip(sub)]));
-  if (LISTS_OF_SCHEMAS.has(keyword) && Array.isArray(value)) return value.map(strip);
-  return SCHEMAS.has(keyword) ? strip(value) : value;
+function strip(schema: unknown, seen: Set<object>): void {
+  if (!isObject(schema) || seen.has(schema)) return;
+  seen.add(schema);
+  const { pattern, patternProperties } = schema;
+  if (typeof pattern === 'string')
+    schema.description = [schema.description, `Pattern: ${pattern}`].filter(Boolean).join(' ');
+  // Names that a pattern allowed must not be refused now.
+  if (patternProperties !== undefined) schema.additionalProperties = true;
+  delete schema.pattern;
+  delete schema.patternProperties;
+  for (const sub of Object.entries(schema).flatMap(subschemas)) strip(sub, seen);
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function subschemas([keyword, value]: [string, unknown]): readonly unknown[] {
+  if (SCHEMAS_BY_NAME.has(keyword) && isObject(value)) return Object.values(value);
+  if (LISTS_OF_SCHEMAS.has(keyword) && Array.isArray(value)) return value;
+  return SCHEMAS.has(keyword) ? [value] : [];
+}
+
+/** Also those in what is no schema: another reference may lead there. */
+function refsIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { $ref } = value as { readonly $ref?: unknown };
+  return [...(typeof $ref === 'string' ? [$ref] : []), ...Object.values(value).flatMap(refsIn)];
+}
+
+function targetOf(root: unknown, ref: string): unknown {
+  const [address, pointer = ''] = ref.split('#', 2);
+  if (address !== '' || !pointer.startsWith('/')) return undefined;
+  return pointer.split('/').slice(1).reduce<unknown>(stepInto, root);
+}
+
+function stepInto(place: unknown, segment: string): unknown {
+  const key = decoded(segment).replaceAll('~1', '/').replaceAll('~0', '~');
+  return typeof place === 'object' && place !== null && Object.hasOwn(place, key) ? (place as Schema)[key] : undefined;
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+function isObject(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
-import { type Answer, jsonSchema } from '@lastcall/core';
+import type { Answer } from '@lastcall/core';
 import { formatPath } from '../../config/config-problem.ts';
+import { dataSchema } from '../../config/data-schema.ts';
 import { toJson } from '../../ports/store/json.ts';
 import { ApiError } from '../api-error.ts';
 import { tooLarge } from '../entities/invalid.ts';
@@ -29,7 +30,7 @@ export async function fitAnswer(answer: Answer, { kind, resultSchema }: PendingC
 }
 
 async function fit(field: string, value: unknown, schema: NonNullable<PendingCall['resultSchema']>): Promise<unknown> {
-  const checked = await jsonSchema<unknown>(schema)['~standard'].validate(value);
+  const checked = await dataSchema(schema)['~standard'].validate(value);
   if (checked.issues === undefined) return checked.value;
   const problems = checked.issues.map(({ path = [], message }) => ({
     path: formatPath([field, ...path.map((step) => (typeof step === 'object' ? step.key : step))]),

@@ -1,4 +1,5 @@
-import { type JsonSchemaObject, jsonSchema } from '@lastcall/core';
+import type { JsonSchemaObject } from '@lastcall/core';
+import { dataSchema } from '../../config/data-schema.ts';
 import type { Answerers } from '../../config/tool-config.ts';
 import { toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -38,7 +39,7 @@ export interface OpenedPending {
 export async function openPending(tx: Tx, call: OpenedPending): Promise<number | undefined> {
   // A schema that cannot be used would refuse every answer, so it is refused now, while the tool's author can see it.
   const schema = call.kind === 'approval' ? call.inputSchema : call.resultSchema;
-  if (schema !== undefined) jsonSchema(schema);
+  if (schema !== undefined) dataSchema(schema);
   const now = tx.now();
   const waiting = {
     kind: call.kind,

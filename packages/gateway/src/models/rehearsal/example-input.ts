@@ -11,7 +11,7 @@ export interface Request {
 /** An input that fits the schema: with words of the text where they fit, and otherwise the plainest there is. */
 export function exampleInput(schema: unknown, request: Request): Record<string, unknown> {
   const root = isSchema(schema) ? schema : {};
-  const value = toValue(root, { request, root, key: '', depth: 0 });
+  const value = toValue(root, { request, root, key: '', depth: 0, parts: { left: MOST_PARTS } });
   return isSchema(value) ? { ...value } : {};
 }
 
@@ -20,15 +20,19 @@ interface Field {
   readonly root: Schema;
   readonly key: string;
   readonly depth: number;
+  /** Counts down what is looked at. */
+  readonly parts: { left: number };
 }
 
 // A schema that contains itself never ends; nothing that a model is asked for is so deep.
 const DEEPEST = 12;
+// Parts of a schema may double with each level. What is beyond is left as it is.
+const MOST_PARTS = 500;
 
 function toValue(given: unknown, { depth, ...field }: Field): unknown {
-  if (!isSchema(given) || depth > DEEPEST) return 'example';
+  if (!isSchema(given) || depth > DEEPEST || field.parts.left-- <= 0) return 'example';
   const inner = { ...field, depth: depth + 1 };
-  const schema = flatten(given, field.root);
+  const schema = flatten(given, field);
   const { type, properties, items, minItems } = schema;
   const isFixed = 'const' in schema || 'enum' in schema;
   if (!isFixed && (type === 'object' || isSchema(properties))) return toObject(schema, inner);
@@ -118,16 +122,16 @@ function fitLength(text: string, { minLength, maxLength }: Schema): string {
 }
 
 /** The schema with its references followed, the parts of `allOf` joined, and the first of its alternatives taken. */
-function flatten(schema: Schema, root: Schema, depth: number = 0): Schema {
+function flatten(schema: Schema, { root, parts: count }: Pick<Field, 'root' | 'parts'>, depth: number = 0): Schema {
   const { $ref, allOf, anyOf, oneOf, ...own } = schema;
   // "Or null" is written as an alternative: the other one says more.
   const alternatives = [anyOf, oneOf].map((list) => listOf(list).find((one) => !isNull(one)) ?? listOf(list)[0]);
   const parts = [resolveRef($ref, root), ...listOf(allOf), ...alternatives];
-  return depth > DEEPEST
+  return depth > DEEPEST || count.left-- <= 0
     ? own
     : parts
         .filter(isSchema)
-        .map((part) => flatten(part, root, depth + 1))
+        .map((part) => flatten(part, { root, parts: count }, depth + 1))
         .reduce(join, own);
 }
 
@@ -145,8 +149,11 @@ function resolveRef(ref: unknown, root: Schema): unknown {
 
 function toTest(schema: Schema): (value: unknown) => boolean {
   try {
-    const { validate } = jsonSchema(schema)['~standard'];
-    return (value) => 'value' in validate(value);
+    const { validate } = jsonSchema(schema, { origin: 'data' })['~standard'];
+    const pattern = typeof schema.pattern === 'string' ? new RegExp(schema.pattern, 'u') : undefined;
+    // Schemas that are data come here without patterns. One that is here was written in code.
+    const matches = (value: unknown): boolean => typeof value !== 'string' || pattern?.test(value) !== false;
+    return (value) => 'value' in validate(value) && matches(value);
   } catch {
     return () => true;
   }

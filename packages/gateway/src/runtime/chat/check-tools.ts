@@ -1,29 +1,27 @@
-import { LastcallError } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import { findTool, type RegisteredTool } from '../../config/registered-tool.ts';
-import { toolNameProblem } from '../../config/reserved-tool-names.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import type { ClientTool } from '../../domain/contexts/turn-settings.ts';
-import { invalid } from '../../domain/entities/invalid.ts';
 import { findToolRows, toRegisteredTool } from '../../domain/tools/stored-tool.ts';
 import type { Tables } from '../../ports/store/tables.ts';
-import { clientToolSet } from '../cycle/client-tools.ts';
 import type { Registry } from '../cycle/registry.ts';
 import { TASK_TOOLS } from '../tools/task-tools.ts';
+import { assertClientTools, type ClientToolLimits } from './check-client-tools.ts';
 
 export interface ToolCheck {
   readonly config: AgentConfig;
   /** Names or ids: of the agent's tools, of the registry, or of the client's. */
   readonly toolIds: readonly string[];
   readonly clientTools: readonly ClientTool[];
+  readonly limits: ClientToolLimits;
   /** Whether tools of the registry may be added that the agent does not have. */
   readonly mayAdd: boolean;
 }
 
 /** Returns the tools that have to be added to the agent's for this run. Throws 422 for an id that is nobody's, naming it. */
 export async function toolsToAdd(db: Kysely<Tables>, registry: Registry, check: ToolCheck): Promise<readonly string[]> {
-  const { config, toolIds, clientTools, mayAdd } = check;
+  const { config, toolIds, clientTools, mayAdd, limits } = check;
   const references = (config.tools ?? []).filter((one) => typeof one === 'string');
   // A tool of the file comes before one of the registry, which need not be asked for it then.
   const ofOthers = [...references, ...toolIds].filter((one) => findTool(registry.tools, one) === undefined);
@@ -34,7 +32,11 @@ export async function toolsToAdd(db: Kysely<Tables>, registry: Registry, check: 
   const own = new Set(
     (config.tools ?? []).map((one) => (typeof one === 'string' ? (find(one)?.name ?? one) : one.name)),
   );
-  assertClientTools(clientTools, own, config);
+  assertClientTools(clientTools, {
+    limits,
+    isTaken: (name) => own.has(name),
+    isOfServer: (name) => isOfServer(config, name),
+  });
   const added = new Map<string, string>();
   for (const id of toolIds) {
     const name = find(id)?.name ?? id;
@@ -49,25 +51,6 @@ export async function toolsToAdd(db: Kysely<Tables>, registry: Registry, check: 
 /** What a server offers is known only once it is asked: the run finds out. */
 function isOfServer({ mcp }: AgentConfig, id: string): boolean {
   return mcp?.servers.some(({ name }) => id.startsWith(`${name}__`)) === true;
-}
-
-function assertClientTools(tools: readonly ClientTool[], own: ReadonlySet<string>, config: AgentConfig): void {
-  const names = tools.map(({ name }) => name);
-  for (const [index, name] of names.entries()) {
-    const path = `tools[${index}].name`;
-    const problem = toolNameProblem(name);
-    if (problem !== undefined) throw invalid(path, problem);
-    if (own.has(name)) throw invalid(path, `must not be "${name}": the agent has a tool of that name.`);
-    // Also while the server is away: the model would take the caller's answer for the server's.
-    if (isOfServer(config, name)) throw invalid(path, `must not be "${name}": tools of an MCP server are named so.`);
-    if (names.indexOf(name) < index) throw invalid(path, `is "${name}" a second time.`);
-  }
-  try {
-    clientToolSet(tools);
-  } catch (error) {
-    if (!(error instanceof LastcallError)) throw error;
-    throw invalid('tools', `cannot be used: ${error.message}`);
-  }
 }
 
 function unknownTool(id: string): ApiError {

@@ -61,7 +61,7 @@ export async function startTurn(
     await forgetRequest(tx, accepted);
     return { ...accepted, runId: repeatedId, isRepeat: true };
   }
-  const event = await toEvent(tx, registry, { ...opened, request, runId: accepted.runId });
+  const event = await toEvent(tx, registry, { ...opened, request, runId: accepted.runId, limits: services.limits });
   const { runId, contextId } = accepted;
   pushNewEvent(services, tx, { agentId: contextId, eventId: `chat:${runId}`, event, runId });
   if (!opened.isNew) await assertRoom(services, tx, opened);
@@ -124,11 +124,16 @@ function assertActive({ id, status }: AgentRow): void {
 }
 
 interface Accepted extends Opened {
+  readonly limits: Services['limits'];
   readonly request: TurnRequest;
   readonly runId: string;
 }
 
-async function toEvent(tx: Tx, registry: Registry, { request, context, agent, runId }: Accepted): Promise<ChatEvent> {
+async function toEvent(
+  tx: Tx,
+  registry: Registry,
+  { request, context, agent, runId, limits }: Accepted,
+): Promise<ChatEvent> {
   const { input, caller } = request;
   const settings = settingsFor(request);
   const messages = [...historyOf(request), ...messagesOf(input)];
@@ -138,6 +143,7 @@ async function toEvent(tx: Tx, registry: Registry, { request, context, agent, ru
     config: fromJson<AgentConfig>(agent.config),
     toolIds: [...tools, ...(terminating?.toolIds ?? []), ...('call' in input ? [input.call.tool] : [])],
     clientTools,
+    limits,
     mayAdd: caller.kind === 'key',
   });
   const { tools: _given, ...others } = settings;

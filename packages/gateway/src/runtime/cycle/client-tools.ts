@@ -1,6 +1,6 @@
-import { type AnyTool, jsonSchema, mergeToolSets, type ToolSet } from '@lastcall/core';
+import { type AnyTool, mergeToolSets, type ToolSet } from '@lastcall/core';
 import { LRUCache } from 'lru-cache';
-import { withoutPatterns } from '../../config/without-patterns.ts';
+import { dataSchema } from '../../config/data-schema.ts';
 import type { ClientTool, TurnSettings } from '../../domain/contexts/turn-settings.ts';
 import { toJson } from '../../ports/store/json.ts';
 import { advertisedInput, type CycleTools } from './cycle-tools.ts';
@@ -24,14 +24,19 @@ export function clientToolSet(tools: readonly ClientTool[]): ToolSet {
   return mergeToolSets(sets.memo(toJson(tools), { context: tools }));
 }
 
+/** What the tools of callers take in memory: about this many bytes for each character of their JSON. */
+const BYTES_PER_CHARACTER = 16;
+const MOST_BYTES = 64_000_000;
+
 const sets = new LRUCache<string, ToolSet, readonly ClientTool[]>({
   max: 1_000,
+  maxSize: MOST_BYTES,
+  sizeCalculation: (_set, json) => json.length * BYTES_PER_CHARACTER,
   memoMethod: (_key, _stale, { context }) =>
     Object.fromEntries(
       context.map(({ name, description = name, inputSchema = { type: 'object' } }) => [
         name,
-        // A schema of data: its regular expressions are not run.
-        { description, inputSchema: jsonSchema(withoutPatterns(inputSchema)) },
+        { description, inputSchema: dataSchema(inputSchema) },
       ]),
     ),
 });

@@ -90,7 +90,9 @@ class RunConfigs {
   readonly #known = new WeakMap<AgentConfig, LRUCache<string, AgentConfig>>();
 
   of(config: AgentConfig, { tools = [], terminating }: TurnSettings): AgentConfig {
-    const ofAgent = this.#known.get(config) ?? new LRUCache<string, AgentConfig>({ max: 100 });
+    const ofAgent =
+      this.#known.get(config) ??
+      new LRUCache<string, AgentConfig>({ max: 100, maxSize: 1_000_000, sizeCalculation: (_made, key) => key.length });
     this.#known.set(config, ofAgent);
     const key = toJson({ tools, terminating });
     const { terminating: _agents, ...own } = config;

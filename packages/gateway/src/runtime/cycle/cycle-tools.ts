@@ -13,6 +13,7 @@ import {
 } from '@lastcall/core';
 import { advertise, dataTool } from '@lastcall/core/internal';
 import type { AgentConfig } from '../../config/agent-config.ts';
+import { dataSchema } from '../../config/data-schema.ts';
 import type { MiddlewareConfig } from '../../config/middleware-config.ts';
 import { findTool, type RegisteredTool, type RegisteredTools } from '../../config/registered-tool.ts';
 import { type SubAgentConfig, waits } from '../../config/sub-agent.ts';
@@ -230,7 +231,7 @@ function publicOnly(): Outgoing {
 function interactiveTool(config: ToolConfig): { tool: AnyTool; effects: 'session' } {
   const made = dataTool({
     description: config.description,
-    inputSchema: config.inputSchema,
+    inputSchema: dataSchema(config.inputSchema),
     execute: (_input: unknown, ctx: ToolContext) => {
       const { kind, position } = currentCycle();
       if (kind.hasSpaces && isVisible(config) && position().activeSpaceId === null)
@@ -247,7 +248,11 @@ function interactiveTool(config: ToolConfig): { tool: AnyTool; effects: 'session
 /** A tool that returns a fixed value. */
 function fixedValueTool(config: ToolConfig): { tool: AnyTool; effects: 'none' } {
   const { value } = (config.execution ?? {}) as { value?: unknown };
-  const made = dataTool({ description: config.description, inputSchema: config.inputSchema, execute: () => value });
+  const made = dataTool({
+    description: config.description,
+    inputSchema: dataSchema(config.inputSchema),
+    execute: () => value,
+  });
   return { tool: made, effects: 'none' };
 }
 

@@ -76,7 +76,12 @@ function isSame(before: RegisteredTools, now: RegisteredTools): boolean {
 }
 
 // The same row gives the same object: agents share tools, and what did not change is not made again.
-const tools = new LRUCache<string, RegisteredTool>({ max: 5_000 });
+const tools = new LRUCache<string, RegisteredTool>({
+  max: 5_000,
+  // With what is made of them, about ten times as many bytes.
+  maxSize: 20_000_000,
+  sizeCalculation: (_tool, key) => key.length,
+});
 
 function toolOf(row: ToolRow): RegisteredTool {
   const key = `${row.id} ${row.version} ${row.config}`;

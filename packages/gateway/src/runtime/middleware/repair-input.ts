@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { type BrokenInput, type JsonSchemaObject, jsonSchema, type Middleware, repair } from '@lastcall/core';
+import { type BrokenInput, type JsonSchemaObject, type Middleware, repair } from '@lastcall/core';
+import { dataSchema } from '../../config/data-schema.ts';
 import { toJson } from '../../ports/store/json.ts';
 import type { CallNotes } from './call-notes.ts';
 import { readLenientJson } from './lenient-json.ts';
@@ -48,7 +49,7 @@ function isJsonObject(text: string): boolean {
 }
 
 async function fits(value: unknown, { jsonSchema: schema }: BrokenInput): Promise<boolean> {
-  const checked = await jsonSchema(schema as JsonSchemaObject)['~standard'].validate(value);
+  const checked = await dataSchema(schema as JsonSchemaObject)['~standard'].validate(value);
   return checked.issues === undefined;
 }
 

@@ -1,5 +1,6 @@
 import { type AnyTool, createSession, dispatchCall, type Settlement, type ToolSet } from '@lastcall/core';
 import { dataTool } from '@lastcall/core/internal';
+import { dataSchema } from '../../config/data-schema.ts';
 import type { RegisteredTool } from '../../config/registered-tool.ts';
 import { isInteractive } from '../../config/visibility.ts';
 import { newId } from '../../domain/new-id.ts';
@@ -54,5 +55,5 @@ export async function tryTool(services: Services, registry: Registry, trial: Too
 function runnableAlone(one: RegisteredTool, registry: Registry): ToolSet[string] {
   if (one.kind === 'typescript' || !isInteractive(one)) return toTool(one, registry);
   const { description, inputSchema, approval = false } = one;
-  return dataTool({ description, inputSchema, approval, effects: 'session' }) as AnyTool;
+  return dataTool({ description, inputSchema: dataSchema(inputSchema), approval, effects: 'session' }) as AnyTool;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AnyTool, fail, ok, type ToolContext } from '@lastcall/core';
 import { dataTool } from '@lastcall/core/internal';
+import { dataSchemas } from '../../../config/data-schema.ts';
 import { readHttpExecution } from '../../../config/http-execution.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
 import { signWebhook } from '../../../domain/webhooks/webhook-signature.ts';
@@ -32,13 +33,7 @@ export function httpTool(config: ToolConfig, { egress, secrets }: Outgoing): { t
     const send = (): Promise<Attempt> => attempt(egress, known, withHeaders(request, ctx, keys), ctx.abortSignal);
     return await sendUntilDone(send, { isRepeatable: config.idempotent === true, ctx });
   };
-  const { description, inputSchema, outputSchema } = config;
-  const made = dataTool({
-    description,
-    inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    execute,
-  });
+  const made = dataTool({ description: config.description, ...dataSchemas(config), execute });
   return { tool: made, timeoutMs: config.timeoutMs ?? execution.timeout ?? DEFAULT_TIMEOUT_MS };
 }
 

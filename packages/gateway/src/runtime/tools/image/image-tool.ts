@@ -1,6 +1,7 @@
 import type { ImageModelV4, ImageModelV4CallOptions } from '@ai-sdk/provider';
 import { type AnyTool, fail, type ToolContext } from '@lastcall/core';
 import { dataTool } from '@lastcall/core/internal';
+import { dataSchema } from '../../../config/data-schema.ts';
 import { readImageExecution } from '../../../config/image-execution.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
 import { imageTypeOf } from '../../../domain/artifacts/media-type.ts';
@@ -36,9 +37,8 @@ export function imageTool(config: ToolConfig, host: ImageHost): { tool: AnyTool;
     });
     return await storeAll(images.map(toBytes), store, maxBytes);
   };
-  const { description, inputSchema } = config;
   return {
-    tool: dataTool({ description, inputSchema, execute }),
+    tool: dataTool({ description: config.description, inputSchema: dataSchema(config.inputSchema), execute }),
     timeoutMs: config.timeoutMs ?? image.timeout ?? DEFAULT_TIMEOUT_MS,
   };
 }

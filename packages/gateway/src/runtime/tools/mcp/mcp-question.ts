@@ -1,4 +1,5 @@
 import type { JsonSchemaObject } from '@lastcall/core';
+import { dataSchema } from '../../../config/data-schema.ts';
 import { withoutPatterns } from '../../../config/without-patterns.ts';
 import type { PeopleAnswer, Question } from './people.ts';
 
@@ -50,7 +51,17 @@ function readRequest(request: unknown): Question | { readonly problem: string } 
   if (mode !== 'form') return { problem: `it asks in a way that is not known: "${short(mode, 100)}"` };
   const isSchema = typeof requestedSchema === 'object' && requestedSchema !== null;
   if (!isSchema) return { problem: 'it asks without a schema of the answer' };
-  return { text, schema: withoutPatterns(requestedSchema as JsonSchemaObject) };
+  return readForm(text, requestedSchema as JsonSchemaObject);
+}
+
+/** A form that no answer could be checked against is not shown to anyone. */
+function readForm(text: string, requested: JsonSchemaObject): Question | { readonly problem: string } {
+  try {
+    dataSchema(requested);
+    return { text, schema: withoutPatterns(requested) };
+  } catch (error) {
+    return { problem: `it asks with a schema that cannot be used: ${short((error as Error).message, 200)}` };
+  }
 }
 
 /** It is shown as text, and whoever reads it decides whether to go there. Other schemes could start programs. */

@@ -1,7 +1,7 @@
-import { type AiSdkTool, type AnyTool, fail, jsonSchema, LastcallError, type ToolContext } from '@lastcall/core';
+import { type AiSdkTool, type AnyTool, fail, LastcallError, type ToolContext } from '@lastcall/core';
 import { LRUCache } from 'lru-cache';
+import { dataSchema } from '../../../config/data-schema.ts';
 import type { McpServerConfig } from '../../../config/mcp-server.ts';
-import { withoutPatterns } from '../../../config/without-patterns.ts';
 import { askingCall } from './asking-call.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import type { McpDefinition } from './mcp-definition.ts';
@@ -11,6 +11,8 @@ import type { People } from './people.ts';
 const DEFAULT_TIMEOUT_MS = 60_000;
 /** What a model is shown of a stranger's text. */
 const LONGEST_DESCRIPTION = 4_000;
+/** Of results that a model has not seen yet, in all. */
+const MOST_CHARACTERS = 16_000_000;
 
 export type McpTool = AiSdkTool &
   Partial<Pick<AnyTool, 'effects' | 'idempotent' | 'timeoutMs' | 'terminal' | 'approval'>>;
@@ -33,7 +35,11 @@ export function mcpTool(
   const isVisible = server.tools?.[definition.name]?.visible === true;
   const traits = traitsOf(definition, server);
   const { terminal, approval } = server.tools?.[definition.name] ?? {};
-  const shown = new LRUCache<string, McpResult>({ max: 1_000 });
+  const shown = new LRUCache<string, Pick<McpResult, 'text' | 'images'>>({
+    max: 1_000,
+    maxSize: MOST_CHARACTERS,
+    sizeCalculation: ({ text, images }) => 1 + text.length + JSON.stringify(images).length,
+  });
   const check = outputCheck(definition);
   const mayRepeat = traits.effects !== 'external' || traits.idempotent;
   const execute = async (input: unknown, ctx: ToolContext): Promise<unknown> => {
@@ -56,12 +62,13 @@ export function mcpTool(
     const problem = await check(result);
     // It has acted: middleware that tries again must not.
     if (problem !== undefined) return fail(problem, { code: 'invalid_output' });
-    shown.set(ctx.toolCallId, result);
+    const { text, images } = result;
+    shown.set(ctx.toolCallId, { text, images });
     return 'structured' in result ? result.structured : result.text;
   };
   return {
     description: describe(definition),
-    inputSchema: jsonSchema(withoutPatterns(definition.inputSchema)),
+    inputSchema: dataSchema(definition.inputSchema),
     execute: execute as NonNullable<AiSdkTool['execute']>,
     // Undefined for a result that came from a cache: its value is shown then.
     toModelOutput: ({ toolCallId }: { toolCallId: string }) => {
@@ -99,7 +106,7 @@ function describe({ name, title, description }: McpDefinition): string {
 /** Compares a result with the tool's output schema, without the regular expressions in that. */
 function outputCheck({ name, outputSchema }: McpDefinition): (result: McpResult) => Promise<string | undefined> {
   if (outputSchema === undefined) return async () => undefined;
-  const schema = jsonSchema(withoutPatterns(outputSchema));
+  const schema = dataSchema(outputSchema);
   return async (result) => {
     const beginning = `"${name}" has acted, but its result does not fit its output schema`;
     if (!('structured' in result)) return `${beginning}: it has no structured content.`;

@@ -1,6 +1,7 @@
-import { createSession, jsonSchema } from '@lastcall/core';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createSession } from '@lastcall/core';
 import { advertise } from '@lastcall/core/internal';
-import { withoutPatterns } from '../../../config/without-patterns.ts';
+import { dataSchema } from '../../../config/data-schema.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 
 export interface UsableTools {
@@ -18,6 +19,8 @@ export async function usableTools(listed: readonly McpDefinition[]): Promise<Usa
   const tools = new Map<string, McpDefinition>();
   const problems: string[] = [];
   for (const one of listed) {
+    // Each is little work, and a list may have many.
+    await nextTurn();
     const problem =
       tools.size === MOST_TOOLS ? `the server has more than ${MOST_TOOLS} tools` : await problemOf(one, tools);
     if (problem === undefined) tools.set(one.name, one);
@@ -31,8 +34,8 @@ async function problemOf(one: McpDefinition, others: ReadonlyMap<string, unknown
   if (others.has(one.name)) return 'another tool has the same name';
   try {
     if (JSON.stringify(one).length > LONGEST_DEFINITION) return 'its definition is too long';
-    if (one.outputSchema !== undefined) jsonSchema(withoutPatterns(one.outputSchema));
-    const inputSchema = jsonSchema(withoutPatterns(one.inputSchema));
+    if (one.outputSchema !== undefined) dataSchema(one.outputSchema);
+    const inputSchema = dataSchema(one.inputSchema);
     await advertise({ tool: { description: 'x', inputSchema, execute: () => null } }, OFFER);
     return undefined;
   } catch (error) {

@@ -10,6 +10,7 @@ import {
   type TurnResult,
 } from '@lastcall/core';
 import { dataTool } from '@lastcall/core/internal';
+import { dataSchemas } from '../../../config/data-schema.ts';
 import type { SubAgentConfig, SubAgentExecution } from '../../../config/sub-agent.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
 import { NestedUsage } from './nested-usage.ts';
@@ -63,8 +64,7 @@ export function subAgentTool(
       runSubAgent({ agentConfig, prompt: toPrompt(input), context, ctx, host, cycle }),
     );
   };
-  const { description, inputSchema, outputSchema } = config;
-  const made = dataTool({ description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }), execute });
+  const made = dataTool({ description: config.description, ...dataSchemas(config), execute });
   const timeoutMs = config.timeoutMs ?? timeout ?? DEFAULT_TIMEOUT_MS;
   // Without tools it does nothing outside, so it may simply run again after a crash.
   return (agentConfig.tools ?? []).length === 0

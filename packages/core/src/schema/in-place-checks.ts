@@ -1,0 +1,129 @@
+import {
+  all,
+  type Check,
+  type CheckMaker,
+  type Context,
+  deciding,
+  type Finding,
+  fail,
+  inPlace,
+  type MakeCheck,
+} from './check.ts';
+import { Evaluated } from './evaluated.ts';
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
+import { isSchemaNode, listOf, mapOf } from './subschemas.ts';
+
+/** Keywords with schemas of the same value. */
+export const IN_PLACE_CHECKS: readonly (readonly [keyword: string, make: MakeCheck])[] = [
+  ['not', makeNot],
+  ['anyOf', (node, maker) => makeUnion('anyOf', node, maker)],
+  ['allOf', makeAllOf],
+  ['oneOf', (node, maker) => makeUnion('oneOf', node, maker)],
+  ['if', makeIf],
+];
+
+/** Looked up when it first runs, because schemas are recursive. */
+export function makeRef(node: JsonSchemaObject, { document, checkOf }: CheckMaker): Check | undefined {
+  const target = document.resolve(node);
+  if (target === undefined) return undefined;
+  let check: Check | undefined;
+  return (value, context) => {
+    check ??= checkOf(target);
+    // What fits has nothing to report. Where it is asked what was looked at, all has to be looked at again.
+    if (context.evaluated === undefined && decide(check, value, deciding(context))) return true;
+    return context.report === undefined && context.evaluated === undefined
+      ? false
+      : check(value, inPlace(context, '$ref'));
+  };
+}
+
+/** Remembers the decision: with schemas that refer to others twice, the ways to the last one double with each. */
+function decide(check: Check, value: unknown, context: Context): boolean {
+  const { decided } = context.run;
+  const known = decided.get(check) ?? new Map<unknown, boolean>();
+  decided.set(check, known);
+  const before = known.get(value);
+  if (before !== undefined) return before;
+  const fits = check(value, context);
+  known.set(value, fits);
+  return fits;
+}
+
+function makeNot(node: JsonSchemaObject, { checkOf }: CheckMaker): Check | undefined {
+  if (!isSchemaNode(node.not)) return undefined;
+  const check = checkOf(node.not);
+  return (value, context) =>
+    !check(value, { run: context.run }) || fail(context, { keyword: 'not', schema: node, value });
+}
+
+function makeAllOf(node: JsonSchemaObject, { checkOf }: CheckMaker): Check {
+  const checks = listOf(node.allOf).map(checkOf);
+  return (value, context) => all(checks, context, (check) => check(value, inPlace(context, 'allOf')));
+}
+
+function makeUnion(keyword: 'anyOf' | 'oneOf', node: JsonSchemaObject, { checkOf }: CheckMaker): Check {
+  const branches = listOf(node[keyword]).map(checkOf);
+  return (value, context) => {
+    const most = keyword === 'oneOf' ? 1 : branches.length;
+    const fitting = countFitting(branches, value, context, most);
+    if (fitting >= 1 && fitting <= most) return true;
+    return fail(context, { keyword, schema: node, value, branches: branchFindings(branches, value, context) });
+  };
+}
+
+/** Ends where no more need be counted: at the first of `anyOf`, and where one more than one of `oneOf` fits. */
+function countFitting(branches: readonly Check[], value: unknown, context: Context, most: number): number {
+  const { run, evaluated, report } = context;
+  let count = 0;
+  for (const branch of branches) {
+    run.steps.take();
+    const own = evaluated === undefined ? undefined : new Evaluated();
+    if (!branch(value, own === undefined ? deciding(context) : { run, evaluated: own })) continue;
+    count += 1;
+    if (own !== undefined) evaluated?.addAll(own, run.steps);
+    const isDecided = most === 1 ? count > 1 && report === undefined : evaluated === undefined;
+    if (isDecided) break;
+  }
+  return count;
+}
+
+function branchFindings(branches: readonly Check[], value: unknown, context: Context): readonly (readonly Finding[])[] {
+  const { run, report } = context;
+  if (report === undefined) return [];
+  const groups = branches.map((branch) => {
+    const findings: Finding[] = [];
+    branch(value, { run, report: { ...report, findings } });
+    return findings;
+  });
+  return groups.filter((findings) => findings.length > 0);
+}
+
+function makeIf(node: JsonSchemaObject, { checkOf }: CheckMaker): Check | undefined {
+  const optional = (sub: unknown): Check | undefined => (isSchemaNode(sub) ? checkOf(sub) : undefined);
+  const [condition, whenTrue, whenFalse] = [node.if, node.then, node.else].map(optional);
+  if (condition === undefined) return undefined;
+  return (value, context) => {
+    const { run, evaluated } = context;
+    const own = evaluated === undefined ? undefined : new Evaluated();
+    const holds = condition(value, { run, evaluated: own });
+    if (holds && own !== undefined) evaluated?.addAll(own, run.steps);
+    const [outcome, holder] = holds ? [whenTrue, 'then'] : [whenFalse, 'else'];
+    return outcome === undefined || outcome(value, inPlace(context, holder));
+  };
+}
+
+/** `dependentSchemas`, and those among the `dependencies` of older drafts. */
+export function makeDependentSchemas(keyword: string): MakeCheck {
+  return (node, { checkOf }) => {
+    const entries = mapOf(node[keyword]).map(
+      ([key, sub]: readonly [string, JsonSchemaNode]) => [key, checkOf(sub)] as const,
+    );
+    if (entries.length === 0) return undefined;
+    return (value, context) =>
+      all(
+        entries,
+        context,
+        ([key, check]) => !Object.hasOwn(value as object, key) || check(value, inPlace(context, 'dependentSchemas')),
+      );
+  };
+}

@@ -1,0 +1,48 @@
+import { draftOf, refHidesSiblings, type SchemaDraft } from './draft.ts';
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
+import { createRefResolver, type ResolveRef } from './refs.ts';
+import { schemaSize } from './schema-size.ts';
+import { prepareSteps, Steps } from './steps.ts';
+import { mapOf } from './subschemas.ts';
+import { unicodePattern } from './unicode-pattern.ts';
+
+/**
+ * Where a schema comes from. One that is data (from a caller, another server, an agent) is not trusted: its patterns are never run, and
+ * making it ready and checking values against it is limited in steps.
+ */
+export type SchemaOrigin = 'code' | 'data';
+
+/** A JSON Schema and what everything that reads it needs. */
+export interface SchemaDocument {
+  readonly root: JsonSchemaNode;
+  readonly origin: SchemaOrigin;
+  readonly draft: SchemaDraft;
+  readonly resolve: ResolveRef;
+  /** Up to draft 7, keywords beside a `$ref` are not read. */
+  readonly isOnlyRefRead: boolean;
+  /** Counts the work of making the schema ready. */
+  readonly steps: Steps;
+  /** The only place where a text of a schema becomes a regular expression. Undefined: it is not run. */
+  pattern(source: string): RegExp | undefined;
+  /** True if names may be known by patterns that are not run: any name may be one of them. */
+  hasHiddenNames(node: JsonSchemaObject): boolean;
+}
+
+/** Throws a SchemaError for data that is too large. */
+export function openDocument(root: JsonSchemaNode, origin: SchemaOrigin = 'code'): SchemaDocument {
+  const draft = draftOf(root);
+  const compile = (source: string): RegExp | undefined => {
+    const pattern = unicodePattern(source);
+    return pattern === undefined ? undefined : new RegExp(pattern, 'u');
+  };
+  return {
+    root,
+    origin,
+    draft,
+    resolve: createRefResolver(root),
+    isOnlyRefRead: refHidesSiblings(draft),
+    steps: new Steps('making the JSON Schema ready', origin === 'data' ? prepareSteps(schemaSize(root)) : undefined),
+    pattern: origin === 'data' ? () => undefined : compile,
+    hasHiddenNames: ({ patternProperties }) => origin === 'data' && mapOf(patternProperties).length > 0,
+  };
+}

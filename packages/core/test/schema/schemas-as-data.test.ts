@@ -1,0 +1,214 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { SchemaError } from '../../src/errors.ts';
+import { createRun } from '../../src/schema/check.ts';
+import { compileSchema } from '../../src/schema/compiled-schema.ts';
+import { jsonSchema } from '../../src/schema/json-schema.ts';
+import type { JsonSchemaObject } from '../../src/schema/json-schema-object.ts';
+import { createJsonCheck } from '../../src/schema/json-validator.ts';
+import { openDocument } from '../../src/schema/schema-document.ts';
+import { CHECK_STEPS } from '../../src/schema/steps.ts';
+import { attacks } from './attacks.ts';
+
+/** A schema that is data, as a tool has it: read, closed, and asked about a value. Undefined where it is refused. */
+function check(schema: JsonSchemaObject, value: unknown): unknown {
+  const [given, closed] = [() => jsonSchema(schema, { origin: 'data' }), () => compileSchema(given())];
+  const [asGiven, asTool] = [orRefused(given), orRefused(closed)];
+  const results = [asGiven?.['~standard'].validate(value), asTool?.validate(value)];
+  for (const result of results) expect(isDecision(result)).toBe(true);
+  return results;
+}
+
+function orRefused<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch (error) {
+    expect(error).toBeInstanceOf(SchemaError);
+    return undefined;
+  }
+}
+
+function isDecision(result: unknown): boolean {
+  if (result === undefined) return true;
+  const { ok, value, issues } = result as { ok?: boolean; value?: unknown; issues?: readonly unknown[] };
+  return typeof ok === 'boolean' || value !== undefined || (issues !== undefined && issues.length > 0);
+}
+
+/** Whether one of three tries takes less: what a garbage collection adds to the others says nothing of the code. */
+function isQuicker(limitMs: number, work: () => void): boolean {
+  return [1, 2, 3].some(() => {
+    const before = process.threadCpuUsage();
+    work();
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1_000 < limitMs;
+  });
+}
+
+/** Each of these is held once, for less than 50 ms: reading the schema, closing it, and two checks. */
+const LONGEST_MS = 4 * 50;
+
+describe('[X26] a schema that is data', () => {
+  test.each(attacks)('$name: is decided in little time', ({ schema, value }) => {
+    expect(isQuicker(LONGEST_MS, () => void check(schema, value))).toBe(true);
+  });
+
+  test.each(attacks)('$name: takes no more steps than allowed', ({ schema, value }) => {
+    const document = orRefused(() => openDocument(schema, 'data'));
+    if (document === undefined || orRefused(() => jsonSchema(schema, { origin: 'data' })) === undefined) return;
+    const { steps, ...run } = createRun(CHECK_STEPS);
+    const counted = countLargest(steps);
+    expect(isDecision(createJsonCheck(document)(value, { ...run, steps }))).toBe(true);
+    // What goes beyond is refused before it is done.
+    expect(steps.taken - counted.largest).toBeLessThanOrEqual(CHECK_STEPS);
+  });
+
+  test('runs no pattern, wherever it stands, and refuses no name that one may allow', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { pattern: '^b$' }, c: { $ref: '#/x-note/p' } },
+      patternProperties: { '^x-': { type: 'number' } },
+      additionalProperties: false,
+      'x-note': { p: { pattern: '^b$' } },
+    };
+    const value = { a: 'z', c: 'z', 'x-1': 'text', other: 1 };
+    expect(jsonSchema(schema, { origin: 'data' })['~standard'].validate(value)).toEqual({ value });
+    expect(compileSchema(jsonSchema(schema, { origin: 'data' })).validate(value)).toEqual({ ok: true, value });
+    expect(jsonSchema(schema)['~standard'].validate(value)).toMatchObject({ issues: { length: 4 } });
+  });
+
+  test('says that a check took too many steps, and does not say that the value is wrong', () => {
+    const { validate } = jsonSchema({ items: { type: 'number' } }, { origin: 'data' })['~standard'];
+    expect(validate(Array.from({ length: 100_000 }, () => 1))).toEqual({
+      issues: [
+        { path: [], message: 'cannot be checked: checking it against the schema takes more than 200,000 steps' },
+      ],
+    });
+    expect(validate(Array.from({ length: 20_000 }, () => 1))).toMatchObject({ value: { length: 20_000 } });
+  });
+
+  test('says that a value does not fit, even if the steps do not suffice to say why', () => {
+    const { validate } = jsonSchema({ items: { type: 'number' } }, { origin: 'data' })['~standard'];
+    expect(validate(Array.from({ length: 10_000 }, () => 'x'))).toEqual({
+      issues: [
+        {
+          path: [],
+          message:
+            'does not fit the schema (why is unknown: checking it against the schema takes more than 200,000 steps)',
+        },
+      ],
+    });
+    expect(validate(Array.from({ length: 1_000 }, () => 'x'))).toMatchObject({ issues: { length: 1_000 } });
+  });
+
+  test('is refused where it is too large or too deep to be read', () => {
+    const read = (schema: object) => () => jsonSchema(schema as JsonSchemaObject, { origin: 'data' });
+    expect(read({ enum: Array.from({ length: 10_001 }, () => 1) })).toThrow('more than 10,000 values');
+    expect(read({ description: 'x'.repeat(250_001) })).toThrow('more than 250,000 characters');
+    expect(read(JSON.parse(`${'{"not":'.repeat(200)}{}${'}'.repeat(200)}`))).toThrow('more than 100 levels');
+  });
+
+  test('in code keeps its patterns, and is checked whatever it takes', () => {
+    const { validate } = jsonSchema({ items: { pattern: '^a' } })['~standard'];
+    expect(validate(Array.from({ length: 100_000 }, () => 'a'))).toMatchObject({ value: { length: 100_000 } });
+    expect(validate(['b'])).toMatchObject({ issues: [{ path: [0] }] });
+  });
+});
+
+/** Notes the largest number of steps that were taken at once. */
+function countLargest(steps: { take(count?: number): void }): { readonly largest: number } {
+  const counted = { largest: 0 };
+  const take = steps.take.bind(steps);
+  steps.take = (count = 1) => {
+    counted.largest = Math.max(counted.largest, count);
+    take(count);
+  };
+  return counted;
+}
+
+const NAMES = ['a', 'b', '$ref', 'x-note'];
+const REFS = ['#', '#/$defs/a', '#/$defs/b', '#/x-note', '#/x-note/a', '#/properties/a', '#anchor'];
+const FORMATS = ['url', 'uri', 'email', 'hostname', 'ipv6', 'date-time', 'unknown'];
+
+const { schema: anySchema } = fc.letrec<{ schema: JsonSchemaObject | boolean }>((tie) => {
+  const sub = tie('schema');
+  const list = fc.array(sub, { minLength: 1, maxLength: 4 });
+  const map = fc.dictionary(fc.constantFrom(...NAMES), sub, { maxKeys: 3 });
+  return {
+    schema: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      fc.boolean(),
+      fc.record(
+        {
+          type: fc.constantFrom('object', 'array', 'string', ['number', 'null']),
+          $ref: fc.constantFrom(...REFS),
+          $anchor: fc.constant('anchor'),
+          properties: map,
+          patternProperties: fc.dictionary(fc.constantFrom('^(a+)+$', '['), sub, { maxKeys: 2 }),
+          additionalProperties: sub,
+          unevaluatedProperties: sub,
+          propertyNames: sub,
+          items: sub,
+          unevaluatedItems: sub,
+          contains: sub,
+          allOf: list,
+          anyOf: list,
+          oneOf: list,
+          not: sub,
+          if: sub,
+          else: sub,
+          dependentSchemas: map,
+          $defs: map,
+          'x-note': fc.oneof(sub, map),
+          pattern: fc.constantFrom('^(a+)+$', '['),
+          format: fc.constantFrom(...FORMATS),
+          uniqueItems: fc.boolean(),
+          default: fc.constantFrom({}, [], 1),
+          enum: fc.array(fc.jsonValue({ maxDepth: 1 }), { maxLength: 3 }),
+          minLength: fc.nat({ max: 5 }),
+          required: fc.subarray(NAMES),
+        },
+        { requiredKeys: [] },
+      ) as fc.Arbitrary<JsonSchemaObject>,
+    ),
+  };
+});
+
+const TEXTS = [`${'a'.repeat(30)}!`, 'http://a.example', 'x'.repeat(5_000)];
+const smallValue = fc.jsonValue({ maxDepth: 3, stringUnit: fc.constantFrom('a', '!', ...NAMES) });
+/** One value many times: as it is printed if a test fails, it stays small. */
+const anyValue = fc.record({
+  part: fc.oneof(smallValue, fc.constantFrom(...TEXTS)),
+  place: fc.constantFrom('itself', 'items', 'properties', 'levels'),
+  times: fc.constantFrom(3, 300, 3_000),
+});
+
+function toValue({ part, place, times }: { part: unknown; place: string; times: number }): unknown {
+  const parts = Array.from({ length: times }, () => part);
+  switch (place) {
+    case 'items':
+      return parts;
+    case 'properties':
+      return Object.fromEntries(parts.map((one, index) => [index < NAMES.length ? NAMES[index] : `k${index}`, one]));
+    case 'levels':
+      return parts.slice(0, 300).reduce((inner) => ({ a: inner, b: [part] }), part);
+    default:
+      return part;
+  }
+}
+
+test('[X26] whatever the schema and the value, the result is a decision within the steps and within 50 ms', () => {
+  fc.assert(
+    fc.property(anySchema, anyValue, (schema, shape) => {
+      const value = toValue(shape);
+      const document = orRefused(() => openDocument(schema, 'data'));
+      if (document === undefined || orRefused(() => jsonSchema(schema, { origin: 'data' })) === undefined) return;
+      const run = createRun(CHECK_STEPS);
+      const counted = countLargest(run.steps);
+      expect(isDecision(createJsonCheck(document)(value, run))).toBe(true);
+      expect(run.steps.taken - counted.largest).toBeLessThanOrEqual(CHECK_STEPS);
+      expect(isQuicker(50, () => void createJsonCheck(document)(value, createRun(CHECK_STEPS)))).toBe(true);
+      orRefused(() => compileSchema(jsonSchema(schema, { origin: 'data' })));
+    }),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,57 @@
+import { LastcallError } from '@lastcall/core';
+import { measureJson } from '@lastcall/core/internal';
+import type { GatewayLimits } from '../../config/limits.ts';
+import { toolNameProblem } from '../../config/reserved-tool-names.ts';
+import type { ClientTool } from '../../domain/contexts/turn-settings.ts';
+import { invalid, tooLarge } from '../../domain/entities/invalid.ts';
+import { toJson } from '../../ports/store/json.ts';
+import { clientToolSet } from '../cycle/client-tools.ts';
+
+export type ClientToolLimits = Pick<GatewayLimits, 'clientTools' | 'clientToolBytes' | 'clientToolsBytes'>;
+
+interface Surroundings {
+  readonly limits: ClientToolLimits;
+  /** Whether the agent has a tool of this name. */
+  readonly isTaken: (name: string) => boolean;
+  readonly isOfServer: (name: string) => boolean;
+}
+
+/** Throws 422 or 413 for tools of a caller that cannot be offered, with the path of what is wrong. */
+export function assertClientTools(tools: readonly ClientTool[], { limits, isTaken, isOfServer }: Surroundings): void {
+  if (tools.length === 0) return;
+  assertSizes(tools, limits);
+  const names = tools.map(({ name }) => name);
+  for (const [index, name] of names.entries()) {
+    const path = `tools[${index}].name`;
+    const problem = toolNameProblem(name);
+    if (problem !== undefined) throw invalid(path, problem);
+    if (isTaken(name)) throw invalid(path, `must not be "${name}": the agent has a tool of that name.`);
+    // Also while the server is away: the model would take the caller's answer for the server's.
+    if (isOfServer(name)) throw invalid(path, `must not be "${name}": tools of an MCP server are named so.`);
+    if (names.indexOf(name) < index) throw invalid(path, `is "${name}" a second time.`);
+  }
+  try {
+    clientToolSet(tools);
+  } catch (error) {
+    if (!(error instanceof LastcallError)) throw error;
+    throw invalid('tools', `cannot be used: ${error.message}`);
+  }
+}
+
+/** All of them are made ready at once, and whatever holds the event loop is in proportion to their values. */
+const MOST_VALUES = 10_000;
+
+function assertSizes(tools: readonly ClientTool[], limits: ClientToolLimits): void {
+  const { clientTools, clientToolBytes, clientToolsBytes } = limits;
+  if (tools.length > clientTools) throw tooLarge('tools', { limit: clientTools, came: tools.length, unit: 'tools' });
+  let sum = 0;
+  for (const [index, one] of tools.entries()) {
+    const bytes = Buffer.byteLength(toJson(one));
+    sum += bytes;
+    if (bytes > clientToolBytes)
+      throw tooLarge(`tools[${index}]`, { limit: clientToolBytes, came: bytes, unit: 'bytes of JSON' });
+  }
+  if (sum > clientToolsBytes) throw tooLarge('tools', { limit: clientToolsBytes, came: sum, unit: 'bytes of JSON' });
+  const { values } = measureJson(tools, { values: MOST_VALUES, characters: Infinity, levels: Infinity });
+  if (values > MOST_VALUES) throw tooLarge('tools', { limit: MOST_VALUES, came: values, unit: 'values' });
+}
