@@ -4,7 +4,7 @@ import type { ToolDefinition } from './tool-definition.ts';
 import { TOOL } from './tool-mark.ts';
 
 /** Makes a tool of what was read from a file or a request: its description may be as long as those of other tools from elsewhere. */
-export function dataTool(definition: ToolDefinition): AnyTool {
-  const marked = { ...definition, [TOOL]: 'data' as const };
+export function dataTool<I, O, W>(definition: ToolDefinition<I, O, W>): AnyTool {
+  const marked = { ...(definition as unknown as ToolDefinition), [TOOL]: 'data' as const };
   return Object.freeze(checkDefinition(marked, definition.name ?? '(unnamed)')) as unknown as AnyTool;
 }
