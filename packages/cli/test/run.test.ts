@@ -86,7 +86,7 @@ test('[S12] run exits with why the run stopped', async () => {
     code: 10,
     out: '',
     err: expect.stringMatching(
-      /^Stopped: Max invocations exceeded \(it called too many tools\)\. See: lastcall replay \S+$/m,
+      /^Stopped: Max invocations exceeded \(the model was asked 64 times, which is the limit, and did not .*\)\. See: lastcall replay \S+$/m,
     ),
   });
   expect(await run('Be cut off')).toMatchObject({

@@ -1,6 +1,7 @@
 import { LastcallError } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
+import { isTaskTool } from '../../config/known-tool.ts';
 import { findTool, type RegisteredTool } from '../../config/registered-tool.ts';
 import { toolNameProblem } from '../../config/reserved-tool-names.ts';
 import { ApiError } from '../../domain/api-error.ts';
@@ -39,7 +40,7 @@ export async function toolsToAdd(db: Kysely<Tables>, registry: Registry, check: 
   for (const id of toolIds) {
     const name = find(id)?.name ?? id;
     if (own.has(name) || own.has(id) || clientTools.some((one) => one.name === id) || isOfServer(config, id)) continue;
-    const isAllowed = mayAdd || Object.hasOwn(TASK_TOOLS, id);
+    const isAllowed = mayAdd || isTaskTool(id);
     if (find(id) === undefined || !isAllowed) throw unknownTool(id);
     added.set(name, id);
   }
