@@ -2,9 +2,9 @@
 // Nothing is imported before the version is checked: an old Node would fail at the first import, with a stack trace.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
-if (major < 22 || (major === 22 && minor < 18)) {
+if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(
-    `Lastcall needs Node 22.18 or later, and this is Node ${process.versions.node}. Install a newer one from https://nodejs.org, or run: npx -y -p node@24 -p lastcall lastcall\n`,
+    `Lastcall needs Node 22.19 or later, and this is Node ${process.versions.node}. Install a newer one from https://nodejs.org, or run: npx -y -p node@24 -p lastcall lastcall\n`,
   );
   process.exitCode = 1;
 } else {

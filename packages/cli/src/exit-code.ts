@@ -5,7 +5,7 @@ export const EXIT = {
   usage: 2,
   /** No gateway answers, or it does not allow what was asked. */
   notReached: 3,
-  /** A limit ended the run: steps, time or tokens. */
+  /** A limit ended the run: steps, requests to the model, tool calls, time, tokens, or reminders to end with the tool. */
   limit: 10,
   /** The run waits for somebody's answer. */
   waiting: 11,

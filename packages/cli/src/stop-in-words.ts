@@ -8,23 +8,30 @@ interface Stop {
   readonly error?: unknown;
 }
 
+interface Known {
+  /** How often the run asked the model. */
+  readonly asked?: number;
+}
+
 /** Why a run ended, as a sentence for people. */
-export function stopInWords({ reason, by, tool, dimension, error }: Stop): string {
+export function stopInWords({ reason, by, tool, dimension, error }: Stop, { asked }: Known = {}): string {
   switch (reason) {
     case 'end_turn':
       return by === 'text' ? 'the agent had no more to do' : `${tool} gave the response`;
+    case 'transition':
+      return `${tool} handed the task over`;
     case 'suspended':
       return 'it waits for an answer';
     case 'max_steps':
       return 'it used all its steps';
     case 'max_invocations':
-      return 'it called too many tools';
+      return `the model was asked ${timesInWords(asked)}, which is the limit, and did not end with the required tool`;
     case 'max_nudges':
-      return 'it did not end with the required tool';
+      return 'the model kept replying without a tool call, and did not end with the required tool';
     case 'deadline':
       return 'its time was over';
     case 'budget':
-      return `its budget of ${dimension} was used up`;
+      return `its budget of ${dimension === 'toolCalls' ? 'tool calls' : dimension} was used up`;
     case 'aborted':
       return 'it was cancelled';
     case 'length':
@@ -38,10 +45,16 @@ export function stopInWords({ reason, by, tool, dimension, error }: Stop): strin
   }
 }
 
+function timesInWords(count: number | undefined): string {
+  if (count === undefined) return 'many times';
+  return count === 1 ? 'once' : `${count} times`;
+}
+
 /** The exit code that says the same to a program. */
 export function exitCodeOf({ reason }: Stop): ExitCode {
   switch (reason) {
     case 'end_turn':
+    case 'transition':
       return EXIT.done;
     case 'suspended':
       return EXIT.waiting;

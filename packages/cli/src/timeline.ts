@@ -22,21 +22,22 @@ export interface RunEntry {
 
 /** A run as lines: what came, each step of the model, its calls in order with their outcomes, and why it ended. */
 export function timeline(run: Run, entries: readonly RunEntry[]): string {
-  return [headOf(run), ...entries.flatMap((entry) => linesOf(entry))].join('\n');
+  const asked = entries.filter(({ kind }) => kind === 'reply').length;
+  return [headOf(run, asked), ...entries.flatMap((entry) => linesOf(entry, asked))].join('\n');
 }
 
-function headOf({ id, cycle, status, stop, usage, createdAt, endedAt }: Run): string {
+function headOf({ id, cycle, status, stop, usage, createdAt, endedAt }: Run, asked: number): string {
   const facts = [
     `run ${id}`,
     `cycle ${cycle}`,
-    stop === undefined ? status : `${status}: ${stopInWords(stop)}`,
+    stop === undefined ? status : `${status}: ${stopInWords(stop, { asked })}`,
     endedAt === undefined ? undefined : duration(endedAt - createdAt),
     usage?.totalTokens === undefined ? undefined : `${usage.totalTokens} tokens`,
   ];
   return facts.filter((fact) => fact !== undefined).join('  ');
 }
 
-function linesOf({ kind, entry, ended }: RunEntry): readonly string[] {
+function linesOf({ kind, entry, ended }: RunEntry, asked: number): readonly string[] {
   switch (kind) {
     case 'message':
       return arrivals(entry.message).map((text) => `  came      ${plainLine(text)}`);
@@ -51,7 +52,7 @@ function linesOf({ kind, entry, ended }: RunEntry): readonly string[] {
     case 'rewind':
       return ['  rewind    the model went back to the start of its turn'];
     case 'stop':
-      return [`  stop      ${stopInWords(entry.stop as { reason: string })}`];
+      return [`  stop      ${stopInWords(entry.stop as { reason: string }, { asked })}`];
     default:
       return [];
   }

@@ -68,7 +68,12 @@ test('[S12] tools test calls the tool once, prints how the call ended, and exits
     out: expect.stringMatching(/^error invalid_input [\d.]+ m?s Invalid arguments/),
   });
   const waits = await ask(['tools', 'test', 'confirm_booking', '{"question":"Really?"}']);
-  expect(waits).toMatchObject({ code: 11, out: expect.stringMatching(/^waiting /) });
+  expect(waits).toMatchObject({
+    code: 11,
+    out: expect.stringMatching(
+      /^waiting [\d.]+ m?s The call of an agent would wait here for an answer\. A test does not ask for one\.\n$/,
+    ),
+  });
   const json = await ask(['tools', 'test', 'fetch_weather', '{"city":"Tokyo"}', '--json']);
   expect(JSON.parse(json.out)).toMatchObject({ toolName: 'fetch_weather', outcome: { status: 'ok' } });
   expect((await ask(['tools', 'list'])).out).toMatch(/^book_hotel +file +Books a hotel room/m);

@@ -48,6 +48,7 @@ export default {
         return 'paid';
       },
     }),
+    sign: tool({ description: 'Signs.', inputSchema: z.object({}), approval: true, execute: () => 'signed' }),
     file_report: tool({ description: 'Files a report.', inputSchema: z.object({ body: z.string() }), terminal: true, execute: ({ body }) => body }),
   },
 };
@@ -86,7 +87,7 @@ test('[S12] run exits with why the run stopped', async () => {
     code: 10,
     out: '',
     err: expect.stringMatching(
-      /^Stopped: Max invocations exceeded \(it called too many tools\)\. See: lastcall replay \S+$/m,
+      /^Stopped: Max invocations exceeded \(the model was asked 64 times, which is the limit, and did not .*\)\. See: lastcall replay \S+$/m,
     ),
   });
   expect(await run('Be cut off')).toMatchObject({
@@ -100,6 +101,20 @@ test('[S12] run exits with why the run stopped', async () => {
   });
   const nobody = await lastcall(['run', 'Nobody', 'Hello', '--url', url], { folder: folder.path, env });
   expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining('There is no agent "Nobody".') });
+});
+
+test('[S12] tools test says of a tool that needs approval that it did not run, and with --approve runs it at once', async () => {
+  const sign = ['tools', 'test', 'sign', '--url', url];
+  expect(await lastcall(sign, { folder: folder.path, env })).toMatchObject({
+    code: 11,
+    out: expect.stringMatching(
+      /^waiting [\d.]+ m?s The tool needs approval, so it did not run\. .* add --approve\.\n$/,
+    ),
+  });
+  expect(await lastcall([...sign, '--approve'], { folder: folder.path, env })).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^ok [\d.]+ m?s "signed"\n$/),
+  });
 });
 
 test('[S12] run goes on when the gateway is killed in the middle and another takes over, and nothing is done with two keys', async () => {

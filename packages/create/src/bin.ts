@@ -1,20 +1,15 @@
 #!/usr/bin/env node
-import { createProject, ProjectRefused } from './create-project.ts';
+// Nothing is imported before the version is checked: an old Node would make a folder that it cannot run.
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
-const [folder = '.', ...rest] = process.argv.slice(2);
-
-if (folder === '--help' || folder === '-h' || rest.length > 0) {
-  process.stdout.write(
-    'Usage: npm create lastcall [folder]\n\nMakes a folder with an agent, two tools and a test of them.\n',
+if (major < 22 || (major === 22 && minor < 19)) {
+  process.stderr.write(
+    `Lastcall needs Node 22.19 or later, and this is Node ${process.versions.node}. Nothing was written. Install a newer one from https://nodejs.org, or run: npx -y -p node@24 -p create-lastcall create-lastcall\n`,
   );
-  process.exitCode = rest.length > 0 ? 2 : 0;
+  process.exitCode = 1;
 } else {
-  try {
-    const { next } = await createProject(folder);
-    process.stdout.write(`${next}\n`);
-  } catch (error) {
-    if (!(error instanceof ProjectRefused)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
-  }
+  const { main } = await import('./main.ts');
+  process.exitCode = await main(process.argv.slice(2));
 }
+
+export {};

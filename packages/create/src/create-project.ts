@@ -1,109 +1,107 @@
-import { randomBytes } from 'node:crypto';
-import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Difference, differenceOf } from './difference.ts';
+import type { FolderPlan, Left } from './folder-plan.ts';
+import { extendGitIgnore } from './git-ignore.ts';
+import { commandsOf, extendPackageJson, newPackageJson, readPackageJson, wantedOf } from './package-json.ts';
+import { ProjectRefused } from './project-refused.ts';
+import { sampleFor } from './sample.ts';
+import { envText, readmeText, readRelease, readTemplate } from './template.ts';
 
-export interface Project {
+export interface Project extends Difference {
   readonly folder: string;
-  /** What was written, relative to the folder. */
-  readonly files: readonly string[];
-  /** The commands that come next, in words. */
-  readonly next: string;
 }
 
-/** The folder cannot be used. The message says what to do. */
-export class ProjectRefused extends Error {
-  override readonly name: string = 'ProjectRefused';
-}
-
-const HERE = dirname(fileURLToPath(import.meta.url));
-const TEMPLATE = join(HERE, '../template');
-
-/** Makes a folder in which `npm install`, `npm start` and `npm test` work. Nothing that is there is overwritten. */
+/**
+ * Makes a folder in which `npm install`, `npm start` and `npm test` work. In a folder that has files, it adds what is missing and
+ * changes nothing else.
+ */
 export async function createProject(given: string): Promise<Project> {
   const folder = resolve(given);
-  const files = new Map<string, string>();
-  // npm leaves files with this name out of a package, so the template has it under another.
-  for (const name of await readdir(TEMPLATE))
-    files.set(name === 'gitignore' ? '.gitignore' : name, await readFile(join(TEMPLATE, name), 'utf8'));
-  files.set('.env', envFile());
-  const manifest = await manifestOf(folder);
-  await assertNew(folder, [...files.keys()]);
-  await write(folder, files);
-  await writeFile(join(folder, 'package.json'), manifest);
-  return { folder, files: ['package.json', ...files.keys()], next: nextSteps(given) };
+  const plan = await planFor(folder);
+  await write(folder, plan);
+  return { folder, ...differenceOf(plan, given) };
 }
 
-async function assertNew(folder: string, names: readonly string[]): Promise<void> {
-  const there = [];
-  for (const name of names) if (await exists(join(folder, name))) there.push(name);
-  if (there.length > 0)
-    throw new ProjectRefused(`${folder} has ${there.join(', ')} already. Choose another folder, or remove that first.`);
+async function planFor(folder: string): Promise<FolderPlan> {
+  const [template, release, there] = await Promise.all([readTemplate(), readRelease(), readFolder(folder)]);
+  const templateText = (name: string): string => template.get(name) ?? '';
+  const has = (name: string): boolean => there.has(name);
+  const packageJson = readPackageJson(there.get('package.json'));
+  const sample = sampleFor(template, { ...packageJson, has });
+  const { commands, left } = commandsOf(packageJson, sample);
+  const wanted = wantedOf(release, { ...packageJson, hasTest: sample.test !== undefined });
+  const manifest = has('package.json') ? extendPackageJson(packageJson, wanted) : { extended: [], left: [] };
+  const ignored = extendGitIgnore(there.get('.gitignore') ?? '', templateText('.gitignore'));
+  const texts = new Map([
+    ['package.json', newPackageJson(folder, wanted)],
+    ...sample.files,
+    ['tsconfig.json', templateText('tsconfig.json')],
+    ['.env', envText()],
+    ['.gitignore', ignored.text],
+    ['README.md', readmeText(templateText('README.md'), commands, sample)],
+  ]);
+  const extendsIgnored = has('.gitignore') && ignored.additions.length > 0;
+  return {
+    added: new Map([...texts].filter(([name]) => !has(name))),
+    extended: [...manifest.extended, ...(extendsIgnored ? [{ file: '.gitignore', ...ignored }] : [])],
+    left: [...left, ...manifest.left, ...filesLeft(there, template), ...sampleLeft(sample, has)],
+    commands,
+  };
 }
 
-async function write(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
+/** Files whose text decides what is added. */
+const READ = ['package.json', '.gitignore', '.env', 'tsconfig.json'];
+
+/** The names in the folder, with the texts of those files. */
+async function readFolder(folder: string): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  try {
+    for (const name of await readdir(folder))
+      texts.set(name, READ.includes(name) ? await readFile(join(folder, name), 'utf8') : '');
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code !== 'ENOENT')
+      throw new ProjectRefused(`${folder} cannot be read: ${message}. Choose another folder.`, { cause });
+  }
+  return texts;
+}
+
+/** What a person may want to change in files that stay as they are. */
+function filesLeft(there: ReadonlyMap<string, string>, template: ReadonlyMap<string, string>): readonly Left[] {
+  const [env, tsconfig] = [there.get('.env'), there.get('tsconfig.json')];
+  const left: Left[] = [];
+  if (env !== undefined && !/^\s*(export\s+)?LASTCALL_SECRET_KEY\s*=/m.test(env))
+    left.push({
+      file: '.env',
+      note: 'sets no LASTCALL_SECRET_KEY. The first start prints a key: write it there for the other commands.',
+    });
+  if (tsconfig !== undefined && tsconfig !== template.get('tsconfig.json'))
+    left.push({
+      file: 'tsconfig.json',
+      note: 'must have "allowImportingTsExtensions", "noEmit" and "module": "nodenext" if it is to check the new files. Or exclude them.',
+    });
+  return left;
+}
+
+/** A configuration that is there has its tools already. */
+function sampleLeft(
+  { config, test }: { config: string; test: string | undefined },
+  has: (name: string) => boolean,
+): readonly Left[] {
+  if (!has(config) || test !== undefined) return [];
+  return [{ file: config, note: 'is there, so no sample was added.' }];
+}
+
+async function write(folder: string, { added, extended }: FolderPlan): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
-    // The key in it is a secret.
-    for (const [name, text] of files)
-      await writeFile(join(folder, name), text, name === '.env' ? { mode: 0o600 } : undefined);
+    // Nothing is overwritten, whatever has come meanwhile. The key in .env is a secret.
+    for (const [name, text] of added)
+      await writeFile(join(folder, name), text, { flag: 'wx', ...(name === '.env' ? { mode: 0o600 } : {}) });
+    for (const { file, text } of extended) await writeFile(join(folder, file), text);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     throw new ProjectRefused(`${folder} cannot be written to (${code}). Choose a folder of your own.`, { cause });
-  }
-}
-
-/** What is in a package.json of the folder stays, e.g. one made by `npm init -y`. Only what Lastcall needs is added. */
-async function manifestOf(folder: string): Promise<string> {
-  const file = join(folder, 'package.json');
-  const own = (await exists(file)) ? (JSON.parse(await readFile(file, 'utf8')) as Manifest) : undefined;
-  const { version } = JSON.parse(await readFile(join(HERE, '../package.json'), 'utf8')) as { version: string };
-  const ours = { '@lastcall/core': `^${version}`, '@lastcall/gateway': `^${version}`, lastcall: `^${version}` };
-  const manifest = {
-    ...(own ?? { name: packageName(folder), version: '0.1.0', private: true }),
-    type: 'module',
-    scripts: { ...own?.scripts, start: 'lastcall start', dev: 'lastcall dev', test: 'node --test' },
-    dependencies: { ...own?.dependencies, ...ours, zod: '^4.6.7' },
-    devDependencies: { ...own?.devDependencies, '@types/node': '^24.10.1' },
-  };
-  return `${JSON.stringify(manifest, null, 2)}\n`;
-}
-
-interface Manifest {
-  readonly scripts?: Readonly<Record<string, string>>;
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly devDependencies?: Readonly<Record<string, string>>;
-}
-
-function packageName(folder: string): string {
-  const name = basename(folder)
-    .toLowerCase()
-    .replace(/[^a-z0-9-]+/g, '-')
-    .replace(/^-+|-+$/g, '');
-  return name === '' ? 'my-agent' : name;
-}
-
-function envFile(): string {
-  return `# The secret key of your gateway. Commands such as "npx lastcall tools test" read it here, too.
-LASTCALL_SECRET_KEY=${randomBytes(24).toString('hex')}
-
-# Without a key of a provider, agents use the rehearsal, which follows simple rules. To use a real model, install its
-# package (npm install @ai-sdk/anthropic) and set its key:
-# ANTHROPIC_API_KEY=
-`;
-}
-
-function nextSteps(given: string): string {
-  const folder = relative(process.cwd(), resolve(given));
-  const enter = folder === '' ? [] : [`  cd ${folder}`];
-  return ['Made an agent with two tools. Next:', ...enter, '  npm install', '  npm start', '  npm test'].join('\n');
-}
-
-async function exists(file: string): Promise<boolean> {
-  try {
-    await access(file);
-    return true;
-  } catch {
-    return false;
   }
 }

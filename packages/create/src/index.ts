@@ -1,2 +1,3 @@
 // The public door of create-lastcall.
-export { createProject, type Project, ProjectRefused } from './create-project.ts';
+export { createProject, type Project } from './create-project.ts';
+export { ProjectRefused } from './project-refused.ts';

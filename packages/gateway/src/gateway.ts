@@ -3,10 +3,10 @@ import type { Logger } from '@lastcall/core';
 import { resolveAgentLimits, resolveGatewayLimits } from './config/agent-limits.ts';
 import { checkConfig } from './config/check-config.ts';
 import type { Config, ConfigInput } from './config/config.ts';
+import { isKnownTool } from './config/known-tool.ts';
 import type { GatewayLimits } from './config/limits.ts';
 import type { McpExposure } from './config/mcp-exposure.ts';
 import { readEnv } from './config/read-env.ts';
-import { findTool } from './config/registered-tool.ts';
 import { resolveSettings, type Settings } from './config/settings.ts';
 import { ensureFirstKey } from './domain/keys/first-key.ts';
 import { createSeal } from './domain/keys/seal.ts';
@@ -32,7 +32,6 @@ import { announceJobs } from './runtime/jobs/announce-jobs.ts';
 import { McpLogin } from './runtime/tools/mcp/mcp-login.ts';
 import { McpServers } from './runtime/tools/mcp/mcp-servers.ts';
 import { mcpToolSource } from './runtime/tools/mcp/mcp-tool-source.ts';
-import { TASK_TOOLS } from './runtime/tools/task-tools.ts';
 import { Worker } from './runtime/worker.ts';
 import { seed } from './seed.ts';
 import { KnownSecrets } from './telemetry/known-secrets.ts';
@@ -222,7 +221,7 @@ async function start(starting: Starting): Promise<Running> {
       corsOrigins: config.corsOrigins,
       publicUrl: settings.publicUrl,
       trustedProxies: settings.trustedProxies,
-      isKnownTool: (name) => findTool(config.tools, name) !== undefined || Object.hasOwn(TASK_TOOLS, name),
+      isKnownTool: (name) => isKnownTool(config.tools, name),
       isKnownCommand: knownCommands(config.agents),
       mcp: { status: () => servers.status(), finishLogin: (query) => login.finish(query) },
       registry,

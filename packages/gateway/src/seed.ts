@@ -1,7 +1,8 @@
 import type { AgentConfig } from './config/agent-config.ts';
 import type { Config } from './config/config.ts';
-import { findTool } from './config/registered-tool.ts';
+import { isKnownTool } from './config/known-tool.ts';
 import { SEEDED } from './domain/agents/agent-details.ts';
+import type { IsKnownTool } from './domain/agents/check-agent-config.ts';
 import { createAgent } from './domain/agents/create-agent.ts';
 import { updateAgent } from './domain/agents/update-agent.ts';
 import type { Services } from './ports/services.ts';
@@ -20,8 +21,7 @@ export async function seed(services: Services, { agents, spaces, tools }: Config
     if (agents.length === 0 && spaces.length === 0 && !(await wasSeeded(tx))) return lines;
     const seeded = await lockSeed(tx);
     const seeding: Seeding = { services, tx, seeded, log: (line) => void lines.push(line) };
-    const isKnownTool = (name: string): boolean => findTool(tools, name) !== undefined;
-    for (const config of agents) await seedAgent(seeding, config, isKnownTool);
+    for (const config of agents) await seedAgent(seeding, config, (name) => isKnownTool(tools, name));
     for (const space of inLockOrder(spaces, seeded)) await seedSpace(seeding, space);
     await logDropped(seeding, { agents, spaces });
     await tx.db
@@ -65,18 +65,18 @@ function inLockOrder(spaces: Config['spaces'], { spaces: ids }: Seeded): Config[
 async function seedAgent(
   { services, tx, seeded, log }: Seeding,
   config: AgentConfig,
-  isKnownTool: (name: string) => boolean,
+  isKnown: IsKnownTool,
 ): Promise<void> {
   const known = await findAgent(tx, seeded.agents[config.name]);
   if (known === undefined) {
-    seeded.agents[config.name] = (await createAgent(services, tx, { config, isKnownTool })).id;
+    seeded.agents[config.name] = (await createAgent(services, tx, { config, isKnownTool: isKnown })).id;
   } else if (known.config !== toJson(config)) {
     // Fields that the file no longer sets are removed.
     const cleared = Object.keys(fromJson<object>(known.config)).map((field) => [field, null] as const);
     await updateAgent(services, tx, {
       agentId: known.id,
       config: { ...Object.fromEntries(cleared), ...config },
-      isKnownTool,
+      isKnownTool: isKnown,
     });
     log(`Changed the agent ${JSON.stringify(config.name)} to what the configuration says.`);
   }

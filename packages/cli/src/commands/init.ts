@@ -9,14 +9,17 @@ export function addInit(program: Command): void {
     .argument('[folder]', 'where; it is created if it does not exist', '.')
     .description('Make a folder that works: a configuration, two tools, a test of them, and .env.')
     .option('--json', 'print what was made as JSON')
-    .addHelpText('after', '\nNothing that is there is overwritten.')
+    .addHelpText(
+      'after',
+      '\nIn a folder that has files, it adds what is missing, says what it added and what it left as it is, and changes nothing else.',
+    )
     .action(init);
 }
 
 async function init(folder: string, { json }: { json?: boolean }): Promise<void> {
   try {
     const project = await createProject(folder);
-    createOutput({ json }).result(project, project.next);
+    createOutput({ json }).result(project, project.summary);
   } catch (error) {
     throw error instanceof ProjectRefused ? new CommandFailed(error.message, { cause: error }) : error;
   }

@@ -32,7 +32,7 @@ async function run(agent: string, message: string, { url, json, until = [] }: Ru
     const { signal } = interruption;
     const end = await runTask(api, { agent, message, until, signal, onEvent: (event) => progress.show(event) });
     createOutput({ json }).result(end.answer, end.response);
-    sayWhy(end);
+    sayWhy(end, progress.steps);
     process.exitCode = interruption.hasCome ? EXIT.interrupted : exitCodeOf(end.stop);
   } catch (error) {
     if (!interruption.hasCome) throw error;
@@ -60,9 +60,10 @@ class Interruption {
 }
 
 /** What ended well needs no words: the response is all. */
-function sayWhy({ stop, error, runId }: TaskEnd): void {
-  if (stop.reason === 'end_turn') return;
-  const why = plainLine(error === undefined ? stopInWords(stop) : `${error} (${stopInWords(stop)})`, 500);
+function sayWhy({ stop, error, runId }: TaskEnd, steps: number): void {
+  if (exitCodeOf(stop) === EXIT.done) return;
+  const words = stopInWords(stop, { asked: steps });
+  const why = plainLine(error === undefined ? words : `${error} (${words})`, 500);
   const more = runId === undefined ? '' : ` See: lastcall replay ${runId}`;
   process.stderr.write(`Stopped: ${why}.${more}\n`);
 }
@@ -80,6 +81,11 @@ class Progress {
     const { promise, resolve } = Promise.withResolvers<string>();
     this.begun = promise;
     this.#begin = resolve;
+  }
+
+  /** How many have begun: the model was asked once for each. */
+  get steps(): number {
+    return this.#step;
   }
 
   show({ type, data }: TaskEvent): void {

@@ -18,10 +18,10 @@ export function addTools(program: Command): void {
       .argument('[input]', 'its input, as JSON', '{}'),
   )
     .description('Call a tool once, for real, and print how the call ended.')
-    .option('--approve', 'run it although it wants approval')
+    .option('--approve', 'approve the call, if the tool needs that, and run it at once')
     .addHelpText(
       'after',
-      `\nExample: lastcall tools test fetch_weather '{"city":"Tokyo"}'\nThe exit code is 1 if the call failed, 11 if it waits for somebody.`,
+      `\nExample: lastcall tools test fetch_weather '{"city":"Tokyo"}'\nThe exit code is 1 if the call failed, 11 if an agent's call would wait for an answer.`,
     )
     .action(test);
 }
@@ -49,9 +49,27 @@ async function test(
   const { outcome, startedAt, endedAt } = settlement;
   const status = outcome.status === 'pending' ? 'waiting' : outcome.status;
   const took = duration(endedAt - startedAt);
-  const said = outcome.status === 'ok' ? JSON.stringify(outcome.value ?? null) : plainLine(outcome.text, 1_000);
-  createOutput({ json }).result(settlement, `${[status, outcome.code, took, said].filter(Boolean).join(' ')}`);
+  createOutput({ json }).result(
+    settlement,
+    `${[status, outcome.code, took, outcomeInWords(outcome)].filter(Boolean).join(' ')}`,
+  );
   process.exitCode = outcome.status === 'ok' ? EXIT.done : outcome.status === 'pending' ? EXIT.waiting : EXIT.failed;
+}
+
+interface Outcome {
+  readonly status: string;
+  readonly kind?: string;
+  readonly value?: unknown;
+  readonly text: string;
+}
+
+/** The text of a waiting call is for models and says that its outcome comes later. A test has no later outcome: it asks no person. */
+function outcomeInWords({ status, kind, value, text }: Outcome): string {
+  if (status === 'ok') return JSON.stringify(value ?? null);
+  if (status !== 'pending') return plainLine(text, 1_000);
+  return kind === 'approval'
+    ? 'The tool needs approval, so it did not run. To approve the call and run it at once, add --approve.'
+    : 'The call of an agent would wait here for an answer. A test does not ask for one.';
 }
 
 function parseInput(text: string): unknown {

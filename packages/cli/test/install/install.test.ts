@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Program } from '../support/program.ts';
-import { type Installed, install, repository } from './installed.ts';
+import { type Installed, install, repository, wouldInstall } from './installed.ts';
 import { runTutorial } from './tutorial.ts';
 
 const run = promisify(execFile);
@@ -73,13 +73,16 @@ describe('what a release publishes', () => {
     expect(names).toEqual(RELEASED);
   });
 
-  test('[S14] a production install of everything is 60 MB at most', async () => {
+  test('[S14] a production install of everything is 60 MB at most, and what docs/installing.md says', async () => {
     const lock = JSON.parse(await readFile(join(installed.folder, 'node_modules/.package-lock.json'), 'utf8'));
     const production = Object.entries(lock.packages as Record<string, { dev?: boolean }>).filter(([, { dev }]) => !dev);
     let bytes = 0;
     for (const [path] of production) bytes += await sizeOf(join(installed.folder, path));
     expect(bytes).toBeGreaterThan(5_000_000);
     expect(bytes).toBeLessThan(60_000_000);
+    const page = await readFile(join(repository, 'docs/installing.md'), 'utf8');
+    const [, said] = /is about (\d+) MB/.exec(page) ?? [];
+    expect(Math.abs(bytes / 1_000_000 - Number(said))).toBeLessThan(4);
   });
 });
 
@@ -98,6 +101,12 @@ describe('installed in an empty folder', () => {
     // Beside its log, which is JSON.
     const lines = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
     expect(lines.join('\n')).toBe(await promised(name));
+  });
+
+  test('[S14] with engine-strict npm takes core, machines and the client on Node 20, and every package on Node 22', async () => {
+    const { tarballs, nodes } = installed;
+    const forNode20 = tarballs.filter((file) => /lastcall-(core|machines|client)-/.test(file));
+    await Promise.all([wouldInstall(forNode20, nodes[20]), wouldInstall(tarballs, nodes[22])]);
   });
 
   test.each([
@@ -122,12 +131,19 @@ describe('installed in an empty folder', () => {
     const { code, err } = await program.ended;
     expect(code).toBe(1);
     expect(err).toMatch(
-      /^Lastcall needs Node 22\.18 or later, and this is Node 20\.\S+\. Install a newer one[^\n]+\n$/,
+      /^Lastcall needs Node 22\.19 or later, and this is Node 20\.\S+\. Install a newer one[^\n]+\n$/,
     );
   });
 
   test('[S15] npm create lastcall makes a folder in which npm test passes and npm start runs its agent', async () => {
     const create = join(installed.folder, 'node_modules/.bin/create-lastcall');
+    await using refused = new Program([installed.nodes[20], create, 'shop'], { folder: installed.folder });
+    expect(await refused.ended).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^Lastcall needs Node 22\.19 or later, and this is Node 20\.[^\n]+\n$/),
+    });
+    expect(await readdir(installed.folder)).not.toContain('shop');
     await run(create, ['shop'], { cwd: installed.folder, env: { ...process.env } });
     const folder = join(installed.folder, 'shop');
     expect((await readdir(folder)).sort()).toEqual([
@@ -144,6 +160,9 @@ describe('installed in an empty folder', () => {
       name: 'shop',
       type: 'module',
     });
+    // A Node that cannot run the tests does not pass without them.
+    await using tooOld = new Program(['npm', 'test'], { folder, node: installed.nodes[20] });
+    expect((await tooOld.ended).code).not.toBe(0);
     for (const version of [22, 24] as const) {
       await using tests = new Program(['npm', 'test'], { folder, node: installed.nodes[version] });
       expect(await tests.ended).toMatchObject({ code: 0, out: expect.stringMatching(/pass 3\b/) });

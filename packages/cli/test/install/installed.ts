@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { makeFolder } from '../support/folder.ts';
@@ -20,9 +20,9 @@ export interface Installed extends AsyncDisposable {
   readonly nodes: Readonly<Record<20 | 22 | 24, string>>;
 }
 
-/** The newest of each major version that the packages promise to run on. The third is the repository's own. */
-const NODES = { node20: '20.20.2', node22: '22.23.3' };
-const NPM = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+/** A Node 20 that npm runs on, and one of the oldest that the gateway claims to run on. The third is the repository's own. */
+const NODES = { node20: '20.20.2', node22: '22.20.0' };
+const NPM = ['--engine-strict', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
 
 /** Packs all packages as a release does, and installs them once, for all tests. */
 export async function install(): Promise<Installed> {
@@ -51,6 +51,19 @@ export async function install(): Promise<Installed> {
     },
     [Symbol.asyncDispose]: () => made[Symbol.asyncDispose](),
   };
+}
+
+/**
+ * Asks npm whether it would install these packages on a Node, in a folder of their own, with what they depend on. Rejects if one of
+ * them claims not to run there.
+ */
+export async function wouldInstall(tarballs: readonly string[], node: string): Promise<void> {
+  await using made = await makeFolder({ 'package.json': '{}' });
+  const PATH = `${dirname(node)}:${process.env.PATH}`;
+  await run('npm', ['install', ...NPM, '--package-lock-only', ...tarballs], {
+    cwd: made.path,
+    env: { ...process.env, PATH },
+  });
 }
 
 async function installNodes(folder: string): Promise<void> {

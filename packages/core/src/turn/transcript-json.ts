@@ -95,8 +95,9 @@ export function fromTranscriptJson(json: unknown): readonly Entry[] {
 function withUrls(entry: Entry): Entry {
   if (entry.kind !== 'message' || !Array.isArray(entry.message.content)) return entry;
   for (const part of entry.message.content as { data?: { type?: unknown; url?: unknown } }[]) {
-    const url = part.data?.type === 'url' && typeof part.data.url === 'string' ? URL.parse(part.data.url) : null;
-    if (url !== null && part.data !== undefined) part.data.url = url;
+    const { data } = part;
+    // Not URL.parse, which the oldest Node that this runs on lacks.
+    if (data?.type === 'url' && typeof data.url === 'string' && URL.canParse(data.url)) data.url = new URL(data.url);
   }
   return entry;
 }

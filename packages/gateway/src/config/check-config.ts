@@ -7,10 +7,11 @@ import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigProblem, check, formatPath } from './config-problem.ts';
 import { parseEgressRule } from './egress-rule.ts';
+import { isKnownTool } from './known-tool.ts';
 import { DEFAULT_MCP_EXPOSURE, mcpExposureSchema } from './mcp-exposure.ts';
 import { namedBySubAgent } from './named-tools.ts';
 import { pricesSchema } from './prices.ts';
-import { checkTools, findTool, type RegisteredTools } from './registered-tool.ts';
+import { checkTools, type RegisteredTools } from './registered-tool.ts';
 import { settingSchemas } from './settings.ts';
 import { type SpaceSeed, spaceSeedSchema } from './space-seed.ts';
 
@@ -107,7 +108,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools'>> = z.strictObject({
 function subAgentProblems(tools: RegisteredTools): readonly ConfigProblem[] {
   return Object.values(tools)
     .flatMap((one) => namedBySubAgent(one, ['tools', one.name]))
-    .filter(({ reference }) => findTool(tools, reference) === undefined)
+    .filter(({ reference }) => !isKnownTool(tools, reference))
     .map(({ reference, path }) => ({
       path,
       message: `names "${reference}", which is not a tool of this configuration.`,

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -79,6 +79,18 @@ describe('what stops a start is one sentence with what to do', { concurrent: tru
       /^The folder "file\/home" cannot be written to \(ENOTDIR\)\. Set LASTCALL_HOME to a folder[^\n]*\n$/,
     );
     expect(code).toBe(1);
+  });
+
+  test('[S18] a lastcall.db that is no database', async () => {
+    await using site = await openSite({ decide: doDuties });
+    await mkdir(join(site.folder, '.lastcall'));
+    await writeFile(join(site.folder, '.lastcall', 'lastcall.db'), 'These are my notes.');
+    const { code, output } = await site.runToEnd();
+    expect(output).toBe(
+      '".lastcall/lastcall.db" is not a SQLite database. Move it away, or set LASTCALL_HOME to another folder.\n',
+    );
+    expect(code).toBe(1);
+    expect(await readFile(join(site.folder, '.lastcall', 'lastcall.db'), 'utf8')).toBe('These are my notes.');
   });
 
   test.each([

@@ -7,10 +7,12 @@ import { deleteAgent } from '../../src/domain/agents/delete-agent.ts';
 import { updateAgent } from '../../src/domain/agents/update-agent.ts';
 import { createEntity } from '../../src/domain/entities/entity.ts';
 import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
+import { createTool } from '../../src/domain/tools/change-tool.ts';
 import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
 import { createEngine } from '../../src/ports/engine/engine.ts';
 import type { Services } from '../../src/ports/services.ts';
 import type { Store } from '../../src/ports/store/store.ts';
+import { TASK_TOOLS } from '../../src/runtime/tools/task-tools.ts';
 import { seed } from '../../src/seed.ts';
 import { type Database, databases } from '../support/stores.ts';
 
@@ -183,6 +185,23 @@ describe.each(databases)('the configuration at a start, on $kind', ({ kind, crea
     await start(config);
     expect(await members()).toEqual({ Desk: ['Anna member'] });
   });
+
+  test.each(Object.keys(TASK_TOOLS))(
+    '[C13] an agent and a sub-agent of the configuration file may name %s, which comes with the gateway',
+    async (name) => {
+      const research = {
+        executionType: 'gateway',
+        execution: { agentConfig: { instructions: '', tools: [name] } },
+      } as const;
+      await start({ tools: { research }, agents: [{ ...agent('Anna'), tools: ['research', name] }] });
+      const { config } = await store.db.selectFrom('agents').select('config').executeTakeFirstOrThrow();
+      expect(JSON.parse(config).tools).toEqual(['research', name]);
+      const created = store.transaction((tx) =>
+        createTool(tx, { name: 'research', ...research }, { isTaken: () => false }),
+      );
+      await expect(created).resolves.toMatchObject({ name: 'research' });
+    },
+  );
 
   test('[G62] the configuration at a start of gateways that start at once is applied once', async () => {
     await start({ agents: [agent('Anna')], spaces: [{ name: 'Desk', agents: ['Anna'] }] });

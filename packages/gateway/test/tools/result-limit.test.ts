@@ -42,7 +42,8 @@ describe.each(databases)('the size limit of results on $kind', ({ create }) => {
     const ended = await gateway.runCycle(id);
     const waiting = ended.find(({ toolName }) => toolName === 'waiting');
     const cut = ended.filter(({ toolName }) => toolName !== 'waiting');
-    expect(cut.map(({ toolName }) => toolName)).toEqual([...names, 'cached']);
+    // Those without effects run at the same time.
+    expect(cut.map(({ toolName }) => toolName).sort()).toEqual([...names, 'cached'].sort());
     for (const { toolName, callId, outcome } of cut) {
       expect([toolName, outcome.text]).toEqual([toolName, expect.stringContaining(`The whole is kept as ${callId}`)]);
       expect([toolName, JSON.stringify(outcome).length < 4_000]).toEqual([toolName, true]);

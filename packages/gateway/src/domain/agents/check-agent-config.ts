@@ -7,7 +7,7 @@ import { isId, plainText } from '../entities/column-text.ts';
 import { findToolRows } from '../tools/stored-tool.ts';
 import { unknownTools } from '../tools/unknown-tools.ts';
 
-/** True if a tool of that name or id is in the configuration file. */
+/** True if a tool of that name or id is in the configuration file, or comes with the gateway. */
 export type IsKnownTool = (nameOrId: string) => boolean;
 
 /**

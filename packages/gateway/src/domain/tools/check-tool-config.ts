@@ -1,4 +1,5 @@
 import { type ConfigProblem, check } from '../../config/config-problem.ts';
+import { isTaskTool } from '../../config/known-tool.ts';
 import { namedBySubAgent } from '../../config/named-tools.ts';
 import type { ToolConfig } from '../../config/tool-config.ts';
 import { toolConfigSchema } from '../../config/tool-config-schema.ts';
@@ -7,20 +8,20 @@ import { ApiError } from '../api-error.ts';
 import { unknownTools } from './unknown-tools.ts';
 
 /**
- * Returns the checked configuration, or throws a 422 that lists every problem with its path. `isKnown`: whether a tool that a
- * sub-agent names is there, outside the registry. A sub-agent may name itself.
+ * Returns the checked configuration, or throws a 422 that lists every problem with its path. `isOfFile`: whether a tool that a
+ * sub-agent names is in the configuration file. A sub-agent may name itself.
  */
 export async function checkToolConfig(
   tx: Tx,
   value: unknown,
-  isKnown: (reference: string) => boolean,
+  isOfFile: (reference: string) => boolean,
 ): Promise<ToolConfig> {
   const checked = check(toolConfigSchema, value);
   if (!checked.ok) throw refuse(checked.problems);
   const config = checked.value;
   const isItself = (reference: string): boolean => reference === config.name;
   const named = namedBySubAgent(config, []);
-  const unknown = await unknownTools(tx.db, named, (one) => isItself(one) || isKnown(one));
+  const unknown = await unknownTools(tx.db, named, (one) => isItself(one) || isOfFile(one) || isTaskTool(one));
   if (unknown.length > 0) throw refuse(unknown);
   return config;
 }

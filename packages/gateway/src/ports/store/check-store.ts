@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { toStoreError } from './postgres-error.ts';
 import { toOpenError } from './postgres-open-error.ts';
 import { createPool } from './postgres-pool.ts';
 import { makePrivateDatabase, makePrivateFolder } from './private-folder.ts';
+import { assertDatabase, assertOwnDatabase } from './sqlite-file.ts';
 
 /**
  * Checks whether a store can be used, without changing what is in it. Throws a StoreRefused that says what to do.
@@ -32,12 +34,17 @@ async function checkPostgres(url: string): Promise<'ok'> {
 
 function checkFolder(home: string): 'ok' | 'in use' {
   makePrivateFolder(home);
+  assertDatabase(join(home, 'lock.db'));
   const lock = new DatabaseSync(makePrivateDatabase(home, 'lock.db'));
   try {
-    lock.exec('pragma busy_timeout = 0; begin exclusive; rollback');
-    return 'ok';
+    lock.exec('pragma busy_timeout = 0; begin exclusive');
   } catch {
+    lock.close();
     return 'in use';
+  }
+  try {
+    assertOwnDatabase(join(home, 'lastcall.db'));
+    return 'ok';
   } finally {
     lock.close();
   }

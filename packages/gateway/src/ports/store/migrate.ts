@@ -27,10 +27,13 @@ import { agentFailures } from './migrations/0033-agent-failures.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
+/** A database without it was not made by Lastcall. */
+export const FIRST_MIGRATION = '0001-initial';
+
 /** Forward only, in this order, each once. A migration that was released is never changed. */
 function migrations(dialect: Dialect): Record<string, Migration> {
   return {
-    '0001-initial': initial(dialect),
+    [FIRST_MIGRATION]: initial(dialect),
     '0002-waiting-indexes': waitingIndexes,
     '0003-stream-revocations': streamRevocations,
     '0004-assert-found': assertFound(dialect),
@@ -65,6 +68,11 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<voi
   if (error === undefined) return;
   const failed = results.find(({ status }) => status === 'Error')?.migrationName;
   const [, missing] = /previously executed migration (\S+) is missing/.exec(String((error as Error).message)) ?? [];
+  if (missing !== undefined && !(await executedMigrations(db)).includes(FIRST_MIGRATION))
+    throw new StoreRefused(
+      `This is a database of another program: its migration ${missing} is not one of Lastcall. Set DATABASE_URL to a database for Lastcall alone.`,
+      { cause: error },
+    );
   if (missing !== undefined)
     throw new StoreRefused(
       `A newer version of Lastcall has used this database (migration ${missing}). Install that version, or restore a backup from before.`,
@@ -78,11 +86,11 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<voi
 
 /** Whether exactly these migrations have been executed. What else is wrong, a missing table or no connection, the migrator finds. */
 async function isUpToDate(db: Kysely<Tables>, names: readonly string[]): Promise<boolean> {
+  const executed = await executedMigrations(db).catch(() => []);
+  return executed.length === names.length && executed.every((name, index) => name === names[index]);
+}
+
+async function executedMigrations(db: Kysely<Tables>): Promise<readonly string[]> {
   const executed = db.withTables<{ [DEFAULT_MIGRATION_TABLE]: { name: string } }>().selectFrom(DEFAULT_MIGRATION_TABLE);
-  const rows = await executed
-    .select('name')
-    .orderBy('name')
-    .execute()
-    .catch(() => []);
-  return rows.length === names.length && rows.every(({ name }, index) => name === names[index]);
+  return (await executed.select('name').orderBy('name').execute()).map(({ name }) => name);
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import { kyselyOn, runOn } from './kysely-on.ts';
@@ -6,6 +7,7 @@ import { makePrivateDatabase, makePrivateFolder } from './private-folder.ts';
 import { addAssertFound } from './require-row.ts';
 import { runTransaction, type TransactionSource } from './run-transaction.ts';
 import { SqliteDriver, sqliteDialect } from './sqlite-driver.ts';
+import { assertDatabase, assertOwnDatabase } from './sqlite-file.ts';
 import { SqliteTransactions } from './sqlite-transactions.ts';
 import type { Store } from './store.ts';
 import { StoreRefused } from './store-error.ts';
@@ -17,7 +19,7 @@ export interface SqliteOptions {
   /** FULL survives a power cut; NORMAL survives the death of the process. Default FULL. */
   readonly synchronous?: 'FULL' | 'NORMAL';
   /** How long queued transactions run one after the other before the process may do something else. Default 8. */
-  readonly sliceMs?: number;
+  readonly sliceMs?: number | undefined;
 }
 
 /**
@@ -31,15 +33,41 @@ const FEWER_WRITES = `pragma cache_size = -${64 * 1024}; pragma temp_store = mem
 export async function openSqliteStore({ home, synchronous = 'FULL', sliceMs }: SqliteOptions): Promise<Store> {
   makePrivateFolder(home);
   const lock = lockHome(home);
+  try {
+    const database = openDatabase(home, synchronous);
+    return await openStore({ database, lock, sliceMs });
+  } catch (error) {
+    // The next start must not find the folder in use.
+    lock.close();
+    throw error;
+  }
+}
+
+function openDatabase(home: string, synchronous: 'FULL' | 'NORMAL'): DatabaseSync {
+  assertOwnDatabase(join(home, 'lastcall.db'));
   const database = new DatabaseSync(makePrivateDatabase(home, 'lastcall.db'));
   database.exec(
     `pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = on; ${FEWER_WRITES}`,
   );
   addAssertFound(database);
+  return database;
+}
+
+interface OpenedFiles extends Pick<SqliteOptions, 'sliceMs'> {
+  readonly database: DatabaseSync;
+  readonly lock: DatabaseSync;
+}
+
+async function openStore({ database, lock, sliceMs }: OpenedFiles): Promise<Store> {
   const driver = new SqliteDriver(database, sliceMs === undefined ? {} : { sliceMs });
   const dialect = sqliteDialect(driver);
   const db = new Kysely<Tables>({ dialect });
-  await migrate(db, 'sqlite');
+  try {
+    await migrate(db, 'sqlite');
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
   runOn(db, {
     executeQuery: (query) => driver.executeAlone(query),
     streamQuery: () => driver.connection.streamQuery(),
@@ -88,6 +116,7 @@ const MOST_WAITING = 8;
  * may still look into the database.
  */
 function lockHome(home: string): DatabaseSync {
+  assertDatabase(join(home, 'lock.db'));
   const lock = new DatabaseSync(makePrivateDatabase(home, 'lock.db'));
   try {
     lock.exec('pragma busy_timeout = 0; begin exclusive');

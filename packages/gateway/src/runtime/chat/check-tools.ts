@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
+import { isTaskTool } from '../../config/known-tool.ts';
 import { findTool, type RegisteredTool } from '../../config/registered-tool.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import type { ClientTool } from '../../domain/contexts/turn-settings.ts';
@@ -41,7 +42,7 @@ export async function toolsToAdd(db: Kysely<Tables>, registry: Registry, check: 
   for (const id of toolIds) {
     const name = find(id)?.name ?? id;
     if (own.has(name) || own.has(id) || clientTools.some((one) => one.name === id) || isOfServer(config, id)) continue;
-    const isAllowed = mayAdd || Object.hasOwn(TASK_TOOLS, id);
+    const isAllowed = mayAdd || isTaskTool(id);
     if (find(id) === undefined || !isAllowed) throw unknownTool(id);
     added.set(name, id);
   }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AnyTool, fail, ok, type ToolContext } from '@lastcall/core';
 import { dataTool } from '@lastcall/core/internal';
 import { dataSchemas } from '../../../config/data-schema.ts';
-import { readHttpExecution } from '../../../config/http-execution.ts';
+import { type HttpExecution, readHttpExecution } from '../../../config/http-execution.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
 import { signWebhook } from '../../../domain/webhooks/webhook-signature.ts';
 import type { Egress, EgressResponse } from '../../../ports/egress/egress.ts';
@@ -21,8 +21,16 @@ export interface Outgoing {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** A tool that calls a URL, and the time that its call may take, with all attempts. */
-export function httpTool(config: ToolConfig, { egress, secrets }: Outgoing): { tool: AnyTool; timeoutMs: number } {
+interface HttpTool {
+  readonly tool: AnyTool;
+  /** What a call may take, with all attempts. */
+  readonly timeoutMs: number;
+  /** What it does unless its configuration says otherwise. Absent: it acts outside. */
+  readonly effects?: 'none';
+}
+
+/** A tool that calls a URL. */
+export function httpTool(config: ToolConfig, { egress, secrets }: Outgoing): HttpTool {
   const execution = readHttpExecution(config.execution ?? {});
   const fill = requestTemplate(execution);
   const { known } = secrets;
@@ -34,7 +42,17 @@ export function httpTool(config: ToolConfig, { egress, secrets }: Outgoing): { t
     return await sendUntilDone(send, { isRepeatable: config.idempotent === true, ctx });
   };
   const made = dataTool({ description: config.description, ...dataSchemas(config), execute });
-  return { tool: made, timeoutMs: config.timeoutMs ?? execution.timeout ?? DEFAULT_TIMEOUT_MS };
+  const timeoutMs = config.timeoutMs ?? execution.timeout ?? DEFAULT_TIMEOUT_MS;
+  return { tool: made, timeoutMs, ...(onlyReads(config, execution) ? { effects: 'none' } : {}) };
+}
+
+/**
+ * HTTP says that `GET` and `HEAD` only read. A webhook or a signature tells a server that something happened, and approval says that
+ * a call matters: these act outside.
+ */
+function onlyReads({ execution: given, approval }: ToolConfig, { method, signingSecrets }: HttpExecution): boolean {
+  const isRead = method === 'GET' || method === 'HEAD';
+  return isRead && given?.webhookUrl === undefined && signingSecrets.length === 0 && approval !== true;
 }
 
 /** How one attempt ended. `status` is undefined if the connection failed. */

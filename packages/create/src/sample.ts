@@ -1,0 +1,57 @@
+import { ProjectRefused } from './project-refused.ts';
+
+/** The configuration, its tools and their test, under names that nothing else in the folder has. */
+export interface Sample {
+  /** Texts by name. Empty if the folder has a configuration. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly config: string;
+  readonly tools: string;
+  /** Undefined if the folder has a configuration of its own, and no test from here. */
+  readonly test: string | undefined;
+}
+
+interface Folder {
+  readonly has: (name: string) => boolean;
+  /** False: its files need an extension that makes them modules. */
+  readonly isModule: boolean;
+  /** Another program runs the tests of the folder. It should not find ours, which only Node can run. */
+  readonly hasOtherTests: boolean;
+}
+
+/** The names that a configuration may have. */
+const CONFIGS = ['ts', 'mts', 'js', 'mjs'].map((extension) => `lastcall.config.${extension}`);
+
+/** `template`: the texts of the template by name. */
+export function sampleFor(template: ReadonlyMap<string, string>, folder: Folder): Sample {
+  const extension = folder.isModule ? 'ts' : 'mts';
+  const named = (base: string): { tools: string; test: string } => ({
+    tools: `${base}.${extension}`,
+    test: folder.hasOtherTests ? `test-${base}.${extension}` : `${base}.test.${extension}`,
+  });
+  const pairs = [named('tools'), named('lastcall-tools')] as const;
+  const own = CONFIGS.find(folder.has);
+  if (own !== undefined)
+    return {
+      tools: pairs[0].tools,
+      test: undefined,
+      ...pairs.find(({ test }) => folder.has(test)),
+      config: own,
+      files: new Map(),
+    };
+  const free = pairs.find(({ tools, test }) => !folder.has(tools) && !folder.has(test));
+  if (free === undefined) throw noFreeName(pairs.flatMap(Object.values).filter(folder.has));
+  const text = (name: string): string => (template.get(name) ?? '').replaceAll('./tools.ts', `./${free.tools}`);
+  const config = `lastcall.config.${extension}`;
+  const files = [
+    [config, text('lastcall.config.ts')],
+    [free.tools, text('tools.ts')],
+    [free.test, text('tools.test.ts')],
+  ] as const;
+  return { ...free, config, files: new Map(files) };
+}
+
+function noFreeName(taken: readonly string[]): ProjectRefused {
+  return new ProjectRefused(
+    `The folder has ${taken.join(' and ')}, which the sample would be called too. Rename them, or choose another folder.`,
+  );
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Commands } from './folder-plan.ts';
+import type { Release } from './package-json.ts';
+import type { Sample } from './sample.ts';
+
+const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+/** The texts of the template by name. */
+export async function readTemplate(): Promise<ReadonlyMap<string, string>> {
+  const folder = join(PACKAGE, 'template');
+  const texts = new Map<string, string>();
+  // npm leaves files with this name out of a package, so the template has it under another.
+  for (const name of await readdir(folder))
+    texts.set(name === 'gitignore' ? '.gitignore' : name, await readFile(join(folder, name), 'utf8'));
+  return texts;
+}
+
+/** This package: all packages of Lastcall have its version, and those that a folder needs run on the same Node. */
+export async function readRelease(): Promise<Release> {
+  return JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8')) as Release;
+}
+
+/** The README with the commands and the names of this folder. */
+export function readmeText(template: string, { start, dev, test }: Commands, { config, tools }: Sample): string {
+  return template
+    .replaceAll('`npm start`', `\`${start}\``)
+    .replaceAll('`npm run dev`', `\`${dev}\``)
+    .replaceAll('`npm test`', `\`${test}\``)
+    .replaceAll('`lastcall.config.ts`', `\`${config}\``)
+    .replaceAll('`tools.ts`', `\`${tools}\``);
+}
+
+export function envText(): string {
+  return `# The secret key of your gateway. Commands such as "npx lastcall tools test" read it here, too.
+LASTCALL_SECRET_KEY=${randomBytes(24).toString('hex')}
+
+# Without a key of a provider, agents use the rehearsal, which follows simple rules. To use a real model, install its
+# package (npm install @ai-sdk/anthropic) and set its key:
+# ANTHROPIC_API_KEY=
+`;
+}
