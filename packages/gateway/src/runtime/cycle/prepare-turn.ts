@@ -9,7 +9,7 @@ import { configuredMiddleware, type MiddlewareParts } from '../middleware/config
 import { toolMiddleware } from '../middleware/tool-middleware.ts';
 import { guardModel } from './guard-model.ts';
 import type { OpenCycle } from './open-cycle.ts';
-import { findApprovedCalls, findShownCalls } from './recover-calls.ts';
+import { findApprovedCalls, findShownCalls, showStartedCalls } from './recover-calls.ts';
 import { removeSecrets, secretsOf, withoutSecrets } from './remove-secrets.ts';
 import { showCards } from './show-cards.ts';
 
@@ -25,7 +25,10 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
   const { kind } = cycle;
   const { tag, limits } = cycle.agent;
   await journal.recover(await findApprovedCalls(services, cycle));
-  if (cycle.isTakenOver && kind.hasSpaces) await journal.recover(await findShownCalls(services, cycle));
+  if (cycle.isTakenOver && kind.hasSpaces) {
+    await journal.recover(await findShownCalls(services, cycle));
+    await showStartedCalls(cycle, { journal, named: tools.named });
+  }
   const session = cycle.history.session(cycle.state);
   const secrets = secretsOf(open.registry);
   const options = kind.turnOptions(cycle, () => frames.situation);
