@@ -2,7 +2,7 @@ import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { emit, spaceChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { Cycle } from './cycle.ts';
+import type { EndingRun } from './cycle.ts';
 
 export interface FailedAttempt {
   readonly text: string;
@@ -16,7 +16,12 @@ export interface FailedAttempt {
 }
 
 /** Tells the people who wait for the agent that it failed, and whether it will try again. */
-export async function announceFailure(services: Services, tx: Tx, cycle: Cycle, failed: FailedAttempt): Promise<void> {
+export async function announceFailure(
+  services: Services,
+  tx: Tx,
+  cycle: EndingRun,
+  failed: FailedAttempt,
+): Promise<void> {
   const { attempt, retryAt } = failed;
   const text = `${failed.text} ${retryAt === undefined ? 'It does not try again by itself.' : 'It tries again.'}`;
   const when = retryAt === undefined ? {} : { retryAt };
@@ -31,7 +36,7 @@ export async function announceFailure(services: Services, tx: Tx, cycle: Cycle, 
  */
 async function concernedSpaces(
   tx: Tx,
-  { agent }: Cycle,
+  { agent }: EndingRun,
   { events, announcedSpaceId }: FailedAttempt,
 ): Promise<Set<string>> {
   const asked = events.flatMap((event) => (event.type === 'space_message' ? [event.spaceId] : []));
