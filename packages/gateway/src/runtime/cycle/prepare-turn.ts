@@ -12,6 +12,7 @@ import type { OpenCycle } from './open-cycle.ts';
 import { findApprovedCalls, findShownCalls, showStartedCalls } from './recover-calls.ts';
 import { removeSecrets, secretsOf, withoutSecrets } from './remove-secrets.ts';
 import { showCards } from './show-cards.ts';
+import { voidChangedApprovals } from './void-changed-approvals.ts';
 
 /** The turn of a cycle, ready to run, and what the cycle needs after it. */
 export interface PreparedTurn {
@@ -35,6 +36,7 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
   const model = await kind.modelOf(cycle, (name) => registry.model(name));
   // What was approved must still be what runs.
   await tools.ready?.({ isFresh: Object.keys(cycle.answers).length > 0 });
+  const answers = await voidChangedApprovals(open);
   cycle.history.shownTo(model.provider);
   const { instructions } = options;
   const isFrame = (text: string): boolean => frames.has(text);
@@ -43,7 +45,7 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
     ...(options.observe === undefined ? {} : { observe: requests.observing(options.observe) }),
     model: guardModel(model, { tag, instructions, isFrame, history: cycle.history }),
     transcript: cycle.transcript,
-    answers: cycle.answers,
+    answers,
     tools: () => tools.tools,
     session,
     onEvent(event) {
