@@ -1453,6 +1453,8 @@ export type Stop = {
 } | {
   readonly reason: "error";
   readonly error: string;
+  /** For programs: `no_progress`. Most failures have none. */
+  readonly code?: string | undefined;
 };
 
 /** The run goes on, without anybody to talk to, until one of these tools succeeds. */

@@ -96,7 +96,7 @@ export type { ToolReturn } from './tools/tool-return.ts';
 export { filterToolSet, mergeToolSets, type ToolSet } from './tools/tool-set.ts';
 export { wrapToolSet } from './tools/wrap-tool-set.ts';
 export type { Entry } from './turn/entry.ts';
-export type { Journal, Staged } from './turn/journal.ts';
+export type { Journal, Staged, StartedCall } from './turn/journal.ts';
 export type { Message } from './turn/message.ts';
 export { type JournalRecord, replay } from './turn/replay.ts';
 export type { ModelReply } from './turn/reply.ts';

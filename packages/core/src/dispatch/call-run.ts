@@ -51,7 +51,7 @@ export interface CallRun {
   readonly logger: Logger;
   readonly startedAt: number;
   /** Records the start before the tool runs. A rejection ends the run, not the call. */
-  readonly onStart: ((tool: ResolvedTool) => void | Promise<void>) | undefined;
+  readonly onStart: ((tool: ResolvedTool, input: unknown) => void | Promise<void>) | undefined;
   /** Records the end before the call is committed. A rejection ends the run, and nothing is committed. */
   readonly onSettle: ((settlement: Settlement, staged: Staged) => void | Promise<void>) | undefined;
   /** The call inside which this one was made, itself or by a turn. */

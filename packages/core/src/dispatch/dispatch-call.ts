@@ -145,7 +145,7 @@ function execute(run: CallRun, call: ReadCall): Ending | Promise<Ending> {
   const stopped = stoppedBy(run);
   if (stopped !== undefined) return unrun(run, call, stopped);
   run.budget?.add('toolCalls', 1);
-  const starting = run.onStart?.(call.tool);
+  const starting = run.onStart?.(call.tool, call.input);
   return starting === undefined ? begin(run, call) : beginAfter(starting, run, call);
 }
 

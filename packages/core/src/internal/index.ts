@@ -3,6 +3,7 @@
 
 export { backoffMs } from '../backoff-ms.ts';
 export { type Deferred, deferred } from '../deferred.ts';
+export { readArguments } from '../dispatch/read-arguments.ts';
 export { measureJson, schemaSize } from '../schema/schema-size.ts';
 export { forkSession } from '../session/fork-session.ts';
 export { advertise } from '../tools/advertise.ts';

@@ -68,7 +68,7 @@ export interface RequestedCall {
 }
 
 /** Written before a tool with outside effects runs: found without an end, its outcome is unknown. */
-interface StartedEntry {
+export interface StartedEntry {
   readonly kind: 'started';
   readonly callId: string;
   /** What allowed it to run, where somebody had to: it holds after a crash too. */

@@ -1,7 +1,7 @@
 import type { Changes } from '../session/changes.ts';
 import type { SliceChanges } from '../session/recording.ts';
 import type { SessionEvent } from '../session/slice.ts';
-import type { Entry, PendingEntry, SettledEntry } from './entry.ts';
+import type { Entry, PendingEntry, SettledEntry, StartedEntry } from './entry.ts';
 
 /**
  * Where a turn is written down as it happens. What it has taken is durable; where it rejects, the turn stops and nothing
@@ -9,8 +9,20 @@ import type { Entry, PendingEntry, SettledEntry } from './entry.ts';
  */
 export interface Journal {
   append(entries: readonly Entry[]): void | Promise<void>;
+  /**
+   * The start of a call with outside effects, for a journal that keeps something else together with it. The tool runs once this has
+   * resolved. Default: `append` takes the entry.
+   */
+  start?(entry: StartedEntry, call: StartedCall): void | Promise<void>;
   /** The end of a call, or its wait for an answer, and what the call changed: kept together or not at all. */
   settle(entry: SettledEntry | PendingEntry, staged: Staged): void | Promise<void>;
+}
+
+/** A call that is about to run. */
+export interface StartedCall {
+  readonly toolName: string;
+  /** The arguments that its tool gets. */
+  readonly input: unknown;
 }
 
 /** What a call changed, to be kept with its end. */

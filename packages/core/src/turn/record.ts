@@ -3,8 +3,8 @@ import { readArguments } from '../dispatch/read-arguments.ts';
 import { isPromise } from '../is-promise.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
 import { logEnd, stageLogs, tellSubscribers } from '../session/call-ends.ts';
-import type { Entry, PendingEntry, SettledEntry } from './entry.ts';
-import type { Staged } from './journal.ts';
+import type { Entry, PendingEntry, SettledEntry, StartedEntry } from './entry.ts';
+import type { Staged, StartedCall } from './journal.ts';
 import { writtenInTime } from './journal-wait.ts';
 import type { Turn } from './turn.ts';
 
@@ -14,6 +14,16 @@ export function record(turn: Turn, ...entries: readonly Entry[]): void | Promise
   if (!isPromise(written)) return appendEntries(turn, entries);
   const what = `"${entries.map(({ kind }) => kind).join('", "')}"`;
   return writtenInTime(turn, written, what).then(() => appendEntries(turn, entries));
+}
+
+/** Writes down that a call starts, before its tool runs. */
+export function recordStarted(turn: Turn, entry: StartedEntry, call: StartedCall): void | Promise<void> {
+  const { journal } = turn.options;
+  if (journal?.start === undefined) return record(turn, entry);
+  const written = journal.start(entry, call);
+  if (!isPromise(written)) return appendEntries(turn, [entry]);
+  const what = `the start of "${call.toolName}" (call ${entry.callId})`;
+  return writtenInTime(turn, written, what).then(() => appendEntries(turn, [entry]));
 }
 
 /** Writes down the end of a call with what it changed: both or neither. */

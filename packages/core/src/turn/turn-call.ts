@@ -16,10 +16,10 @@ import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { NestedTurnOptions, PromptLike, ToolContext } from '../tools/tool-context.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
 import type { CallRole } from './batch-plan.ts';
-import type { RequestedCall, SettledEntry } from './entry.ts';
+import type { RequestedCall, SettledEntry, StartedEntry } from './entry.ts';
 import type { Staged } from './journal.ts';
 import { toolNamed } from './offer-tools.ts';
-import { record, recordSettled } from './record.ts';
+import { recordSettled, recordStarted } from './record.ts';
 import type { StepTools } from './step-tools.ts';
 import type { Turn } from './turn.ts';
 import type { TurnResult } from './turn-result.ts';
@@ -163,7 +163,7 @@ export class TurnCall implements CallRun {
     return this.#turn.transcript.viewBefore(this.callId, this.#turn.model.provider);
   }
 
-  onStart(tool: ResolvedTool): void | Promise<void> {
+  onStart(tool: ResolvedTool, input: unknown): void | Promise<void> {
     const turn = this.#turn;
     const { answer } = this.#details;
     this.#tool = tool;
@@ -172,7 +172,9 @@ export class TurnCall implements CallRun {
     // Only a call that runs and has outside effects must be known to have started: any other may simply run again.
     const runs = tool.execute !== undefined && (answer === undefined || 'approve' in answer || this.isResumed);
     if (!runs || tool.effects !== 'external' || turn.options.journal === undefined) return undefined;
-    return record(turn, { kind: 'started', callId: this.callId, ...(answer === undefined ? {} : { answer }) });
+    const { callId, toolName } = this;
+    const entry: StartedEntry = { kind: 'started', callId, ...(answer === undefined ? {} : { answer }) };
+    return recordStarted(turn, entry, { toolName, input });
   }
 
   onSettle(settlement: Settlement, staged: Staged): void | Promise<void> {

@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createSession, fail, pending, rewindTool, type SessionEvent, slice, tool } from '../../src/index.ts';
+import {
+  createSession,
+  fail,
+  type Journal,
+  pending,
+  rewindTool,
+  type SessionEvent,
+  slice,
+  tool,
+} from '../../src/index.ts';
 import { crashingJournal, ProcessKilled } from '../../src/testing/crashing-journal.ts';
 import { type CrashScenario, killAtEveryBoundary } from '../../src/testing/kill-at-every-boundary.ts';
 import { memoryJournal } from '../../src/testing/memory-journal.ts';
@@ -342,6 +351,29 @@ test('[R49] a journal that dies refuses everything after, and keeps the fatal wr
     await expect(journal.append([{ kind: 'turn' }])).rejects.toThrow(ProcessKilled);
     expect(journal.kept.entries.filter(({ kind }) => kind === 'turn')).toHaveLength(kept);
   }
+});
+
+test('[R49] a journal with `start` gets the start of a call with the arguments of its tool, which runs once that is written', async () => {
+  const order: unknown[] = [];
+  const kept = memoryJournal();
+  const charge = tool({
+    description: 'Charges.',
+    inputSchema: z.object({ euros: z.number().default(5) }),
+    execute: () => void order.push('ran'),
+  });
+  const journal: Journal = {
+    append: (entries) => kept.append(entries),
+    settle: (entry, staged) => kept.settle(entry, staged),
+    async start(entry, call) {
+      await kept.append([entry]);
+      order.push(call);
+    },
+  };
+  const model = scriptedModel([[{ toolName: 'charge' }], 'end']);
+  const { transcript } = await runTurn({ model, prompt: 'go', tools: { charge }, journal });
+  expect(order).toEqual([{ toolName: 'charge', input: { euros: 5 } }, 'ran']);
+  expect(transcript.entries.filter(({ kind }) => kind === 'started')).toHaveLength(1);
+  expect(kept.entries).toEqual(transcript.entries);
 });
 
 test('[R49] a journal that refuses the end of a call leaves nothing of the call in the session', async () => {

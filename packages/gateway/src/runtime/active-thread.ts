@@ -17,6 +17,8 @@ export interface ActiveThread {
   abort: AbortController;
   /** The running run, if there is one, and how to cancel it. */
   running: { readonly runId: string; readonly cancel: () => void } | undefined;
+  /** The run that was worked on last. */
+  runId: string | undefined;
   /** The thread was woken while it was held: the worker looks for work again after releasing it. */
   wokenAgain: boolean;
   /** A person waits for that work. */
@@ -32,6 +34,7 @@ export function createActiveThread({ lease, cycle }: ClaimedCycle, done: Promise
     claimedCycle: cycle,
     abort: new AbortController(),
     running: undefined,
+    runId: undefined,
     wokenAgain: false,
     isUrgent: false,
     isCommitUnknown: false,
@@ -56,6 +59,7 @@ export async function runOnThread(
   if (cycle.isCancelRequested) cancel();
   thread.abort = controller;
   thread.running = { runId, cancel };
+  thread.runId = runId;
   const unsubscribe = services.bus.subscribe(runChannel(runId), ({ event }) => {
     if (event?.type === 'run.cancelling') cancel();
   });

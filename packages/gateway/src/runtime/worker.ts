@@ -10,6 +10,8 @@ import { atMost } from './at-most.ts';
 import { BackgroundTasks } from './background-tasks.ts';
 import type { Cycle } from './cycle/cycle.ts';
 import { CycleInterrupted } from './cycle/cycle-interrupted.ts';
+import { excuseTakeover } from './cycle/excuse-takeover.ts';
+import { giveUpThread } from './cycle/give-up-thread.ts';
 import { keepsThread } from './cycle/leaves-run-open.ts';
 import { claimNextCycle, nextCycle } from './cycle/next-cycle.ts';
 import type { Registry, WorkerRegistry } from './cycle/registry.ts';
@@ -17,7 +19,6 @@ import { ToolCaches } from './cycle/tool-caches.ts';
 import { TranscriptCache } from './cycle/transcript-cache.ts';
 import { findRunnableThreads } from './find-runnable-threads.ts';
 import { LeaseLost } from './lease/lease.ts';
-import { releaseThread } from './lease/release-thread.ts';
 import { renewLeases } from './lease/renew-leases.ts';
 
 /** A thread that is about to be claimed. */
@@ -204,7 +205,8 @@ export class Worker {
     try {
       while (await this.#runNext(thread));
     } catch (error) {
-      if (!(error instanceof LeaseLost))
+      if (error instanceof LeaseLost) await this.#excuse(thread);
+      else
         this.#services.logger.error(
           `Thread ${threadId} was given up after an error. It is claimed again when its lease has run out.`,
           error,
@@ -216,6 +218,11 @@ export class Worker {
     if (thread.wokenAgain) await this.wake(threadId, { isUrgent: thread.isUrgent, hadTurn: true });
   }
 
+  /** If the store is away, the takeover counts: nothing is lost by that but one of the run's chances. */
+  async #excuse({ runId }: ActiveThread): Promise<void> {
+    if (runId !== undefined) await excuseTakeover(this.#services.store, runId).catch(() => {});
+  }
+
   /** Returns true if there may be more to do. */
   async #runNext(thread: ActiveThread): Promise<boolean> {
     try {
@@ -224,7 +231,7 @@ export class Worker {
       if (claimedCycle === undefined && !this.#isStopping)
         await this.#admission.nextTurn(thread.lease.threadId, thread);
       if (this.#isStopping) {
-        await releaseThread(this.#services, thread.lease);
+        await giveUpThread(this.#services, thread.lease);
         return false;
       }
       const cycle = claimedCycle ?? (await this.#nextCycle(thread));

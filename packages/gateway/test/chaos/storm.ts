@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bearsAnotherLoss } from '../processes/run-progress.ts';
 import type { Site } from '../processes/site.ts';
 import { until } from '../processes/until.ts';
 import type { Fleet } from './fleet.ts';
@@ -45,6 +46,8 @@ export class Storm {
     const victim = random.oneOf([first ?? '', ...others]);
     await untilBusy(() => site.model.openOf(victim) > 0);
     await sleep(random.between(0, 100));
+    // A connection of ours may have died with the server.
+    await until('no run fails of one more loss', () => bearsAnotherLoss(site).catch(() => false));
     const hand = await this.#inHand(victim);
     const startedAt = Date.now();
     log(`${fault} ${victim}, with ${hand.length} runs in hand`);

@@ -3,6 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkTools } from '../../src/config/registered-tool.ts';
+import { fromEntryPayload } from '../../src/domain/consciousness/transcript-row.ts';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { spaceChannel } from '../../src/domain/streams/emit.ts';
 import type { Services } from '../../src/ports/services.ts';
@@ -115,6 +116,18 @@ async function brokenStreams(world: World, bot: string, space: string): Promise<
   return [...streams.values()].filter((types) => !isWhole(types)).map((types) => types.join(' '));
 }
 
+/** Calls that were journaled as started and are not shown by exactly one card. */
+async function startsWithoutCard(world: World, bot: string): Promise<string[]> {
+  const { db } = world.store;
+  const rows = db.selectFrom('transcript_entries').select('payload').where('thread_id', '=', bot);
+  const started = (await rows.where('kind', '=', 'started').execute()).flatMap(({ payload }) => {
+    const { entry } = fromEntryPayload(payload);
+    return entry.kind === 'started' ? [entry.callId] : [];
+  });
+  const messages = await db.selectFrom('messages').select('call_id').where('entity_id', '=', bot).execute();
+  return [...new Set(started)].filter((id) => messages.filter(({ call_id }) => call_id === id).length !== 1);
+}
+
 async function stateOf(world: World, bot: string, space: string) {
   const messages = world.store.db.selectFrom('messages').select(['kind', 'status', 'content', 'metadata']);
   const rows = await messages.where('space_id', '=', space).where('entity_id', '=', bot).orderBy('seq').execute();
@@ -126,6 +139,7 @@ async function stateOf(world: World, bot: string, space: string) {
       .map(({ status, metadata }) => `${JSON.parse(metadata).toolName} ${status}`),
     runs: (await runs.execute()).map(({ status }) => status),
     broken: await brokenStreams(world, bot, space),
+    unshown: await startsWithoutCard(world, bot),
   };
 }
 
@@ -172,18 +186,19 @@ describe.each(databases)('a cycle on $kind', ({ create }) => {
     return run !== undefined;
   }
 
-  test('[G42] [G38] [G57] that is interrupted at any of its transactions says each thing once, pays at most once, and every call is shown one end', async () => {
+  test('[G42] [G38] [G57] [G64] that is interrupted at any of its transactions says each thing once, pays at most once, and every call that was started has one card with one end', async () => {
     const { transactions } = await disturbed(Number.POSITIVE_INFINITY, 'before', 'interrupt');
     expect(transactions).toBeGreaterThan(5);
     for (let at = 2; at <= transactions; at++)
       for (const when of ['before', 'after'] as const) {
-        const { said, cards, runs, broken, paid } = await disturbed(at, when, 'interrupt');
+        const { said, cards, runs, broken, unshown, paid } = await disturbed(at, when, 'interrupt');
         const where = `${when} transaction ${at}`;
-        expect({ where, said, runs, broken }).toEqual({
+        expect({ where, said, runs, broken, unshown }).toEqual({
           where,
           said: ['"one"', '"two"'],
           runs: ['completed'],
           broken: [],
+          unshown: [],
         });
         expect([where, cards.filter((card) => / running$/.test(card))]).toEqual([where, []]);
         expect([where, paid <= 1]).toEqual([where, true]);
@@ -192,15 +207,15 @@ describe.each(databases)('a cycle on $kind', ({ create }) => {
   });
 
   test.each(['cancel', 'both'] as const)(
-    '[G16] [G57] that is cancelled (%s) at any of its transactions ends as cancelled, and every call is shown one end',
+    '[G16] [G57] [G64] that is cancelled (%s) at any of its transactions ends as cancelled, and every call that was started has one card with one end',
     async (how) => {
       const { transactions } = await disturbed(Number.POSITIVE_INFINITY, 'before', how);
       for (let at = 2; at <= transactions; at++)
         for (const when of ['before', 'after'] as const) {
-          const { cards, runs, broken, paid, isAccepted } = await disturbed(at, when, how);
+          const { cards, runs, broken, unshown, paid, isAccepted } = await disturbed(at, when, how);
           const where = `${when} transaction ${at}`;
           const status = isAccepted ? 'cancelled' : 'completed';
-          expect({ where, runs, broken }).toEqual({ where, runs: [status], broken: [] });
+          expect({ where, runs, broken, unshown }).toEqual({ where, runs: [status], broken: [], unshown: [] });
           expect([where, cards.filter((card) => / running$/.test(card))]).toEqual([where, []]);
           expect([where, paid <= 1]).toEqual([where, true]);
         }

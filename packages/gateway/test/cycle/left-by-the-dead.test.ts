@@ -154,6 +154,23 @@ describeWorlds('a payment that a dead worker had begun', (open) => {
     },
   );
 
+  test('[G64] a payment that was begun and has no card gets one from the worker that takes it over, in the space where the agent was', async () => {
+    const { world, bot, space, inside, paid } = await begun(open);
+    await inside;
+    // Older versions wrote the card in a transaction after the start, so a process could die between the two.
+    await world.in((tx) =>
+      tx.db.deleteFrom('messages').where('space_id', '=', space).where('kind', '=', 'tool').execute(),
+    );
+    await killWorkerOf(world, bot);
+    await world.idle();
+    const cards = world.store.db.selectFrom('messages').select(['status', 'metadata']).where('space_id', '=', space);
+    expect(await cards.where('kind', '=', 'tool').execute()).toEqual([
+      { status: 'error', metadata: expect.stringContaining('may have taken effect') },
+    ]);
+    expect(await endsOf(world, space)).toEqual(['tool-call.error']);
+    expect(paid()).toBe(1);
+  });
+
   test.each([
     ['is idempotent', { idempotent: true }],
     ['is not idempotent', {}],

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { fromEntryPayload } from '../../src/domain/consciousness/transcript-row.ts';
 import { fromJson } from '../../src/ports/store/json.ts';
 import type { Tables } from '../../src/ports/store/tables.ts';
 import type { Effect } from './site.ts';
@@ -23,5 +24,19 @@ export async function problemsOfEffects(db: Kysely<Tables>, effects: readonly Ef
         : [`${tool_name} ${idempotency_key} ended ${status} ${code ?? ''}, and took effect ${count} times.`];
     }),
     ...[...times.keys()].filter((key) => !known.has(key)).map((key) => `${key} took effect and is no call.`),
+    ...(await problemsOfCards(db)),
   ];
+}
+
+/** All tools with effects are visible here, and their agents are in a space when they call them. */
+async function problemsOfCards(db: Kysely<Tables>): Promise<string[]> {
+  const rows = await db.selectFrom('transcript_entries').select('payload').where('kind', '=', 'started').execute();
+  const messages = await db.selectFrom('messages').select('call_id').where('kind', '=', 'tool').execute();
+  const cards = Map.groupBy(messages, ({ call_id }) => call_id);
+  const started = rows.map(({ payload }) => fromEntryPayload(payload).entry);
+  const callIds = new Set(started.flatMap((entry) => (entry.kind === 'started' ? [entry.callId] : [])));
+  return [...callIds].flatMap((id) => {
+    const count = cards.get(id)?.length ?? 0;
+    return count === 1 ? [] : [`Call ${id} was started, and ${count} cards show it.`];
+  });
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { askAll, CHORUS, isAllSaid, problemsOfChorus, speak } from './chorus.ts';
 import { openCrew } from './crew.ts';
+import { bearsAnotherLoss } from './run-progress.ts';
 import { LEASE_MS, stallWhileWriting } from './stalled-writer.ts';
 import { until } from './until.ts';
 import { waitingFor } from './waiting-connection.ts';
@@ -38,6 +39,7 @@ describe('gateways on PostgreSQL that stall again and again', () => {
       stalled.send('SIGCONT');
       if (index === 2) await askAll(stalled.url, 'm2');
       await sleep(300);
+      await until('no run fails of one more stall', () => bearsAnotherLoss(crew.site));
     }
     await until('all is said', () => isAllSaid(crew.site, refs), { patienceMs: 300_000 });
     expect(await crew.problems()).toEqual([]);

@@ -36,6 +36,13 @@ async function act(
   return { done: ref };
 }
 
+/** Blocks the process for ever, once the test lets it. */
+async function hang({ ref }: { ref: string }, { toolName, toolCallId, idempotencyKey }: ToolContext): Promise<never> {
+  await report(toolName, toolCallId, { ref });
+  appendFileSync(EFFECTS, `${JSON.stringify({ toolName, idempotencyKey, ref })}\n`);
+  for (;;);
+}
+
 async function report(toolName: string, callId: string, input: object): Promise<void> {
   const { LASTCALL_MODEL_URL = '', LASTCALL_MODEL_KEY = '' } = process.env;
   await fetch(`${LASTCALL_MODEL_URL}/tool`, {
@@ -52,6 +59,7 @@ const tools = {
   charge: tool({ description: 'Charges somebody. Must not happen twice.', ...effect }),
   record: tool({ description: 'Records something. May happen twice.', idempotent: true, ...effect }),
   transfer: tool({ description: 'Transfers something, if somebody approves.', approval: true, ...effect }),
+  hang: tool({ description: 'Never ends.', inputSchema, effects: 'none', execute: hang }),
   look_up: {
     tool: tool({
       description: 'Looks something up.',

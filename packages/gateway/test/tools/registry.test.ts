@@ -330,7 +330,7 @@ describe.each(databases)('the tool registry on $kind', ({ create }) => {
   });
 
   test.each([
-    ['changed', { status: 'ok', value: 'new' }],
+    ['changed', { status: 'error', code: 'denied' }],
     ['deleted', { status: 'error', code: 'unknown_tool' }],
   ])('[G35] a call that waits for approval ends once it is approved, after its tool was %s', async (how, expected) => {
     const gateway = await start();

@@ -23,6 +23,8 @@ export interface OpenedPending {
   /** The schema of an edited input, for a call that waits for approval. */
   readonly inputSchema?: JsonSchemaObject | undefined;
   readonly expiresAt?: number | undefined;
+  /** What the approval is for: see `PendingCallRow`. */
+  readonly askedDefinition?: string | undefined;
   /** What the tool needs to run on with the answer: see `PendingCallRow`. */
   readonly resumeState?: string | undefined;
   /** The open call that asks. */
@@ -52,6 +54,7 @@ export async function openPending(tx: Tx, call: OpenedPending): Promise<number |
     expires_at: call.expiresAt ?? null,
     resolved_at: null,
     resume_state: call.resumeState ?? null,
+    asked_definition: call.askedDefinition ?? null,
   };
   const isQuestion = call.kind === 'input';
   const opened = await tx.db

@@ -136,6 +136,7 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     rounds: 1,
     resume_state: 1,
     during_call: 1,
+    asked_definition: 1,
   },
   api_keys: { id: 1, name: 1, kind: 1, hash: 1, prefix: 1, scopes: 1, created_at: 1, revoked_at: 1 },
 };

@@ -21,6 +21,7 @@ import { contextRetention } from './migrations/0021-context-retention.ts';
 import { usedLinks } from './migrations/0025-used-links.ts';
 import { plainCollation } from './migrations/0026-plain-collation.ts';
 import { leanIndexes } from './migrations/0027-lean-indexes.ts';
+import { askedDefinitions } from './migrations/0028-asked-definitions.ts';
 import { givenContexts } from './migrations/0031-given-contexts.ts';
 import { madeBySessions } from './migrations/0032-made-by-sessions.ts';
 import { agentFailures } from './migrations/0033-agent-failures.ts';
@@ -53,6 +54,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0025-used-links': usedLinks,
     '0026-plain-collation': plainCollation(dialect),
     '0027-lean-indexes': leanIndexes,
+    '0028-asked-definitions': askedDefinitions,
     '0031-given-contexts': givenContexts,
     '0032-made-by-sessions': madeBySessions(dialect),
     '0033-agent-failures': agentFailures,

@@ -199,9 +199,9 @@ export interface RunRow {
   usage: Json | null;
   epoch: number;
   config_version: number;
-  /** Takeovers without progress in between. */
+  /** Takeovers without progress in between, of workers that died or stalled. */
   attempts: number;
-  /** How long the transcript was at the last takeover: growth since is progress. */
+  /** The last entry at the last takeover that is not the start of a call: a later one is progress. */
   taken_seq: number;
   /** The worker that runs it. Null for runs of earlier versions. */
   owner: string | null;
@@ -317,6 +317,8 @@ export interface PendingCallRow {
   resume_state: string | null;
   /** The call that is open while it asks. The row is then a question of its own, and ends with that call. */
   during_call: string | null;
+  /** SHA-256 of the tool as it was when approval was requested. Null for other calls, and for those of earlier versions. */
+  asked_definition: string | null;
 }
 
 export interface GoalRow {

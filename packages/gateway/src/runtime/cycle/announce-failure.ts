@@ -3,7 +3,7 @@ import { keepFailure } from '../../domain/spaces/agent-failure.ts';
 import { emit, spaceChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { Cycle } from './cycle.ts';
+import type { EndingRun } from './cycle.ts';
 
 export interface FailedAttempt {
   readonly text: string;
@@ -17,7 +17,12 @@ export interface FailedAttempt {
 }
 
 /** Tells the people who wait for the agent that it failed, and whether it will try again, also those who open the space later. */
-export async function announceFailure(services: Services, tx: Tx, cycle: Cycle, failed: FailedAttempt): Promise<void> {
+export async function announceFailure(
+  services: Services,
+  tx: Tx,
+  cycle: EndingRun,
+  failed: FailedAttempt,
+): Promise<void> {
   const { attempt, retryAt } = failed;
   const text = `${failed.text} ${retryAt === undefined ? 'It does not try again by itself.' : 'It tries again.'}`;
   const when = retryAt === undefined ? {} : { retryAt };
@@ -38,7 +43,7 @@ export async function announceFailure(services: Services, tx: Tx, cycle: Cycle, 
  */
 async function concernedSpaces(
   tx: Tx,
-  { agent }: Cycle,
+  { agent }: EndingRun,
   { events, announcedSpaceId }: FailedAttempt,
 ): Promise<Set<string>> {
   const asked = events.flatMap((event) => (event.type === 'space_message' ? [event.spaceId] : []));

@@ -10,5 +10,7 @@ export interface ApplyContext {
   readonly cycle: Cycle;
   readonly stagedWrites: StagedWrites;
   readonly questions: Pick<Questions, 'of'>;
+  /** What would run for a call of the tool, as one text. */
+  readonly definitionOf: (toolName: string) => Promise<string>;
   readonly toolNamed: (name: string) => CycleTool | undefined;
 }

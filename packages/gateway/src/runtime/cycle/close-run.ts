@@ -12,13 +12,15 @@ import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { RunRow } from '../../ports/store/tables.ts';
 import { announceFailure, type FailedAttempt } from './announce-failure.ts';
-import type { Cycle } from './cycle.ts';
+import type { EndingRun } from './cycle.ts';
 import { CYCLE_FAILED } from './cycle-failure.ts';
 
 /** How a run ends. */
 export interface RunEnd {
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly stop: Stop | { readonly reason: 'error'; readonly error: string };
+  /** What programs read in the stop of a failed run. */
+  readonly code?: string;
   readonly usage?: unknown;
   /** Whether the events of a failed run are tried again, up to the agent's number of attempts. Default true. */
   readonly retry?: boolean;
@@ -33,12 +35,12 @@ export interface RunEnd {
  * space sees the agent become inactive. If a cancel was accepted, only `cancelled` can be written: any other end fails
  * the transaction with RunCancelled.
  */
-export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: RunEnd): Promise<void> {
+export async function closeRun(services: Services, tx: Tx, cycle: EndingRun, end: RunEnd): Promise<void> {
   const { runId, agent } = cycle;
   const { announcedSpaceId } = end;
   const now = tx.now();
   const { status } = end;
-  const values = { runId, status, stop: toJson(toStopJson(end.stop)), usage: toJson(end.usage ?? null), now };
+  const values = { runId, status, stop: toJson(toStopJson(end)), usage: toJson(end.usage ?? null), now };
   if (status === 'cancelled') tx.send(endCancelled, values);
   else tx.send(endIfUncancelled, values, (error) => (isStatusMissing(error) ? new RunCancelled(runId) : error));
   if (status === 'failed') {
@@ -52,7 +54,7 @@ export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: Ru
   const { stop, usage } = values;
   if (cycle.settings?.save === false)
     await removeMessages(tx, { id: runId, thread_id: cycle.lease.threadId, status, stop, usage });
-  const payload = { runId, status, stop: toStopJson(end.stop) };
+  const payload = { runId, status, stop: toStopJson(end) };
   emit(services, tx, { channel: runChannel(runId), type: 'run.end', payload });
 }
 
@@ -105,11 +107,11 @@ const finishEvents = statement(
 async function returnEvents(
   services: Services,
   tx: Tx,
-  { runId, agent, kind }: Cycle,
+  { runId, agent, kind }: EndingRun,
   end: RunEnd,
 ): Promise<Omit<FailedAttempt, 'announcedSpaceId'>> {
   const { limits } = services;
-  const error = toJson(toStopJson(end.stop));
+  const error = toJson(toStopJson(end));
   const events = await tx.db
     .selectFrom('inbox_events')
     .select(['id', 'attempts', 'payload'])
@@ -152,8 +154,9 @@ async function failApprovedCard(services: Services, tx: Tx, event: InboxEvent): 
 }
 
 /** A thrown error is not JSON, so its message is stored for operators to read. */
-function toStopJson(stop: RunEnd['stop']): object {
+function toStopJson({ stop, code }: Pick<RunEnd, 'stop' | 'code'>): object {
   if (stop.reason !== 'error') return stop;
   const { error } = stop;
-  return { reason: 'error', error: error instanceof Error ? error.message : String(error) };
+  const text = error instanceof Error ? error.message : String(error);
+  return { reason: 'error', error: text, ...(code === undefined ? {} : { code }) };
 }

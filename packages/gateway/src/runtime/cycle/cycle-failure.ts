@@ -11,6 +11,8 @@ export interface CycleFailure {
   readonly retry: boolean;
   /** How the turn itself says that it ended, if it does. */
   readonly stop?: Stop;
+  /** What programs read in the run's stop. */
+  readonly code?: string;
 }
 
 /** `isUnanswered`: the model was asked, and did not answer. */
@@ -34,6 +36,16 @@ export function toHistoryFailure(error: unknown, redact: Redact): CycleFailure {
   const why = redact(error instanceof Error ? error.message : String(error));
   return { message: `${HISTORY_UNREADABLE} ${why}`, text: HISTORY_UNREADABLE, retry: false };
 }
+
+/** The next gateway that works on the run would stop too. */
+export const NO_PROGRESS: CycleFailure = {
+  code: 'no_progress',
+  message:
+    'The run was taken over too often without progress: each gateway that worked on it died or stalled before it stored anything. ' +
+    "Look for the cause in the gateways' logs and in the agent's model and tools, remove it, then redrive the events.",
+  text: 'The gateways that worked on this stopped without making progress.',
+  retry: false,
+};
 
 const HISTORY_UNREADABLE = "The agent's stored history cannot be read.";
 

@@ -1,4 +1,4 @@
-import { type Entry, type Journal, LastcallError, type Staged, type TurnEvent } from '@lastcall/core';
+import { type Entry, type Journal, LastcallError, type Staged, type StartedCall, type TurnEvent } from '@lastcall/core';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import { toEntryPayload } from '../../domain/consciousness/transcript-row.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
@@ -62,6 +62,8 @@ export class CycleJournal implements Journal {
   readonly #liveFlush: DelayedFlush;
   /** The transcript as it is stored. */
   readonly #rows: TranscriptRow[];
+  /** Calls that run without a card, because the agent was removed from the space that would see them. */
+  readonly #refusedCards = new Set<string>();
   #state: CycleState;
   #isFlushing = false;
   /** The model has said something in this step. */
@@ -109,6 +111,16 @@ export class CycleJournal implements Journal {
     return undefined;
   }
 
+  /** Writes that a call starts, and its card: a call that was started has a card, whatever happens to this process. */
+  start(entry: StartedEntry, { toolName, input }: StartedCall): Promise<void> {
+    this.#assertOpen();
+    const { callId } = entry;
+    const started = this.#decide(this.#toEvent(entry));
+    const spaceId = this.#context.isVisible(toolName) ? this.spaceOf(callId) : null;
+    const shown = spaceId === null ? [] : this.#decideShown({ callId, toolName, spaceId, input });
+    return this.#queue.write([...started, ...shown]).then(nothing);
+  }
+
   /** The same for the end of a call. */
   settle(entry: EndEntry, staged: Staged): undefined | Promise<void> {
     this.#assertOpen();
@@ -141,18 +153,15 @@ export class CycleJournal implements Journal {
     stagedWrites.forget(callId);
   }
 
-  /** Shows a visible call on a card. Returns false if the agent was removed from the space. */
-  async showCall(call: Omit<CallStarted, 'type' | 'rawInput'>): Promise<boolean> {
+  /** Shows a visible call on a card, if it has none. Returns false if the agent was removed from the space. */
+  async showCall(call: ShownStart): Promise<boolean> {
     this.#assertOpen();
     const { callId } = call;
-    const raw = rawInput(this.#options.cycle.transcript, callId);
-    const writes = this.#decide({ type: 'call-started', ...call, rawInput: raw });
-    if (!writes.some(({ kind }) => kind === 'open-card')) {
-      this.#addLive(writes);
-      return true;
-    }
-    const { refusedCards } = await this.#queue.write(writes);
-    return !refusedCards.some((card) => card.callId === callId);
+    if (this.#refusedCards.has(callId)) return false;
+    const writes = this.#decideShown(call);
+    if (writes.some(({ kind }) => kind === 'open-card')) await this.#queue.write(writes);
+    else this.#addLive(writes);
+    return !this.#refusedCards.has(callId);
   }
 
   /** The space that sees the call, or would see it. */
@@ -191,6 +200,11 @@ export class CycleJournal implements Journal {
     const noted = cycle.settings?.save === false ? undefined : requests.of(entry.step);
     const texts = noted?.texts.filter((text) => !isStored(services.store, text));
     return { type: 'entry-appended', entry, payload: toEntryPayload({ entry, request: noted?.request }), texts };
+  }
+
+  #decideShown(call: ShownStart): readonly Write[] {
+    const raw = rawInput(this.#options.cycle.transcript, call.callId);
+    return this.#decide({ type: 'call-started', ...call, rawInput: raw });
   }
 
   #decide(event: CycleEvent): readonly Write[] {
@@ -262,7 +276,10 @@ export class CycleJournal implements Journal {
     const applied = (await retryWhileUnavailable(write, { forMs: services.limits.leaseMs, signal }))();
     this.#rows.push(...writes.flatMap((one) => (one.kind === 'entry' ? [toRow(one)] : [])));
     for (const one of writes) if (one.kind === 'request-text') markStored(services.store, one);
-    for (const { callId, spaceId } of applied.refusedCards) this.#decide({ type: 'card-refused', callId, spaceId });
+    for (const { callId, spaceId } of applied.refusedCards) {
+      this.#refusedCards.add(callId);
+      this.#decide({ type: 'card-refused', callId, spaceId });
+    }
     const end = writes.find(isEnd);
     const { thread, waiting } = applied;
     const rows = cycle.settings?.save === false ? 'unknown' : this.#rows;
@@ -270,6 +287,9 @@ export class CycleJournal implements Journal {
     return applied;
   }
 }
+
+type StartedEntry = Extract<Entry, { kind: 'started' }>;
+type ShownStart = Omit<CallStarted, 'type' | 'rawInput'>;
 
 const FIRST_WORDS: ReadonlySet<CycleEvent['type']> = new Set(['text-written', 'reasoning-written', 'input-started']);
 

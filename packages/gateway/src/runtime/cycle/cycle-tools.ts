@@ -15,12 +15,13 @@ import { advertise, dataTool } from '@lastcall/core/internal';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import { dataSchema } from '../../config/data-schema.ts';
 import type { MiddlewareConfig } from '../../config/middleware-config.ts';
+import { namedBySubAgent } from '../../config/named-tools.ts';
 import { findTool, type RegisteredTool, type RegisteredTools } from '../../config/registered-tool.ts';
 import { type SubAgentConfig, waits } from '../../config/sub-agent.ts';
 import type { Answerers, ToolConfig, ToolDisplay } from '../../config/tool-config.ts';
 import { hasUrl, isImage, isInteractive, isSubAgent, isVisible } from '../../config/visibility.ts';
 import { createEgress } from '../../ports/egress/egress.ts';
-import { toJson } from '../../ports/store/json.ts';
+import { canonicalJson, toJson } from '../../ports/store/json.ts';
 import { KnownSecrets } from '../../telemetry/known-secrets.ts';
 import { countEvent } from '../../telemetry/observe-cycle.ts';
 import { createSecrets } from '../../telemetry/secrets.ts';
@@ -94,7 +95,9 @@ function makeTools(registry: Registry, { config, registryTools }: ToolOwner, bui
   const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, registryTools));
   const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry, registryTools)]));
   const known = new Map(registered.map((one) => [one.name, toCycleTool(one, own[one.name] as ToolSet[string])]));
-  const versions = new Map(registered.map((one) => [one.name, versionOf(one)]));
+  const find = (reference: string): RegisteredTool | undefined =>
+    findTool(registry.tools, reference) ?? findTool(registryTools, reference);
+  const versions = new Map(registered.map((one) => [one.name, versionOf(one, find)]));
   return {
     tools: mergeToolSets(builtIns, own),
     isAnyVisible: [...known.values()].some((one) => one.isVisible),
@@ -107,9 +110,26 @@ function makeTools(registry: Registry, { config, registryTools }: ToolOwner, bui
   };
 }
 
-/** A tool in TypeScript stays the same as long as the process. */
-function versionOf(one: RegisteredTool): string {
-  return one.kind === 'typescript' ? '' : createHash('sha256').update(toJson(one)).digest('base64');
+/** A tool in TypeScript stays the same as long as the process. A sub-agent is what its tools are, too. */
+function versionOf(one: RegisteredTool, find: (reference: string) => RegisteredTool | undefined): string {
+  if (one.kind === 'typescript') return '';
+  const parts = new Set<RegisteredTool>([one]);
+  // Those that are added meanwhile are visited too.
+  for (const part of parts)
+    for (const { reference } of namedBySubAgent(part, [])) {
+      const named = find(reference);
+      if (named !== undefined) parts.add(named);
+    }
+  return createHash('sha256')
+    .update(canonicalJson([...parts].map(toDefinition)))
+    .digest('base64');
+}
+
+/** The tool without the number and version of its row. */
+function toDefinition(one: RegisteredTool): object {
+  if (one.kind === 'typescript') return { name: one.name };
+  const { id: _id, version: _version, ...definition } = one;
+  return definition;
 }
 
 /**

@@ -42,6 +42,11 @@ export interface Cycle {
   readonly start: RunningCycle;
 }
 
+/** What has to be known of a run to end it. */
+export interface EndingRun extends Pick<Cycle, 'lease' | 'runId' | 'kind' | 'settings' | 'answers'> {
+  readonly agent: Omit<ConfiguredAgent, 'registryTools'>;
+}
+
 export interface ConfiguredAgent extends BuiltInAgent {
   readonly tag: string;
   readonly config: AgentConfig;

@@ -13,8 +13,9 @@ import { createRedact, type Redact } from '../../telemetry/redact.ts';
 import { fenced, type HeldThread } from '../lease/lease.ts';
 import { appendRows } from './append-rows.ts';
 import { closeRun, type RunEnd } from './close-run.ts';
-import type { Cycle } from './cycle.ts';
+import type { Cycle, EndingRun } from './cycle.ts';
 import { toCycleFailure } from './cycle-failure.ts';
+import { lastSeq } from './last-seq.ts';
 import type { NotedRequest } from './request-notes.ts';
 import { writeTexts } from './request-texts.ts';
 import { endUnendedCall, unendedCalls } from './unended-calls.ts';
@@ -55,14 +56,14 @@ export async function failRun(
 export async function closeFailedRun(
   services: Services,
   held: HeldThread,
-  cycle: Cycle,
+  cycle: EndingRun,
   {
     message,
     stop: why,
     request: asked,
     ...how
   }: { readonly message: string; readonly stop?: Stop | undefined } & Pick<FailedTurn, 'request'> &
-    Pick<RunEnd, 'retry' | 'text'>,
+    Pick<RunEnd, 'retry' | 'text' | 'code'>,
 ): Promise<'failed' | 'cancelled'> {
   const { tx } = held;
   if (asked !== undefined) writeTexts(tx, asked.texts);
@@ -73,7 +74,8 @@ export async function closeFailedRun(
   });
   const failed = why ?? ({ reason: 'error', error: message } as const);
   const stop = isCancelled ? ({ reason: 'aborted' } as const) : failed;
-  const seq = await nextSeq(held);
+  // Read from the store, because the failed turn may not know of the last write.
+  const seq = (await lastSeq(tx, held.threadId)) + 1;
   const request = asked && { ...asked.request, beforeSeq: seq };
   const end: EntryRecord = { entry: { kind: 'stop', stop }, request };
   const records: EntryRecord[] = [...open.map((entry) => ({ entry })), end];
@@ -88,27 +90,15 @@ function toRow(record: EntryRecord): { kind: string; payload: string } {
 }
 
 /** Read from the store, like the next number: the failed turn may be ahead of it by a write that failed. */
-async function announcedSpace(tx: Tx, { runId }: Cycle): Promise<string | null> {
+async function announcedSpace(tx: Tx, { runId }: EndingRun): Promise<string | null> {
   const run = await tx.db.selectFrom('runs').select('active_in').where('id', '=', runId).executeTakeFirst();
   return run?.active_in ?? null;
-}
-
-/** Reads the last row's number, because the failed turn may not know of the last write. */
-async function nextSeq({ tx, lease }: HeldThread): Promise<number> {
-  const last = await tx.db
-    .selectFrom('transcript_entries')
-    .select('seq')
-    .where('thread_id', '=', lease.threadId)
-    .orderBy('seq', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return (last?.seq ?? 0) + 1;
 }
 
 async function settleOpenCalls(
   services: Services,
   tx: Tx,
-  cycle: Cycle,
+  cycle: EndingRun,
   { reason, isCancelled }: { reason: string; isCancelled: boolean },
 ): Promise<Entry[]> {
   const entries: Entry[] = [];
@@ -137,7 +127,7 @@ async function settleOpenCalls(
   return entries;
 }
 
-async function openCalls(tx: Tx, { runId }: Cycle): Promise<CallRow[]> {
+async function openCalls(tx: Tx, { runId }: EndingRun): Promise<CallRow[]> {
   return await tx.db
     .selectFrom('calls')
     .selectAll()
@@ -154,7 +144,7 @@ async function openCalls(tx: Tx, { runId }: Cycle): Promise<CallRow[]> {
  */
 async function answeredCalls(
   tx: Tx,
-  { runId, answers }: Cycle,
+  { runId, answers }: EndingRun,
   { isCancelled }: { isCancelled: boolean },
 ): Promise<CallRow[]> {
   const callIds = Object.keys(answers);

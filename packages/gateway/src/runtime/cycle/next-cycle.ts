@@ -1,23 +1,32 @@
-import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
 import type { Services } from '../../ports/services.ts';
-import { fromJson } from '../../ports/store/json.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { RunRow } from '../../ports/store/tables.ts';
+import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { hideTag } from '../../telemetry/hide-tag.ts';
 import { createRedact, type Redact } from '../../telemetry/redact.ts';
-import { type Claimant, claimThread, fenced, type HeldThread, type Lease, reclaimThread } from '../lease/lease.ts';
+import {
+  type Claimant,
+  claimThread,
+  fenced,
+  type HeldThread,
+  type Lease,
+  LeaseLost,
+  reclaimThread,
+} from '../lease/lease.ts';
 import { release } from '../lease/release-thread.ts';
 import type { Cycle } from './cycle.ts';
 import { toHistoryFailure } from './cycle-failure.ts';
+import { excuseTakeover } from './excuse-takeover.ts';
 import { closeFailedRun } from './fail-run.ts';
+import { giveUpThread } from './give-up-thread.ts';
 import { readAgent } from './read-agent.ts';
 import { type Past, readPast } from './read-past.ts';
 import { readRegistryTools } from './read-registry-tools.ts';
 import { loadContext, readThread, type ThreadContext, type ThreadRows } from './read-thread.ts';
 import type { Registry } from './registry.ts';
+import { settingsOfRun } from './settings-of-run.ts';
 import { startRun } from './start-run.ts';
-import { takeOverRun } from './take-over-run.ts';
+import { continueRun, type OpenRun, takeOverRun } from './take-over-run.ts';
 import { THREAD_KINDS } from './thread-kinds.ts';
 import type { TranscriptCache } from './transcript-cache.ts';
 
@@ -38,7 +47,7 @@ export async function claimNextCycle(
   { owner, isUrgent, transcriptCache }: { owner: string; isUrgent: boolean; transcriptCache: TranscriptCache },
 ): Promise<ClaimedCycle | undefined> {
   const claimant = { owner, leaseMs: services.limits.leaseMs };
-  const take = async (tx: Tx): Promise<ClaimedCycle | undefined> => {
+  const take = async (tx: Tx): Promise<ClaimedCycle | TakenRun | undefined> => {
     const cached = transcriptCache.peek(threadId);
     // A woken thread usually has work, so the context is loaded in the same round trip that asks for the work.
     const claimed = await claimThread(tx, threadId, claimant, (thread) =>
@@ -50,6 +59,12 @@ export async function claimNextCycle(
       found: [found, context],
     } = claimed;
     const { lease } = held;
+    if (isOpen(found)) {
+      tx.afterCommit(() => transcriptCache.forget(threadId));
+      return (await takeOverRun(services, held, registry, { ...found, isLost: true }))
+        ? { lease, runId: found.open.id }
+        : undefined;
+    }
     const isCurrent = cached === undefined || cached === transcriptCache.get(lease, { isNewClaim: true });
     let isIdle = true;
     const useContext = async (): Promise<ThreadContext> => {
@@ -63,9 +78,43 @@ export async function claimNextCycle(
     tx.afterCommit(() => (isIdle ? transcriptCache.updateEpoch(lease) : transcriptCache.forget(threadId)));
     return undefined;
   };
-  return await forgetOnError(transcriptCache, threadId, () =>
+  const claimed = await forgetOnError(transcriptCache, threadId, () =>
     services.store.transaction(take, { isUrgent, group: { kind: 'claim', key: threadId } }),
   );
+  if (claimed === undefined || 'cycle' in claimed) return claimed;
+  const cycle = await continueTaken(services, registry, claimed, transcriptCache);
+  return cycle === undefined ? undefined : { lease: claimed.lease, cycle };
+}
+
+/** A thread whose open run was taken over. What the run holds was not read yet. */
+interface TakenRun {
+  readonly lease: Lease;
+  readonly runId: string;
+}
+
+/**
+ * Reads what a run that was taken over holds. This is a transaction after the one that counted the takeover, because the reading may be
+ * what stopped the worker before.
+ */
+async function continueTaken(
+  services: Services,
+  registry: Registry,
+  { lease, runId }: TakenRun,
+  transcriptCache: TranscriptCache,
+): Promise<Cycle | undefined> {
+  try {
+    return await nextCycle(services, registry, lease, { transcriptCache, isTaken: true });
+  } catch (error) {
+    // The run is not to blame. If the store is still away, this takeover counts when the lease has run out.
+    if (error instanceof StoreUnavailable) await giveUpThread(services, lease).catch(() => {});
+    if (!(error instanceof LeaseLost)) throw error;
+    await excuseTakeover(services.store, runId);
+    return undefined;
+  }
+}
+
+function isOpen(found: ThreadRows): found is ThreadRows & Pick<OpenRun, 'open' | 'row'> {
+  return found.row !== undefined && found.open !== undefined;
 }
 
 /** Forgets the cached transcript if the transaction failed: then it is unknown what was written. */
@@ -86,21 +135,26 @@ async function forgetOnError<T>(
  * Finds the next cycle of a held thread: the run that a dead worker left open, or a new run for the waiting events.
  * Returns undefined, and releases the thread, if there is neither. A new run, its claimed events and the text that the
  * model will read are written in one transaction: a crash after it leaves a run to take over, a crash before it leaves
- * waiting events. `reclaim` is given if it is unknown whether the thread was released.
+ * waiting events. `reclaim` is given if it is unknown whether the thread was released. `isTaken`: the run was taken over with the claim,
+ * which counted that.
  */
 export async function nextCycle(
   services: Services,
   registry: Registry,
   lease: Lease,
-  { transcriptCache, reclaim }: { transcriptCache: TranscriptCache; reclaim?: Claimant | undefined },
+  {
+    transcriptCache,
+    reclaim,
+    isTaken = false,
+  }: { transcriptCache: TranscriptCache; reclaim?: Claimant | undefined; isTaken?: boolean },
 ): Promise<Cycle | undefined> {
   const known = transcriptCache.get(lease, { isNewClaim: false });
   const take = async (tx: Tx, held: HeldThread): Promise<Cycle | undefined> => {
     if (reclaim !== undefined) await reclaimThread(tx, lease, reclaim);
-    const cycle = await findCycle(services, held, registry, {
-      found: await readThread(held),
-      loadContext: () => loadContext(held, known),
-    });
+    const found = await readThread(held);
+    if (!isTaken && isOpen(found) && !(await takeOverRun(services, held, registry, { ...found, isLost: false })))
+      return undefined;
+    const cycle = await findCycle(services, held, registry, { found, loadContext: () => loadContext(held, known) });
     // Released in the transaction that found nothing: an event that is written meanwhile wakes a worker, which then
     // finds the thread free.
     if (cycle === undefined) release(tx, lease);
@@ -128,7 +182,7 @@ async function findCycle(
   const kind = THREAD_KINDS[row.kind];
   const configured = readAgent(row, registry.agentLimits);
   const taken = open === undefined ? await kind.takeEvents(held, events, configured.limits) : [];
-  const request = open === undefined ? await kind.requestOf(held, taken) : { settings: settingsOf(open) };
+  const request = open === undefined ? await kind.requestOf(held, taken) : { settings: settingsOfRun(open) };
   const config = kind.configOf(configured.config, request.settings);
   const registryTools = await readRegistryTools(held.tx.db, registry, config, row.tools_version);
   const agent = { ...configured, config, registryTools };
@@ -143,14 +197,10 @@ async function findCycle(
           events: taken,
           lastCycle: last?.cycle_no ?? 0,
         })
-      : await takeOverRun(services, { ...inputs, open });
+      : await continueRun({ ...inputs, open });
   if (past.flaw === undefined || cycle === undefined) return cycle;
   await closeUnreadable(services, held, cycle, past.flaw, redact);
   return undefined;
-}
-
-function settingsOf({ settings }: RunRow): TurnSettings | undefined {
-  return settings === null ? undefined : fromJson<TurnSettings>(settings);
 }
 
 /** Closes the run in the transaction that took its events: no model can be asked about a history that cannot be read. */

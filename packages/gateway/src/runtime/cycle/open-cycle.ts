@@ -19,6 +19,7 @@ import { secretsOf } from './remove-secrets.ts';
 import { RequestNotes } from './request-notes.ts';
 import { StagedWrites } from './staged-writes.ts';
 import { storeArtifact } from './store-artifact.ts';
+import { definitionOf } from './tool-definition.ts';
 
 /** A cycle with what its turn is made of. */
 export interface OpenCycle {
@@ -62,6 +63,7 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
     requests,
     secrets: secretsOf(registry),
     toolNamed: tools.named,
+    definitionOf: (name) => definitionOf(tools, name),
     isCancelled: abort.isCancelled,
     signal: abort.signal,
     async onStaged() {

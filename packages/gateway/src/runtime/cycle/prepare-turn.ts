@@ -10,11 +10,12 @@ import { configuredMiddleware, type MiddlewareParts } from '../middleware/config
 import { toolMiddleware } from '../middleware/tool-middleware.ts';
 import { guardModel } from './guard-model.ts';
 import type { OpenCycle } from './open-cycle.ts';
-import { findApprovedCalls, findShownCalls } from './recover-calls.ts';
+import { findApprovedCalls, findShownCalls, showStartedCalls } from './recover-calls.ts';
 import { removeSecrets, secretsOf, withoutSecrets } from './remove-secrets.ts';
 import { showCards } from './show-cards.ts';
-import { UNKEPT_FILES } from './unkept-files.ts';
 import { toolLabel } from './tool-label.ts';
+import { UNKEPT_FILES } from './unkept-files.ts';
+import { voidChangedApprovals } from './void-changed-approvals.ts';
 
 /** The turn of a cycle, ready to run, and what the cycle needs after it. */
 export interface PreparedTurn {
@@ -28,13 +29,17 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
   const { kind } = cycle;
   const { tag, limits } = cycle.agent;
   await journal.recover(await findApprovedCalls(services, cycle));
-  if (cycle.isTakenOver && kind.hasSpaces) await journal.recover(await findShownCalls(services, cycle));
+  if (cycle.isTakenOver && kind.hasSpaces) {
+    await journal.recover(await findShownCalls(services, cycle));
+    await showStartedCalls(cycle, { journal, named: tools.named });
+  }
   const session = sessionOf(open);
   const secrets = secretsOf(open.registry);
   const { framed, ...options } = kind.turnOptions(cycle, () => frames.situation);
   const model = await kind.modelOf(cycle, (name) => registry.model(name));
   // What was approved must still be what runs.
   await tools.ready?.({ isFresh: Object.keys(cycle.answers).length > 0 });
+  const answers = await voidChangedApprovals(open);
   cycle.history.shownTo(model.provider);
   const { instructions } = options;
   const counted = { model: model.modelId, labelOf: toolLabel(tools, cycle.settings) };
@@ -44,7 +49,7 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
     ...(options.observe === undefined ? {} : { observe: requests.observing(options.observe) }),
     model: guardModel(model, { tag, instructions, isFrame, history: cycle.history }),
     transcript: cycle.transcript,
-    answers: cycle.answers,
+    answers,
     tools: () => tools.tools,
     session,
     onEvent(event) {

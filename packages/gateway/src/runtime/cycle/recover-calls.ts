@@ -1,6 +1,9 @@
+import { readArguments } from '@lastcall/core/internal';
 import type { Services } from '../../ports/services.ts';
 import type { Cycle } from './cycle.ts';
 import type { CallsRecovered } from './cycle-event.ts';
+import type { CycleJournal } from './cycle-journal.ts';
+import type { CycleTool } from './cycle-tools.ts';
 import { rawInput } from './raw-input.ts';
 import { unendedCalls } from './unended-calls.ts';
 
@@ -41,6 +44,25 @@ export async function findApprovedCalls({ store }: Services, { answers, transcri
     callId === null ? [] : [{ callId, kind: 'tool' as const, spaceId, shownText: rawInput(transcript, callId) }],
   );
   return { cards: shown.map(({ callId }) => callId), shown, lost: [] };
+}
+
+/**
+ * Gives a card to every visible call that was started and has neither a card nor an end, which earlier versions could leave behind. The
+ * end of the call is then shown on it.
+ */
+export async function showStartedCalls(
+  { transcript: { entries, progress } }: Cycle,
+  { journal, named }: { journal: CycleJournal; named: (name: string) => CycleTool | undefined },
+): Promise<void> {
+  const ended = new Set(progress.settled.map(({ callId }) => callId));
+  const calls = entries.flatMap((entry) => (entry.kind === 'reply' ? entry.calls : []));
+  for (const { callId, toolName, input: written } of calls) {
+    if (!progress.started.has(callId) || ended.has(callId) || named(toolName)?.isVisible !== true) continue;
+    const spaceId = journal.spaceOf(callId);
+    const read = readArguments(written);
+    const input = 'value' in read ? read.value : written;
+    if (spaceId !== null) await journal.showCall({ spaceId, callId, toolName, input });
+  }
 }
 
 /** Finds the cards through the calls, which are indexed by run. Messages are not, and there are many more of them. */

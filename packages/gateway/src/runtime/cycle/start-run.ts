@@ -89,7 +89,7 @@ function toRun({ lease, row, events, nextSeq, number, now, kind, request }: NewR
     usage: null,
     epoch: lease.epoch,
     config_version: row.config_version,
-    attempts: 1,
+    attempts: 0,
     taken_seq: nextSeq,
     owner: row.lease_owner,
     attempt: 1 + Math.max(0, ...events.map(({ attempts }) => attempts)),

@@ -6,61 +6,105 @@ import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { RunRow } from '../../ports/store/tables.ts';
-import type { Cycle } from './cycle.ts';
+import type { HeldThread } from '../lease/lease.ts';
+import { release } from '../lease/release-thread.ts';
+import type { Cycle, EndingRun } from './cycle.ts';
+import { NO_PROGRESS } from './cycle-failure.ts';
 import { closeFailedRun } from './fail-run.ts';
+import { lastSeq, progressOf } from './last-seq.ts';
+import { readAgent } from './read-agent.ts';
 import { readDecisions } from './read-decisions.ts';
-import type { EventRow } from './read-thread.ts';
+import type { EventRow, ThreadedAgent } from './read-thread.ts';
+import type { Registry } from './registry.ts';
+import { settingsOfRun } from './settings-of-run.ts';
+import { THREAD_KINDS } from './thread-kinds.ts';
 import { type CycleInputs, toCycle } from './to-cycle.ts';
 
-/** A run that crashed this many workers in a row, without any progress, would crash the next one too. */
-const MAX_TAKEOVERS = 20;
+/** A run that three workers in a row left without any progress would stop the next one too. */
+const MAX_LOST = 3;
+/** A worker that stays alive may continue its own run this often without progress, for example after outages of the store. */
+const MAX_CONTINUED = 20;
 
-/** Continues a run that another worker left open. Returns undefined if it ends the run. */
+/** An open run, and the agent whose thread was read. */
+export interface OpenRun {
+  readonly open: RunRow;
+  readonly row: ThreadedAgent;
+  /** True if the worker before died or stalled. False if this worker itself continues the run. */
+  readonly isLost: boolean;
+}
+
+/**
+ * Takes an open run over. Returns false if it ends the run instead, because the workers before made no progress, and releases the
+ * thread. This reads nothing of what the run holds: that may be what stopped them.
+ */
 export async function takeOverRun(
   services: Services,
-  { open, ...inputs }: CycleInputs & { open: RunRow },
-): Promise<Cycle | undefined> {
-  const { held, past, row } = inputs;
+  held: HeldThread,
+  { agentLimits }: Registry,
+  run: OpenRun,
+): Promise<boolean> {
+  if ((await recordTakeover(services, held, run)) === 'open') return true;
+  const { open, row } = run;
+  const agent = readAgent(row, agentLimits);
+  await closeStuckRun(services, held, {
+    runId: open.id,
+    kind: THREAD_KINDS[row.kind],
+    settings: settingsOfRun(open),
+    agent,
+  });
+  release(held.tx, held.lease);
+  return false;
+}
+
+async function recordTakeover(
+  services: Services,
+  { tx, lease }: HeldThread,
+  { open, row, isLost }: OpenRun,
+): Promise<'open' | 'stuck'> {
+  const progress = await progressOf(tx, lease.threadId);
+  const attempts = (progress > open.taken_seq ? 0 : open.attempts) + (isLost ? 1 : 0);
+  const takeover = await toTakeover(tx, { open, row });
+  const takeovers = [...knownTakeovers(open), takeover].slice(-MAX_CONTINUED);
+  await tx.db
+    .updateTable('runs')
+    .set({ epoch: lease.epoch, attempts, taken_seq: progress, owner: row.lease_owner, takeovers: toJson(takeovers) })
+    .where('id', '=', open.id)
+    .execute();
+  // The calls that asked are no longer open.
+  await withdrawQuestions(services, tx, { runId: open.id, agentId: row.id });
+  const { at: _at, ...told } = takeover;
+  emit(services, tx, { channel: runChannel(open.id), type: 'run.taken', payload: { runId: open.id, ...told } });
+  const here = takeovers.filter(({ afterSeq }) => afterSeq === takeover.afterSeq).length;
+  return attempts >= MAX_LOST || here >= MAX_CONTINUED ? 'stuck' : 'open';
+}
+
+/** Ends a run that made no progress. Its events are dead until an operator redrives them. */
+async function closeStuckRun(
+  services: Services,
+  held: HeldThread,
+  run: Omit<EndingRun, 'lease' | 'answers'>,
+): Promise<void> {
   const { tx, lease } = held;
-  const { nextSeq } = past;
-  const events = await eventsOfRun(tx, open.id);
-  const attempts = nextSeq > open.taken_seq ? 1 : open.attempts + 1;
-  const takeover: Takeover = {
+  const { runId, agent } = run;
+  tx.afterCommit(() => services.logger.error(`Run ${runId} of agent ${agent.id} failed. ${NO_PROGRESS.message}`));
+  const answers = await decisionsOf(tx, runId);
+  await closeFailedRun(services, held, { ...run, lease, answers }, NO_PROGRESS);
+}
+
+/** The cycle that continues an open run from what is stored. */
+export async function continueRun({ open, ...inputs }: CycleInputs & { readonly open: RunRow }): Promise<Cycle> {
+  const answers = await decisionsOf(inputs.held.tx, open.id);
+  return toCycle(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
+}
+
+async function toTakeover(tx: Tx, { open, row }: Pick<OpenRun, 'open' | 'row'>): Promise<Takeover> {
+  return {
     at: tx.now(),
-    afterSeq: nextSeq - 1,
+    afterSeq: await lastSeq(tx, open.thread_id),
     ...(open.owner === null ? {} : { from: open.owner }),
     ...(row.lease_owner === null ? {} : { to: row.lease_owner }),
     silentMs: tx.now() - (await lastSign(tx, open)),
   };
-  await tx.db
-    .updateTable('runs')
-    .set({
-      epoch: lease.epoch,
-      attempts,
-      taken_seq: nextSeq,
-      owner: row.lease_owner,
-      takeovers: toJson([...knownTakeovers(open), takeover].slice(-MAX_TAKEOVERS)),
-    })
-    .where('id', '=', open.id)
-    .execute();
-  // The calls that asked are no longer open.
-  await withdrawQuestions(services, tx, { runId: open.id, agentId: inputs.agent.id });
-  const { at: _at, ...told } = takeover;
-  emit(services, tx, { channel: runChannel(open.id), type: 'run.taken', payload: { runId: open.id, ...told } });
-  const answers = await readDecisions(
-    tx,
-    events.map(({ payload }) => ({ event: fromJson<InboxEvent>(payload) })),
-  );
-  const cycle = toCycle(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
-  if (attempts <= MAX_TAKEOVERS) return cycle;
-  const message = `This run was taken over ${MAX_TAKEOVERS} times without making progress.`;
-  const text = 'The gateways that worked for the agent stopped again and again before it got any further.';
-  await closeFailedRun(services, held, cycle, { message, text, retry: false });
-  return undefined;
-}
-
-function knownTakeovers({ takeovers }: RunRow): readonly Takeover[] {
-  return takeovers === null ? [] : fromJson<Takeover[]>(takeovers);
 }
 
 /** When the worker before this one last wrote something. */
@@ -73,6 +117,14 @@ async function lastSign(tx: Tx, { id, created_at }: RunRow): Promise<number> {
   return last?.at ?? created_at;
 }
 
-async function eventsOfRun(tx: Tx, runId: string): Promise<EventRow[]> {
-  return await tx.db.selectFrom('inbox_events').selectAll().where('run_id', '=', runId).execute();
+function knownTakeovers({ takeovers }: RunRow): readonly Takeover[] {
+  return takeovers === null ? [] : fromJson<Takeover[]>(takeovers);
+}
+
+async function decisionsOf(tx: Tx, runId: string): Promise<Cycle['answers']> {
+  const events: EventRow[] = await tx.db.selectFrom('inbox_events').selectAll().where('run_id', '=', runId).execute();
+  return await readDecisions(
+    tx,
+    events.map(({ payload }) => ({ event: fromJson<InboxEvent>(payload) })),
+  );
 }

@@ -4,12 +4,15 @@ import type { Services } from '../../ports/services.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
-import type { Cycle } from './cycle.ts';
+import type { EndingRun } from './cycle.ts';
 import type { ShownCall } from './cycle-state.ts';
 import { cancelled } from './decide-shown-call.ts';
 
 /** Finds the calls of this run that were shown and not ended, from the stored events of the spaces. */
-export async function unendedCalls(db: Kysely<Tables>, { runId, agent, kind }: Cycle): Promise<ShownCall[]> {
+export async function unendedCalls(
+  db: Kysely<Tables>,
+  { runId, agent, kind }: Pick<EndingRun, 'runId' | 'agent' | 'kind'>,
+): Promise<ShownCall[]> {
   if (!kind.hasSpaces) return [];
   const run = await db.selectFrom('runs').select('created_at').where('id', '=', runId).executeTakeFirstOrThrow();
   const spaces = await db

@@ -26,6 +26,7 @@ export async function writePendingCall(context: ApplyContext, tx: Tx, write: Pen
     inputSchema: await tool?.inputSchema(),
     expiresAt: call.expiresAt ?? (tool?.expiresInMs === undefined ? undefined : tx.now() + tool.expiresInMs),
     isJob: tool?.isJob,
+    askedDefinition: call.kind === 'approval' ? await context.definitionOf(call.toolName) : undefined,
   };
   const round = await openPending(tx, opened);
   if (tool?.isJob === true) offerJob(context.services, tx, { ...opened, claims: 0 });

@@ -1,20 +1,8 @@
 import { IS_WAITING } from '../../domain/waiting-events.ts';
-import type { Services } from '../../ports/services.ts';
 import { nowOrLater } from '../../ports/store/now-or-later.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { fenced, type Lease } from './lease.ts';
-
-/** Releases the thread, if it is still held, and wakes another worker, because there may be more to do. */
-export async function releaseThread(
-  { store, engine }: Pick<Services, 'store' | 'engine'>,
-  lease: Lease,
-): Promise<void> {
-  await fenced(store, lease, async (tx) => {
-    release(tx, lease);
-    engine.enqueue(tx, lease.threadId);
-  });
-}
+import type { Lease } from './lease.ts';
 
 /** Releases the thread. The transaction must hold the fence. */
 export function release(tx: Tx, { threadId }: Lease): void {

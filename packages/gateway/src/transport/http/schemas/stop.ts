@@ -24,6 +24,10 @@ export const stopSchema: z.ZodType = z
         'max_nudges',
       ]),
     }),
-    z.strictObject({ reason: z.literal('error'), error: z.string() }),
+    z.strictObject({
+      reason: z.literal('error'),
+      error: z.string(),
+      code: z.string().optional().meta({ description: 'For programs: `no_progress`. Most failures have none.' }),
+    }),
   ])
   .meta({ id: 'Stop', description: 'Why a run ended.' });

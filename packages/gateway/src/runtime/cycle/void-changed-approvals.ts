@@ -1,0 +1,33 @@
+import type { Cycle } from './cycle.ts';
+import type { OpenCycle } from './open-cycle.ts';
+import { definitionOf } from './tool-definition.ts';
+
+/**
+ * The decisions that a cycle starts with. An approval counts for the tool as it was when the approval was requested: where the tool has
+ * changed, the call is denied. A call that has started had an approval that counted.
+ */
+export async function voidChangedApprovals({ services, cycle, tools }: OpenCycle): Promise<Cycle['answers']> {
+  const { answers, transcript } = cycle;
+  const approved = Object.keys(answers).filter((callId) => {
+    const answer = answers[callId];
+    return answer !== undefined && 'approve' in answer && !transcript.progress.answers.has(callId);
+  });
+  if (approved.length === 0) return answers;
+  const calls = await services.store.db
+    .selectFrom('pending_calls')
+    .select(['call_id', 'tool_name', 'asked_definition'])
+    .where('call_id', 'in', approved)
+    .where('asked_definition', 'is not', null)
+    .execute();
+  const decided = { ...answers };
+  for (const { call_id: callId, tool_name: toolName, asked_definition: asked } of calls)
+    if (asked !== (await definitionOf(tools, toolName))) decided[callId] = { deny: changed(toolName) };
+  return decided;
+}
+
+function changed(toolName: string): string {
+  return (
+    `"${toolName}" has changed since this approval was requested, so the approval does not count. If the call is still needed, call the ` +
+    'tool again: approval is then requested for the tool as it is now.'
+  );
+}
