@@ -15,10 +15,7 @@ export const ANY_KEY = '*';
 export function sharedKeys(node: JsonSchemaObject, document: SchemaDocument): ReadonlySet<string> {
   const target = document.resolve(node);
   const groups = [...conjunctsOf(node), ...(target === undefined ? [] : [[target]])];
-  const described = [
-    ownKeys(node),
-    ...groups.map((group) => union(group.map((sub) => keysOf(sub, document, new Set())))),
-  ];
+  const described = [ownKeys(node), ...groups.map((group) => union(group.map((sub) => keysOf(sub, document))))];
   const speaking = described.filter((keys) => keys.size > 0);
   const names = speaking.flatMap((keys) => [...keys]);
   document.steps.take(names.length);
@@ -40,14 +37,26 @@ function ownKeys(node: JsonSchemaObject): ReadonlySet<string> {
   return keys;
 }
 
-function keysOf(node: JsonSchemaNode, document: SchemaDocument, seen: Set<JsonSchemaNode>): ReadonlySet<string> {
-  if (!isSchemaObject(node) || seen.has(node)) return new Set();
-  seen.add(node);
-  document.steps.take(1 + mapOf(node.properties).length);
+/** The keys that a schema and all that applies beside it describe. */
+function keysOf(node: JsonSchemaNode, document: SchemaDocument): ReadonlySet<string> {
+  if (!isSchemaObject(node)) return NONE;
+  const known = keysIn.get(document) ?? new Map<JsonSchemaObject, ReadonlySet<string>>();
+  keysIn.set(document, known);
+  const before = known.get(node);
+  if (before !== undefined) return before;
+  // In a circle, what led here has it already.
+  known.set(node, NONE);
   const target = document.resolve(node);
   const beside = [...conjunctsOf(node).flat(), ...(target === undefined ? [] : [target])];
-  return union([ownKeys(node), ...beside.map((sub) => keysOf(sub, document, seen))]);
+  const keys = union([ownKeys(node), ...beside.map((sub) => keysOf(sub, document))]);
+  document.steps.take(1 + keys.size);
+  known.set(node, keys);
+  return keys;
 }
+
+const NONE: ReadonlySet<string> = new Set();
+// References lead to the same schema again and again.
+const keysIn = new WeakMap<SchemaDocument, Map<JsonSchemaObject, ReadonlySet<string>>>();
 
 function union(sets: readonly ReadonlySet<string>[]): ReadonlySet<string> {
   return new Set(sets.flatMap((set) => [...set]));
