@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createContext } from '../../src/domain/contexts/context.ts';
 import { removeMember } from '../../src/domain/spaces/membership.ts';
-import { givenContexts } from '../../src/ports/store/migrations/0031-given-contexts.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
 import { runStatements } from '../support/run-statements.ts';
 import { databases } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
+import { undoMigrationsFrom } from './undo-migrations.ts';
 
 describe.each(databases)('contexts of an earlier version on $kind', ({ create }) => {
   const database = forEachTest(create);
@@ -21,9 +21,8 @@ describe.each(databases)('contexts of an earlier version on $kind', ({ create })
       await removeMember(world.services, tx, { spaceId, entityId: removed });
     });
     await world.stop();
-    await runStatements(database, ['alter table contexts drop column is_given']);
+    await runStatements(database, undoMigrationsFrom('0031'));
     const store = await database.open();
-    await store.transaction(({ db }) => givenContexts.up(db));
     const rows = await store.db.selectFrom('contexts').select(['id', 'is_given']).orderBy('id').execute();
     expect(rows.map(({ id, is_given }) => [id, is_given])).toEqual([
       ['guest', 1],

@@ -7,7 +7,7 @@ import { forEachTest } from '../support/for-all-tests.ts';
 import { runStatements } from '../support/run-statements.ts';
 import { type Database, databases, onPostgres } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
-import { UNDO_MADE_BY_SESSIONS } from './undo-made-by-sessions.ts';
+import { undoMigrationsFrom } from './undo-migrations.ts';
 
 describe.each(databases)('a filled database of an earlier version on $kind', ({ create }) => {
   const database = forEachTest(create);
@@ -61,8 +61,7 @@ describe.each(databases)('a filled database of an earlier version on $kind', ({ 
 
 /** As the version before left its tables. */
 const UNDO = [
-  'alter table contexts drop column is_given',
-  ...UNDO_MADE_BY_SESSIONS,
+  ...undoMigrationsFrom('0028'),
   'drop index channels_by_oldest',
   'alter table channels drop column oldest_at',
   'create index stream_events_by_time on stream_events (created_at)',

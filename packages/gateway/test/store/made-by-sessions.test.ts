@@ -4,7 +4,7 @@ import { createSignInCode, listLinks, revokeLink, takeSignInCode } from '../../s
 import { forEachTest } from '../support/for-all-tests.ts';
 import { runStatements } from '../support/run-statements.ts';
 import { databases } from '../support/stores.ts';
-import { UNDO_MADE_BY_SESSIONS } from './undo-made-by-sessions.ts';
+import { undoMigrationsFrom } from './undo-migrations.ts';
 
 describe.each(databases)('links and sessions of an earlier version on $kind', ({ create }) => {
   const database = forEachTest(create);
@@ -19,7 +19,7 @@ describe.each(databases)('links and sessions of an earlier version on $kind', ({
       (await createSession(tx, grant)).secret,
     ]);
     await before.close();
-    await runStatements(database, UNDO_MADE_BY_SESSIONS);
+    await runStatements(database, undoMigrationsFrom('0032'));
     const after = await database.open();
     expect(await after.transaction((tx) => takeSignInCode(tx, used ?? ''))).toEqual(grant);
     expect(await findSession(after.db, { secret: secret ?? '' }, Date.now())).toMatchObject({ scopes: ['admin'] });
