@@ -54,10 +54,10 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0025-used-links': usedLinks,
     '0026-plain-collation': plainCollation(dialect),
     '0027-lean-indexes': leanIndexes,
-    '0028-asked-definitions': askedDefinitions,
+    '0028-asked-definitions': askedDefinitions(dialect),
     '0031-given-contexts': givenContexts,
     '0032-made-by-sessions': madeBySessions(dialect),
-    '0033-agent-failures': agentFailures,
+    '0033-agent-failures': agentFailures(dialect),
   };
 }
 

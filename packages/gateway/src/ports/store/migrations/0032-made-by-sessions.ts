@@ -1,10 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Dialect } from '../dialect.ts';
+import { plainText } from './plain-text.ts';
 
 /** Sessions and links know the session that made them, to end with it. Links have an id, to be listed and revoked by. */
 export function madeBySessions(dialect: Dialect): Migration {
-  const text = dialect === 'sqlite' ? sql`text` : sql`text collate "C"`;
+  const text = plainText(dialect);
   return {
     async up(db: Kysely<unknown>) {
       await sql`alter table sessions add column maker_session_id ${text}`.execute(db);

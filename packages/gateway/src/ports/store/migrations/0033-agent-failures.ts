@@ -1,22 +1,27 @@
 import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import type { Dialect } from '../dialect.ts';
+import { plainText } from './plain-text.ts';
 
 /**
  * What the people of a space were last told of an agent's failure there. Events of a stream are kept for a while only, and people
- * who open the space later must read it too. It is a table of its own, so that no run that fails waits for a member to be changed.
+ * who open the space later must read it too. It is a separate table, so that no run that fails waits for a member to be changed.
  */
-export const agentFailures: Migration = {
-  async up(db: Kysely<unknown>) {
-    await db.schema
-      .createTable('agent_failures')
-      .addColumn('space_id', 'text', (column) => column.notNull())
-      .addColumn('entity_id', 'text', (column) => column.notNull())
-      .addColumn('run_id', 'text', (column) => column.notNull())
-      .addColumn('text', 'text', (column) => column.notNull())
-      .addColumn('retry_at', 'bigint')
-      .addColumn('after_seq', 'bigint', (column) => column.notNull())
-      .addColumn('failed_at', 'bigint', (column) => column.notNull())
-      .addPrimaryKeyConstraint('agent_failures_pk', ['space_id', 'entity_id'])
-      .execute();
-  },
-};
+export function agentFailures(dialect: Dialect): Migration {
+  const text = plainText(dialect);
+  return {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable('agent_failures')
+        .addColumn('space_id', text, (column) => column.notNull())
+        .addColumn('entity_id', text, (column) => column.notNull())
+        .addColumn('run_id', text, (column) => column.notNull())
+        .addColumn('text', text, (column) => column.notNull())
+        .addColumn('retry_at', 'bigint')
+        .addColumn('after_seq', 'bigint', (column) => column.notNull())
+        .addColumn('failed_at', 'bigint', (column) => column.notNull())
+        .addPrimaryKeyConstraint('agent_failures_pk', ['space_id', 'entity_id'])
+        .execute();
+    },
+  };
+}
