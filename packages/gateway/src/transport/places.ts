@@ -1,4 +1,4 @@
-import { ApiError } from '../domain/api-error.ts';
+import type { ApiError } from '../domain/api-error.ts';
 import { type Caller, limitedTo } from './caller.ts';
 
 /** Room for one stream, for one request that waits for a run, or for one body that is being read. */
@@ -15,12 +15,11 @@ export interface Holder {
 
 export interface PlacesOptions {
   readonly limits: Readonly<Record<Share, number>>;
-  /** What the error says: the share that is used up, and what to do. */
-  readonly refusal: { readonly code: string; readonly retryAfter: number; readonly texts: Texts };
+  /** Makes the error: which share is used up, and what to do. */
+  readonly refuse: (share: Share, limit: number) => ApiError;
 }
 
-type Share = 'gateway' | 'caller' | 'address';
-type Texts = Readonly<Record<Share, (limit: number) => string>>;
+export type Share = 'gateway' | 'caller' | 'address';
 
 /**
  * A limited number of places. One caller and one address get a share of them, so that neither can use up the rest. Only holders are
@@ -53,10 +52,8 @@ export class Places {
   }
 
   #assertRoom(share: Share, name: string): void {
-    const limit = this.#options.limits[share];
-    if ((this.#held.get(name) ?? 0) < limit) return;
-    const { code, texts, retryAfter } = this.#options.refusal;
-    throw new ApiError(429, code, texts[share](limit), { retryAfter, details: { share, limit } });
+    const { limits, refuse } = this.#options;
+    if ((this.#held.get(name) ?? 0) >= limits[share]) throw refuse(share, limits[share]);
   }
 
   #leave(name: string): void {

@@ -189,30 +189,6 @@ describe('[G65] shares of one gateway behind a socket', () => {
     expect(await open(3, '203.0.113.10')).toBe(200);
   });
 
-  test('[G65] the stream of an MCP session takes a place, and gives it back when its client goes', async () => {
-    const { api, url } = await start({ connections: 1 });
-    const headers = {
-      authorization: `Bearer ${api.key}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-    };
-    const clientInfo = { name: 'raw', version: '1' };
-    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
-    const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params };
-    const body = JSON.stringify(initialize);
-    const session = await fetch(`${url}/mcp`, { method: 'POST', headers, body });
-    await session.text();
-    const id = { 'mcp-session-id': session.headers.get('mcp-session-id') ?? '' };
-    const leaving = new AbortController();
-    const stream = await fetch(`${url}/mcp`, { headers: { ...headers, ...id }, signal: leaving.signal });
-    expect(stream.status).toBe(200);
-    const space = await api.space();
-    const open = () => openStream(`${url}/api/spaces/${space}/stream`, headers);
-    expect((await open()).status).toBe(429);
-    leaving.abort();
-    expect(await waitFor(async () => (await open()).status === 200)).toBe(true);
-  });
-
   async function openStream(url: string, headers: Record<string, string>): Promise<Response> {
     const leaving = new AbortController();
     opened.push(() => leaving.abort());

@@ -7,7 +7,7 @@ import { findSession } from '../../domain/keys/session.ts';
 import { type VerifiedToken, verifyToken } from '../../domain/keys/tokens.ts';
 import { isRowMissing, requireRow } from '../../ports/store/require-row.ts';
 import type { Params } from '../../ports/store/statement.ts';
-import type { Tx } from '../../ports/store/store.ts';
+import type { Store, Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import { type Caller, isStillValid, type SessionCaller } from '../caller.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -104,6 +104,25 @@ export function admit(caller: Caller, endpoint: Pick<Endpoint, 'access' | 'metho
   const isPerson = caller.kind === 'session' && caller.entityId !== undefined && endpoint.access === 'entity';
   if (!isPerson) assertMay(caller, endpoint);
   return isPerson && !hasScope(caller.scopes, neededScope(endpoint)) ? { ...caller, scopes: [] } : caller;
+}
+
+/**
+ * The same before anything of the request is read. The store is asked only about those who are not known, and about those who would be
+ * refused: a key that was revoked meanwhile is 401, whatever it could do.
+ */
+export async function admitEarly({ presumed, confirm }: Identity, endpoint: Endpoint, store: Store): Promise<Caller> {
+  if (presumed !== undefined && (presumed.kind === 'nobody' || isAdmitted(presumed, endpoint)))
+    return admit(presumed, endpoint);
+  return await store.transaction(async (tx) => admit(await confirm(tx), endpoint), { isUrgent: true });
+}
+
+function isAdmitted(caller: Caller, endpoint: Endpoint): boolean {
+  try {
+    admit(caller, endpoint);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function assertMay(caller: Caller, { access, method }: Pick<Endpoint, 'access' | 'method'>): void {

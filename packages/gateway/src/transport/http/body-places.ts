@@ -1,5 +1,6 @@
 import type { GatewayLimits } from '../../config/limits.ts';
-import { type Holder, type Place, Places } from '../places.ts';
+import { ApiError } from '../../domain/api-error.ts';
+import { type Holder, type Place, Places, type Share } from '../places.ts';
 
 type BodyLimits = Pick<GatewayLimits, 'bodies' | 'bodiesPerCaller' | 'bodiesPerAddress'>;
 
@@ -10,17 +11,15 @@ export interface BodyPlaces {
 }
 
 export function createBodyPlaces({ bodies, bodiesPerCaller, bodiesPerAddress }: BodyLimits): BodyPlaces {
-  const refusal = { code: 'too_many_bodies', retryAfter: 1, texts: TEXTS };
-  const known = new Places({
-    limits: { gateway: bodies, caller: bodiesPerCaller, address: bodiesPerAddress },
-    refusal,
-  });
+  const limits = { gateway: bodies, caller: bodiesPerCaller, address: bodiesPerAddress };
+  const known = new Places({ limits, refuse: tooMany });
   // The address is all that is known of them, so it gets what a caller gets.
-  const unknown = new Places({
-    limits: { gateway: bodies, caller: bodiesPerCaller, address: bodiesPerCaller },
-    refusal,
-  });
+  const unknown = new Places({ limits: { ...limits, address: bodiesPerCaller }, refuse: tooMany });
   return { take: (holder) => (holder.caller.kind === 'nobody' ? unknown : known).take(holder) };
+}
+
+function tooMany(share: Share, limit: number): ApiError {
+  return new ApiError(429, 'too_many_bodies', TEXTS[share](limit), { retryAfter: 1, details: { share, limit } });
 }
 
 const END = 'The request was not read. Try again when others have been sent.';

@@ -9,7 +9,7 @@ import { keepLate } from '../../domain/pending/keep-late.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Caller } from '../caller.ts';
 import type { Place } from '../places.ts';
-import { admit, authenticate, credentialsOf, type Identity } from './authenticate.ts';
+import { admit, admitEarly, authenticate, credentialsOf, type Identity } from './authenticate.ts';
 import type { BodyPlaces } from './body-places.ts';
 import type { AddressOf } from './client-address.ts';
 import { markEventStream } from './connections.ts';
@@ -109,9 +109,7 @@ async function receiveBody(
 ): Promise<Uint8Array | undefined> {
   const { services, bodyPlaces } = options;
   const { bodyBytes, bodyTimeoutMs } = services.limits;
-  const found =
-    identity.presumed ?? (await services.store.transaction((tx) => identity.confirm(tx), { isUrgent: true }));
-  const caller = admit(found, one);
+  const caller = await admitEarly(identity, one, services.store);
   return await readBody(c.req.raw, {
     mostBytes: caller.kind === 'nobody' ? Math.min(ANONYMOUS_BODY_BYTES, bodyBytes) : bodyBytes,
     timeoutMs: bodyTimeoutMs,

@@ -14,7 +14,7 @@ interface Session {
 
 /** Each holds a server of a few kilobytes. The one that was used least recently makes room. */
 const MAX_SESSIONS = 1_000;
-/** The part of them that one key may have. Beyond it, a session of the same key makes room, and other keys lose none. */
+/** The part of them, and so of their streams, that one key may have. Beyond it, a session of the same key makes room, and other keys lose none. */
 const SHARE_OF_A_KEY = 0.1;
 /** Longer than a person takes to answer a question. */
 const LONGEST_SILENCE_MS = 4 * 3_600_000;

@@ -1,7 +1,7 @@
 import type { GatewayLimits } from '../../config/limits.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import type { Metrics, StreamEnd } from '../../telemetry/metrics.ts';
-import { type Holder, type Place, Places } from '../places.ts';
+import { type Holder, type Place, Places, type Share } from '../places.ts';
 
 /** The streams that one gateway has open, and the requests that wait: bounded together. Streams end when the gateway stops. */
 export interface OpenStreams {
@@ -46,14 +46,18 @@ export function createOpenStreams(limits: StreamLimits, metrics: Metrics): OpenS
 
 function connectionPlaces({ connections, connectionsPerCaller, connectionsPerAddress }: StreamLimits): Places {
   const limits = { gateway: connections, caller: connectionsPerCaller, address: connectionsPerAddress };
-  return new Places({ limits, refusal: { code: 'too_many_streams', retryAfter: 5, texts: TEXTS } });
+  return new Places({ limits, refuse: tooMany });
+}
+
+function tooMany(share: Share, limit: number): ApiError {
+  return new ApiError(429, 'too_many_streams', TEXTS[share](limit), { retryAfter: 5, details: { share, limit } });
 }
 
 const END = 'Nothing was started. Close some, or try again later.';
 
 const TEXTS = {
   gateway: (limit: number) =>
-    `This gateway has reached its limit of ${limit} open streams and waiting requests (limits.connections). Nothing was started. Try again later.`,
+    `This gateway has reached its limit of ${limit} open streams and waiting requests. Nothing was started. Try again later, or raise limits.connections.`,
   caller: (limit: number) =>
     `One caller may have ${limit} open streams and waiting requests (limits.connectionsPerCaller), and you have as many. ${END}`,
   address: (limit: number) =>

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { ApiError } from '../../../domain/api-error.ts';
 import { hasScope } from '../../../domain/keys/scope.ts';
 import type { GatewayMcpServer, McpServerOptions } from '../../mcp-server/mcp-server.ts';
-import { holdPlace } from '../../sse/hold-place.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 
 /**
@@ -32,12 +31,9 @@ export function mcpServerEndpoints(options: McpServerOptions): readonly Endpoint
           throw new ApiError(403, 'forbidden', 'The MCP server needs a secret key with scope "write".');
         return { keyId: caller.keyId, address, body };
       },
-      respond: async (from, { request, caller, address }) => {
+      respond: async (from, { request }) => {
         loading ??= load();
-        const server = await loading;
-        if (method !== 'get') return await server.fetch(request, from);
-        const place = options.streams.reserve({ caller, address });
-        return await holdPlace(server.fetch(request, from), place);
+        return await (await loading).fetch(request, from);
       },
     }),
   );
