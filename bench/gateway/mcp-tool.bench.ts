@@ -23,6 +23,7 @@ export async function benchGatewayMcpTool(): Promise<Report> {
   const connection = new McpConnection({
     name: 'bench',
     transport: 'stdio',
+    connectTimeoutMs: 30_000,
     authorizationUrl: async () => undefined,
     address: async () => ({ transport: 'stdio', ...address, env: {} }),
     egress: createEgress(),
@@ -30,7 +31,7 @@ export async function benchGatewayMcpTool(): Promise<Report> {
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     findHeld: async () => new Set(),
   });
-  await connection.ready();
+  await connection.ready({ isFresh: false, withinMs: 30_000 });
   const called = await createCall(connection, { name: 'bench', transport: 'stdio', ...address });
   const [rawUs = 0, calledUs = 0] = await quickestSideBySide([raw, called], { rounds: 200, runsPerRound: 30 });
   await client.close();

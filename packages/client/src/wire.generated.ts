@@ -117,6 +117,7 @@ export type AgentConfig = {
       readonly allowedTools?: readonly (string)[] | undefined;
       readonly trusted?: boolean | undefined;
       readonly timeout?: number | undefined;
+      readonly connectTimeout?: number | undefined;
       readonly tools?: {
         readonly [name: string]: {
           readonly visible?: boolean | undefined;
@@ -158,6 +159,7 @@ export type AgentConfig = {
     readonly allowedTools?: readonly (string)[] | undefined;
     readonly trusted?: boolean | undefined;
     readonly timeout?: number | undefined;
+    readonly connectTimeout?: number | undefined;
     readonly tools?: {
       readonly [name: string]: {
         readonly visible?: boolean | undefined;
@@ -1690,6 +1692,7 @@ export interface Operations {
           readonly allowedTools?: readonly (string)[] | undefined;
           readonly trusted?: boolean | undefined;
           readonly timeout?: number | undefined;
+          readonly connectTimeout?: number | undefined;
           readonly tools?: {
             readonly [name: string]: {
               readonly visible?: boolean | undefined;
@@ -1731,6 +1734,7 @@ export interface Operations {
         readonly allowedTools?: readonly (string)[] | undefined;
         readonly trusted?: boolean | undefined;
         readonly timeout?: number | undefined;
+        readonly connectTimeout?: number | undefined;
         readonly tools?: {
           readonly [name: string]: {
             readonly visible?: boolean | undefined;
@@ -1898,6 +1902,7 @@ export interface Operations {
           readonly allowedTools?: readonly (string)[] | undefined;
           readonly trusted?: boolean | undefined;
           readonly timeout?: number | undefined;
+          readonly connectTimeout?: number | undefined;
           readonly tools?: {
             readonly [name: string]: {
               readonly visible?: boolean | undefined;
@@ -1939,6 +1944,7 @@ export interface Operations {
         readonly allowedTools?: readonly (string)[] | undefined;
         readonly trusted?: boolean | undefined;
         readonly timeout?: number | undefined;
+        readonly connectTimeout?: number | undefined;
         readonly tools?: {
           readonly [name: string]: {
             readonly visible?: boolean | undefined;

@@ -12,7 +12,7 @@ import { ensureFirstKey } from './domain/keys/first-key.ts';
 import { createSeal } from './domain/keys/seal.ts';
 import { createSignInCode } from './domain/keys/sign-in-link.ts';
 import { tokenSecret } from './domain/keys/tokens.ts';
-import { knownCommands } from './domain/mcp/assert-known-commands.ts';
+import { filePrograms } from './domain/mcp/file-programs.ts';
 import { McpCredentials } from './domain/mcp/mcp-credentials.ts';
 import { sweepsOf } from './domain/sweep.ts';
 import { logHiddenTools } from './domain/tools/hidden-tools.ts';
@@ -199,7 +199,8 @@ async function start(starting: Starting): Promise<Running> {
       outgoing,
       redirectUrl: () => new URL(MCP_CALLBACK, settings.publicUrl ?? address.url).href,
     });
-    const servers = new McpServers(services, outgoing, login);
+    const checkProgram = filePrograms(config.agents);
+    const servers = new McpServers(services, { outgoing, login, checkProgram });
     mcp = servers;
     const artifacts = artifactFiles(starting, egress);
     const registry: Registry = {
@@ -222,7 +223,7 @@ async function start(starting: Starting): Promise<Running> {
       publicUrl: settings.publicUrl,
       trustedProxies: settings.trustedProxies,
       isKnownTool: (name) => isKnownTool(config.tools, name),
-      isKnownCommand: knownCommands(config.agents),
+      checkProgram,
       mcp: { status: () => servers.status(), finishLogin: (query) => login.finish(query) },
       registry,
       mcpServer: { ...config.mcpServer, hosts: mcpHosts(config.mcpServer, settings) },

@@ -22,6 +22,8 @@ export interface McpServerConfig {
   readonly trusted?: boolean | undefined;
   /** How long a call may take, in milliseconds. */
   readonly timeout?: number | undefined;
+  /** How long it may take to connect for the first time, and a run waits for that, in milliseconds. */
+  readonly connectTimeout?: number | undefined;
   /** What is decided about single tools, by the server's own names. */
   readonly tools?: Readonly<Record<string, McpToolSettings>> | undefined;
 }
@@ -93,6 +95,7 @@ const mcpServerSchema: z.ZodType<McpServerConfig> = z
     allowedTools: z.array(text.max(200)).max(1_000).optional(),
     trusted: z.boolean().optional(),
     timeout: z.int().min(1).max(86_400_000).optional(),
+    connectTimeout: z.int().min(1).max(600_000).optional(),
     tools: z.record(z.string().min(1).max(200), toolSettings).optional(),
   })
   .superRefine((server, ctx) => {

@@ -1,12 +1,13 @@
 import type { Services } from '../ports/services.ts';
 import { sweepContexts } from './contexts/sweep-contexts.ts';
 import { offerLapsed } from './jobs/offer-lapsed.ts';
+import { sweepMcpTools } from './mcp/sweep-mcp-tools.ts';
 import { expireDue } from './pending/expire-due.ts';
 import { fireDuePlans } from './plans/fire-due-plans.ts';
 import { sweepRequestTexts } from './runs/sweep-request-texts.ts';
 import { sweepStreams } from './streams/sweep-streams.ts';
 
-/** The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events, contexts and texts. */
+/** The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events, contexts, texts and gone tools. */
 export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[] {
   return [
     () => fireDuePlans(services),
@@ -15,5 +16,6 @@ export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[
     () => sweepStreams(services),
     () => sweepContexts(services),
     () => sweepRequestTexts(services),
+    () => sweepMcpTools(services),
   ];
 }

@@ -1,7 +1,17 @@
-/** Resolves when the work has ended or when the time is over. */
-export async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+/** Resolves when the work has ended, when the time is over, or when the signal is aborted. */
+export async function atMost(ms: number, work: Promise<unknown>, signal?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work, promise]);
-  clearTimeout(timer);
+  const timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS));
+  const stop = (): void => resolve();
+  signal?.addEventListener('abort', stop);
+  if (signal?.aborted === true) resolve();
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+  }
 }
+
+/** A longer one would end at once. */
+export const LONGEST_TIMER_MS: number = 2 ** 31 - 1;

@@ -68,10 +68,11 @@ export async function startMcpAgent(
   const gateway = await startTestGateway({
     ...options,
     model,
-    agents: [{ name: 'Asker', instructions: 'Ask.', mcp: { servers }, ...agent }],
+    agents: [{ name: 'Asker', instructions: 'Ask.', mcp: { servers: servers.map(patient) }, ...agent }],
   });
   const [{ id: agentId }] = (await gateway.api('/api/agents')).items;
-  const newestRun = async () => (await gateway.api(`/api/runs?agentId=${agentId}&limit=1`)).items[0];
+  // On a machine that is very busy, the database may be slow to answer: then it is asked again.
+  const newestRun = async () => (await gateway.api(`/api/runs?agentId=${agentId}&limit=1`)).items?.[0];
   let lastRunId = (await newestRun())?.id;
   const begin: McpAgent['begin'] = async (...given) => {
     steps = given;
@@ -104,6 +105,11 @@ export async function startMcpAgent(
     },
     [Symbol.asyncDispose]: () => gateway.stop(),
   };
+}
+
+/** A machine that is busy with other tests may take a minute to start a process. */
+function patient(server: McpServerConfig): McpServerConfig {
+  return { connectTimeout: 180_000, ...server };
 }
 
 /** A server of the test's own as a process, and the files through which the test speaks with it. */

@@ -3,7 +3,7 @@ import { waitFor } from '@lastcall/gateway/testing';
 import { expect, test } from 'vitest';
 import { startWebSite, type WebSite } from '../support/web-site.ts';
 import { startHttpServer } from './http-server.ts';
-import { logOf, type McpAgent, serverFiles, startMcpAgent, stdioServer } from './mcp-agent.ts';
+import { logOf, type McpAgent, serverFiles, setState, startMcpAgent, stdioServer } from './mcp-agent.ts';
 import type { Files } from './misbehaving-server.ts';
 
 /** Collects what is logged. */
@@ -72,6 +72,8 @@ test('[X15] a server over HTTP that is away is tried again and again, and the fi
   await site[Symbol.asyncDispose]();
   const standIn = await startStandIn(port);
   await waitFor(() => standIn.attempts() >= 2, { timeoutMs: 60_000 });
+  const statusNow = async () => (await agent.gateway.api('/api/mcp/servers')).items[0].status;
+  await waitFor(async () => (await statusNow()) === 'down', { timeoutMs: 60_000 });
   expect(await isOffered(agent, 'web__echo')).toBe(false);
   await standIn[Symbol.asyncDispose]();
   site = await startHttpServer(files, { port });
@@ -122,6 +124,20 @@ test('[X15] a changed list is there at the next step, and not within one', async
     'unknown_tool',
     'called grown-0',
   ]);
+});
+
+test('[X24] a list that cannot be read leaves the last good one in use, and is read again soon', async () => {
+  const { server, files } = await stdioServer();
+  await using agent = await startMcpAgent([server]);
+  await agent.run();
+  await setState(files, { listFails: true });
+  const noted = async (line: string) => (await logOf(files)).filter((one) => one === line).length;
+  await agent.run([{ toolName: 'local__grow' }]);
+  await waitFor(async () => (await noted('list refused')) >= 2, { timeoutMs: 60_000 });
+  expect(await isOffered(agent, 'local__echo')).toBe(true);
+  await setState(files, {});
+  await waitFor(() => isOffered(agent, 'local__grown-0'), { timeoutMs: 60_000 });
+  expect(await noted('initialize')).toBe(1);
 });
 
 test.each(['stdio', 'http'] as const)(

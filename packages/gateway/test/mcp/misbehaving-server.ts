@@ -24,6 +24,7 @@ export interface Files {
 export interface State {
   readonly description?: string;
   readonly keysReversed?: boolean;
+  readonly listFails?: boolean;
 }
 
 /** The logic of a server of the 2025 handshake that does everything that servers should not do. */
@@ -50,7 +51,9 @@ export class MisbehavingServer {
           serverInfo: { name: 'misbehaving', version: '1' },
         });
       case 'tools/list':
-        return void result({ tools: this.#tools() });
+        if (this.#state().listFails !== true) return void result({ tools: this.#tools() });
+        this.#note('list refused');
+        return void send({ jsonrpc: '2.0', id, error: { code: -32603, message: 'not now' } });
       case 'tools/call':
         return await this.#call(String(params?.name), { id, params, send, result });
       case 'notifications/cancelled':

@@ -5,12 +5,15 @@ import { newId } from '../../src/domain/new-id.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import type { World } from '../support/world.ts';
 
-const toolAs = (description: string) => [{ name: 'pay', fingerprint: description, definition: { description } }];
+const listWith = (description: string) => ({
+  tools: [{ name: 'pay', fingerprint: description, definition: () => ({ description }) }],
+  isChanged: true,
+});
 
 describeIdleWorld('two gateways that use one MCP server', ({ world, beside }) => {
   const other = beside();
   const look = async (one: World, key: string, description: string): Promise<readonly string[]> => {
-    const { held } = await holdChangedTools(one.services, { key, name: 'shop' }, toolAs(description));
+    const { held } = await holdChangedTools(one.services, { key, name: 'shop' }, listWith(description));
     return [...held];
   };
   const approveAt = async (one: World, fingerprint: string): Promise<void> => {

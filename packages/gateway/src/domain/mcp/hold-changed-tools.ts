@@ -1,14 +1,16 @@
 import type { Services } from '../../ports/services.ts';
+import { Slices } from '../../ports/slices.ts';
 import { toJson } from '../../ports/store/json.ts';
-import type { Tx } from '../../ports/store/store.ts';
+import type { Store, Tx } from '../../ports/store/store.ts';
 import type { McpToolRow } from '../../ports/store/tables.ts';
 import { newId } from '../new-id.ts';
 
 /** A tool as its server defines it now. */
-export interface SeenTool {
+interface SeenTool {
   readonly name: string;
   readonly fingerprint: string;
-  readonly definition: object;
+  /** What is approved of it. Read only if it is written. */
+  readonly definition: () => object;
 }
 
 export interface SeenServer {
@@ -17,87 +19,137 @@ export interface SeenServer {
   readonly name: string;
 }
 
+export interface SeenList {
+  readonly tools: readonly SeenTool[];
+  /**
+   * True if it is not the list that the same connection had before. Only then are tools noted that it lacks: connections with other
+   * credentials may have other lists, and would note the opposite all the time.
+   */
+  readonly isChanged: boolean;
+}
+
 /**
  * Compares a server's tools with those that were approved. Configuring a server approves the definitions that it has
  * then; one that changed later is held. Returns the names of the tools that are held, and those that are held as of now.
+ * Writes only what is different, some tools at a time: a list may have a thousand.
  */
 export async function holdChangedTools(
-  { store }: Services,
+  { store }: Pick<Services, 'store'>,
   server: SeenServer,
-  tools: readonly SeenTool[],
+  { tools, isChanged }: SeenList,
 ): Promise<{ readonly held: ReadonlySet<string>; readonly newlyHeld: readonly string[] }> {
-  const known = await rowsOf(store.db, server.key);
-  const isUnchanged = tools.every((one) => !needsWrite(known.get(one.name), one));
-  if (isUnchanged) return { held: heldAmong(tools, known), newlyHeld: [] };
-  return await store.transaction(async (tx) => {
-    const before = await rowsOf(tx.db, server.key);
-    const changed = tools.filter((one) => needsWrite(before.get(one.name), one));
-    for (const one of changed) await write(tx, server, one, before.get(one.name));
-    const newlyHeld = changed.filter((one) => isHeld(one, before.get(one.name))).map(({ name }) => name);
-    return { held: heldAmong(tools, before), newlyHeld };
-  });
+  const rows = new Map((await rowsOf(store.db, server.key)).map((row) => [row.tool_name, row]));
+  const changed = tools.filter((one) => needsWrite(rows.get(one.name), one));
+  const newlyHeld: string[] = [];
+  const slices = new Slices();
+  for (const some of inChunks(changed)) {
+    const before = await store.transaction((tx) => writeTools(tx, server, some));
+    for (const row of before) rows.set(row.tool_name, row);
+    const heldNow = new Map(before.map((row) => [row.tool_name, row]));
+    newlyHeld.push(...some.filter((one) => isHeld(one, heldNow.get(one.name))).map(({ name }) => name));
+    await slices.pause();
+  }
+  if (isChanged) await noteGone(store, tools, [...rows.values()]);
+  return { held: new Set(tools.filter((one) => isHeld(one, rows.get(one.name))).map(({ name }) => name)), newlyHeld };
 }
 
-type Rows = ReadonlyMap<string, McpToolRow>;
+type SeenRow = Pick<McpToolRow, 'id' | 'tool_name' | 'fingerprint' | 'held_fingerprint' | 'gone_at'>;
 
-async function rowsOf(db: Tx['db'], serverKey: string): Promise<Rows> {
-  const rows = await db.selectFrom('mcp_tools').selectAll().where('server_key', '=', serverKey).execute();
-  return new Map(rows.map((row) => [row.tool_name, row]));
+/** Without the definitions, which may be long. */
+function rowsOf(db: Tx['db'], serverKey: string, names?: readonly string[]): Promise<SeenRow[]> {
+  const rows = db
+    .selectFrom('mcp_tools')
+    .select(['id', 'tool_name', 'fingerprint', 'held_fingerprint', 'gone_at'])
+    .where('server_key', '=', serverKey);
+  return (names === undefined ? rows : rows.where('tool_name', 'in', names)).execute();
 }
 
-function needsWrite(row: McpToolRow | undefined, { fingerprint }: SeenTool): boolean {
-  if (row === undefined) return true;
+function needsWrite(row: SeenRow | undefined, { fingerprint }: SeenTool): boolean {
+  if (row === undefined || row.gone_at !== null) return true;
   // A server that went back to what was approved needs no approval.
   return row.held_fingerprint !== (row.fingerprint === fingerprint ? null : fingerprint);
 }
 
-function heldAmong(tools: readonly SeenTool[], rows: Rows): ReadonlySet<string> {
-  return new Set(tools.filter((one) => isHeld(one, rows.get(one.name))).map(({ name }) => name));
-}
-
-function isHeld({ fingerprint }: SeenTool, row: McpToolRow | undefined): boolean {
+function isHeld({ fingerprint }: SeenTool, row: SeenRow | undefined): boolean {
   return row !== undefined && row.fingerprint !== fingerprint;
 }
 
-async function write(tx: Tx, server: SeenServer, tool: SeenTool, row: McpToolRow | undefined): Promise<void> {
-  const definition = toJson(tool.definition);
-  if (row === undefined) {
-    await insert(tx, server, { ...tool, definition });
-    return;
-  }
+/** Returns the rows as they were before. */
+async function writeTools(tx: Tx, server: SeenServer, tools: readonly SeenTool[]): Promise<readonly SeenRow[]> {
+  const names = tools.map(({ name }) => name);
+  const before = await rowsOf(tx.db, server.key, names);
+  const rows = new Map(before.map((row) => [row.tool_name, row]));
+  const added = tools.filter(({ name }) => !rows.has(name));
+  if (added.length > 0) await insert(tx, server, added);
+  // Sent together: none needs another one's answer.
+  await Promise.all(
+    tools.map(async (one) => {
+      const row = rows.get(one.name);
+      if (row !== undefined && needsWrite(row, one)) await update(tx, one, row);
+    }),
+  );
+  return before;
+}
+
+async function update(tx: Tx, tool: SeenTool, row: SeenRow): Promise<void> {
   const held = isHeld(tool, row)
-    ? { held_fingerprint: tool.fingerprint, held_definition: definition, held_at: tx.now() }
+    ? { held_fingerprint: tool.fingerprint, held_definition: toJson(tool.definition()), held_at: tx.now() }
     : { held_fingerprint: null, held_definition: null, held_at: null };
   await tx.db
     .updateTable('mcp_tools')
-    .set(held)
+    .set({ ...held, gone_at: null })
     .where('id', '=', row.id)
     // It may have been approved in between.
     .where('fingerprint', '=', row.fingerprint)
     .execute();
 }
 
-/** Another gateway may have seen the tool first: then its row stands, and the next look compares with it. */
-async function insert(
-  tx: Tx,
-  server: SeenServer,
-  { name, fingerprint, definition }: { name: string; fingerprint: string; definition: string },
-): Promise<void> {
-  await tx.db
-    .insertInto('mcp_tools')
-    .values({
+/** Another gateway may have seen a tool first: then its row stands, and the next list is compared with it. */
+async function insert(tx: Tx, server: SeenServer, tools: readonly SeenTool[]): Promise<void> {
+  const rows = tools.map(
+    ({ name, fingerprint, definition }): McpToolRow => ({
       id: newId(),
       server_key: server.key,
       server_name: server.name,
       tool_name: name,
       fingerprint,
-      definition,
+      definition: toJson(definition()),
       held_fingerprint: null,
       held_definition: null,
       approved_by: null,
       approved_at: tx.now(),
       held_at: null,
-    })
+      gone_at: null,
+    }),
+  );
+  await tx.db
+    .insertInto('mcp_tools')
+    .values(rows)
     .onConflict((conflict) => conflict.columns(['server_key', 'tool_name']).doNothing())
     .execute();
+}
+
+async function noteGone(store: Store, tools: readonly SeenTool[], rows: readonly SeenRow[]): Promise<void> {
+  const listed = new Set(tools.map(({ name }) => name));
+  const gone = rows.filter((row) => row.gone_at === null && !listed.has(row.tool_name)).map(({ id }) => id);
+  const slices = new Slices();
+  for (const some of inChunks(gone)) {
+    await store.transaction((tx) =>
+      tx.db
+        .updateTable('mcp_tools')
+        .set({ gone_at: tx.now() })
+        .where('id', 'in', some)
+        .where('gone_at', 'is', null)
+        .execute(),
+    );
+    await slices.pause();
+  }
+}
+
+/** SQLite answers in the same call: a transaction with more would keep the process busy. */
+const MOST_AT_ONCE = 50;
+
+function inChunks<T>(all: readonly T[]): readonly (readonly T[])[] {
+  const count = Math.ceil(all.length / MOST_AT_ONCE);
+  return Array.from({ length: count }, (_, index) => all.slice(index * MOST_AT_ONCE, (index + 1) * MOST_AT_ONCE));
 }

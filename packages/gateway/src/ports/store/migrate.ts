@@ -22,6 +22,7 @@ import { usedLinks } from './migrations/0025-used-links.ts';
 import { plainCollation } from './migrations/0026-plain-collation.ts';
 import { leanIndexes } from './migrations/0027-lean-indexes.ts';
 import { askedDefinitions } from './migrations/0028-asked-definitions.ts';
+import { goneMcpTools } from './migrations/0030-gone-mcp-tools.ts';
 import { givenContexts } from './migrations/0031-given-contexts.ts';
 import { madeBySessions } from './migrations/0032-made-by-sessions.ts';
 import { agentFailures } from './migrations/0033-agent-failures.ts';
@@ -55,6 +56,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0026-plain-collation': plainCollation(dialect),
     '0027-lean-indexes': leanIndexes,
     '0028-asked-definitions': askedDefinitions(dialect),
+    '0030-gone-mcp-tools': goneMcpTools,
     '0031-given-contexts': givenContexts,
     '0032-made-by-sessions': madeBySessions(dialect),
     '0033-agent-failures': agentFailures(dialect),

@@ -435,6 +435,8 @@ export interface McpToolRow {
   approved_by: string | null;
   approved_at: number;
   held_at: number | null;
+  /** Since when the server's list does not have it. */
+  gone_at: number | null;
 }
 
 export type McpCredentialKind = 'client' | 'tokens' | 'authorization';

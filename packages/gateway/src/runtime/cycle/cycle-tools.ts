@@ -27,6 +27,7 @@ import { countEvent } from '../../telemetry/observe-cycle.ts';
 import { createSecrets } from '../../telemetry/secrets.ts';
 import { httpTool, type Outgoing } from '../tools/http/http-tool.ts';
 import { type ImageHost, imageTool } from '../tools/image/image-tool.ts';
+import type { ReadyOptions } from '../tools/mcp/mcp-connection.ts';
 import { type SubAgentHost, subAgentTool } from '../tools/sub-agent/sub-agent-tool.ts';
 import { TASK_TOOLS } from '../tools/task-tools.ts';
 import type { ConfiguredAgent } from './cycle.ts';
@@ -62,8 +63,10 @@ export interface CycleTools {
   versionOf(name: string): string;
   /** The middleware of single tools, by name. */
   readonly middleware: ReadonlyMap<string, readonly MiddlewareConfig[]>;
-  /** Waits a while for MCP servers. `isFresh`: also for those whose tools are known. */
-  ready?(options: { readonly isFresh: boolean }): Promise<void>;
+  /** Waits a while for MCP servers. */
+  ready?(options: ReadyOptions): Promise<void>;
+  /** Says why there is no tool of that name, if an MCP server should have it and is not there. */
+  whyMissing?(name: string): string | undefined;
 }
 
 /**

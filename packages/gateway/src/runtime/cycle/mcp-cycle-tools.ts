@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { mergeToolSets, type ToolSet } from '@lastcall/core';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { McpServerConfig } from '../../config/mcp-server.ts';
 import { artifactTypeOf } from '../../domain/artifacts/media-type.ts';
 import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
-import type { McpSnapshot } from '../tools/mcp/mcp-connection.ts';
 import { fingerprintOf, type McpDefinition } from '../tools/mcp/mcp-definition.ts';
 import type { StoreFile } from '../tools/mcp/mcp-result.ts';
 import { type ConnectedServer, connectionKey, type McpServers, serversOf } from '../tools/mcp/mcp-servers.ts';
 import { type McpTool, mcpTool } from '../tools/mcp/mcp-tool.ts';
-import { mcpToolName } from '../tools/mcp/mcp-tool-name.ts';
+import { isToolNameOf, mcpToolName } from '../tools/mcp/mcp-tool-name.ts';
+import type { McpSnapshot } from '../tools/mcp/tool-list.ts';
+import { whyUnavailable } from '../tools/mcp/why-unavailable.ts';
 import { currentCycle } from './cycle-context.ts';
 import { advertisedInput, type CycleTool, type CycleTools } from './cycle-tools.ts';
 import type { Registry } from './registry.ts';
@@ -58,6 +60,13 @@ function addTools(own: CycleTools, servers: readonly McpServerConfig[], { pool, 
     isWithoutEffects: (name) => own.isWithoutEffects(name) || known.get(name)?.tool.effects === 'none',
     async ready(options) {
       await Promise.all(servers.map((server) => pool.connection(server).ready(options)));
+      // There may be a thousand: they are made here, so that the step that offers them does not take as long.
+      toolsNow();
+      await setImmediate();
+    },
+    whyMissing(name) {
+      const server = servers.find((one) => isToolNameOf(one.name, name));
+      return server && whyUnavailable(server, pool.connection(server).status, name);
     },
   };
 }

@@ -8,6 +8,7 @@ import { withoutTag } from '../../telemetry/without-tag.ts';
 import { CallNotes } from '../middleware/call-notes.ts';
 import { configuredMiddleware, type MiddlewareParts } from '../middleware/configured-middleware.ts';
 import { toolMiddleware } from '../middleware/tool-middleware.ts';
+import { explainMissing } from './explain-missing.ts';
 import { guardModel } from './guard-model.ts';
 import type { OpenCycle } from './open-cycle.ts';
 import { findApprovedCalls, findShownCalls, showStartedCalls } from './recover-calls.ts';
@@ -37,8 +38,14 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
   const secrets = secretsOf(open.registry);
   const { framed, ...options } = kind.turnOptions(cycle, () => frames.situation);
   const model = await kind.modelOf(cycle, (name) => registry.model(name));
-  // What was approved must still be what runs.
-  await tools.ready?.({ isFresh: Object.keys(cycle.answers).length > 0 });
+  const deadline = Date.now() + limits.cycleTimeoutMs;
+  await tools.ready?.({
+    // What was approved must still be what runs.
+    isFresh: Object.keys(cycle.answers).length > 0,
+    // The other half is for the answer.
+    withinMs: limits.cycleTimeoutMs / 2,
+    signal: abort.signal,
+  });
   const answers = await voidChangedApprovals(open);
   cycle.history.shownTo(model.provider);
   const { instructions } = options;
@@ -58,7 +65,7 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
       activity.onEvent(told);
       if (registry.metrics !== undefined) countEvent(registry.metrics, event, counted);
     },
-    deadline: Date.now() + limits.cycleTimeoutMs,
+    deadline,
     budget: { tokens: limits.tokensPerCycle },
     signal: abort.signal,
     middleware: middlewareOf(open, model),
@@ -94,6 +101,7 @@ function middlewareOf(open: OpenCycle, { modelId }: LanguageModelV4): Middleware
     ...configuredMiddleware(config.middleware ?? [], parts),
     ...toolMiddleware(new Map(ofTools)),
     requests.middleware,
+    ...explainMissing(tools),
     // Innermost, so that nothing else sees the result before.
     removeSecrets(secretsOf(open.registry)),
   ];

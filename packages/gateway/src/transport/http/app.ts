@@ -7,7 +7,7 @@ import type { IsKnownTool } from '../../domain/agents/check-agent-config.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import { Attempts } from '../../domain/keys/attempts.ts';
 import { KnownKeys } from '../../domain/keys/known-keys.ts';
-import type { IsKnownCommand } from '../../domain/mcp/assert-known-commands.ts';
+import type { CheckProgram } from '../../domain/mcp/file-programs.ts';
 import { newId } from '../../domain/new-id.ts';
 import { Revocations } from '../../domain/streams/revocations.ts';
 import type { ToolSource } from '../../domain/tools/listed-tool.ts';
@@ -61,7 +61,7 @@ export interface AppOptions {
   /** Tools beside those of the file, the registry and the built-in ones: e.g. of MCP servers. */
   readonly toolSources?: readonly ToolSource[];
   /** Whether an agent of the API may start a program as its MCP server. Default: none. */
-  readonly isKnownCommand?: IsKnownCommand;
+  readonly checkProgram?: CheckProgram;
   /** The MCP servers of this gateway. Default: none. */
   readonly mcp?: McpEndpointOptions;
   readonly metrics?: Metrics;
@@ -111,7 +111,7 @@ export function createApp(services: Services, options: AppOptions): App {
   const own: readonly Endpoint[] = [
     ...entityEndpoints(tokenSecret),
     ...spaceEndpoints,
-    ...agentEndpoints(options.isKnownTool, options.isKnownCommand),
+    ...agentEndpoints(options.isKnownTool, options.checkProgram),
     ...mcpEndpoints(options.mcp),
     ...agentStateEndpoints,
     ...toolEndpoints({ services, registry, catalog }),

@@ -1,30 +1,22 @@
-import type { Logger } from '@lastcall/core';
 import type { PriorDiscovery } from '@modelcontextprotocol/client';
 import type { Egress } from '../../../ports/egress/egress.ts';
 import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
-import { atMost } from '../../at-most.ts';
+import { atMost, LONGEST_TIMER_MS } from '../../at-most.ts';
 import { type CallFailure, callFailure } from './call-failure.ts';
-import type { McpDefinition } from './mcp-definition.ts';
+import { ListPace } from './list-pace.ts';
+import { fingerprintOf, type McpDefinition } from './mcp-definition.ts';
 import type { McpAddress, McpCall, McpClient } from './open-client.ts';
-import { usableTools } from './usable-tools.ts';
+import { type McpSnapshot, ToolList, type ToolListOptions } from './tool-list.ts';
 
-/** The tools of a server that agents may use now. Another object only if something is different. */
-export interface McpSnapshot {
-  readonly tools: readonly McpDefinition[];
-}
-
-export interface McpConnectionOptions {
-  readonly name: string;
+export interface McpConnectionOptions extends ToolListOptions {
   readonly transport: 'http' | 'stdio';
+  /** How long the first attempt to connect may take. */
+  readonly connectTimeoutMs: number;
   /** How the server is reached. Throws if a secret is missing. */
   address(): Promise<McpAddress>;
   /** The page on which somebody is to authorise the gateway first. */
   authorizationUrl(): Promise<string | undefined>;
   readonly egress: Egress;
-  readonly secrets: KnownSecrets;
-  readonly logger: Logger;
-  /** Returns the names of tools whose definitions changed and wait for approval. */
-  findHeld(tools: readonly McpDefinition[]): Promise<ReadonlySet<string>>;
 }
 
 export type Called = { readonly result: unknown } | { readonly failure: CallFailure };
@@ -33,6 +25,14 @@ type CallOptions = Omit<McpCall, 'definition'> & {
   /** True if the tool may run twice: then a call that got lost is repeated. */
   readonly mayRepeat: boolean;
 };
+
+/** How long, and for what, a run waits for a server. */
+export interface ReadyOptions {
+  /** The server is asked for its tools, also if they are known. */
+  readonly isFresh: boolean;
+  readonly withinMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** What an operator is shown of a server. */
 export interface McpStatus {
@@ -45,14 +45,29 @@ export interface McpStatus {
   readonly unusable: readonly string[];
 }
 
+/**
+ * - `connecting`: for the first time. Its tools are not known yet, so runs wait for it.
+ * - `lost`: it was up a moment ago and is being connected again. Its tools are offered, and their calls wait for it.
+ * - `down`: the last attempt to connect has failed. Its tools are not offered, and no run waits for it.
+ */
+type State =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'up'; readonly client: McpClient }
+  | { readonly kind: 'lost'; readonly problem: string }
+  | { readonly kind: 'down'; readonly problem: string; readonly authorizationUrl: string | undefined };
+
 /** The time until the next attempt to connect: with the attempt itself, a server is back within 10 s. */
 const RETRY_MS = 3_000;
-/** How often a server over HTTP is asked for its tools: nothing else would tell that it was restarted. */
-const CHECK_MS = 5_000;
-/** How long a cycle waits for a server that is new to this process, and a call for one that is away. */
-const PATIENCE_MS = 5_000;
+/** How long later attempts may take: a server over HTTP that hangs must not delay the attempt that finds it back. */
+const RECONNECT_MS = { http: 5_000, stdio: 30_000 } as const;
+/** What the first list may take on top: the attempt ends by itself, with the reason. */
+const FIRST_LIST_MS = 15_000;
+/** How long a call waits for a server that is down: it may be back in a moment. */
+const CALL_PATIENCE_MS = 5_000;
 /** A changed list is waited for at the end of a call, so that the next step has it. */
-const LIST_PATIENCE_MS = 2_000;
+const LIST_PATIENCE_MS = 10_000;
+/** So many lists in a row that do not come mean that the server hangs. */
+const MOST_LATE_LISTS = 3;
 const MOST_ATTEMPTS = 3;
 const MUST_BE_AUTHORIZED =
   'Somebody must authorise the gateway: open authorizationUrl of GET /api/mcp/servers in a browser.';
@@ -61,47 +76,40 @@ const NO_TOOLS: McpSnapshot = { tools: [] };
 /** Keeps one server connected, as long as it is in use, and knows its tools. Agents that reach it in the same way share it. */
 export class McpConnection {
   readonly #options: McpConnectionOptions;
+  readonly #secrets: KnownSecrets;
+  readonly #list: ToolList;
+  readonly #pace: ListPace;
   readonly #lifetime = new AbortController();
-  readonly #attempted = Promise.withResolvers<void>();
   readonly #running: Promise<void>;
   #closing: Promise<void> = Promise.resolve();
-  #client: McpClient | undefined;
   #prior: PriorDiscovery | undefined;
-  /** Resolves with the next connection. */
-  #up = Promise.withResolvers<void>();
-  #snapshot = NO_TOOLS;
-  #held: readonly string[] = [];
-  #unusable: readonly string[] = [];
-  #problem: string | undefined;
-  #authorizationUrl: string | undefined;
-  /** Resolves when the list has been read anew. Undefined: it is as the server said last. */
-  #stale: PromiseWithResolvers<void> | undefined;
-  #changes = 0;
-  #hasFailedToList = false;
+  #state: State = { kind: 'connecting' };
+  /** Resolves with the next change of the state. */
+  #changed = Promise.withResolvers<void>();
+  /** Resolves when the list is read. Undefined: it is not being read. */
+  #reading: Promise<void> | undefined;
+  #lateLists = 0;
+  /** The last problem that was logged. Undefined: the server was up since. */
+  #logged: string | undefined;
   #wakeUp: () => void = () => {};
   #inFlight = 0;
   #usedAt = performance.now();
 
   constructor(options: McpConnectionOptions) {
     this.#options = options;
+    this.#secrets = options.secrets;
+    this.#list = new ToolList(options);
+    this.#pace = new ListPace({ isPolled: options.transport === 'http' });
     this.#running = this.#run();
   }
 
   get snapshot(): McpSnapshot {
-    return this.#snapshot;
+    return this.#state.kind === 'up' || this.#state.kind === 'lost' ? this.#list.snapshot : NO_TOOLS;
   }
 
   get status(): McpStatus {
-    const names = this.#snapshot.tools.map(({ name }) => name);
-    const details = { tools: names, held: this.#held, unusable: this.#unusable };
-    if (this.#client !== undefined) return { status: 'up', ...details };
-    return this.#problem === undefined
-      ? { status: 'connecting', ...details }
-      : { status: 'down', problem: this.#problem, ...this.#toAuthorize(), ...details };
-  }
-
-  #toAuthorize(): Pick<McpStatus, 'authorizationUrl'> {
-    return this.#authorizationUrl === undefined ? {} : { authorizationUrl: this.#authorizationUrl };
+    const { held, unusable } = this.#list;
+    return { ...statusOf(this.#state), tools: this.snapshot.tools.map(({ name }) => name), held, unusable };
   }
 
   /** How long nobody has used it. */
@@ -110,28 +118,31 @@ export class McpConnection {
   }
 
   /**
-   * Resolves when the tools are known, or after a while without them: a server that is down does not stop an agent.
-   * `isFresh`: the server is asked, also if its tools are known.
+   * Resolves when the tools are known, or without them if the time is over or the server is down: that does not stop an agent. A run
+   * that waits for a server that is connected for the first time gets its tools, also on a slow machine.
    */
-  async ready({ isFresh = false }: { isFresh?: boolean } = {}): Promise<void> {
+  async ready({ isFresh, withinMs, signal }: ReadyOptions): Promise<void> {
     this.#usedAt = performance.now();
-    if (isFresh || this.#held.length > 0) this.#markStale();
-    await atMost(PATIENCE_MS, this.#attempted.promise);
-    await this.#settledList();
+    if (isFresh) this.#demandList();
+    const isKnown = ({ kind }: State): boolean => kind === 'up' || kind === 'down' || (kind === 'lost' && !isFresh);
+    const attemptMs = this.#options.connectTimeoutMs + FIRST_LIST_MS;
+    await this.#until(isKnown, Math.min(withinMs, attemptMs), signal);
+    if (isFresh) await this.#settledList(withinMs, signal);
+    // They may have been approved since.
+    else await this.#list.checkHeld();
   }
 
   /** Calls a tool. Rejects only if the signal was aborted. */
   async call(definition: McpDefinition, { mayRepeat, ...call }: CallOptions): Promise<Called> {
     this.#usedAt = performance.now();
     for (let attempt = 1; ; attempt++) {
-      const client = this.#client ?? (await this.#whenUp());
-      if (client === undefined)
-        return this.#failed({ kind: 'not-sent', message: this.#problem ?? 'it is not connected' });
+      const client = this.#state.kind === 'up' ? this.#state.client : await this.#whenUp(definition, call.signal);
+      if ('notSent' in client) return this.#failed({ kind: 'not-sent', message: client.notSent });
       const called = await this.#callOnce(client, { ...call, definition });
       if ('result' in called || called.failure.kind === 'answered' || attempt === MOST_ATTEMPTS) return called;
       if (called.failure.kind === 'not-sent') this.#replace(client, called.failure.message);
       else {
-        this.#markStale();
+        this.#demandList();
         if (!mayRepeat) return called;
       }
     }
@@ -147,10 +158,9 @@ export class McpConnection {
   async #callOnce(client: McpClient, call: McpCall): Promise<Called> {
     this.#inFlight++;
     try {
-      const { secrets } = this.#options;
-      const onAsk = (params: unknown) => call.onAsk(secrets.removeFromAll(params));
-      const result = withoutSecrets(await client.call({ ...call, onAsk }), secrets);
-      if (this.#stale !== undefined) await this.#settledList();
+      const onAsk = (params: unknown) => call.onAsk(this.#secrets.removeFromAll(params));
+      const result = withoutSecrets(await client.call({ ...call, onAsk }), this.#secrets);
+      if (!this.#pace.hasFailed) await this.#settledList(LIST_PATIENCE_MS, call.signal);
       return { result };
     } catch (error) {
       if (call.signal.aborted) throw error;
@@ -162,48 +172,105 @@ export class McpConnection {
 
   /** What a server says may repeat the secrets that it was sent. */
   #failed({ kind, message }: CallFailure): { readonly failure: CallFailure } {
-    return { failure: { kind, message: this.#options.secrets.removeFrom(message) } };
+    return { failure: { kind, message: this.#secrets.removeFrom(message) } };
   }
 
-  async #whenUp(): Promise<McpClient | undefined> {
-    await atMost(PATIENCE_MS, this.#up.promise);
-    return this.#client;
+  /** Waits as long as a connection is being made, and a moment for a server that is down. */
+  async #whenUp(definition: McpDefinition, signal: AbortSignal): Promise<McpClient | { readonly notSent: string }> {
+    await this.#until(({ kind }) => kind === 'up', CALL_PATIENCE_MS, signal);
+    await this.#until(({ kind }) => kind === 'up' || kind === 'down', LONGEST_TIMER_MS, signal);
+    const state = this.#state;
+    if (state.kind !== 'up') return { notSent: state.kind === 'connecting' ? 'it is not connected' : state.problem };
+    return this.#offers(definition) ? state.client : { notSent: 'it was connected anew, and has no such tool now' };
   }
 
-  async #settledList(): Promise<void> {
-    if (this.#stale !== undefined) await atMost(LIST_PATIENCE_MS, this.#stale.promise);
+  #offers(definition: McpDefinition): boolean {
+    const { name } = definition;
+    const now = this.#list.snapshot.tools.find((one) => one.name === name);
+    return now !== undefined && fingerprintOf(now) === fingerprintOf(definition);
   }
 
-  #markStale(): void {
-    if (this.#client === undefined) return;
-    this.#changes++;
-    this.#stale ??= Promise.withResolvers();
+  async #until(isReached: (state: State) => boolean, ms: number, signal?: AbortSignal): Promise<void> {
+    const end = performance.now() + ms;
+    while (!isReached(this.#state) && signal?.aborted !== true && performance.now() < end)
+      await atMost(end - performance.now(), this.#changed.promise, signal);
+  }
+
+  #enter(state: State): void {
+    this.#state = state;
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+
+  /** Waits for a list that is being read, or is to be read at once. */
+  async #settledList(withinMs: number, signal?: AbortSignal): Promise<void> {
+    const end = performance.now() + Math.min(withinMs, LIST_PATIENCE_MS);
+    const isAwaited = (): boolean =>
+      this.#state.kind === 'up' && (this.#reading !== undefined || this.#pace.waitMs === 0);
+    while (isAwaited() && signal?.aborted !== true && performance.now() < end)
+      if (this.#reading === undefined) await new Promise(setImmediate);
+      else await atMost(end - performance.now(), this.#reading, signal);
+  }
+
+  #demandList(): void {
+    this.#pace.demand();
+    this.#wakeUp();
+  }
+
+  #announceList(): void {
+    this.#pace.announce();
     this.#wakeUp();
   }
 
   #replace(client: McpClient, problem: string): void {
-    if (this.#client !== client) return;
-    this.#goDown(problem);
+    if (this.#state.kind !== 'up' || this.#state.client !== client) return;
+    this.#enter({ kind: 'lost', problem });
     this.#wakeUp();
   }
 
   async #run(): Promise<void> {
-    for (let wasUp = false; !this.#lifetime.signal.aborted; ) {
+    const { connectTimeoutMs, transport } = this.#options;
+    for (let timeoutMs = connectTimeoutMs; !this.#lifetime.signal.aborted; ) {
       try {
-        wasUp = false;
-        await this.#connect(() => {
-          wasUp = true;
-        });
+        await this.#stayConnected(timeoutMs);
       } catch (error) {
-        this.#goDown(await this.#describe(error));
+        await this.#lose(error);
       }
-      this.#attempted.resolve();
+      timeoutMs = Math.min(connectTimeoutMs, RECONNECT_MS[transport]);
       // A server that was just there may be back at once: a process is started anew.
-      await this.#pause(wasUp ? 100 : RETRY_MS);
+      await this.#pause(this.#state.kind === 'lost' ? 100 : RETRY_MS);
     }
   }
 
-  async #connect(onUp: () => void): Promise<void> {
+  async #stayConnected(timeoutMs: number): Promise<void> {
+    const client = await this.#open(timeoutMs);
+    let isClosed = false;
+    void client.closed.then(() => {
+      isClosed = true;
+      this.#wakeUp();
+    });
+    try {
+      // What is connected now may be another version of the server.
+      this.#pace.announce();
+      if (this.#pace.waitMs === 0) await this.#readList(client);
+      this.#prior = client.prior;
+      this.#goUp(client);
+      while (this.#isUp(client) && !this.#lifetime.signal.aborted) {
+        if (isClosed) throw new Error(`The connection is gone. ${client.lastWords()}`.trim());
+        const { waitMs } = this.#pace;
+        if (waitMs === 0) await this.#readList(client);
+        else await this.#pause(waitMs);
+      }
+    } finally {
+      this.#closing = client.close().catch(() => {});
+    }
+  }
+
+  #isUp(client: McpClient): boolean {
+    return this.#state.kind === 'up' && this.#state.client === client;
+  }
+
+  async #open(timeoutMs: number): Promise<McpClient> {
     const { address, egress, authorizationUrl } = this.#options;
     // Another attempt would ask for another authorization, while somebody is about to give the one that was asked for.
     if ((await authorizationUrl()) !== undefined) throw new Error(MUST_BE_AUTHORIZED);
@@ -211,112 +278,98 @@ export class McpConnection {
     const prior = this.#prior;
     // The server may speak another version the next time.
     this.#prior = undefined;
-    const { signal } = this.#lifetime;
-    const client = await openClient(await address(), { egress, prior, signal, onListChanged: () => this.#markStale() });
-    let isClosed = false;
-    void client.closed.then(() => {
-      isClosed = true;
-      this.#wakeUp();
-    });
+    const late = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.any([this.#lifetime.signal, late]);
     try {
-      await this.#refresh(client);
-      this.#prior = client.prior;
-      this.#goUp(client);
-      onUp();
-      while (this.#client === client && !signal.aborted) {
-        if (isClosed) throw new Error(`The connection is gone. ${client.lastWords()}`.trim());
-        await this.#check(client);
-      }
-    } finally {
-      this.#client = undefined;
-      this.#closing = client.close().catch(() => {});
-    }
-  }
-
-  /** Waits for something to do, and does it. */
-  async #check(client: McpClient): Promise<void> {
-    const isDue = this.#stale === undefined && (await this.#pause(CHECK_MS)) === 'timeout';
-    const isPolled = isDue && this.#inFlight === 0 && (this.#options.transport === 'http' || this.#hasFailedToList);
-    if (this.#client !== client || (this.#stale === undefined && !isPolled)) return;
-    const changes = this.#changes;
-    try {
-      await this.#refresh(client);
-      this.#hasFailedToList = false;
-      // It may have changed again meanwhile.
-      if (changes === this.#changes) this.#settleList();
+      const onListChanged = (): void => this.#announceList();
+      return await openClient(await address(), { egress, prior, signal, timeoutMs, onListChanged });
     } catch (error) {
-      this.#settleList();
-      this.#hasFailedToList = true;
-      // The calls under way learn by themselves whether the server is there.
-      if (this.#inFlight === 0) throw error;
+      if (!late.aborted) throw error;
+      throw new Error(`It did not answer within ${timeoutMs} ms.`, { cause: error });
     }
   }
 
-  #settleList(): void {
-    this.#stale?.resolve();
-    this.#stale = undefined;
+  /** Throws if the server cannot be reached. A list that cannot be read leaves the last good one, and is read again soon. */
+  async #readList(client: McpClient): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#reading = promise;
+    const end = this.#pace.begin();
+    try {
+      end(await this.#list.take(await this.#listTools(client)));
+    } catch (error) {
+      end('failed');
+      if (error instanceof ServerGone || !this.#list.isKnown) throw error;
+      const { name, logger } = this.#options;
+      const problem = this.#secrets.removeFrom(callFailure(error).message);
+      logger.warn(`The tools of the MCP server "${name}" cannot be listed: the last list stays in use.`, { problem });
+    } finally {
+      this.#reading = undefined;
+      resolve();
+    }
   }
 
-  async #refresh(client: McpClient): Promise<void> {
-    const { secrets, findHeld } = this.#options;
-    const listed = await client.list();
-    // A definition may repeat secrets too, and is stored and shown to models.
-    const { tools, problems } = await usableTools(secrets.removeFromAll(listed.tools));
-    const held = await findHeld(tools);
-    this.#tell([...listed.malformed.map((name) => `${name}: it is no tool`), ...problems], [...held]);
-    const offered = tools.filter(({ name }) => !held.has(name));
-    // The same object as long as nothing is different: what is made of it need not be made again.
-    if (JSON.stringify(offered) !== JSON.stringify(this.#snapshot.tools)) this.#snapshot = { tools: offered };
-  }
-
-  #tell(unusable: readonly string[], held: readonly string[]): void {
-    const { name, logger } = this.#options;
-    if (unusable.length > 0 && unusable.join() !== this.#unusable.join())
-      logger.warn(`Some tools of the MCP server "${name}" cannot be used.`, { unusable });
-    if (held.length > 0 && held.join() !== this.#held.join())
-      logger.warn(`Some tools of the MCP server "${name}" have changed and wait for approval.`, { held });
-    this.#unusable = unusable;
-    this.#held = held;
+  async #listTools(client: McpClient): ReturnType<McpClient['list']> {
+    try {
+      const listed = await client.list();
+      this.#lateLists = 0;
+      return listed;
+    } catch (error) {
+      const isLate = (error as { code?: unknown }).code === 'REQUEST_TIMEOUT';
+      this.#lateLists = isLate ? this.#lateLists + 1 : 0;
+      const isAnswer = callFailure(error).kind === 'answered' || (isLate && this.#lateLists < MOST_LATE_LISTS);
+      // The calls under way learn by themselves whether the server is there.
+      if (isAnswer || this.#inFlight > 0) throw error;
+      throw new ServerGone(callFailure(error).message, { cause: error });
+    }
   }
 
   #goUp(client: McpClient): void {
     const { name, logger } = this.#options;
-    if (this.#problem !== undefined) logger.info(`The MCP server "${name}" is back.`);
-    this.#problem = undefined;
-    this.#authorizationUrl = undefined;
-    this.#client = client;
-    this.#up.resolve();
-    this.#up = Promise.withResolvers();
-    this.#attempted.resolve();
+    if (this.#logged !== undefined) logger.info(`The MCP server "${name}" is back.`);
+    this.#logged = undefined;
+    this.#enter({ kind: 'up', client });
   }
 
-  #goDown(problem: string): void {
+  async #lose(error: unknown): Promise<void> {
     const { name, logger } = this.#options;
+    const authorizationUrl = await this.#options.authorizationUrl().catch(() => undefined);
+    const problem =
+      authorizationUrl === undefined ? this.#secrets.removeFrom(callFailure(error).message) : MUST_BE_AUTHORIZED;
     if (this.#lifetime.signal.aborted) return;
-    if (this.#problem !== problem)
+    if (this.#state.kind === 'up') {
+      this.#enter({ kind: 'lost', problem });
+      return;
+    }
+    if (this.#logged !== problem)
       logger.warn(`The MCP server "${name}" is down: its tools are not offered.`, { problem });
-    this.#problem = problem;
-    this.#client = undefined;
-    this.#snapshot = NO_TOOLS;
-    this.#settleList();
+    this.#logged = problem;
+    this.#enter({ kind: 'down', problem, authorizationUrl });
   }
 
-  async #describe(error: unknown): Promise<string> {
-    this.#authorizationUrl = await this.#options.authorizationUrl().catch(() => undefined);
-    if (this.#authorizationUrl !== undefined) return MUST_BE_AUTHORIZED;
-    return this.#options.secrets.removeFrom(callFailure(error).message);
-  }
-
-  async #pause(ms: number): Promise<'timeout' | 'woken'> {
-    const { promise, resolve } = Promise.withResolvers<'timeout' | 'woken'>();
-    const timer = setTimeout(resolve, ms, 'timeout');
-    this.#wakeUp = () => resolve('woken');
-    const why = this.#lifetime.signal.aborted ? 'woken' : await promise;
-    clearTimeout(timer);
+  async #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wakeUp = resolve;
+    if (!this.#lifetime.signal.aborted) await atMost(ms, promise);
     this.#wakeUp = () => {};
-    return why;
   }
 }
+
+function statusOf(state: State): Pick<McpStatus, 'status' | 'problem' | 'authorizationUrl'> {
+  switch (state.kind) {
+    case 'connecting':
+    case 'up':
+      return { status: state.kind };
+    case 'lost':
+      return { status: 'connecting', problem: state.problem };
+    case 'down': {
+      const { problem, authorizationUrl } = state;
+      return { status: 'down', problem, ...(authorizationUrl === undefined ? {} : { authorizationUrl }) };
+    }
+  }
+}
+
+/** The server cannot be reached any more. */
+class ServerGone extends Error {}
 
 /** A question is stored before the rest of the gateway sees it. Its state goes back to the server as it came. */
 function withoutSecrets(result: unknown, secrets: KnownSecrets): unknown {

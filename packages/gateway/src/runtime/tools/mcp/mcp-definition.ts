@@ -25,9 +25,15 @@ export function approvedPart({ title, description, inputSchema, outputSchema, an
   return { title, description, inputSchema, outputSchema, annotations };
 }
 
+const fingerprints = new WeakMap<McpDefinition, string>();
+
 /** The same for definitions that differ in nothing but the order of keys. */
 export function fingerprintOf(definition: McpDefinition): string {
-  return createHash('sha256')
+  const known = fingerprints.get(definition);
+  if (known !== undefined) return known;
+  const made = createHash('sha256')
     .update(canonicalJson(approvedPart(definition)))
     .digest('hex');
+  fingerprints.set(definition, made);
+  return made;
 }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { AgentConfig } from '../../../config/agent-config.ts';
+import { formatPath } from '../../../config/config-problem.ts';
 import type { McpServerConfig } from '../../../config/mcp-server.ts';
 import { parseTemplate } from '../../../config/template.ts';
+import type { CheckProgram } from '../../../domain/mcp/file-programs.ts';
 import { holdChangedTools } from '../../../domain/mcp/hold-changed-tools.ts';
 import { voidApprovals } from '../../../domain/mcp/void-approvals.ts';
 import type { Services } from '../../../ports/services.ts';
@@ -18,6 +20,8 @@ import type { McpAddress } from './open-client.ts';
 /** A connection that nobody used for this long is closed, and a process with it. */
 const IDLE_MS = 300_000;
 const SWEEP_MS = 30_000;
+/** A process may have to be installed and started first, on a machine that is busy. */
+const CONNECT_TIMEOUT_MS = 30_000;
 
 /** A server, and the connection to it. */
 export interface ConnectedServer {
@@ -25,18 +29,23 @@ export interface ConnectedServer {
   readonly connection: McpConnection;
 }
 
+/** How servers are reached, and which programs may be started. */
+export interface McpHost {
+  readonly outgoing: Outgoing;
+  readonly login: McpLogin;
+  readonly checkProgram: CheckProgram;
+}
+
 /** The MCP servers of this gateway's agents. Each is connected when an agent first uses it. */
 export class McpServers {
   readonly #services: Services;
-  readonly #outgoing: Outgoing;
-  readonly #login: McpLogin;
+  readonly #host: McpHost;
   readonly #connections = new Map<string, ConnectedServer>();
   #sweep: NodeJS.Timeout | undefined;
 
-  constructor(services: Services, outgoing: Outgoing, login: McpLogin) {
+  constructor(services: Services, host: McpHost) {
     this.#services = services;
-    this.#outgoing = outgoing;
-    this.#login = login;
+    this.#host = host;
   }
 
   /** The connection to a server. Agents that reach it in the same way, with the same credentials, share it. */
@@ -44,16 +53,21 @@ export class McpServers {
     const key = connectionKey(server);
     const known = this.#connections.get(key);
     if (known !== undefined) return known.connection;
-    const { egress, secrets } = this.#outgoing;
+    const { outgoing, login } = this.#host;
+    const { egress, secrets } = outgoing;
     const connection = new McpConnection({
       name: server.name,
       transport: server.transport,
-      address: async () => addressOf(server, secrets, await this.#login.provider(key, server)),
-      authorizationUrl: () => this.#login.awaitedUrl(key, server),
+      address: async () => {
+        this.#assertProgram(server);
+        return addressOf(server, secrets, await login.provider(key, server));
+      },
+      authorizationUrl: () => login.awaitedUrl(key, server),
       egress,
       secrets: secrets.known,
       logger: this.#services.logger,
-      findHeld: (tools) => this.#findHeld(server, tools),
+      connectTimeoutMs: connectTimeoutOf(server),
+      findHeld: (tools, { isChanged }) => this.#findHeld(server, tools, isChanged),
     });
     this.#connections.set(key, { server, connection });
     this.#sweep ??= setInterval(() => this.#closeIdle(), SWEEP_MS).unref();
@@ -90,14 +104,26 @@ export class McpServers {
     }
   }
 
-  async #findHeld(server: McpServerConfig, tools: readonly McpDefinition[]): Promise<ReadonlySet<string>> {
+  /** The agent may have been stored when the configuration file, or this check, was another one. */
+  #assertProgram(server: McpServerConfig): void {
+    const problem = this.#host.checkProgram(server);
+    if (problem !== undefined)
+      throw new Error(`The program is not started: ${formatPath(problem.path)} ${problem.message}`);
+  }
+
+  async #findHeld(
+    server: McpServerConfig,
+    tools: readonly McpDefinition[],
+    isChanged: boolean,
+  ): Promise<ReadonlySet<string>> {
     const key = serverKey(server);
     const seen = tools.map((one) => ({
       name: one.name,
       fingerprint: fingerprintOf(one),
-      definition: approvedPart(one),
+      definition: () => approvedPart(one),
     }));
-    const { held, newlyHeld } = await holdChangedTools(this.#services, { key, name: server.name }, seen);
+    const list = { tools: seen, isChanged };
+    const { held, newlyHeld } = await holdChangedTools(this.#services, { key, name: server.name }, list);
     if (newlyHeld.length > 0)
       await voidApprovals(this.#services, ({ toolName, config }) =>
         serversOf(config).some(
@@ -106,6 +132,11 @@ export class McpServers {
       );
     return held;
   }
+}
+
+/** How long a server may take to connect for the first time, and a run waits for that. */
+function connectTimeoutOf({ connectTimeout = CONNECT_TIMEOUT_MS }: McpServerConfig): number {
+  return connectTimeout;
 }
 
 export function serversOf({ mcp }: AgentConfig): readonly McpServerConfig[] {

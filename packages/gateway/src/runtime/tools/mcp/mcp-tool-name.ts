@@ -10,8 +10,17 @@ export function mcpToolName(server: string, tool: string): string {
   const plain = `${server}__${tool}`;
   const isPlain = isPlainServer(server) && /^[\w-]+$/.test(plain) && plain.length <= LONGEST_NAME;
   if (isPlain) return plain;
-  const prefix = isPlainServer(server) ? server : `${readable(server, 12)}-${hashOf(server)}`;
+  const prefix = prefixOf(server);
   return `${prefix}__${readable(tool, LONGEST_NAME - prefix.length - 11)}-${hashOf(tool)}`;
+}
+
+/** Whether a tool of this server could have the name. */
+export function isToolNameOf(server: string, name: string): boolean {
+  return name.startsWith(`${prefixOf(server)}__`);
+}
+
+function prefixOf(server: string): string {
+  return isPlainServer(server) ? server : `${readable(server, 12)}-${hashOf(server)}`;
 }
 
 /** The first `__` ends it, so that no two servers share a name. */

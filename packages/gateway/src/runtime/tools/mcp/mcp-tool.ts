@@ -24,6 +24,16 @@ export interface McpToolHost {
   readonly files?: (isVisible: boolean) => StoreFile;
 }
 
+type ShownResult = Pick<McpResult, 'text' | 'images'>;
+
+function shownResults(): LRUCache<string, ShownResult> {
+  return new LRUCache({
+    max: 1_000,
+    maxSize: MOST_CHARACTERS,
+    sizeCalculation: ({ text, images }) => 1 + text.length + JSON.stringify(images).length,
+  });
+}
+
 const noFiles = (): StoreFile => async () => undefined;
 
 /** A tool of an MCP server, as an agent with this configuration of the server has it. */
@@ -35,11 +45,8 @@ export function mcpTool(
   const isVisible = server.tools?.[definition.name]?.visible === true;
   const traits = traitsOf(definition, server);
   const { terminal, approval } = server.tools?.[definition.name] ?? {};
-  const shown = new LRUCache<string, Pick<McpResult, 'text' | 'images'>>({
-    max: 1_000,
-    maxSize: MOST_CHARACTERS,
-    sizeCalculation: ({ text, images }) => 1 + text.length + JSON.stringify(images).length,
-  });
+  // Made with the first result: a server may have a thousand tools that are never called.
+  let shown: LRUCache<string, ShownResult> | undefined;
   const check = outputCheck(definition);
   const mayRepeat = traits.effects !== 'external' || traits.idempotent;
   const execute = async (input: unknown, ctx: ToolContext): Promise<unknown> => {
@@ -62,8 +69,8 @@ export function mcpTool(
     const problem = await check(result);
     // It has acted: middleware that tries again must not.
     if (problem !== undefined) return fail(problem, { code: 'invalid_output' });
-    const { text, images } = result;
-    shown.set(ctx.toolCallId, { text, images });
+    shown ??= shownResults();
+    shown.set(ctx.toolCallId, { text: result.text, images: result.images });
     return 'structured' in result ? result.structured : result.text;
   };
   return {
@@ -72,8 +79,8 @@ export function mcpTool(
     execute: execute as NonNullable<AiSdkTool['execute']>,
     // Undefined for a result that came from a cache: its value is shown then.
     toModelOutput: ({ toolCallId }: { toolCallId: string }) => {
-      const result = shown.get(toolCallId);
-      shown.delete(toolCallId);
+      const result = shown?.get(toolCallId);
+      shown?.delete(toolCallId);
       return result && { type: 'content', value: [{ type: 'text', text: result.text }, ...result.images] };
     },
     ...traits,
@@ -99,6 +106,7 @@ function traitsOf(
 
 function describe({ name, title, description }: McpDefinition): string {
   const text = (description ?? '').trim() || (title ?? '').trim() || name;
+  if (text.length <= LONGEST_DESCRIPTION) return text;
   const characters = [...text];
   return characters.length <= LONGEST_DESCRIPTION ? text : `${characters.slice(0, LONGEST_DESCRIPTION).join('')}…`;
 }

@@ -5,7 +5,6 @@ import {
   Client,
   type ElicitResult,
   isSpecType,
-  type JSONRPCMessage,
   type OAuthClientProvider,
   type PriorDiscovery,
   StreamableHTTPClientTransport,
@@ -18,6 +17,7 @@ import { VERSION } from '../../../config/version.ts';
 import type { Egress } from '../../../ports/egress/egress.ts';
 import { STREAM_ENDED } from './call-failure.ts';
 import { limitedResponse } from './limited-response.ts';
+import { takeListEntries } from './list-entries.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 import type { InputResponse } from './mcp-question.ts';
 import { renewingTokens } from './renewing-tokens.ts';
@@ -37,10 +37,10 @@ export type McpAddress =
       readonly env: Readonly<Record<string, string>>;
     };
 
-/** A server's tools, and the names of entries that are no tools. */
-interface McpList {
-  readonly tools: readonly McpDefinition[];
-  readonly malformed: readonly string[];
+/** A server's list as it came. */
+export interface McpList {
+  readonly entries: readonly unknown[];
+  isTool(entry: unknown): entry is McpDefinition;
 }
 
 export interface McpCall {
@@ -84,25 +84,25 @@ export interface OpenOptions {
   readonly prior?: PriorDiscovery | undefined;
   /** Ends the attempt to connect. */
   readonly signal: AbortSignal;
+  /** How long each message of the attempt may take. */
+  readonly timeoutMs: number;
   onListChanged(): void;
 }
 
-const CONNECT_MS = { http: 5_000, stdio: 30_000 } as const;
-const LIST_MS = 5_000;
+/** How long a server may take to list its tools. */
+const LIST_MS = 10_000;
 /** A call ends by its own signal. The client's timers know less: one of them cancels nothing. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Connects. This module loads the MCP package: import it when a server is first used. */
 export async function openClient(address: McpAddress, options: OpenOptions): Promise<McpClient> {
   const { transport, lastWords } = openTransport(address, options.egress);
-  const malformed: string[] = [];
-  // The client refuses a whole list for one malformed tool, so they are taken out before it sees them.
-  transport.onmessage = (message) => malformed.push(...removeMalformed(message));
+  const entries = takeListEntries(transport);
   if (address.transport === 'http') reportEndedStreams(transport);
   const client = new Client(
     { name: 'lastcall', version: VERSION },
     {
-      versionNegotiation: { mode: 'auto', probe: { timeoutMs: 3_000 } },
+      versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMs(address, options.timeoutMs) } },
       capabilities: { elicitation: { form: {}, url: {} } },
       // Whoever answers may do so days later, through another gateway.
       inputRequired: { autoFulfill: false },
@@ -115,9 +115,13 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   client.onclose = () => resolve();
   try {
-    const { prior, signal } = options;
-    const timeout = CONNECT_MS[address.transport];
-    await client.connect(transport, { timeout, signal, ...(prior === undefined ? {} : { prior }) });
+    const { prior, signal, timeoutMs } = options;
+    const connecting = client.connect(transport, {
+      timeout: timeoutMs,
+      signal,
+      ...(prior === undefined ? {} : { prior }),
+    });
+    await unlessAborted(connecting, signal);
   } catch (error) {
     await transport.close().catch(() => {});
     throw error;
@@ -130,9 +134,9 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
     closed,
     lastWords,
     async list() {
-      malformed.length = 0;
-      const { tools } = await client.listTools(undefined, { cacheMode: 'bypass', timeout: LIST_MS });
-      return { tools: tools as readonly McpDefinition[], malformed: [...malformed] };
+      entries.clear();
+      await client.listTools(undefined, { cacheMode: 'bypass', timeout: LIST_MS });
+      return { entries: entries.all, isTool: isSpecType.Tool as McpList['isTool'] };
     },
     async call(call) {
       const { name, inputSchema } = call.definition;
@@ -152,6 +156,31 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
     },
     close: () => client.close(),
   };
+}
+
+/**
+ * How long the question may take which version a server speaks. Over HTTP there is always an answer. A program of 2025 may never answer
+ * it, so that time remains for the older handshake; one of 2026 has to start within its third of the time.
+ */
+function probeMs({ transport }: McpAddress, timeoutMs: number): number {
+  return Math.min(LONGEST_PROBE_MS, transport === 'http' ? timeoutMs : Math.ceil(timeoutMs / 3));
+}
+
+const LONGEST_PROBE_MS = 30_000;
+
+/** The client does not listen to the signal while it asks for the version. */
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const { promise: aborted, reject } = Promise.withResolvers<void>();
+  const stop = (): void => reject(signal.reason);
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    work.catch(() => {});
+    aborted.catch(() => {});
+  }
 }
 
 /**
@@ -220,15 +249,6 @@ function takeTurns(transport: Transport): void {
     stdout.pause();
     setImmediate(() => stdout.resume());
   });
-}
-
-/** Takes entries out of a list that are no tools, and returns what they are called. */
-function removeMalformed(message: JSONRPCMessage): readonly string[] {
-  const result = 'result' in message ? (message.result as { tools?: unknown }) : undefined;
-  if (!Array.isArray(result?.tools)) return [];
-  const { good = [], bad = [] } = Object.groupBy(result.tools, (one) => (isSpecType.Tool(one) ? 'good' : 'bad'));
-  result.tools = good;
-  return bad.map((one) => String((one as { name?: unknown } | null)?.name ?? 'a tool without a name').slice(0, 100));
 }
 
 /** A call whose stream ended without an answer would wait for its timeout. */

@@ -10,7 +10,7 @@ import { updateAgent } from '../../../domain/agents/update-agent.ts';
 import { listInbox } from '../../../domain/inbox/list-inbox.ts';
 import { pushServiceEvent } from '../../../domain/inbox/push-service-event.ts';
 import { redrive } from '../../../domain/inbox/redrive.ts';
-import { assertKnownCommands, type IsKnownCommand } from '../../../domain/mcp/assert-known-commands.ts';
+import { assertFilePrograms, type CheckProgram, filePrograms } from '../../../domain/mcp/file-programs.ts';
 import { fromJson } from '../../../ports/store/json.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, metadataField, OWN_ID_JSON, ownIdField, pageFields, pageOf } from '../fields.ts';
@@ -47,12 +47,12 @@ const agentUpdateSchema = z.looseObject({ ifVersion }).meta({
 });
 
 /**
- * `isKnownTool`: whether a tool that a configuration names is there. Default: the cycle finds out. `isKnownCommand`: whether
- * an MCP server may be started. Default: none.
+ * `isKnownTool`: whether a tool that a configuration names is there. Default: the cycle finds out. `checkProgram`: whether the
+ * program of an MCP server may be started. Default: none.
  */
 export function agentEndpoints(
   isKnownTool?: IsKnownTool,
-  isKnownCommand: IsKnownCommand = () => false,
+  checkProgram: CheckProgram = filePrograms([]),
 ): readonly Endpoint[] {
   return [
     endpoint({
@@ -78,7 +78,7 @@ export function agentEndpoints(
       refusals: [404, 409],
       async handle({ caller, body: { id, spaceIds, metadata, ...config } }, tx, services) {
         await assertMayReachOut(caller, config);
-        assertKnownCommands(config, isKnownCommand);
+        assertFilePrograms(config, checkProgram);
         const agent = await createAgent(services, tx, { id, config, spaceIds, metadata, isKnownTool });
         return await describeAgent(tx.db, agent);
       },
@@ -102,7 +102,7 @@ export function agentEndpoints(
       refusals: [409],
       async handle({ caller, params, body: { ifVersion, ...config } }, tx, services) {
         await assertMayReachOut(caller, config, async () => fromJson((await findAgent(tx.db, params.id)).config));
-        assertKnownCommands(config, isKnownCommand);
+        assertFilePrograms(config, checkProgram);
         const update = { agentId: params.id, config, isKnownTool, ifVersion };
         return await describeAgent(tx.db, await updateAgent(services, tx, update));
       },

@@ -1,0 +1,86 @@
+import { createSession } from '@lastcall/core';
+import { advertise } from '@lastcall/core/internal';
+import { dataSchemas } from '../../../config/data-schema.ts';
+import { Slices } from '../../../ports/slices.ts';
+import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
+import { fingerprintOf, type McpDefinition } from './mcp-definition.ts';
+import type { McpList } from './open-client.ts';
+import { paramHeaderProblem } from './param-headers.ts';
+
+export interface UsableTools {
+  readonly tools: readonly McpDefinition[];
+  /** Why each of the others is left out. */
+  readonly problems: readonly string[];
+}
+
+const MOST_TOOLS = 1_000;
+/** What is looked at of a longer list. */
+const MOST_ENTRIES = 2_000;
+/** Of one definition as JSON. All of it would be part of every request to a model. */
+const LONGEST_DEFINITION = 65_536;
+
+/**
+ * Finds the tools of a server's lists that a model can be offered. One that cannot be used must not keep the others away. A definition
+ * that is as it was is the same object as before, and is not checked again.
+ */
+export class ToolChecker {
+  readonly #secrets: KnownSecrets;
+  /** The definitions of the last list by their JSON text. */
+  #known: ReadonlyMap<string, McpDefinition> = new Map();
+
+  constructor(secrets: KnownSecrets) {
+    this.#secrets = secrets;
+  }
+
+  async check({ entries, isTool }: McpList): Promise<UsableTools> {
+    const tools = new Map<string, McpDefinition>();
+    const texts = new Map<string, McpDefinition>();
+    const problems: string[] = [];
+    const slices = new Slices();
+    for (const entry of entries.slice(0, MOST_ENTRIES)) {
+      await slices.pause();
+      // A definition may repeat secrets too, and is stored and shown to models.
+      const text = JSON.stringify(this.#secrets.removeFromAll(entry)) ?? 'null';
+      const known = this.#known.get(text);
+      const checked = known ?? (await checkEntry(text, isTool));
+      const problem = typeof checked === 'string' ? checked : placeProblem(checked, tools);
+      if (problem !== undefined) problems.push(`${nameOf(entry)}: ${problem}`);
+      else if (typeof checked !== 'string') {
+        tools.set(checked.name, checked);
+        texts.set(text, checked);
+      }
+    }
+    if (entries.length > MOST_ENTRIES) problems.push(`${entries.length - MOST_ENTRIES} more entries were not read`);
+    this.#known = texts;
+    return { tools: [...tools.values()], problems };
+  }
+}
+
+/** Returns the definition, or why it cannot be used. */
+async function checkEntry(text: string, isTool: McpList['isTool']): Promise<McpDefinition | string> {
+  if (text.length > LONGEST_DEFINITION) return 'its definition is too long';
+  const one: unknown = JSON.parse(text);
+  if (!isTool(one)) return 'it is no tool';
+  if (one.name === '') return 'it has no name';
+  const headerProblem = text.includes('x-mcp-header') ? paramHeaderProblem(one.inputSchema) : undefined;
+  if (headerProblem !== undefined) return headerProblem;
+  try {
+    const { inputSchema } = dataSchemas(one);
+    await advertise({ tool: { description: 'x', inputSchema, execute: () => null } }, OFFER);
+    fingerprintOf(one);
+    return one;
+  } catch (error) {
+    return `its schema cannot be used (${(error as Error).message.slice(0, 200)})`;
+  }
+}
+
+function placeProblem({ name }: McpDefinition, others: ReadonlyMap<string, unknown>): string | undefined {
+  if (others.has(name)) return 'another tool has the same name';
+  return others.size === MOST_TOOLS ? `the server has more than ${MOST_TOOLS} tools` : undefined;
+}
+
+function nameOf(entry: unknown): string {
+  return String((entry as { name?: unknown } | null)?.name ?? 'a tool without a name').slice(0, 100);
+}
+
+const OFFER = { session: createSession(), pendingAnswered: true };

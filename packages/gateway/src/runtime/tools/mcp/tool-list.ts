@@ -1,0 +1,103 @@
+import type { Logger } from '@lastcall/core';
+import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
+import type { McpDefinition } from './mcp-definition.ts';
+import type { McpList } from './open-client.ts';
+import { ToolChecker } from './tool-checker.ts';
+
+/** The tools of a server that agents may use now. Another object only if something is different. */
+export interface McpSnapshot {
+  readonly tools: readonly McpDefinition[];
+}
+
+/** Returns the names of tools whose definitions changed and wait for approval. `isChanged`: the list is not the last one. */
+type FindHeld = (
+  tools: readonly McpDefinition[],
+  list: { readonly isChanged: boolean },
+) => Promise<ReadonlySet<string>>;
+
+export interface ToolListOptions {
+  readonly name: string;
+  readonly secrets: KnownSecrets;
+  readonly logger: Logger;
+  readonly findHeld: FindHeld;
+}
+
+const NO_TOOLS: McpSnapshot = { tools: [] };
+
+/** The last good list of a server, and what agents may use of it. */
+export class ToolList {
+  readonly #options: ToolListOptions;
+  readonly #checker: ToolChecker;
+  #tools: readonly McpDefinition[] = [];
+  #snapshot = NO_TOOLS;
+  #held: readonly string[] = [];
+  #unusable: readonly string[] = [];
+  #isKnown = false;
+
+  constructor(options: ToolListOptions) {
+    this.#options = options;
+    this.#checker = new ToolChecker(options.secrets);
+  }
+
+  get snapshot(): McpSnapshot {
+    return this.#snapshot;
+  }
+
+  /** Tools that changed and wait for approval. */
+  get held(): readonly string[] {
+    return this.#held;
+  }
+
+  /** Entries that are left out, and why. */
+  get unusable(): readonly string[] {
+    return this.#unusable;
+  }
+
+  /** True once there is a good list. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
+  /** Takes the server's list in place of the last one. If that fails, the last one stays. */
+  async take(listed: McpList): Promise<'same' | 'changed'> {
+    const { tools, problems } = await this.#checker.check(listed);
+    const isChanged = !isSame(tools, this.#tools);
+    await this.#offer(tools, { isChanged });
+    this.#reportUnusable(problems);
+    this.#tools = tools;
+    this.#isKnown = true;
+    return isChanged ? 'changed' : 'same';
+  }
+
+  /** Finds out whether the tools that were held are approved now. The server is not asked. */
+  async checkHeld(): Promise<void> {
+    if (this.#held.length > 0) await this.#offer(this.#tools, { isChanged: false });
+  }
+
+  async #offer(tools: readonly McpDefinition[], list: { readonly isChanged: boolean }): Promise<void> {
+    const held = await this.#options.findHeld(tools, list);
+    const offered = tools.filter(({ name }) => !held.has(name));
+    // The same object as long as nothing is different: what is made of it need not be made again.
+    if (!isSame(offered, this.#snapshot.tools)) this.#snapshot = { tools: offered };
+    this.#reportHeld([...held]);
+  }
+
+  #reportUnusable(unusable: readonly string[]): void {
+    const { name, logger } = this.#options;
+    if (unusable.length > 0 && unusable.join() !== this.#unusable.join())
+      logger.warn(`Some tools of the MCP server "${name}" cannot be used.`, { unusable });
+    this.#unusable = unusable;
+  }
+
+  #reportHeld(held: readonly string[]): void {
+    const { name, logger } = this.#options;
+    if (held.length > 0 && held.join() !== this.#held.join())
+      logger.warn(`Some tools of the MCP server "${name}" have changed and wait for approval.`, { held });
+    this.#held = held;
+  }
+}
+
+/** A definition that is as it was is the same object. */
+function isSame(tools: readonly McpDefinition[], others: readonly McpDefinition[]): boolean {
+  return tools.length === others.length && tools.every((one, index) => one === others[index]);
+}

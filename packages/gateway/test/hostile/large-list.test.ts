@@ -1,0 +1,59 @@
+import { waitFor } from '@lastcall/gateway/testing';
+import { beforeAll, expect, test } from 'vitest';
+import type { McpServerConfig } from '../../src/config/mcp-server.ts';
+import { logOf, serverFiles, startMcpAgent } from '../mcp/mcp-agent.ts';
+import { watchTurns } from './turn-watch.ts';
+
+/** What the list of a server may hold up the others, in ms of the processor's time. */
+const LONGEST_TURN_MS = 50;
+const SCRIPT = new URL('list-server.ts', import.meta.url).pathname;
+
+async function listServer(name: string, ...args: readonly string[]) {
+  const files = await serverFiles();
+  const server: McpServerConfig = {
+    name,
+    transport: 'stdio',
+    command: process.execPath,
+    args: [SCRIPT, files.log, ...args],
+  };
+  return { server, noted: async (line: string) => (await logOf(files)).filter((one) => one === line).length };
+}
+
+async function measureRun(name: string): Promise<number> {
+  const { server } = await listServer(name, '1000');
+  await using agent = await startMcpAgent([server]);
+  const turns = watchTurns();
+  const { settled, offered } = await agent.run([{ toolName: `${name}__tool-7`, input: { id: '7' } }]);
+  const { longestTurnMs } = turns.stop();
+  expect(offered[0]?.filter((one) => one.startsWith(`${name}__`))).toHaveLength(1_000);
+  expect(settled[0]?.outcome).toMatchObject({ status: 'ok', value: { done: true } });
+  return longestTurnMs;
+}
+
+// What is loaded and compiled for the first server is not what is measured.
+beforeAll(() => measureRun('first'));
+
+test('[X24] a list of 1,000 tools is connected, checked, stored, offered and called without holding the process for 50 ms', async () => {
+  let longestTurnMs = await measureRun('large');
+  // The garbage collector may come in any turn, but not in each.
+  for (const again of ['larger', 'largest'])
+    if (longestTurnMs >= LONGEST_TURN_MS) longestTurnMs = Math.min(longestTurnMs, await measureRun(again));
+  expect(longestTurnMs).toBeLessThan(LONGEST_TURN_MS);
+});
+
+test('[X24] a server that announces other tools all the time is read at most once in 10 s, and does not hold the process for 50 ms', async () => {
+  const { server, noted } = await listServer('restless', '1000', 'changing');
+  await using agent = await startMcpAgent([server]);
+  const startedAt = performance.now();
+  await agent.run();
+  const turns = watchTurns();
+  const before = await noted('changed');
+  await waitFor(async () => (await noted('list')) >= 2 && (await noted('changed')) >= before + 100, {
+    timeoutMs: 120_000,
+  });
+  const { longestTurnMs } = turns.stop();
+  const pauses = (performance.now() - startedAt) / 10_000;
+  // The first list, the first change, and one more after each pause.
+  expect(await noted('list')).toBeLessThanOrEqual(2 + pauses);
+  expect(longestTurnMs).toBeLessThan(LONGEST_TURN_MS);
+});
