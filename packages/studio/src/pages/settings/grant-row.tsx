@@ -1,6 +1,6 @@
 import type { Session, SignInLink } from '@lastcall/client';
-import type { ReactElement, ReactNode } from 'react';
 import { withVisibleControls } from '@lastcall/client/react';
+import type { ReactElement, ReactNode } from 'react';
 import { Time } from '../../ui/time.tsx';
 
 type Grant = Session | SignInLink;

@@ -1,5 +1,4 @@
 import type { Session } from '@lastcall/client';
-import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
