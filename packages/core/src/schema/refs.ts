@@ -81,7 +81,7 @@ function followPointer(from: JsonSchemaNode | undefined, pointer: string): JsonS
 }
 
 /** One segment of a JSON pointer in a URI fragment; undefined where its percent signs make no sense. */
-export function decodeSegment(segment: string): string | undefined {
+function decodeSegment(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~');
   } catch {

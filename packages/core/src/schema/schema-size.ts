@@ -14,7 +14,7 @@ export interface JsonSize {
 /** Measures JSON, as far as it is not larger than `most` in any way. */
 export function measureJson(json: unknown, most: JsonSize): JsonSize {
   let [values, characters, levels] = [0, 0, 0];
-  // With a list of its own instead of recursion: how deep it is, is what is to be found out.
+  // A list instead of recursion: a value that is too deep must not use up the stack.
   const waiting: { readonly value: unknown; readonly level: number }[] = [{ value: json, level: 0 }];
   const isLarger = (): boolean =>
     values + waiting.length > most.values || characters > most.characters || levels > most.levels;
