@@ -62,6 +62,7 @@ describe.each(databases)('a filled database of an earlier version on $kind', ({ 
 
 /** As the version before left its tables. */
 const UNDO = [
+  'alter table pending_calls drop column asked_definition',
   'drop index channels_by_oldest',
   'alter table channels drop column oldest_at',
   'create index stream_events_by_time on stream_events (created_at)',

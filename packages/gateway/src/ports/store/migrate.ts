@@ -48,7 +48,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0025-used-links': usedLinks,
     '0026-plain-collation': plainCollation(dialect),
     '0027-lean-indexes': leanIndexes,
-    '0028-asked-definitions': askedDefinitions,
+    '0028-asked-definitions': askedDefinitions(dialect),
   };
 }
 
