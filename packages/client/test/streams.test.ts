@@ -134,7 +134,7 @@ describe('streams over connections that break', { timeout: 180_000 }, () => {
     const { spaceId, entityId } = await desk.place();
     const tokens: string[] = [];
     const token = async () => {
-      tokens.push((await desk.client.entities.token(entityId, { expiresInSeconds: 1 })).token);
+      tokens.push((await desk.client.entities.token(entityId, { expiresInSeconds: 3 })).token);
       return tokens.at(-1) ?? '';
     };
     const person = createClient({
@@ -143,7 +143,7 @@ describe('streams over connections that break', { timeout: 180_000 }, () => {
       backoff: { firstMs: 5, maxMs: 50 },
     });
     const reading = readUntil(person.spaces.stream(spaceId, { after: 0 }), LAST);
-    await expect.poll(() => tokens.length).toBeGreaterThan(2);
+    await expect.poll(() => tokens.length).toBeGreaterThan(1);
     await desk.client.spaces.say(spaceId, { entityId, text: LAST });
     expect(await reading).toEqual(await readUntil(desk.client.spaces.stream(spaceId, { after: 0 }), LAST));
   });
