@@ -60,7 +60,7 @@ describeWorlds('openai-compatible models', (open) => {
     return { stop, requests: server.requests.length, usage: run.usage };
   }
 
-  test('[K11] a server is asked for the number of tokens, and the limit of tokens counts what it says', async () => {
+  test('a server is asked for the number of tokens, and the limit of tokens counts what it says', async () => {
     const { stop, requests, usage: counted } = await runWith('when asked');
     expect(stop).toMatchObject({ reason: 'budget' });
     expect(requests).toBe(3);
@@ -68,7 +68,7 @@ describeWorlds('openai-compatible models', (open) => {
   });
 
   test.each(['nothing', 'zeros'] as const)(
-    '[K11] the tokens of a server that counts %s are estimated, and the limit of tokens counts the estimate',
+    'the tokens of a server that counts %s are estimated, and the limit of tokens counts the estimate',
     async (counting) => {
       const { stop, requests, usage: counted } = await runWith(counting);
       expect(stop).toMatchObject({ reason: 'budget' });
