@@ -10,7 +10,8 @@ test('[X27] a run that blocks every gateway that works on it fails when it is ta
 }, async () => {
   let mayHang = Promise.withResolvers<void>();
   await using site = await openSite({ decide: doDuties, onTool: () => mayHang.promise });
-  const hangs = async (): Promise<number> => (await site.effects()).filter(({ toolName }) => toolName === 'hang').length;
+  const hangs = async (): Promise<number> =>
+    (await site.effects()).filter(({ toolName }) => toolName === 'hang').length;
   for (const [life, name] of ['first', 'second', 'third'].entries()) {
     mayHang = Promise.withResolvers();
     const gateway = await site.start(name);
