@@ -84,7 +84,7 @@ export async function startMcpAgent(
         const newest = await newestRun();
         return newest !== undefined && newest.id !== lastRunId && newest.status !== 'running' && newest;
       },
-      { timeoutMs: 60_000 },
+      { timeoutMs: 180_000 },
     );
     lastRunId = run.id;
     const { items } = await gateway.api(`/api/runs/${run.id}/transcript?limit=200`);

@@ -12,10 +12,14 @@ const LEASE_MS = 4_000;
 const HALF = 'Half of this is never sent.';
 const isHalf = (shown: unknown): boolean => typeof shown === 'string' && shown !== '' && HALF.startsWith(shown);
 
-/** Charges, records, reports. The gateway `a` is held in the middle of what comes after the charge, and dies there. */
-function nextStep({ gateway, calls }: ModelRequest): ModelReply | Promise<ModelReply> {
+/**
+ * Charges, records, reports. The gateway `a` is held in the middle of what comes after the charge, and dies there. Others go on only after
+ * that, also if they have taken the run over before, because `a` was too slow.
+ */
+async function nextStep({ gateway, calls }: ModelRequest, isCrashed: Promise<void>): Promise<ModelReply> {
   if (calls.length === 0) return { text: 'First the charge.', calls: [{ name: 'charge', input: { ref: 'c' } }] };
   if (gateway === 'a') return { text: HALF, calls: [], hold: new Promise(() => {}) };
+  await isCrashed;
   if (calls.length === 1) return { text: 'Now the record.', calls: [{ name: 'record', input: { ref: 'c' } }] };
   return { text: 'Both are done.' };
 }
@@ -31,7 +35,9 @@ function pageAt(url: () => string, id?: string): Page {
 
 describe.each(kinds)('a chat page whose gateway is killed on $kind', ({ kind }) => {
   test('[S11] resumes at another gateway, sees every part once, and every effect happened once', async () => {
-    await using crew = await openCrew({ kind, leaseMs: LEASE_MS, decide: nextStep });
+    const { promise: isCrashed, resolve: goOn } = Promise.withResolvers<void>();
+    const decide = (request: ModelRequest): Promise<ModelReply> => nextStep(request, isCrashed);
+    await using crew = await openCrew({ kind, leaseMs: LEASE_MS, decide });
     let { url } = crew.first;
     const page = pageAt(() => url);
     const asked = page.say('Charge and record it.');
@@ -42,6 +48,7 @@ describe.each(kinds)('a chat page whose gateway is killed on $kind', ({ kind }) 
     const watched = watcher?.chat.resumeStream();
     if (watcher !== undefined) await until('the other tab shows the same', () => isHalf(watcher.shown[2]));
     ({ url } = await crew.crash('a'));
+    goOn();
     await asked;
     expect(page.chat.status).toBe('error');
     await page.chat.resumeStream();
