@@ -4,7 +4,9 @@ import { isWithin, type Problem, pathTo } from './path.ts';
 /** Everything that is wrong with a value, as the gateway will see it: the same code checks there. It is loaded when it is needed. */
 export async function checkValue(schema: unknown, value: unknown): Promise<readonly Problem[]> {
   const { jsonSchema } = await import('@lastcall/core');
-  const issues = await issuesOf(() => jsonSchema(schema as JsonSchemaObject, { origin: 'data' })['~standard'].validate(value));
+  const issues = await issuesOf(() =>
+    jsonSchema(schema as JsonSchemaObject, { origin: 'data' })['~standard'].validate(value),
+  );
   return issues.map(({ path = [], message }) => ({
     path: path.reduce<string>((base, part) => {
       const key = typeof part === 'object' ? part.key : part;
