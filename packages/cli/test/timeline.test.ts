@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { timeline } from '../src/timeline.ts';
 
-test('[S12] [S22] replay names a call that waits, with what it asks, and how it ended once it has', () => {
+test('[S12] replay names a call that waits, with what it asks, and how it ended once it has', () => {
   const run = { id: 'r1', cycle: 1, status: 'completed', createdAt: 0, endedAt: 5 };
   const settlement = {
     callId: 'c1',

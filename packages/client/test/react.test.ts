@@ -265,7 +265,7 @@ describe('the hooks', () => {
     expect(page.container.querySelector('#confirm')).not.toBeNull();
   });
 
-  test('[S10] [S22] useRun shows the steps of a run and their calls as they end, also after the run', async () => {
+  test('[S10] useRun shows the steps of a run and their calls as they end, also after the run', async () => {
     const { admin, ada, spaceId } = await openDesk((place) => [
       () => enter(place),
       async () => {

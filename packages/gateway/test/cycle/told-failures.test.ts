@@ -73,7 +73,7 @@ describeWorlds('a cycle that fails', (open) => {
     ]);
   });
 
-  test('[S23] a failure stays with the member of the space until it is tried again, redriven, or the agent writes there', async () => {
+  test('a failure stays with the member of the space until it is tried again, redriven, or the agent writes there', async () => {
     const gate = Promise.withResolvers<void>();
     const model = scriptedModel(async ({ prompt }, invocation) => {
       if (invocation === 2) await gate.promise;

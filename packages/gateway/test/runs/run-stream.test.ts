@@ -173,7 +173,7 @@ describeWorlds("the stream of an agent's run", (open) => {
     expect(items.find(({ kind }) => kind === 'settled')).toMatchObject({ by: { id: ada, name: 'Ada' } });
   });
 
-  test('[S22] the transcript of the run that asked tells how the call ended, as the call itself and the list of runs do', async () => {
+  test('the transcript of the run that asked tells how the call ended, as the call itself and the list of runs do', async () => {
     const model = scriptedModel([{ toolName: 'pay' }, 'I wait.', 'Thanks.']);
     const world = await open({ models: { default: model }, tools });
     const { ada, bot, space } = await lobby(world, { tools: names }, { isIn: true });

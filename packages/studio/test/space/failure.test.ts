@@ -39,7 +39,7 @@ test('[S8] what fails is said in words: an agent whose model fails, a space that
 });
 
 test.each<Kind>(['sqlite', 'postgres'])(
-  '[S23] a failure is told with its cause, also after a reload; operators see the error and try again, others do neither (%s)',
+  'a failure is told with its cause, also after a reload; operators see the error and try again, others do neither (%s)',
   async (kind) => {
     let isBroken = true;
     const model = scriptedModel((request) => {
