@@ -65,7 +65,7 @@ test('[S7] a changed configuration is checked at its fields, shown as a differen
 
   // What counts where the agent sets nothing: the gateway's own, which its configuration has changed in part.
   await expect.poll(() => page.getByLabel('Attempts').getAttribute('placeholder')).toBe('1');
-  expect(await page.getByLabel('Steps').getAttribute('placeholder')).toBe('50');
+  expect(await page.getByLabel('Steps').getAttribute('placeholder')).toBe('64');
   await page.getByLabel('Steps').fill('many');
   await save.click();
   await page.getByText('Write a whole number.').waitFor();
