@@ -17,9 +17,13 @@ export function reduceEnd(layer: SessionLayer, settlement: Settlement): void {
 export function logEnd(layer: SessionLayer, settlement: Settlement): void {
   const event = toToolInvoked(settlement);
   layer.whenNoDraft(() => {
+    const { root } = layer.state;
     try {
       layer.state.reduce(event, 'log');
+      // A log that cannot be stored would make every later call of the turn fail.
+      layer.recording?.check(layer.state.root);
     } catch (error) {
+      layer.state.root = root;
       layer.logger.error(`A log slice could not record the end of "${event.toolName}".`, error);
     }
   });

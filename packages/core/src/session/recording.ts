@@ -51,6 +51,17 @@ export class Recording {
     return changes;
   }
 
+  /** Throws if JSON would lose some of what has changed since the journal was last written to. */
+  check(root: Root): void {
+    changesOf(this.#written, root);
+  }
+
+  /** The journal may have refused some of what it was given: the next change of each slice is written whole. */
+  distrust(): void {
+    this.#written = this.#written.map(({ slice }) => ({ slice, state: UNSURE }));
+    this.#beingWritten.clear();
+  }
+
   /** A replay tells of the start of a run too, but not those slices whose definition is not there. */
   runStarted(root: Root): void {
     const before = this.#written;

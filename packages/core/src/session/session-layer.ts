@@ -39,8 +39,10 @@ export type FilesystemGuard = (filesystem: Filesystem, layer: SessionLayer) => F
 export class SessionLayer implements Session {
   readonly shared: SharedState;
   readonly state: LayerState;
-  /** What a journal knows of the state. Undefined without a journal. */
+  /** What the journal of the running turn knows of the state. Undefined without a journal. */
   recording: Recording | undefined;
+  /** What the journal of the turns before, or of a replay, knows of the state. */
+  recorded: Recording | undefined;
   /** What makes the call fail even where its tool caught the error: a reducer that threw, a write from a read-only tool. */
   breach: { readonly error: unknown } | undefined;
   readonly #below: SessionLayer | undefined;
@@ -166,10 +168,14 @@ export class SessionLayer implements Session {
     if (typeof event?.type !== 'string') throw new SessionError('An event is an object with a text "type".');
     if (event.type === 'ToolInvoked') throw new SessionError('"ToolInvoked" is told by the runtime alone.');
     this.#assertWritable(`Event "${event.type}" was dispatched`);
+    const { root } = this.state;
     try {
-      if (!this.shared.subscribers.has(event.type)) assertKnownEvent(this.state.root, event.type);
+      if (!this.shared.subscribers.has(event.type)) assertKnownEvent(root, event.type);
       this.state.reduce(event);
+      // Found here, it is the host's error. Found later, it would fail a call that has nothing to do with it.
+      this.recording?.check(this.state.root);
     } catch (error) {
+      this.state.root = root;
       this.#break(error);
       throw error;
     }

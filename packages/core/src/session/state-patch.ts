@@ -33,9 +33,12 @@ export function patchState(before: unknown, patch: StatePatch): unknown {
   if ('fields' in patch && isFields(before)) return patchFields(before, patch);
   if ('items' in patch && Array.isArray(before)) return patchItems(before, patch.items);
   if ('added' in patch && Array.isArray(before) && patch.from + patch.removed <= before.length)
-    return before.toSpliced(patch.from, patch.removed, ...patch.added);
+    return [...before.slice(0, patch.from), ...patch.added, ...before.slice(patch.from + patch.removed)];
   throw new SessionError('A stored change does not fit the state before it.');
 }
+
+/** Fewer items are compared one by one, however many of them changed. */
+const MOST_ITEMS = 8;
 
 function diffItems(before: readonly unknown[], after: readonly unknown[], check: Check): StatePatch | undefined {
   const shorter = Math.min(before.length, after.length);
@@ -49,6 +52,8 @@ function diffItems(before: readonly unknown[], after: readonly unknown[], check:
     check(added);
     return { from, removed, added };
   }
+  // Most items changed, as in a window that moves on: item by item, the patch would be larger than the array.
+  if (added.length > MOST_ITEMS && added.length > after.length / 2) return replaced(after, check);
   const changed = added.map((item, index) => [from + index, diffState(before[from + index], item, check)] as const);
   return patchOf(changed, (items) => ({ items }));
 }

@@ -1,4 +1,5 @@
 import { logEnd, reduceEnd, startRun } from '../session/call-ends.ts';
+import { Recording } from '../session/recording.ts';
 import { withChanges } from '../session/restore-changes.ts';
 import type { Session } from '../session/session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
@@ -32,6 +33,8 @@ export function replay(session: Session, records: Iterable<JournalRecord>): void
     else if (entry.kind === 'rewind' && checkpoint !== undefined) layer.restore(checkpoint);
     else if (entry.kind === 'settled' || entry.kind === 'pending') applyEnd(layer, entry, staged);
   }
+  // Taken before the adoption: the journal does not have the states that a migration makes.
+  layer.recorded = new Recording(layer.state.root);
   // Those that changes of an older version were restored for.
   layer.adopt(registered);
   if (checkpoint !== undefined && progress.lastCall !== undefined)

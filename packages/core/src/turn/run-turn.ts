@@ -48,6 +48,7 @@ export async function runOpened(open: () => Turn, transcript?: Transcript): Prom
   try {
     return (await waitForLocks(turn, tickets)) ? await runAlone(turn) : endBeforeStart(turn);
   } catch (error) {
+    turn.session.recording?.distrust();
     throw await fail(turn, error);
   } finally {
     for (const ticket of tickets) ticket.leave();
@@ -92,7 +93,7 @@ async function runAlone(turn: Turn): Promise<TurnResult> {
     turn.emit?.({ type: 'turn.end', stop });
     return toTurnResult(turn, stop);
   }
-  turn.session.recording = turn.options.journal === undefined ? undefined : new Recording(turn.session.state.root);
+  startRecording(turn);
   if (begun) await settleBefore(turn);
   await begin(turn, begun);
   const loop = new TurnLoop(turn);
@@ -104,6 +105,15 @@ async function runAlone(turn: Turn): Promise<TurnResult> {
   } finally {
     loop.release();
   }
+}
+
+/** Goes on from what the journal knows after the turn before: what the host has changed since is written too. */
+function startRecording({ session, options: { journal } }: Turn): void {
+  session.recording = undefined;
+  if (journal === undefined) return;
+  session.recorded ??= new Recording(session.state.root);
+  session.recorded.check(session.state.root);
+  session.recording = session.recorded;
 }
 
 /** Writes down what the turn starts from. A turn that goes on starts from where it was. */

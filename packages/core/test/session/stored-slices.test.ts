@@ -144,6 +144,72 @@ test('[A4] a call whose state JSON cannot hold fails if there is a journal, nami
   expect(session.read(price)).toEqual({ of: 1 });
 });
 
+const adding = (item: string) => scriptedModel([[{ toolName: 'add', input: { item } }], 'Done.']);
+
+test('[A6] a slice that a replay migrated is written whole, so that the journal can be replayed again', async () => {
+  const journal = memoryJournal();
+  await runTurn({ model: adding('apple'), tools: { add: add() }, session: createSession(), prompt: 'Go', journal });
+  const later = createSession({ slices: [next] });
+  replay(later, journal.records);
+  await runTurn({ model: adding('pear'), tools: { add: add([next]) }, session: later, prompt: 'Go', journal });
+  const again = createSession({ slices: [next] });
+  replay(again, journal.records);
+  expect(again.read(next)).toEqual(['apple/1', 'pear']);
+});
+
+test('[A4] what the host dispatches between two turns is in the journal with the next end of a call', async () => {
+  const journal = memoryJournal();
+  const session = createSession({ slices: [cart] });
+  await runTurn({ model: adding('apple'), tools: { add: add() }, session, prompt: 'Go', journal });
+  session.dispatch<Added>({ type: 'Added', item: 'of the host' });
+  await runTurn({ model: adding('pear'), tools: { add: add() }, session, prompt: 'Go', journal });
+  expect(journal.restore().session.read(cart)).toEqual(['apple', 'of the host', 'pear']);
+});
+
+test('[A4] a log that cannot be stored stays as it was, and later calls succeed', async () => {
+  const errors: unknown[] = [];
+  const session = createSession({
+    slices: [
+      slice('mean', {
+        initial: { of: 1 },
+        policy: 'log',
+        on: {
+          ToolInvoked: (mean, { outcome }: SessionEvent & { outcome: { status: string } }) =>
+            outcome.status === 'ok' ? mean : { of: Number.NaN },
+        },
+      }),
+    ],
+    logger: { debug() {}, info() {}, warn() {}, error: (...told) => void errors.push(told) },
+  });
+  const model = scriptedModel([[{ toolName: 'unknown' }, { toolName: 'add', input: { item: 'apple' } }], 'Done.']);
+  const journal = memoryJournal();
+  const { settlements } = await runTurn({ model, tools: { add: add() }, session, prompt: 'Go', journal });
+  expect(settlements.map(({ outcome }) => outcome.status)).toEqual(['error', 'ok']);
+  expect(session.toJSON().slices.mean?.state).toEqual({ of: 1 });
+  expect(errors).toHaveLength(1);
+});
+
+test('[A4] a host that dispatches what JSON cannot hold is refused at once, and a turn upon such a state before the model is asked', async () => {
+  const price = slice('price', { initial: 1, on: { Priced: (_price, { of }: SessionEvent & { of: number }) => of } });
+  const session = createSession({ slices: [price] });
+  const journal = memoryJournal();
+  await runTurn({ model: adding('apple'), tools: { add: add() }, session, prompt: 'Go', journal });
+  expect(() => session.dispatch({ type: 'Priced', of: Number.NaN })).toThrow('Slice "price" cannot be stored');
+  expect(session.read(price)).toBe(1);
+});
+
+test('[A4] an array of 200,000 new items is restored', () => {
+  const items = Array.from({ length: 200_000 }, (_, index) => index);
+  const patch = diffState([-1], [-1, ...items], () => {});
+  expect(patchState([-1], patch ?? { is: [] })).toHaveLength(200_001);
+});
+
+test('[A4] a window that moves on is stored as the window, and not as each item against its neighbour', () => {
+  const items = Array.from({ length: 200 }, (_, id) => ({ id, text: `item ${id}` }));
+  const moved = [...items.slice(1), { id: 200, text: 'item 200' }];
+  expect(diffState(items, moved, () => {})).toEqual({ is: moved });
+});
+
 test('[A5] the slices of a tool are registered when the tool is offered, and when it is called', async () => {
   const session = createSession();
   await runTurn({ model: scriptedModel(['Hi.']), tools: { add: add() }, session, prompt: 'Go' });

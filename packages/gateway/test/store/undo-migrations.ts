@@ -1,5 +1,6 @@
 /** What undoes each of the newest migrations, the newest first. Add a line for every new one. */
 const UNDO: readonly (readonly [migration: string, statements: readonly string[]])[] = [
+  ['0034-takeovers-counted-anew', []],
   ['0033-agent-failures', ['drop table agent_failures']],
   [
     '0032-made-by-sessions',

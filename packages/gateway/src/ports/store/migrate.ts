@@ -26,6 +26,7 @@ import { goneMcpTools } from './migrations/0030-gone-mcp-tools.ts';
 import { givenContexts } from './migrations/0031-given-contexts.ts';
 import { madeBySessions } from './migrations/0032-made-by-sessions.ts';
 import { agentFailures } from './migrations/0033-agent-failures.ts';
+import { takeoversCountedAnew } from './migrations/0034-takeovers-counted-anew.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -60,6 +61,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0031-given-contexts': givenContexts,
     '0032-made-by-sessions': madeBySessions(dialect),
     '0033-agent-failures': agentFailures(dialect),
+    '0034-takeovers-counted-anew': takeoversCountedAnew,
   };
 }
 

@@ -35,7 +35,7 @@ export interface OpenRun {
 
 /**
  * Takes an open run over. Returns false if it ends the run instead, because the workers before made no progress, and releases the
- * thread. This reads nothing of what the run holds: that may be what stopped them.
+ * thread. This parses nothing of what the run holds: that may be what stopped them.
  */
 export async function takeOverRun(
   services: Services,
@@ -74,7 +74,8 @@ async function recordTakeover(
   await withdrawQuestions(services, tx, { runId: open.id, agentId: row.id });
   const { at: _at, ...told } = takeover;
   emit(services, tx, { channel: runChannel(open.id), type: 'run.taken', payload: { runId: open.id, ...told } });
-  const here = takeovers.filter(({ afterSeq }) => afterSeq === takeover.afterSeq).length;
+  // Those since the last progress: a call that is started again by each worker adds rows and is none.
+  const here = takeovers.filter(({ afterSeq }) => afterSeq >= progress).length;
   return attempts >= MAX_LOST || here >= MAX_CONTINUED ? 'stuck' : 'open';
 }
 
