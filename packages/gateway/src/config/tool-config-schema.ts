@@ -1,4 +1,5 @@
 import type { JsonSchemaObject } from '@lastcall/core';
+import { schemaSize } from '@lastcall/core/internal';
 import { z } from 'zod';
 import { checkAt } from './config-problem.ts';
 import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts';
@@ -12,10 +13,11 @@ import { withoutPatterns } from './without-patterns.ts';
 const jsonObject = z.record(z.string(), z.unknown());
 const schemaObject: z.ZodType<JsonSchemaObject> = jsonObject.transform((schema, ctx) => {
   try {
+    // What is too large or too deep is not walked over by anything else.
+    schemaSize(schema);
     return withoutPatterns(schema);
-  } catch {
-    // The stack is used up.
-    ctx.addIssue({ code: 'custom', message: 'cannot be used: it is nested too deeply.' });
+  } catch (error) {
+    ctx.addIssue({ code: 'custom', message: `cannot be used: ${(error as Error).message}` });
     return z.NEVER;
   }
 });

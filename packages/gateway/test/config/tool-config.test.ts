@@ -235,6 +235,30 @@ describe('a tool as data', () => {
     ]);
   });
 
+  test('[X26] a pattern is removed wherever a reference finds it, and data that only looks like one is kept', () => {
+    const evil = '^(a+)+$';
+    const inputSchema = {
+      type: 'object',
+      properties: { a: { $ref: '#/x-note/p~1q' }, b: { $ref: '#/default/p' } },
+      'x-note': { 'p/q': { pattern: evil, items: { pattern: evil } }, kept: { pattern: evil } },
+      default: { p: { pattern: evil }, kept: { pattern: evil } },
+    };
+    expect(parsed({ ...confirm, inputSchema })).toMatchObject({
+      inputSchema: {
+        'x-note': { 'p/q': { description: `Pattern: ${evil}`, items: { description: `Pattern: ${evil}` } } },
+        default: { p: { description: `Pattern: ${evil}` }, kept: { pattern: evil } },
+      },
+    });
+  });
+
+  test('[X29] a schema with more than 10,000 values is refused', () => {
+    const values = Array.from({ length: 10_000 }, (_, index) => index);
+    for (const field of ['inputSchema', 'resultSchema'])
+      expect(problems({ ...confirm, [field]: { type: 'object', enum: values } })).toEqual([
+        expect.stringMatching(`^${field} cannot be used: The JSON Schema has more than 10,000 values`),
+      ]);
+  });
+
   test('an internal tool says a value, of JSON', () => {
     expect(parsed(lookup)).toMatchObject({ execution: { value: { answer: 42 } } });
     expect(problems({ ...lookup, execution: { value: null } })).toEqual([]);
