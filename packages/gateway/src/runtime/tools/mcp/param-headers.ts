@@ -1,6 +1,6 @@
 /**
  * Why the `x-mcp-header` declarations of a tool's input make it unusable, by the 2026 specification: arguments that a client sends as
- * headers too are plain values, named by `properties` alone, each with a header name of its own. Undefined: they can be used.
+ * headers too are plain values, named by `properties` alone, each with a different header name. Undefined: they can be used.
  */
 export function paramHeaderProblem(inputSchema: unknown): string | undefined {
   const seen = new Set<string>();
