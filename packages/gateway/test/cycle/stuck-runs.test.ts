@@ -10,6 +10,7 @@ import { runChannel, spaceChannel } from '../../src/domain/streams/emit.ts';
 import { fromJson } from '../../src/ports/store/json.ts';
 import { awaitRun } from '../../src/runtime/chat/await-run.ts';
 import { CycleInterrupted } from '../../src/runtime/cycle/cycle-interrupted.ts';
+import { excuseTakeover } from '../../src/runtime/cycle/excuse-takeover.ts';
 import { giveUpThread } from '../../src/runtime/cycle/give-up-thread.ts';
 import { claimNextCycle } from '../../src/runtime/cycle/next-cycle.ts';
 import { runCycle } from '../../src/runtime/cycle/run-cycle.ts';
@@ -125,43 +126,63 @@ describeIdleWorld('a run that no worker survives', ({ world }) => {
 
 describeIdleWorld('a call that no worker survives', ({ world }) => {
   test('[X27] [G57] [G64] a call that is started again by each worker and stops each of them ends as one of unknown outcome, on its card too', async () => {
-    let paid = 0;
-    const pay = tool({
-      description: 'Pays.',
-      inputSchema: z.object({}),
-      idempotent: true,
-      execute: async () => {
-        paid++;
-        return await new Promise<never>(() => {});
-      },
-    });
-    const tools = checkTools({ pay }, ['tools']);
-    if (!tools.ok) throw new Error('The tools are wrong.');
-    const model = scriptedModel(() => ({ toolName: 'pay' }));
-    const registry = { tools: tools.value, model: () => model, agentLimits: {}, toolCaches: new ToolCaches() };
-    const { ada, bot, space } = await lobby(world, { tools: ['pay'] }, { isIn: true });
-    await world.say(space, ada, 'Pay');
-    const workers: AbortController[] = [];
-    for (let deaths = 1; deaths <= 3; deaths++) {
-      const claimed = await claim({ ...world, registry }, bot);
-      if (claimed === undefined) throw new Error('There was nothing to claim.');
-      const abort = new AbortController();
-      workers.push(abort);
-      const interrupt = (): void => {};
-      const run = { signal: abort.signal, isCancelled: () => false, interrupt };
-      void runCycle(world.services, registry, claimed.cycle, run).catch(() => {});
-      await until('the call runs', () => paid === deaths);
-      await die(world, bot);
-    }
-    expect(await claim({ ...world, registry }, bot)).toBeUndefined();
-    for (const worker of workers) worker.abort(new CycleInterrupted());
+    const { bot, space, takeUp, stop } = await hangingCall(world);
+    for (let deaths = 1; deaths <= 3; deaths++) expect(await takeUp()).toBeDefined();
+    expect(await takeUp()).toBeUndefined();
+    stop();
     expect(await runsOf(world, bot)).toMatchObject([{ status: 'failed', stop: NO_PROGRESS }]);
     const calls = await world.store.db.selectFrom('calls').select(['outcome']).execute();
     expect(calls).toEqual([{ outcome: expect.stringContaining('unknown_outcome') }]);
     const cards = world.store.db.selectFrom('messages').select('status').where('space_id', '=', space);
     expect(await cards.where('kind', '=', 'tool').execute()).toEqual([{ status: 'error' }]);
   });
+
+  test('[X27] a call that holds each worker up until its lease is lost, and is started again by the next, ends too', async () => {
+    const { bot, takeUp, stop } = await hangingCall(world);
+    let takeovers = 0;
+    for (let runId = await takeUp(); runId !== undefined; runId = await takeUp()) {
+      takeovers++;
+      // The worker before wakes up and finds its lease lost.
+      await excuseTakeover(world.store, runId);
+      if (takeovers > 30) break;
+    }
+    stop();
+    expect(takeovers).toBe(20);
+    expect(await runsOf(world, bot)).toMatchObject([{ status: 'failed', stop: NO_PROGRESS }]);
+  });
 });
+
+/** An agent whose idempotent call never returns. `takeUp` is a worker that starts the call and dies. */
+async function hangingCall(world: World) {
+  let paid = 0;
+  const pay = tool({
+    description: 'Pays.',
+    inputSchema: z.object({}),
+    idempotent: true,
+    execute: async () => {
+      paid++;
+      return await new Promise<never>(() => {});
+    },
+  });
+  const tools = checkTools({ pay }, ['tools']);
+  if (!tools.ok) throw new Error('The tools are wrong.');
+  const model = scriptedModel(() => ({ toolName: 'pay' }));
+  const registry = { tools: tools.value, model: () => model, agentLimits: {}, toolCaches: new ToolCaches() };
+  const { ada, bot, space } = await lobby(world, { tools: ['pay'] }, { isIn: true });
+  await world.say(space, ada, 'Pay');
+  const abort = new AbortController();
+  const takeUp = async (): Promise<string | undefined> => {
+    const claimed = await claim({ ...world, registry }, bot);
+    if (claimed === undefined) return undefined;
+    const before = paid;
+    const run = { signal: abort.signal, isCancelled: () => false, interrupt: () => {} };
+    void runCycle(world.services, registry, claimed.cycle, run).catch(() => {});
+    await until('the call runs', () => paid === before + 1);
+    await die(world, bot);
+    return claimed.cycle.runId;
+  };
+  return { bot, space, takeUp, stop: () => abort.abort(new CycleInterrupted()) };
+}
 
 describeWorlds('a worker that is slow', (open) => {
   test('[X27] a worker that finds its lease lost counts for nothing, because the run did not stop it', async () => {
