@@ -15,29 +15,32 @@ import type { World } from '../support/world.ts';
 const inputSchema = z.object({}).loose();
 const booked = slice<number>('booked', { initial: 0, on: { booked: (count) => count + 1 } });
 
-async function book({ session, filesystem }: ToolContext): Promise<void> {
+function book({ session }: ToolContext): void {
   session.register(booked);
   session.dispatch({ type: 'booked', seat: 'A1' } as { type: string });
   session.dispatch({ type: 'booked', seat: 'A2' } as { type: string });
-  await filesystem.writeText('ticket.txt', 'A1 A2');
 }
 
-const fine = tool({ description: 'Books.', inputSchema, execute: (_input, ctx) => book(ctx).then(() => 'booked') });
+const fine = tool({
+  description: 'Books.',
+  inputSchema,
+  execute(_input, ctx) {
+    book(ctx);
+    return 'booked';
+  },
+});
 const broken = tool({
   description: 'Books and fails.',
   inputSchema,
-  async execute(_input, ctx) {
-    await book(ctx);
+  execute(_input, ctx) {
+    book(ctx);
     throw new Error('The hall is closed.');
   },
 });
 const idle = tool({ description: 'Does nothing.', inputSchema, execute: () => 'nothing' });
 const tools = { fine, broken, idle };
 
-const BOOKED = [
-  { kind: 'event', name: 'booked', count: 2, sample: { type: 'booked', seat: 'A1' } },
-  { kind: 'file', name: 'ticket.txt', count: 1, sample: 'written' },
-];
+const BOOKED = [{ kind: 'event', name: 'booked', count: 2, sample: { type: 'booked', seat: 'A1' } }];
 
 async function lastRun({ store }: World, agentId: string): Promise<string> {
   const row = store.db.selectFrom('runs').select('id').where('thread_id', '=', agentId).orderBy('id', 'desc').limit(1);
