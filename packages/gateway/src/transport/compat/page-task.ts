@@ -71,7 +71,9 @@ function isFixedTask(task: string, text: string): boolean {
 function isTemplate(task: string): boolean {
   if (!/^#+ */.test(task)) return isTask(task) && isForm(task) && !SECOND_ACT.test(task);
   const section = task.replace(/^#+[^\n:]*:?\s*/, '').split(/\n#/, 1)[0] ?? '';
-  return (isTask(section) || (NAMES_IN_OTHER_LANGUAGES.test(task) && /\bjson\b/i.test(task))) && !SECOND_ACT.test(section);
+  return (
+    (isTask(section) || (NAMES_IN_OTHER_LANGUAGES.test(task) && /\bjson\b/i.test(task))) && !SECOND_ACT.test(section)
+  );
 }
 
 function isTextAboutChat(task: string): boolean {
