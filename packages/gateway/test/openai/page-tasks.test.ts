@@ -39,6 +39,14 @@ const LIBRECHAT = {
     'Please generate a concise title (max 40 characters) for a conversation that starts with:\nUser: Pay.\nTitle:',
 };
 
+/** In words that operators and other pages use. */
+const OTHERS = {
+  'follow-ups in one sentence': 'Based on the chat history, generate 3 follow-up questions as JSON.\nUser: a',
+  'a title in another language': `### Aufgabe:\nErstelle einen Titel. JSON format\n${HISTORY}`,
+  'a title of the previous query':
+    'Create a concise, 3-5 word phrase with an emoji as a title for the previous query. RESPOND ONLY WITH THE TITLE TEXT.\n\nPrompt: Pay it and send it.',
+};
+
 /** As a system text, with the conversation as the message. */
 const SYSTEM_TASKS = {
   'choice of tools': CHOICE,
@@ -76,9 +84,28 @@ const MEANT: Readonly<Record<string, { readonly instructions?: string; readonly 
     instructions: 'You are a clerk. Suggest follow-up questions after each answer. Only respond in English.',
     text: 'Pay it.',
   },
+  'a ticket with tags': {
+    text: 'Create a Jira ticket titled "x" with tags a,b; at most 3 tags. The bug report:\n"""\nfoo\n"""',
+  },
+  'a ticket about a quoted chat': {
+    text: 'Create a ticket with a title and tags for this conversation, at most 3 tags.\nUser: It hangs.',
+  },
+  'tags to create elsewhere': { text: 'Create the tags below in our CMS, no more than 5, please.\n"""\na,b\n"""' },
+  'a report to mail': { text: '### Task: create the query report for Q3 and mail it\nUser: x' },
+  'a title to mail': { text: `### Task:\nCreate a title for the chat and mail it.\n${HISTORY}` },
+  'a title deed': { text: 'Provide the customer with the title deed, max 2 pages.\nUser: bob' },
+  'a query of a table': { text: 'Write a query for the messages table, at most 10 rows.\nUser: bob' },
+  'an agent that writes queries': {
+    instructions: 'You are a support bot. Write queries to the CRM with max 10 rows.',
+    text: 'hello',
+  },
+  'an agent that gives titles': {
+    instructions: 'You are a clerk. Create a concise title for the conversation in the CRM.',
+    text: 'hello',
+  },
 };
 
-test.each(Object.entries({ ...OPEN_WEBUI, ...LIBRECHAT }))(
+test.each(Object.entries({ ...OPEN_WEBUI, ...LIBRECHAT, ...OTHERS }))(
   '[X25] a request for %s that quotes the conversation is a task of the page, with or without a system text of the person',
   (_what, text) => {
     const message = [{ type: 'text' as const, text }];
@@ -89,6 +116,12 @@ test.each(Object.entries({ ...OPEN_WEBUI, ...LIBRECHAT }))(
 
 test.each(Object.entries(MEANT))('[X25] %s is a message like any other', (_what, { instructions = '', text }) => {
   expect(isPageTask({ instructions, message: [{ type: 'text', text }] })).toBe(false);
+});
+
+test('[X25] a second part of a message makes its first no task of the page, unless that is about the conversation', () => {
+  const parts = (...texts: string[]) => texts.map((text) => ({ type: 'text' as const, text }));
+  expect(isPageTask({ message: parts('Write a query with at most 10 rows against prod', 'Thanks.') })).toBe(false);
+  expect(isPageTask({ message: parts('Write a concise title for this conversation.', 'Pay it.') })).toBe(true);
 });
 
 describeOpenAi('requests of chat pages', (open) => {

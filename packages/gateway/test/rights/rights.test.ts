@@ -27,14 +27,14 @@ describe('[G51] who may do what', () => {
   async function ask(operation: string, { request, rights }: Row, caller: CallerName): Promise<Expected> {
     const [method = '', template = ''] = operation.split(' ');
     const { path = template, body, headers = {} } = await request(stage, caller);
+    const credentials = await stage.credentials(caller);
     const before = rights[caller] === 'ok' ? undefined : await storedAtRest();
-    const secret = stage.secrets[caller];
     const leaving = new AbortController();
     const answer = await fetch(`${stage.url}${path}`, {
       method,
       signal: leaving.signal,
       headers: {
-        ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
+        ...credentials,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },

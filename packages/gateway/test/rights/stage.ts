@@ -10,8 +10,12 @@ import { openJob } from '../jobs/job-desk.ts';
 import { onSqlite } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Who may come to a path. `member` and `stranger` have entity tokens: of a person in the space of the agent, and of one in no space. */
-export const CALLERS = ['anonymous', 'member', 'stranger', 'read', 'write', 'admin'] as const;
+/**
+ * Who may come to a path. `member` and `stranger` have entity tokens: of a person in the space of the agent, and of one in no space.
+ * `person` and `operator` are signed in: with a link for the member, and with the key of an admin. `revoked` has a key that was one.
+ */
+const WITH_SECRETS = ['anonymous', 'member', 'stranger', 'read', 'write', 'admin', 'revoked'] as const;
+export const CALLERS = [...WITH_SECRETS, 'person', 'operator'] as const;
 export type CallerName = (typeof CALLERS)[number];
 
 /** A gateway that answers at once, with a space, a person in it, one who is in none, and things to ask for. */
@@ -21,7 +25,9 @@ export interface Stage {
   readonly member: string;
   readonly agent: string;
   readonly space: string;
-  readonly secrets: Readonly<Record<CallerName, string | undefined>>;
+  readonly secrets: Readonly<Record<(typeof WITH_SECRETS)[number], string | undefined>>;
+  /** What shows who they are. Of those who are signed in, the cookie of a new session. */
+  credentials(caller: CallerName): Promise<Readonly<Record<string, string>>>;
   /** One that nothing else has. */
   name(): string;
   /** A key must say for whom it posts. A token speaks for its entity. */
@@ -47,7 +53,12 @@ export async function openStage(): Promise<Stage> {
   const world = await openWorld({ database, models: { default: model() }, tools: { look } });
   await world.start();
   const { services, registry, store } = world;
-  const api = await openApi(database, { services, registry, endpoints: demoEndpoints(() => {}) });
+  const api = await openApi(database, {
+    services,
+    registry,
+    endpoints: demoEndpoints(() => {}),
+    trustedProxies: ['127.0.0.0/8', '::1/128'],
+  });
   const server = await listen(api.app, { port: 0, logger: services.logger });
   const [member, stranger] = [await api.person('Ada'), await api.person('Eve')];
   const agent = await api.agent('Bot', { tools: ['look'] });
@@ -59,8 +70,18 @@ export async function openStage(): Promise<Stage> {
     read: await api.keyWith('read'),
     write: await api.keyWith('write'),
     admin: await api.keyWith('admin'),
+    revoked: await revokedKey(api),
   };
-  let names = 0;
+  const ownPage = { origin: server.url, 'sec-fetch-site': 'same-origin' };
+  const signIn = async (body: object): Promise<Response> => {
+    const headers = { 'content-type': 'application/json', ...ownPage };
+    return await fetch(`${server.url}/api/session`, { method: 'POST', headers, body: JSON.stringify(body) });
+  };
+  const session = async (body: object) => {
+    const [cookie = ''] = (await signIn(body)).headers.getSetCookie();
+    return { cookie: cookie.split(';', 1)[0] ?? '', ...ownPage };
+  };
+  let [names, addresses] = [0, 0];
   const run: Stage['run'] = async () => {
     await api.call('POST', '/chat', { body: { agent, message: 'Look.' }, secret: secrets.member });
     const calls = store.db.selectFrom('calls').select(['id', 'run_id']).orderBy('id', 'desc');
@@ -70,7 +91,7 @@ export async function openStage(): Promise<Stage> {
   return {
     ...{ api, url: server.url, member, agent, space, secrets, idle: world.idle },
     name: () => `name-${++names}`,
-    onBehalf: (caller) => (caller === 'member' || caller === 'stranger' ? {} : { entityId: member }),
+    onBehalf: (caller) => (['member', 'stranger', 'person'].includes(caller) ? {} : { entityId: member }),
     create: async (path, body) => (await api.done<{ id: string }>('POST', path, body)).id,
     run,
     async shownCall() {
@@ -79,12 +100,19 @@ export async function openStage(): Promise<Stage> {
       return callId;
     },
     waitingCall: () => openJob(api, agent, { spaceId: space }),
-    async signIn() {
-      const headers = { 'content-type': 'application/json', origin: server.url, 'sec-fetch-site': 'same-origin' };
-      const body = JSON.stringify({ key: secrets.admin });
-      const response = await fetch(`${server.url}/api/session`, { method: 'POST', headers, body });
-      return ((await response.json()) as { id: string }).id;
+    async credentials(caller) {
+      if (caller === 'operator') return await session({ key: secrets.admin });
+      if (caller === 'person') {
+        const { url } = await api.done<{ url: string }>('POST', '/api/links', { entityId: member });
+        return await session({ code: url.split('#in=')[1] });
+      }
+      const secret = secrets[caller];
+      // Wrong keys are counted by address: each comes from another one.
+      return secret === undefined
+        ? {}
+        : { authorization: `Bearer ${secret}`, 'x-forwarded-for': `192.0.2.${++addresses % 250}` };
     },
+    signIn: async () => ((await (await signIn({ key: secrets.admin })).json()) as { id: string }).id,
     async stored() {
       const tables = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(store.db);
       const names = tables.rows.map(({ name }) => name).filter((name) => !WRITTEN_BY_WORKERS.has(name));
@@ -101,6 +129,15 @@ export async function openStage(): Promise<Stage> {
       await database.remove();
     },
   };
+}
+
+async function revokedKey(api: Api): Promise<string> {
+  const { id, key } = await api.done<{ id: string; key: string }>('POST', '/api/keys', {
+    name: 'r',
+    scopes: ['admin'],
+  });
+  await api.call('DELETE', `/api/keys/${id}`);
+  return key;
 }
 
 /** A run that has ended may still write here: it gives back its lease, and compacts what it remembers. */

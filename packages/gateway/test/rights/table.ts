@@ -20,7 +20,11 @@ export interface Row {
 
 const rights = (
   ...[anonymous, member, stranger, read, write, admin]: [Expected, Expected, Expected, Expected, Expected, Expected]
-): Rights => ({ anonymous, member, stranger, read, write, admin });
+): Rights => ({
+  ...{ anonymous, member, stranger, read, write, admin },
+  // Who is signed in may do what the token or the key may, and a revoked key what nobody may.
+  ...{ person: member, operator: admin, revoked: anonymous },
+});
 
 //                        anonymous member stranger read  write admin
 const ANYONE = rights(/*        */ 'ok', 'ok', 'ok', 'ok', 'ok', 'ok');
@@ -33,7 +37,9 @@ const READ = rights(/*          */ 401, 403, 403, 'ok', 'ok', 'ok');
 const WRITE = rights(/*         */ 401, 403, 403, 403, 'ok', 'ok');
 const ADMIN = rights(/*         */ 401, 403, 403, 403, 403, 'ok');
 /** Of a browser's session: neither a key nor a token is one. */
-const SESSION = rights(/*       */ 401, 401, 401, 401, 401, 401);
+const SESSION: Rights = { ...rights(401, 401, 401, 401, 401, 401), person: 'ok', operator: 'ok' };
+/** For programs: no session of a browser suffices. */
+const MCP_WRITE: Rights = { ...WRITE, operator: 403 };
 
 const at =
   (path: string): Row['request'] =>
@@ -145,7 +151,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/mcp/tools': { rights: READ, request: plain },
   // There is none, as callers who may approve one learn.
   'POST /api/mcp/tools/{id}/approve': {
-    rights: { ...WRITE, write: 404, admin: 404 },
+    rights: { ...WRITE, write: 404, admin: 404, operator: 404 },
     request: () => ({ path: '/api/mcp/tools/none/approve', body: { fingerprint: 'f' } }),
   },
   'GET /oauth/callback': { rights: ANYONE, request: plain },
@@ -193,7 +199,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   },
   // It has ended, as callers who may cancel it learn.
   'POST /api/runs/{id}/cancel': {
-    rights: { ...SHARED_WRITE, member: 409, write: 409, admin: 409 },
+    rights: { ...SHARED_WRITE, member: 409, write: 409, admin: 409, person: 409, operator: 409 },
     request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/cancel` }),
   },
 
@@ -239,11 +245,14 @@ export const TABLE: Readonly<Record<string, Row>> = {
     request: async (stage) => ({ path: `/api/links/${await stage.create('/api/links', {})}` }),
   },
   'POST /api/session': {
-    rights: ANYONE,
+    rights: { ...ANYONE, revoked: 401 },
     request: ({ url, secrets }) => ({ headers: OWN_PAGE(url), body: { key: secrets.read } }),
   },
   'GET /api/session': { rights: SESSION, request: plain },
-  'PATCH /api/session': { rights: { ...SESSION, read: 403 }, request: () => ({ body: { entityId: null } }) },
+  'PATCH /api/session': {
+    rights: { ...SESSION, read: 403, person: 403 },
+    request: () => ({ body: { entityId: null } }),
+  },
   'DELETE /api/session': { rights: SESSION, request: plain },
   'GET /api/sessions': { rights: ADMIN, request: plain },
   'DELETE /api/sessions/{id}': {
@@ -270,7 +279,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   },
 
   'POST /mcp': {
-    rights: WRITE,
+    rights: MCP_WRITE,
     request: () => ({
       headers: MCP,
       body: {
@@ -282,8 +291,8 @@ export const TABLE: Readonly<Record<string, Row>> = {
     }),
   },
   // Without a session, which callers who may have one are asked for.
-  'GET /mcp': { rights: { ...WRITE, write: 400, admin: 400 }, request: () => ({ headers: MCP }) },
-  'DELETE /mcp': { rights: { ...WRITE, write: 400, admin: 400 }, request: () => ({ headers: MCP }) },
+  'GET /mcp': { rights: { ...MCP_WRITE, write: 400, admin: 400 }, request: () => ({ headers: MCP }) },
+  'DELETE /mcp': { rights: { ...MCP_WRITE, write: 400, admin: 400 }, request: () => ({ headers: MCP }) },
 
   'POST /chat': { rights: SHARED_WRITE, request: chat('/chat', { message: 'Hello.' }) },
   'POST /chat/invoke': { rights: SHARED_WRITE, request: invoke('/chat/invoke') },

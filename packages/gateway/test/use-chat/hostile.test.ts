@@ -59,6 +59,27 @@ describeWorlds('useChat: what a page claims', (open) => {
     expect(offersPay).toEqual([false, true]);
   });
 
+  test('[X25] a task of the page has no effects either when it is answered again, or sent in a chat that has no reply yet', async () => {
+    const { pay } = payTool();
+    const model = scriptedModel(() => 'A title');
+    const world = await open({ models: { default: model }, tools: { pay } });
+    const chats = await openChatWorld(world, { tools: ['pay'] });
+    const task = 'Generate a concise title for this conversation. Return only the title.\n\nUser: Pay 5.';
+    const page = chats.page();
+    await page.say(task);
+    await page.chat.regenerate();
+    await page.chat.regenerate();
+    for (const trigger of ['submit-message', 'regenerate-message']) {
+      await chats.api.done('POST', '/contexts', { id: trigger, agent: chats.agentId });
+      await post(chats, { id: trigger, trigger, messages: [said('m1', task)] });
+    }
+    // The person goes on in the chat.
+    await page.say('Pay it.');
+    await page.say(task);
+    const offersPay = model.requests.map(({ tools = [] }) => tools.some(({ name }) => name === 'pay'));
+    expect(offersPay).toEqual([false, false, false, false, false, true, true]);
+  });
+
   test('[S11] an answer to a call that does not wait is refused in words, and asks no model', async () => {
     const { paid, pay } = payTool();
     const model = scriptedModel(['Hello.']);

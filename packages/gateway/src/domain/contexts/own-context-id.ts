@@ -13,27 +13,32 @@ interface User {
   readonly entityId?: string | undefined;
 }
 
-/** The stored id of a new context with this id. Throws 409 where the caller can use a context of that id already. */
-export async function newContextId(db: Kysely<Tables>, given: string, user: User): Promise<string> {
+/**
+ * The stored id of a new context with this id. Throws 409 where its owner can use a context of that id already: of its own and one that a
+ * key gave it, it could reach only one.
+ */
+export async function newContextId(
+  db: Kysely<Tables>,
+  given: string,
+  { kind, entityId }: User,
+  ownerId: string | undefined = entityId,
+): Promise<string> {
   const id = ownId(given);
-  const { kind, entityId } = user;
-  if (kind !== 'entity' || entityId === undefined) return id;
-  const known = db.selectFrom('contexts').select('id').where('id', '=', id).where('owner_id', '=', entityId);
+  if (ownerId === undefined) return id;
+  const [asGiven, asChosen] = meantIds(id, ownerId);
+  const [stored, other] = kind === 'entity' ? [asChosen, asGiven] : [asGiven, asChosen];
+  const known = db.selectFrom('contexts').select('id').where('id', '=', other).where('owner_id', '=', ownerId);
   if ((await known.executeTakeFirst()) !== undefined) throw idTaken(id);
-  return storedId(id, entityId);
+  return stored;
 }
 
 /** The stored ids that an entity may mean by an id: its own one, or that of a context which a key gave it. */
-export function meantIds(id: string, entityId: string): readonly string[] {
-  return [id, storedId(id, entityId)];
+export function meantIds(id: string, entityId: string): readonly [given: string, chosen: string] {
+  return [id, `${id}.${entityId}`];
 }
 
 /** The id of a context as this caller knows it. */
 export function shownContextId(id: string, user: User): string {
   const end = `.${user.entityId}`;
   return user.kind === 'entity' && id.endsWith(end) ? id.slice(0, -end.length) : id;
-}
-
-function storedId(id: string, entityId: string): string {
-  return `${id}.${entityId}`;
 }

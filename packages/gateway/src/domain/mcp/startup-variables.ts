@@ -10,14 +10,18 @@ const NAMES: ReadonlySet<string> = new Set([
   // The folders with the settings of npm, git, pip and others, which name programs and code to load.
   ...['HOME', 'USERPROFILE', 'HOMEDRIVE', 'HOMEPATH', 'APPDATA', 'LOCALAPPDATA', 'XDG_CONFIG_HOME', 'XDG_CONFIG_DIRS'],
   // Options and code for interpreters.
-  ...['NODE_OPTIONS', 'NODE_PATH', 'NODE_REPL_EXTERNAL_MODULE', 'BUN_OPTIONS', 'BUN_INSPECT_PRELOAD'],
-  ...['PERL5OPT', 'PERL5LIB', 'PERL5DB', 'PERLLIB', 'RUBYOPT', 'RUBYLIB', 'GEM_HOME', 'GEM_PATH', 'BUNDLE_GEMFILE'],
+  ...['BUN_OPTIONS', 'BUN_INSPECT_PRELOAD', 'TS_NODE_PROJECT', 'TSX_TSCONFIG_PATH', 'ELECTRON_RUN_AS_NODE'],
+  ...['PERL5OPT', 'PERL5LIB', 'PERL5DB', 'PERLLIB', 'RUBYOPT', 'RUBYLIB', 'GEM_HOME', 'GEM_PATH', 'RUBYGEMS_GEMDEPS'],
   ...['JAVA_TOOL_OPTIONS', '_JAVA_OPTIONS', 'JDK_JAVA_OPTIONS', 'JAVA_OPTS', 'JAVA_HOME', 'CLASSPATH'],
-  ...['PHPRC', 'PHP_INI_SCAN_DIR', 'LUA_INIT', 'LUA_PATH', 'LUA_CPATH', 'DOTNET_STARTUP_HOOKS', 'ERL_FLAGS'],
+  ...['IBM_JAVA_OPTIONS', 'MAVEN_OPTS', 'GRADLE_OPTS', 'JRUBY_OPTS'],
+  ...['PHPRC', 'PHP_INI_SCAN_DIR', 'ELIXIR_ERL_OPTIONS', 'PSMODULEPATH', 'VIRTUAL_ENV', 'RUSTC_WRAPPER', 'GOFLAGS'],
   // Libraries that the C library loads.
   ...['GCONV_PATH', 'LOCPATH', 'GLIBC_TUNABLES'],
+  // Plugins that desktop libraries load.
+  ...['GTK_MODULES', 'GIO_EXTRA_MODULES', 'QT_PLUGIN_PATH'],
   // Programs that other programs start.
   ...['EDITOR', 'VISUAL', 'PAGER', 'BROWSER', 'SSH_ASKPASS', 'SUDO_ASKPASS', 'DOCKER_HOST', 'DOCKER_CONFIG'],
+  ...['LESSOPEN', 'MANPAGER', 'PUPPETEER_EXECUTABLE_PATH', 'CHROME_PATH'],
 ]);
 
 const PREFIXES: readonly string[] = [
@@ -27,6 +31,7 @@ const PREFIXES: readonly string[] = [
   'BASH_FUNC_',
   // PYTHONPATH, PYTHONSTARTUP, PYTHONHOME, PYTHONBREAKPOINT, PYTHONWARNINGS and more.
   'PYTHON',
+  ...['NODE_', 'LUA_', 'ERL_', 'R_PROFILE', 'BUNDLE_', 'JULIA_', 'GUILE_'],
   ...['DOTNET_', 'CORECLR_', 'COR_', 'DENO_', 'OPENSSL_'],
   // Which commands git runs, and where packages come from and what they run when they are installed.
   ...['GIT_', 'NPM_CONFIG_', 'YARN_', 'PNPM_', 'COREPACK_', 'PIP_', 'PIPX_', 'UV_', 'CARGO_'],

@@ -16,8 +16,8 @@ import type { Tx } from '../../../ports/store/store.ts';
 import { callerId, startTurn } from '../../../runtime/chat/start-turn.ts';
 import type { TurnCaller, TurnRequest } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
-import { isPageTask } from '../page-task.ts';
 import { runOfMessage } from './chat-history.ts';
+import { effectsOfMessage, effectsOfRun } from './effects-of-task.ts';
 import { findChat } from './find-chat.ts';
 import { clientToolsOf, readUiRequest, type UiClaim, type UiRequest, type UiRequestBody } from './ui-request.ts';
 
@@ -54,9 +54,7 @@ export async function acceptUiRequest(call: UiCall): Promise<AcceptedUiRequest> 
   if (contextId !== undefined) return await acceptInChat({ ...call, contextId }, request);
   if (request.kind === 'answers') throw notFound('context', call.body.id);
   // A message that is to be answered again never arrived, or its context is gone.
-  const isTask = isPageTask({ message: request.content });
-  const context = { agent: call.agent, newId: call.body.id };
-  return await say(call, request, context, isTask ? { isWithoutEffects: true } : {});
+  return await say(call, request, { agent: call.agent, newId: call.body.id });
 }
 
 async function acceptInChat(chat: KnownChat, request: UiRequest): Promise<AcceptedUiRequest> {
@@ -84,13 +82,14 @@ async function say(
   { services, tx, registry, caller, body }: UiCall,
   { id, content }: Pick<Submitted, 'id' | 'content'>,
   context: TurnRequest['context'],
-  more: Pick<TurnSettings, 'instructions' | 'isWithoutEffects'> = {},
+  more: Pick<TurnSettings, 'instructions'> = {},
 ): Promise<AcceptedUiRequest> {
+  const effects = await effectsOfMessage(tx, 'contextId' in context ? context.contextId : undefined, content);
   const { runId, contextId } = await startTurn(services, tx, registry, {
     caller,
     context,
     input: { message: content },
-    settings: { ...settingsOf(body), ...more },
+    settings: { ...settingsOf(body), ...more, ...effects },
     identity: { key: keyOf(body, id, content), bodyHash: hash(content) },
   });
   return { kind: 'turn', contextId, runId };
@@ -115,11 +114,13 @@ async function regenerate(
   const [first = '', last = first] = [latest[0], latest.at(-1)];
   // It is being answered.
   if ((await findAnswer(tx.db, last)) === undefined) return { kind: 'turn', contextId, runId: first };
+  // A run that never began has no settings to carry over.
+  const effects = { ...(await effectsOfMessage(tx, contextId, content)), ...(await effectsOfRun(tx, first)) };
   const { runId } = await startTurn(services, tx, registry, {
     caller,
     context: { contextId },
     input: { prompt: AGAIN },
-    settings: settingsOf(body),
+    settings: { ...settingsOf(body), ...effects },
     // Two at the same moment are one.
     identity: { key: `use-chat:${body.id}:regenerate:${first}`, bodyHash: 'regenerate' },
   });

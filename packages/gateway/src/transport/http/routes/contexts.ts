@@ -53,7 +53,7 @@ export const contextEndpoints: readonly Endpoint[] = [
       // A member's right ends with the membership. A person who shares no space with the agent has the right from the key.
       const isGiven =
         user.kind === 'key' && entityId !== undefined && !(await sharesSpace(tx.db, { agentId, entityId }));
-      const newId = id === undefined ? undefined : await newContextId(tx.db, id, user);
+      const newId = id === undefined ? undefined : await newContextId(tx.db, id, user, ownerId);
       return toWire(await createContext(tx, { id: newId, agentId, ownerId, metadata, isGiven }), user);
     },
   }),

@@ -1,0 +1,35 @@
+import type { TurnSettings, UserContent } from '../../../domain/contexts/turn-settings.ts';
+import { fromJson } from '../../../ports/store/json.ts';
+import type { Tx } from '../../../ports/store/store.ts';
+import { isPageTask } from '../page-task.ts';
+
+type Effects = Pick<TurnSettings, 'isWithoutEffects'>;
+
+const NONE: Effects = { isWithoutEffects: true };
+
+/** A task of the page has no effects. It is one only in a chat where nothing else has been answered. */
+export async function effectsOfMessage(
+  { db }: Tx,
+  contextId: string | undefined,
+  message: UserContent,
+): Promise<Effects> {
+  if (!isPageTask({ message })) return {};
+  if (contextId === undefined) return NONE;
+  const answered = await db
+    .selectFrom('runs')
+    .select('settings')
+    .where('thread_id', '=', contextId)
+    .where('status', '=', 'completed')
+    .execute();
+  return answered.every(isWithoutEffects) ? NONE : {};
+}
+
+/** A message that is answered again has no more effects than in this run, which answered it before. */
+export async function effectsOfRun({ db }: Tx, runId: string): Promise<Effects> {
+  const run = await db.selectFrom('runs').select('settings').where('id', '=', runId).executeTakeFirst();
+  return run !== undefined && isWithoutEffects(run) ? NONE : {};
+}
+
+function isWithoutEffects({ settings }: { readonly settings: string | null }): boolean {
+  return settings !== null && fromJson<TurnSettings>(settings).isWithoutEffects === true;
+}
