@@ -24,12 +24,18 @@ async function refsOf(db: Kysely<Tables>, threadId: string): Promise<string[]> {
   const calls = await db
     .selectFrom('calls')
     .innerJoin('runs', 'runs.id', 'calls.run_id')
-    .select('calls.input')
+    .leftJoin('pending_calls', 'pending_calls.call_id', 'calls.id')
+    .select(['calls.input', 'pending_calls.result as decision'])
     .where('runs.thread_id', '=', threadId)
     .where('calls.tool_name', 'in', ACTING)
     .where('calls.outcome_status', '=', 'ok')
     .execute();
-  return calls.map(({ input }) => toRef(fromJson(input)));
+  return calls.map(({ input, decision }) => toRef(editedInput(decision) ?? fromJson(input)));
+}
+
+/** A person may change the input when they approve a call. */
+function editedInput(decision: string | null): unknown {
+  return decision === null ? undefined : fromJson<{ readonly input?: unknown }>(decision).input;
 }
 
 /** The arguments as the model wrote them may be a text. */
