@@ -97,7 +97,7 @@ describe('[X26] a schema that is data', () => {
         },
       ],
     });
-    expect(validate(Array.from({ length: 1_000 }, () => 'x'))).toMatchObject({ issues: { length: 1_000 } });
+    expect(validate(Array.from({ length: 1_000 }, () => 'x'))).toMatchObject({ issues: { length: 51 } });
   });
 
   test('is refused where it is too large or too deep to be read', () => {
