@@ -1,6 +1,6 @@
 import { type Check, fail, keysIn, type MakeCheck, type Run } from './check.ts';
 import { equalJson, hasEqualItems } from './equal-json.ts';
-import { FORMATS } from './formats.ts';
+import { FORMATS, formatSteps } from './formats.ts';
 import type { JsonSchemaObject } from './json-schema-object.ts';
 import { isMultipleOf } from './multiple-of.ts';
 import type { Steps } from './steps.ts';
@@ -113,8 +113,7 @@ function makeFormat(schema: JsonSchemaObject): Check | undefined {
   const isFormat = FORMATS.get(String(schema.format));
   if (isFormat === undefined) return undefined;
   return assertion<string>('format', schema, (value, _schema, { steps }) => {
-    steps.take(10);
-    steps.takeText(value.length * 4);
+    steps.take(formatSteps(String(schema.format), value));
     return isFormat(value);
   });
 }

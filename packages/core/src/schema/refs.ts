@@ -63,13 +63,20 @@ function indexOf(document: Resource, limits: RefLimits): Index {
   function index(node: JsonSchemaNode, outer: Resource): void {
     if (!isSchemaObject(node) || homes.has(node)) return;
     const resource = resourceOf(node, outer, limits);
-    limits.steps.takeText(resource.uri.length);
     homes.set(node, resource);
     targets.set(resource.uri, resource.root);
-    if (typeof node.$anchor === 'string') targets.set(`${resource.uri}#${node.$anchor}`, node);
-    if (typeof node.$id === 'string' && node.$id.startsWith('#')) targets.set(resource.uri + node.$id, node);
+    for (const anchor of anchorsOf(node)) {
+      limits.steps.takeText(resource.uri.length + anchor.length);
+      targets.set(resource.uri + anchor, node);
+    }
     forEachSubschema(node, (sub) => index(sub, resource));
   }
+}
+
+/** With the `#` before them. Up to draft 7, they are written as an `$id`. */
+function anchorsOf({ $anchor, $id }: JsonSchemaObject): readonly string[] {
+  const anchors = typeof $anchor === 'string' ? [`#${$anchor}`] : [];
+  return typeof $id === 'string' && $id.startsWith('#') ? [...anchors, $id] : anchors;
 }
 
 function resourceOf(node: JsonSchemaObject, outer: Resource, limits: RefLimits): Resource {

@@ -10,7 +10,9 @@ import { unicodePattern } from './unicode-pattern.ts';
 export function assertWellFormed({ root, resolve, origin }: SchemaDocument): void {
   const state = new Map<object, 'open' | 'done'>();
   const findCircle = createCircleFinder(resolve, origin === 'data' ? MOST_IN_PLACE : Number.POSITIVE_INFINITY);
-  check(root, '#');
+  // A list instead of recursion: references may lead from each definition to the next one.
+  const waiting: [node: JsonSchemaNode, place: string][] = [[root, '#']];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) check(...next);
 
   function check(node: unknown, place: string): void {
     if (typeof node === 'boolean') return;
@@ -47,7 +49,7 @@ export function assertWellFormed({ root, resolve, origin }: SchemaDocument): voi
     const target = resolve(node);
     if (target === undefined)
       refuse(place, `$ref ${showJson(node.$ref)} leads nowhere; only references inside the schema are followed`);
-    if (isSchemaObject(target) && !state.has(target)) check(target, String(node.$ref));
+    if (isSchemaObject(target) && !state.has(target)) waiting.push([target, String(node.$ref)]);
     const circle = findCircle(node);
     if (circle !== undefined)
       refuse(place, `$ref ${showJson(circle)} leads back to itself without going into the value`);

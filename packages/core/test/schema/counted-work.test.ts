@@ -70,7 +70,7 @@ describe('[X26] a schema that is data', () => {
         properties: { z: { $ref: '#/$defs/d1' } },
         $defs: fields(100, 'd', (index) => ({ $id: `b${index}`, $anchor: 'c' })),
       };
-      const document = openDocument(root, 'data');
+      const document = openDocument(root, 'code');
       document.resolve(root.properties.z);
       return document.steps.taken;
     };
