@@ -23,7 +23,8 @@ function assertion<T>(keyword: string, schema: JsonSchemaObject, test: Test<T>):
 export const ANY_ASSERTIONS: Checks = assertions<unknown>({
   type: (value, { type }) => (Array.isArray(type) ? type.some((one) => isOfType(value, one)) : isOfType(value, type)),
   const: (value, schema, { steps }) => equalJson(value, schema.const, steps),
-  enum: (value, schema, { steps }) => Array.isArray(schema.enum) && schema.enum.some((one) => equalJson(value, one, steps)),
+  enum: (value, schema, { steps }) =>
+    Array.isArray(schema.enum) && schema.enum.some((one) => equalJson(value, one, steps)),
 });
 
 function isOfType(value: unknown, type: unknown): boolean {

@@ -19,7 +19,8 @@ const LONGEST = 8_192;
 export function formatSteps(format: string, text: string): number {
   const length = Math.min(text.length, LONGEST);
   // The name of a host is normalised, letter by letter, where it is not plain ASCII.
-  const isEncoded = format === 'url' && text.length <= LONGEST && /^[a-z]+:\/\/[^/?#]*(?:\P{ASCII}|%|xn--)/iu.test(text);
+  const isEncoded =
+    format === 'url' && text.length <= LONGEST && /^[a-z]+:\/\/[^/?#]*(?:\P{ASCII}|%|xn--)/iu.test(text);
   return 10 + (text.length >> 2) + (isEncoded ? 4 * length : 0);
 }
 

@@ -29,9 +29,7 @@ function missing(names: readonly string[], value: unknown, message: string, run:
 function missingBeside(dependent: unknown, value: unknown, run: Run): readonly JsonMessage[] {
   const lists = Object.entries(dependent ?? {});
   run.steps.take(lists.length);
-  const present = lists.filter(
-    ([name]) => isSchemaObject(value) && Object.hasOwn(value, name),
-  );
+  const present = lists.filter(([name]) => isSchemaObject(value) && Object.hasOwn(value, name));
   return present.flatMap(([name, names]) =>
     missing(textsOf(names), value, `required beside ${showJson(name)}, but missing`, run),
   );
@@ -71,8 +69,10 @@ const MESSAGES: Readonly<Record<string, (schema: Schema, value: unknown, run: Ru
   contains: (schema) => `expected an item that fits ${showJson(schema.contains)}`,
   minContains: (schema) => `expected at least ${schema.minContains} items that fit ${showJson(schema.contains)}`,
   maxContains: (schema) => `expected at most ${schema.maxContains} items that fit ${showJson(schema.contains)}`,
-  minProperties: (schema, value, run) => `expected at least ${schema.minProperties} properties, got ${keysIn(value as object, run).length}`,
-  maxProperties: (schema, value, run) => `expected at most ${schema.maxProperties} properties, got ${keysIn(value as object, run).length}`,
+  minProperties: (schema, value, run) =>
+    `expected at least ${schema.minProperties} properties, got ${keysIn(value as object, run).length}`,
+  maxProperties: (schema, value, run) =>
+    `expected at most ${schema.maxProperties} properties, got ${keysIn(value as object, run).length}`,
 };
 
 function got(value: unknown): string {

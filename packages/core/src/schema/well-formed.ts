@@ -75,8 +75,7 @@ const TYPE_NAMES = `one of ${TYPES.join(', ')}, or a list of them, each once`;
 const KEYWORDS: readonly KeywordCheck[] = [
   [
     ['type'],
-    (value) =>
-      TYPES.includes(value) || (Array.isArray(value) && value.length > 0 && areDifferentTypes(value)),
+    (value) => TYPES.includes(value) || (Array.isArray(value) && value.length > 0 && areDifferentTypes(value)),
     TYPE_NAMES,
   ],
   [['required'], isTexts, 'a list of property names'],
@@ -119,7 +118,10 @@ function checkAddresses(node: JsonSchemaObject, place: string): void {
   for (const keyword of ADDRESSES) {
     const address = node[keyword];
     if (typeof address === 'string' && address.length > LONGEST_ADDRESS)
-      refuse(place, `"${keyword}" has ${address.length} characters, and ${LONGEST_ADDRESS} are the most; use a shorter one`);
+      refuse(
+        place,
+        `"${keyword}" has ${address.length} characters, and ${LONGEST_ADDRESS} are the most; use a shorter one`,
+      );
   }
 }
 

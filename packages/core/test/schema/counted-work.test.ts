@@ -44,7 +44,11 @@ describe('[X26] a schema that is data', () => {
   test('takes steps for the keys of an object in whichever keyword asks for them', () => {
     const value = fields(1_000, 'k', () => 0);
     const none = measure({ anyOf: [{ type: 'object' }] }, value).steps;
-    for (const keywords of [{ propertyNames: false }, { additionalProperties: false }, { unevaluatedProperties: false }]) {
+    for (const keywords of [
+      { propertyNames: false },
+      { additionalProperties: false },
+      { unevaluatedProperties: false },
+    ]) {
       const { steps } = measure({ anyOf: [keywords, { type: 'object' }] }, value);
       expect(steps - none).toBeGreaterThan(1_000);
     }
@@ -58,9 +62,9 @@ describe('[X26] a schema that is data', () => {
       (inner) => ({ $id: `${'a'.repeat(400)}/`, properties: { a: inner } }),
       {},
     );
-    expect(read({ $id: 'https://a.example/', allOf: [nested, { $ref: '#' }], properties: { b: { $ref: '#/allOf/0' } } })).toThrow(
-      'address of more than 2,000 characters',
-    );
+    expect(
+      read({ $id: 'https://a.example/', allOf: [nested, { $ref: '#' }], properties: { b: { $ref: '#/allOf/0' } } }),
+    ).toThrow('address of more than 2,000 characters');
   });
 
   test('takes steps for the length of addresses that are resolved', () => {
@@ -97,7 +101,10 @@ describe('[X26] a schema that is data', () => {
   });
 
   test('lists 50 problems, and says how many more there are', () => {
-    const { issues = [] } = validate({ items: { type: 'string' } }, list(60, () => 1)) as { issues?: { message: string }[] };
+    const { issues = [] } = validate(
+      { items: { type: 'string' } },
+      list(60, () => 1),
+    ) as { issues?: { message: string }[] };
     expect(issues).toHaveLength(51);
     expect(issues.at(-1)).toEqual({ path: [], message: '10 more problems are not listed' });
     expect(jsonSchema({ items: { type: 'string' } })['~standard'].validate(list(60, () => 1))).toMatchObject({
@@ -126,7 +133,9 @@ describe('[X26] a schema that is data', () => {
     const schema = { items: { allOf: list(5, () => ({ $ref: '#/$defs/a' })) }, $defs: { a: { minLength: 3 } } };
     const run = createRun();
     const texts = list(3, (index) => 'x'.repeat(17_000) + index);
-    expect(createJsonCheck(openDocument(schema, 'data'))([...texts, 'short'], run)).toMatchObject({ value: { length: 4 } });
+    expect(createJsonCheck(openDocument(schema, 'data'))([...texts, 'short'], run)).toMatchObject({
+      value: { length: 4 },
+    });
     expect([...run.decided.values()].flatMap((known) => [...known.keys()])).toEqual(['short']);
   });
 

@@ -126,8 +126,23 @@ function countLargest(steps: { take(count?: number): void }): { readonly largest
 }
 
 const NAMES = ['a', 'b', '$ref', 'x-note'];
-const REFS = ['#', '#/$defs/a', '#/$defs/b', '#/x-note', '#/x-note/a', '#/properties/a', '#anchor'];
+const REFS = ['#c0', '#c50', '#', '#/$defs/a', '#/$defs/b', '#/x-note', '#/x-note/a', '#/properties/a', '#anchor'];
+const ALL_TYPES = ['null', 'boolean', 'object', 'array', 'number', 'string'];
+const MANY_CONSTANTS = Array.from({ length: 120 }, (_, index) => '\u0001'.repeat(100) + index);
 const FORMATS = ['url', 'uri', 'email', 'hostname', 'ipv6', 'date-time', 'unknown'];
+
+/** Definitions that each refer to the next one. */
+const CHAIN: Readonly<Record<string, JsonSchemaObject>> = Object.fromEntries(
+  Array.from({ length: 60 }, (_, index) => [`c${index}`, { $anchor: `c${index}`, $ref: `#c${index + 1}` }]),
+);
+const LAST = { $anchor: 'c60', default: 1, minProperties: 1 };
+
+/** What references of `REFS` lead to is there, so that few schemas are refused when they are read. */
+function withTargets(schema: JsonSchemaObject | boolean): JsonSchemaObject | boolean {
+  if (typeof schema === 'boolean') return schema;
+  const given = { a: {}, b: { type: 'object' }, ...(schema.$defs as object | undefined) };
+  return { properties: { a: {} }, 'x-note': { a: {} }, ...schema, $defs: { ...given, ...CHAIN, c60: LAST } };
+}
 
 const { schema: anySchema } = fc.letrec<{ schema: JsonSchemaObject | boolean }>((tie) => {
   const sub = tie('schema');
@@ -139,9 +154,10 @@ const { schema: anySchema } = fc.letrec<{ schema: JsonSchemaObject | boolean }>(
       fc.boolean(),
       fc.record(
         {
-          type: fc.constantFrom('object', 'array', 'string', ['number', 'null']),
+          type: fc.constantFrom('object', 'array', 'string', ['number', 'null'], ALL_TYPES),
           $ref: fc.constantFrom(...REFS),
           $anchor: fc.constant('anchor'),
+          $id: fc.constantFrom('a/', `${'a'.repeat(400)}/`, `https://a.example/${'a'.repeat(400)}/`),
           properties: map,
           patternProperties: fc.dictionary(fc.constantFrom('^(a+)+$', '['), sub, { maxKeys: 2 }),
           additionalProperties: sub,
@@ -158,12 +174,14 @@ const { schema: anySchema } = fc.letrec<{ schema: JsonSchemaObject | boolean }>(
           else: sub,
           dependentSchemas: map,
           $defs: map,
+          minProperties: fc.constantFrom(1, 5_000),
+          maxProperties: fc.constantFrom(1, 5_000),
           'x-note': fc.oneof(sub, map),
           pattern: fc.constantFrom('^(a+)+$', '['),
           format: fc.constantFrom(...FORMATS),
           uniqueItems: fc.boolean(),
           default: fc.constantFrom({}, [], 1),
-          enum: fc.array(fc.jsonValue({ maxDepth: 1 }), { maxLength: 3 }),
+          enum: fc.oneof(fc.array(fc.jsonValue({ maxDepth: 1 }), { maxLength: 3 }), fc.constant(MANY_CONSTANTS)),
           minLength: fc.nat({ max: 5 }),
           required: fc.subarray(NAMES),
         },
@@ -173,13 +191,19 @@ const { schema: anySchema } = fc.letrec<{ schema: JsonSchemaObject | boolean }>(
   };
 });
 
-const TEXTS = [`${'a'.repeat(30)}!`, 'http://a.example', 'x'.repeat(5_000)];
+const TEXTS = [
+  `${'a'.repeat(30)}!`,
+  'http://a.example',
+  'x'.repeat(5_000),
+  'x'.repeat(17_000),
+  `http://${'ä'.repeat(8_000)}`,
+];
 const smallValue = fc.jsonValue({ maxDepth: 3, stringUnit: fc.constantFrom('a', '!', ...NAMES) });
 /** One value many times: as it is printed if a test fails, it stays small. */
 const anyValue = fc.record({
   part: fc.oneof(smallValue, fc.constantFrom(...TEXTS)),
-  place: fc.constantFrom('itself', 'items', 'properties', 'levels'),
-  times: fc.constantFrom(3, 300, 3_000),
+  place: fc.constantFrom('itself', 'items', 'properties', 'long keys', 'levels'),
+  times: fc.constantFrom(3, 300, 3_000, 10_000),
 });
 
 function toValue({ part, place, times }: { part: unknown; place: string; times: number }): unknown {
@@ -189,6 +213,8 @@ function toValue({ part, place, times }: { part: unknown; place: string; times: 
       return parts;
     case 'properties':
       return Object.fromEntries(parts.map((one, index) => [index < NAMES.length ? NAMES[index] : `k${index}`, one]));
+    case 'long keys':
+      return Object.fromEntries(parts.slice(0, 30).map((one, index) => ['k'.repeat(20_000) + index, one]));
     case 'levels':
       return parts.slice(0, 300).reduce((inner) => ({ a: inner, b: [part] }), part);
     default:
@@ -198,7 +224,7 @@ function toValue({ part, place, times }: { part: unknown; place: string; times: 
 
 test('[X26] whatever the schema and the value, the result is a decision within the steps and within 50 ms', () => {
   fc.assert(
-    fc.property(anySchema, anyValue, (schema, shape) => {
+    fc.property(anySchema.map(withTargets), anyValue, (schema, shape) => {
       const value = toValue(shape);
       const document = orRefused(() => openDocument(schema, 'data'));
       if (document === undefined || orRefused(() => jsonSchema(schema, { origin: 'data' })) === undefined) return;
