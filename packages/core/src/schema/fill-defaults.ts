@@ -67,9 +67,14 @@ export function compileDefaults(document: SchemaDocument): (value: unknown, step
       passed.add(node);
       node = resolve(node);
     }
-    const found = isSchemaObject(node) ? (defaults.get(node) ?? node.default) : undefined;
+    const found = isSchemaObject(node) ? knownDefault(node) : undefined;
     for (const one of passed) defaults.set(one, found);
     return found;
+  }
+
+  /** A default may be null. */
+  function knownDefault(node: JsonSchemaObject): unknown {
+    return defaults.has(node) ? defaults.get(node) : node.default;
   }
 
   function fillItems(node: JsonSchemaObject): readonly Fill[] {

@@ -127,6 +127,8 @@ describe('[X26] a schema that is data', () => {
     const [short, long] = [measure(schema(2), {}), measure(schema(90), {})];
     expect([short.result, long.result]).toEqual([filled, filled]);
     expect(long.steps - short.steps).toBe(88);
+    const nothing = { properties: fields(2, 'p', () => ({ $ref: '#/$defs/a0' })), $defs: chain(2, { default: null }) };
+    expect(validate(nothing, {})).toEqual({ value: { p0: null, p1: null } });
   });
 
   test('remembers no long texts, and decides the same for them', () => {
