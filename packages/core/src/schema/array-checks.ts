@@ -33,8 +33,10 @@ function makeFirst(keyword: string, list: unknown, { checkOf }: CheckMaker): Che
   return (value, context) => {
     const items = value as readonly unknown[];
     context.evaluated?.addFirstItems(Math.min(checks.length, items.length));
-    return all(checks.slice(0, items.length).entries(), context, ([index, check]) =>
-      check(items[index], inside(context, keyword, index)),
+    return all(
+      indexes(0, Math.min(checks.length, items.length)),
+      context,
+      (index) => checks[index]?.(items[index], inside(context, keyword, index)) !== false,
     );
   };
 }

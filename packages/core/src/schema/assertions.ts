@@ -1,14 +1,13 @@
-import type { Check, MakeCheck } from './check.ts';
-import { fail } from './check.ts';
+import { type Check, fail, keysIn, type MakeCheck, type Run } from './check.ts';
 import { equalJson, hasEqualItems } from './equal-json.ts';
-import { FORMATS } from './formats.ts';
+import { FORMATS, formatSteps } from './formats.ts';
 import type { JsonSchemaObject } from './json-schema-object.ts';
 import { isMultipleOf } from './multiple-of.ts';
 import type { Steps } from './steps.ts';
 import { isSchemaObject, textsOf } from './subschemas.ts';
 import { textLength } from './text-length.ts';
 
-type Test<T> = (value: T, schema: JsonSchemaObject, steps: Steps) => boolean;
+type Test<T> = (value: T, schema: JsonSchemaObject, run: Run) => boolean;
 type Tests<T> = Readonly<Record<string, Test<T>>>;
 type Checks = readonly (readonly [keyword: string, make: MakeCheck])[];
 
@@ -18,13 +17,14 @@ function assertions<T>(tests: Tests<T>): Checks {
 }
 
 function assertion<T>(keyword: string, schema: JsonSchemaObject, test: Test<T>): Check {
-  return (value, context) => test(value as T, schema, context.run.steps) || fail(context, { keyword, schema, value });
+  return (value, context) => test(value as T, schema, context.run) || fail(context, { keyword, schema, value });
 }
 
 export const ANY_ASSERTIONS: Checks = assertions<unknown>({
   type: (value, { type }) => (Array.isArray(type) ? type.some((one) => isOfType(value, one)) : isOfType(value, type)),
-  const: (value, schema, steps) => equalJson(value, schema.const, steps),
-  enum: (value, schema, steps) => Array.isArray(schema.enum) && schema.enum.some((one) => equalJson(value, one, steps)),
+  const: (value, schema, { steps }) => equalJson(value, schema.const, steps),
+  enum: (value, schema, { steps }) =>
+    Array.isArray(schema.enum) && schema.enum.some((one) => equalJson(value, one, steps)),
 });
 
 function isOfType(value: unknown, type: unknown): boolean {
@@ -43,11 +43,11 @@ function isOfType(value: unknown, type: unknown): boolean {
 }
 
 export const OBJECT_ASSERTIONS: Checks = assertions<Readonly<Record<string, unknown>>>({
-  required: (value, { required }, steps) => hasAll(value, required, steps),
-  minProperties: (value, { minProperties }) => Object.keys(value).length >= Number(minProperties),
-  maxProperties: (value, { maxProperties }) => Object.keys(value).length <= Number(maxProperties),
-  dependentRequired: (value, { dependentRequired }, steps) => hasAllBeside(value, dependentRequired, steps),
-  dependencies: (value, { dependencies }, steps) => hasAllBeside(value, dependencies, steps),
+  required: (value, { required }, { steps }) => hasAll(value, required, steps),
+  minProperties: (value, { minProperties }, run) => keysIn(value, run).length >= Number(minProperties),
+  maxProperties: (value, { maxProperties }, run) => keysIn(value, run).length <= Number(maxProperties),
+  dependentRequired: (value, { dependentRequired }, { steps }) => hasAllBeside(value, dependentRequired, steps),
+  dependencies: (value, { dependencies }, { steps }) => hasAllBeside(value, dependencies, steps),
 });
 
 function hasAll(value: object, names: unknown, steps: Steps): boolean {
@@ -69,7 +69,7 @@ export const ARRAY_ASSERTIONS: Checks = assertions<readonly unknown[]>({
 });
 
 export const UNIQUE_ITEMS: Checks = assertions<readonly unknown[]>({
-  uniqueItems: (value, { uniqueItems }, steps) => uniqueItems !== true || !hasEqualItems(value, steps),
+  uniqueItems: (value, { uniqueItems }, { steps }) => uniqueItems !== true || !hasEqualItems(value, steps),
 });
 
 export const NUMBER_ASSERTIONS: Checks = assertions<number>({
@@ -82,7 +82,7 @@ export const NUMBER_ASSERTIONS: Checks = assertions<number>({
     typeof exclusiveMinimum === 'boolean' || value > Number(exclusiveMinimum),
   exclusiveMaximum: (value, { exclusiveMaximum }) =>
     typeof exclusiveMaximum === 'boolean' || value < Number(exclusiveMaximum),
-  multipleOf: (value, { multipleOf }, steps) => {
+  multipleOf: (value, { multipleOf }, { steps }) => {
     // Numbers of hundreds of digits may be divided.
     steps.take(80);
     return isMultipleOf(value, Number(multipleOf));
@@ -91,11 +91,11 @@ export const NUMBER_ASSERTIONS: Checks = assertions<number>({
 
 export const TEXT_ASSERTIONS: Checks = [
   ...assertions<string>({
-    minLength: (value, { minLength }, steps) => {
+    minLength: (value, { minLength }, { steps }) => {
       steps.takeText(value.length * 4);
       return textLength(value) >= Number(minLength);
     },
-    maxLength: (value, { maxLength }, steps) => {
+    maxLength: (value, { maxLength }, { steps }) => {
       steps.takeText(value.length * 4);
       return textLength(value) <= Number(maxLength);
     },
@@ -113,9 +113,8 @@ function makePattern(schema: JsonSchemaObject, { document }: Parameters<MakeChec
 function makeFormat(schema: JsonSchemaObject): Check | undefined {
   const isFormat = FORMATS.get(String(schema.format));
   if (isFormat === undefined) return undefined;
-  return assertion<string>('format', schema, (value, _schema, steps) => {
-    steps.take(10);
-    steps.takeText(value.length * 4);
+  return assertion<string>('format', schema, (value, _schema, { steps }) => {
+    steps.take(formatSteps(String(schema.format), value));
     return isFormat(value);
   });
 }

@@ -8,10 +8,22 @@ export interface Run {
   readonly steps: Steps;
   /** Whether a value fits a schema that references lead to, by schema and value: they lead to the same one again and again. */
   readonly decided: Map<Check, Map<unknown, boolean>>;
+  /** The keys of each object that was asked for them. */
+  readonly keys: WeakMap<object, readonly string[]>;
 }
 
 export function createRun(limit?: number): Run {
-  return { steps: new Steps('checking it against the schema', limit), decided: new Map() };
+  return { steps: new Steps('checking it against the schema', limit), decided: new Map(), keys: new WeakMap() };
+}
+
+/** The keys of an object in the value. They are listed once, and each takes a step: many schemas ask for the same ones. */
+export function keysIn(object: object, { keys, steps }: Run): readonly string[] {
+  const known = keys.get(object);
+  if (known !== undefined) return known;
+  const listed = Object.keys(object);
+  steps.take(listed.length);
+  keys.set(object, listed);
+  return listed;
 }
 
 /** A place in the value. Places are compared by identity: two schemas that apply to the same value have the same place. */

@@ -18,7 +18,7 @@ type Makers = Readonly<
 
 const NO_KEYS: ReadonlySet<string> = new Set();
 
-/** Definitions made on demand: recursion ends because a name is given before the definition is made. */
+/** Definitions made on demand: they may refer to themselves, because a name is given before the definition is made. */
 export function createClosedDefinitions(
   root: JsonSchemaObject,
   { steps }: SchemaDocument,
@@ -29,6 +29,8 @@ export function createClosedDefinitions(
   const taken = new Set(originals.values());
   const names = new Map<JsonSchemaObject, Map<string, string>>();
   const made = new Map<string, JsonSchemaObject>();
+  // A list instead of recursion: references may lead from each definition to the next one.
+  const waiting: (() => void)[] = [];
 
   function refTo(target: JsonSchemaObject, mode: DefinitionMode, shared: ReadonlySet<string> = NO_KEYS): string {
     if (target === root && mode === 'closed') return '#';
@@ -40,7 +42,7 @@ export function createClosedDefinitions(
     if (!uses.has(use)) {
       uses.set(use, name);
       made.set(name, {});
-      made.set(name, make[mode](target, shared));
+      waiting.push(() => made.set(name, make[mode](target, shared)));
     }
     return `#/${keyword}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
   }
@@ -56,8 +58,13 @@ export function createClosedDefinitions(
     }
   }
 
+  function addTo(schema: JsonSchemaObject): JsonSchemaObject {
+    for (let makeNext = waiting.shift(); makeNext !== undefined; makeNext = waiting.shift()) makeNext();
+    return made.size === 0 ? schema : { ...schema, [keyword]: Object.fromEntries(made) };
+  }
+
   return {
     refTo,
-    addTo: (schema) => (made.size === 0 ? schema : { ...schema, [keyword]: Object.fromEntries(made) }),
+    addTo,
   };
 }

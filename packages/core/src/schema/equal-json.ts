@@ -21,15 +21,47 @@ export function hasEqualItems(items: readonly unknown[], steps: Steps): boolean 
   return texts.size < items.length;
 }
 
-/** The same text for equal values, and another one for others. */
+/** The same text for equal values, and another one for others. Its pieces are put together once, whatever the levels. */
 function canonicalText(value: unknown, steps: Steps): string {
+  const pieces: string[] = [];
+  writeValue(value, pieces, steps);
+  return pieces.join('');
+}
+
+function writeValue(value: unknown, pieces: string[], steps: Steps): void {
   steps.take(8);
-  if (typeof value === 'string') steps.takeText(value.length * 8);
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? String(value);
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalText(item, steps)).join()}]`;
-  const keys = Object.keys(value).sort();
-  steps.take(8 * keys.length);
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalText(fieldOf(value, key), steps)}`).join()}}`;
+  if (typeof value === 'string') writeText(value, pieces, steps);
+  else if (typeof value !== 'object' || value === null) pieces.push(JSON.stringify(value) ?? String(value));
+  else if (Array.isArray(value)) writeList(value, pieces, steps);
+  else writeObject(value, pieces, steps);
+}
+
+function writeText(text: string, pieces: string[], steps: Steps): void {
+  steps.takeText(text.length * 8);
+  pieces.push(JSON.stringify(text));
+}
+
+function writeList(list: readonly unknown[], pieces: string[], steps: Steps): void {
+  pieces.push('[');
+  for (const item of list) {
+    writeValue(item, pieces, steps);
+    pieces.push(',');
+  }
+  pieces.push(']');
+}
+
+function writeObject(value: object, pieces: string[], steps: Steps): void {
+  const keys = Object.keys(value);
+  // Sorting compares keys, and each may be long.
+  for (const key of keys) steps.takeText(8 * (32 + key.length));
+  pieces.push('{');
+  for (const key of keys.sort()) {
+    writeText(key, pieces, steps);
+    pieces.push(':');
+    writeValue(fieldOf(value, key), pieces, steps);
+    pieces.push(',');
+  }
+  pieces.push('}');
 }
 
 function fieldOf(value: object, key: string): unknown {

@@ -1,5 +1,5 @@
-import { createRun, type Run } from './check.ts';
-import { formatPath } from './format-path.ts';
+import { createRun, keysIn, type Run } from './check.ts';
+import { formatPath, takePath } from './format-path.ts';
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { createKnownNames, patternsOf } from './known-names.ts';
 import { openDocument, type SchemaDocument } from './schema-document.ts';
@@ -34,11 +34,13 @@ export function compileExtraKeyFinder(document: SchemaDocument): FindExtraKeys {
   return (value, run = createRun()) => {
     const trail: Trail = { run, keys: [], found: undefined };
     visit(value, trail);
-    return trail.found === undefined ? NONE : [...trail.found.values()];
+    return trail.found === undefined ? NONE : [...trail.found.values()].flatMap((byKey) => [...byKey.values()]);
   };
 }
 
 const MOST_NAMES_SHOWN = 40;
+/** For one name: its first characters are escaped and copied. */
+const SHOWING_STEPS = 2;
 
 export function describeExtraKey({ path, known }: ExtraKey): { path: readonly PropertyKey[]; message: string } {
   const names = known.slice(0, MOST_NAMES_SHOWN).map(showJson);
@@ -52,11 +54,11 @@ export function describeExtraKey({ path, known }: ExtraKey): { path: readonly Pr
   };
 }
 
-/** Where the walk is, and what it has found, by path: two schemas may refuse the same key. */
+/** Where the walk is, and what it has found, by object and key: two schemas may refuse the same key. */
 interface Trail {
   readonly run: Run;
   readonly keys: PropertyKey[];
-  found: Map<string, ExtraKey> | undefined;
+  found: Map<object, Map<string, ExtraKey>> | undefined;
 }
 
 type Visit = (value: unknown, trail: Trail) => void;
@@ -67,7 +69,7 @@ function createVisitors(document: SchemaDocument): VisitOf {
   const choice = createUnionChoice(document, (node, value, run) => {
     const trail: Trail = { run, keys: [], found: undefined };
     visitOf(node)?.(value, trail);
-    return trail.found?.size ?? 0;
+    return [...(trail.found?.values() ?? [])].reduce((sum, byKey) => sum + byKey.size, 0);
   });
   const knownNames = createKnownNames(document, choice);
 
@@ -151,9 +153,9 @@ function reportUnknown(
   names: readonly string[],
   isKnown: (key: string) => boolean,
 ): void {
-  const keys = Object.keys(value);
+  const keys = keysIn(value, trail.run);
   trail.run.steps.take(keys.length);
-  for (const key of keys) if (!isKnown(key) && value[key] !== undefined) report(trail, key, names);
+  for (const key of keys) if (!isKnown(key) && value[key] !== undefined) report(trail, value, key, names);
 }
 
 function visitProperties(node: JsonSchemaObject, document: SchemaDocument, visitOf: VisitOf): Visit | undefined {
@@ -171,7 +173,7 @@ function visitProperties(node: JsonSchemaObject, document: SchemaDocument, visit
     trail.run.steps.take(own.length);
     for (const [key, visit] of own) if (Object.hasOwn(value, key)) visitAt(key, value[key], trail, visit);
     if (byPattern.length === 0 && others === undefined) return;
-    const keys = Object.keys(value);
+    const keys = keysIn(value, trail.run);
     trail.run.steps.take(keys.length);
     for (const key of keys) {
       for (const [pattern, visit] of byPattern) if (pattern.test(key)) visitAt(key, value[key], trail, visit);
@@ -225,11 +227,13 @@ function visitAt(key: PropertyKey, value: unknown, trail: Trail, visit: Visit): 
   trail.keys.pop();
 }
 
-function report(trail: Trail, key: string, known: readonly string[]): void {
+function report(trail: Trail, object: object, key: string, known: readonly string[]): void {
   const path = [...trail.keys, key];
-  trail.run.steps.take(PROBLEM_STEPS + path.length + Math.min(known.length, MOST_NAMES_SHOWN));
+  takePath(path, trail.run.steps);
+  trail.run.steps.take(PROBLEM_STEPS + SHOWING_STEPS * Math.min(known.length, MOST_NAMES_SHOWN));
   trail.found ??= new Map();
-  trail.found.set(formatPath(path), { path, known });
+  const byKey = trail.found.get(object) ?? new Map<string, ExtraKey>();
+  trail.found.set(object, byKey.set(key, { path, known }));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -17,6 +17,8 @@ type Fill = (value: unknown, filling: Filling) => void;
 export function compileDefaults(document: SchemaDocument): (value: unknown, steps: Steps) => unknown {
   const { root, resolve, isOnlyRefRead } = document;
   const fills = new Map<JsonSchemaObject, Fill>();
+  // Many properties refer to the same schema.
+  const defaults = new Map<JsonSchemaObject, unknown>();
 
   function fillOf(node: JsonSchemaNode): Fill {
     if (!isSchemaObject(node)) return () => undefined;
@@ -43,10 +45,10 @@ export function compileDefaults(document: SchemaDocument): (value: unknown, step
 
   function fillProperty(key: string, sub: JsonSchemaNode): Fill {
     const inside = fillOf(sub);
-    const byDefault = defaultOf(sub);
     return (value, filling) => {
       if (!isSchemaObject(value)) return;
       if (Object.hasOwn(value, key)) return inside(value[key], filling);
+      const byDefault = defaultOf(sub, filling.steps);
       if (byDefault === undefined || filling.inserting.has(sub)) return;
       const { inserting, steps } = filling;
       steps.take(inserting.size);
@@ -57,10 +59,22 @@ export function compileDefaults(document: SchemaDocument): (value: unknown, step
   }
 
   /** A reference's own default, or that of the schema it leads to. */
-  function defaultOf(node: JsonSchemaNode | undefined, seen: ReadonlySet<unknown> = new Set()): unknown {
-    if (!isSchemaObject(node) || seen.has(node)) return undefined;
-    if (Object.hasOwn(node, 'default')) return node.default;
-    return defaultOf(resolve(node), new Set(seen).add(node));
+  function defaultOf(first: JsonSchemaNode, steps: Steps): unknown {
+    const passed = new Set<JsonSchemaObject>();
+    let node: JsonSchemaNode | undefined = first;
+    while (isSchemaObject(node) && !passed.has(node) && !defaults.has(node) && !Object.hasOwn(node, 'default')) {
+      steps.take();
+      passed.add(node);
+      node = resolve(node);
+    }
+    const found = isSchemaObject(node) ? knownDefault(node) : undefined;
+    for (const one of passed) defaults.set(one, found);
+    return found;
+  }
+
+  /** A default may be null. */
+  function knownDefault(node: JsonSchemaObject): unknown {
+    return defaults.has(node) ? defaults.get(node) : node.default;
   }
 
   function fillItems(node: JsonSchemaObject): readonly Fill[] {

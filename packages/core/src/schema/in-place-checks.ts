@@ -37,9 +37,14 @@ export function makeRef(node: JsonSchemaObject, { document, checkOf }: CheckMake
   };
 }
 
+/** Of a text. To find a longer one among those that are remembered, it may have to be compared with each. */
+const LONGEST_REMEMBERED = 1_000;
+
 /** Remembers the decision: with schemas that refer to others twice, the ways to the last one double with each. */
 function decide(check: Check, value: unknown, context: Context): boolean {
-  const { decided } = context.run;
+  const { decided, steps } = context.run;
+  if (typeof value === 'string' && value.length > LONGEST_REMEMBERED) return check(value, context);
+  if (typeof value === 'string') steps.takeText(value.length);
   const known = decided.get(check) ?? new Map<unknown, boolean>();
   decided.set(check, known);
   const before = known.get(value);

@@ -56,9 +56,20 @@ function compile(document: SchemaDocument): (value: unknown, run: Run) => Result
       value,
       extra.map(({ path }) => path),
     );
-    const issues = [...extra.map(describeExtraKey), ...readIssues(interpreter.findings(rest, run), run.steps)];
-    return issues.length > 0 ? issues : [{ message: 'does not fit the schema', path: [] }];
+    const issues = [...extra.map(describeExtraKey), ...readIssues(interpreter.findings(rest, run), run)];
+    if (issues.length === 0) return [{ message: 'does not fit the schema', path: [] }];
+    return document.origin === 'data' ? firstOf(issues) : issues;
   }
+}
+
+const MOST_ISSUES = 50;
+
+/** What is wrong with a value that others sent against a schema that others wrote may be thousands of things. */
+function firstOf(issues: readonly StandardSchemaV1.Issue[]): readonly StandardSchemaV1.Issue[] {
+  const more = issues.length - MOST_ISSUES;
+  if (more <= 0) return issues;
+  const message = `${more} more ${more === 1 ? 'problem is' : 'problems are'} not listed`;
+  return [...issues.slice(0, MOST_ISSUES), { message, path: [] }];
 }
 
 /** That the value does not fit is known already, even if the steps do not suffice to say why. */

@@ -1,4 +1,4 @@
-import type { Run } from './check.ts';
+import { keysIn, type Run } from './check.ts';
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import type { SchemaDocument } from './schema-document.ts';
 import { isSchemaObject, listOf, mapOf } from './subschemas.ts';
@@ -36,12 +36,12 @@ function ownNames(node: JsonSchemaObject, document: SchemaDocument): CollectName
   const patterns = patternsOf(node, document);
   const isOpen =
     isOpening(node.additionalProperties) || isOpening(node.unevaluatedProperties) || document.hasHiddenNames(node);
-  return (value, names, { steps }) => {
-    steps.take(own.length);
+  return (value, names, run) => {
+    run.steps.take(own.length);
     for (const name of own) names.add(name);
     if (!isOpen && patterns.length === 0) return;
-    const keys = Object.keys(value);
-    steps.take(keys.length);
+    const keys = keysIn(value, run);
+    run.steps.take(keys.length);
     for (const key of keys) if (isOpen || patterns.some((pattern) => pattern.test(key))) names.add(key);
   };
 }

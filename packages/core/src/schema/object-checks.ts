@@ -1,5 +1,5 @@
 import { OBJECT_ASSERTIONS } from './assertions.ts';
-import { all, type Check, type CheckMaker, inside, type MakeCheck } from './check.ts';
+import { all, type Check, type CheckMaker, inside, keysIn, type MakeCheck } from './check.ts';
 import { makeDependentSchemas } from './in-place-checks.ts';
 import type { JsonSchemaObject } from './json-schema-object.ts';
 import { isSchemaNode, mapOf } from './subschemas.ts';
@@ -22,7 +22,7 @@ function makePropertyNames({ propertyNames }: JsonSchemaObject, { checkOf }: Che
   if (!isSchemaNode(propertyNames)) return undefined;
   const check = checkOf(propertyNames);
   return (value, context) =>
-    all(Object.keys(value as object), context, (key) => {
+    all(keysIn(value as object, context.run), context, (key) => {
       const { run, report } = inside(context, 'propertyNames', key);
       return check(key, { run, report: report && { ...report, isName: true } });
     });
@@ -45,7 +45,7 @@ function makePatternProperties(node: JsonSchemaObject, { document, checkOf }: Ch
   );
   return (value, context) =>
     all(entries, context, ([pattern, check]) =>
-      all(Object.keys(value as object), context, (key) => {
+      all(keysIn(value as object, context.run), context, (key) => {
         if (pattern?.test(key) !== true) return true;
         context.evaluated?.addKey(key);
         return check((value as Fields)[key], inside(context, 'patternProperties', key));
@@ -70,7 +70,7 @@ function makeAdditionalProperties(node: JsonSchemaObject, maker: CheckMaker): Ch
   return (value, context) => {
     context.evaluated?.addEveryKey();
     if (sub === true) return true;
-    return all(Object.keys(value as object), context, (key) => {
+    return all(keysIn(value as object, context.run), context, (key) => {
       if (named.has(key) || patterns.some((pattern) => pattern.test(key))) return true;
       return check((value as Fields)[key], inside(context, 'additionalProperties', key));
     });
@@ -83,7 +83,7 @@ function makeUnevaluatedProperties(node: JsonSchemaObject, { checkOf, extraKeys 
   if (!isSchemaNode(sub) || (sub === false && extraKeys === 'ignored')) return undefined;
   const check = checkOf(sub);
   return (value, context) => {
-    const fits = all(Object.keys(value as object), context, (key) => {
+    const fits = all(keysIn(value as object, context.run), context, (key) => {
       if (context.evaluated?.hasKey(key) === true) return true;
       return check((value as Fields)[key], inside(context, 'unevaluatedProperties', key));
     });

@@ -1,4 +1,7 @@
+import { SchemaError } from '../errors.ts';
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
+import { showJson } from './show-json.ts';
+import type { Steps } from './steps.ts';
 import { forEachSubschema, isSchemaNode, isSchemaObject } from './subschemas.ts';
 
 /** The schema that a node's `$ref` points to, or undefined where it points nowhere. */
@@ -12,8 +15,15 @@ interface Resource {
 
 const ROOT_URI = 'schema:/root';
 
-/** Resolves references inside one document; nothing is ever fetched. */
-export function createRefResolver(root: JsonSchemaNode): ResolveRef {
+/** What reading addresses may take. */
+export interface RefLimits {
+  readonly steps: Steps;
+  /** Of a URI, in characters. */
+  readonly longest: number;
+}
+
+/** Resolves references inside one document; nothing is ever fetched. Throws a SchemaError where an address is too long. */
+export function createRefResolver(root: JsonSchemaNode, limits: RefLimits): ResolveRef {
   const document: Resource = { uri: ROOT_URI, root };
   let made: Index | undefined;
   // Everything that reads a schema asks again for the same references.
@@ -26,11 +36,12 @@ export function createRefResolver(root: JsonSchemaNode): ResolveRef {
 
   function find(node: JsonSchemaObject, ref: string): JsonSchemaNode | undefined {
     // Most schemas have no references, and need no index.
-    made ??= indexOf(document);
+    made ??= indexOf(document, limits);
     const { targets, homes } = made;
     const [address = '', fragment = ''] = ref.split('#', 2);
     const { uri } = homes.get(node) ?? document;
-    const base = address === '' ? uri : absolute(address, uri);
+    const base = address === '' ? uri : absolute(address, uri, limits);
+    limits.steps.takeText(base.length + ref.length);
     if (fragment !== '' && !fragment.startsWith('/')) return targets.get(`${base}#${fragment}`);
     return followPointer(targets.get(base), fragment);
   }
@@ -43,7 +54,7 @@ interface Index {
   readonly homes: ReadonlyMap<JsonSchemaNode, Resource>;
 }
 
-function indexOf(document: Resource): Index {
+function indexOf(document: Resource, limits: RefLimits): Index {
   const targets = new Map<string, JsonSchemaNode>([[document.uri, document.root]]);
   const homes = new Map<JsonSchemaNode, Resource>();
   index(document.root, document);
@@ -51,22 +62,40 @@ function indexOf(document: Resource): Index {
 
   function index(node: JsonSchemaNode, outer: Resource): void {
     if (!isSchemaObject(node) || homes.has(node)) return;
-    const resource = resourceOf(node, outer);
+    const resource = resourceOf(node, outer, limits);
     homes.set(node, resource);
     targets.set(resource.uri, resource.root);
-    if (typeof node.$anchor === 'string') targets.set(`${resource.uri}#${node.$anchor}`, node);
-    if (typeof node.$id === 'string' && node.$id.startsWith('#')) targets.set(resource.uri + node.$id, node);
+    for (const anchor of anchorsOf(node)) {
+      limits.steps.takeText(resource.uri.length + anchor.length);
+      targets.set(resource.uri + anchor, node);
+    }
     forEachSubschema(node, (sub) => index(sub, resource));
   }
 }
 
-function resourceOf(node: JsonSchemaObject, outer: Resource): Resource {
-  if (typeof node.$id !== 'string' || node.$id.startsWith('#')) return outer;
-  return { uri: absolute(node.$id, outer.uri).replace(/#$/, ''), root: node };
+/** With the `#` before them. Up to draft 7, they are written as an `$id`. */
+function anchorsOf({ $anchor, $id }: JsonSchemaObject): readonly string[] {
+  const anchors = typeof $anchor === 'string' ? [`#${$anchor}`] : [];
+  return typeof $id === 'string' && $id.startsWith('#') ? [...anchors, $id] : anchors;
 }
 
-function absolute(uri: string, base: string): string {
-  return URL.canParse(uri, base) ? new URL(uri, base).href : uri;
+function resourceOf(node: JsonSchemaObject, outer: Resource, limits: RefLimits): Resource {
+  if (typeof node.$id !== 'string' || node.$id.startsWith('#')) return outer;
+  return { uri: absolute(node.$id, outer.uri, limits).replace(/#$/, ''), root: node };
+}
+
+function absolute(uri: string, base: string, { steps, longest }: RefLimits): string {
+  if (uri.length + base.length > 2 * longest) throw tooLong(uri, longest);
+  steps.takeText(4 * (uri.length + base.length));
+  const resolved = URL.canParse(uri, base) ? new URL(uri, base).href : uri;
+  if (resolved.length > longest) throw tooLong(uri, longest);
+  return resolved;
+}
+
+function tooLong(uri: string, longest: number): SchemaError {
+  return new SchemaError(
+    `The JSON Schema has an address of more than ${longest.toLocaleString('en')} characters: ${showJson(uri)}, resolved against the "$id" around it. Use shorter ones, or "$ref" with "#/$defs/…".`,
+  );
 }
 
 function followPointer(from: JsonSchemaNode | undefined, pointer: string): JsonSchemaNode | undefined {

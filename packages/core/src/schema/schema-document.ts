@@ -28,9 +28,14 @@ export interface SchemaDocument {
   hasHiddenNames(node: JsonSchemaObject): boolean;
 }
 
+/** Of an address in a schema that is data. */
+const LONGEST_URI = 2_000;
+
 /** Throws a SchemaError for data that is too large. */
 export function openDocument(root: JsonSchemaNode, origin: SchemaOrigin = 'code'): SchemaDocument {
   const draft = draftOf(root);
+  const limit = origin === 'data' ? prepareSteps(schemaSize(root)) : undefined;
+  const steps = new Steps('making the JSON Schema ready', limit);
   const compile = (source: string): RegExp | undefined => {
     const pattern = unicodePattern(source);
     return pattern === undefined ? undefined : new RegExp(pattern, 'u');
@@ -39,9 +44,9 @@ export function openDocument(root: JsonSchemaNode, origin: SchemaOrigin = 'code'
     root,
     origin,
     draft,
-    resolve: createRefResolver(root),
+    resolve: createRefResolver(root, { steps, longest: origin === 'data' ? LONGEST_URI : Number.POSITIVE_INFINITY }),
     isOnlyRefRead: refHidesSiblings(draft),
-    steps: new Steps('making the JSON Schema ready', origin === 'data' ? prepareSteps(schemaSize(root)) : undefined),
+    steps,
     pattern: origin === 'data' ? () => undefined : compile,
     hasHiddenNames: ({ patternProperties }) => origin === 'data' && mapOf(patternProperties).length > 0,
   };

@@ -3,6 +3,7 @@ import { createInterpreter, type Interpreter } from './interpreter.ts';
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import type { ResolveRef } from './refs.ts';
 import type { SchemaDocument } from './schema-document.ts';
+import type { Steps } from './steps.ts';
 import { isSchemaObject, mapOf } from './subschemas.ts';
 
 /** Tells which alternative of a union a value was meant for. */
@@ -27,7 +28,7 @@ export function createUnionChoice(
     const test = tests.get(branch) ?? compileMayFit(branch, document.resolve);
     tests.set(branch, test);
     steps.take(test.cost);
-    return test.mayFit(value);
+    return test.mayFit(value, steps);
   }
 
   return {
@@ -62,7 +63,7 @@ function fewest<T>(candidates: readonly T[], count: (candidate: T) => number): r
 
 interface QuickTest {
   /** False only where the alternative's type, or a constant in it, rules the value out. */
-  readonly mayFit: (value: unknown) => boolean;
+  readonly mayFit: (value: unknown, steps: Steps) => boolean;
   readonly cost: number;
 }
 
@@ -74,10 +75,15 @@ function compileMayFit(branch: JsonSchemaNode, resolve: ResolveRef): QuickTest {
     const values = isSchemaObject(sub) ? constantsOf(sub) : undefined;
     return values === undefined ? [] : [[key, new Set(values)] as const];
   });
-  const mayFit = (value: unknown): boolean => {
+  const mayFit = (value: unknown, steps: Steps): boolean => {
     if (types?.includes(Array.isArray(value) ? 'array' : 'object') === false) return false;
     const object = value as Record<string, unknown>;
-    return constants.every(([key, values]) => !Object.hasOwn(object, key) || values.has(object[key]));
+    return constants.every(([key, values]) => {
+      const field = Object.hasOwn(object, key) ? object[key] : undefined;
+      // A long text may have to be compared with each of them.
+      if (typeof field === 'string' && field.length > 1_000) steps.takeText(field.length * values.size);
+      return !Object.hasOwn(object, key) || values.has(field);
+    });
   };
   return { cost: 1 + constants.length, mayFit };
 }

@@ -9,8 +9,10 @@ import { unicodePattern } from './unicode-pattern.ts';
 /** Throws a SchemaError that names the place, so that a mistake shows when the tool is defined and not in its first call. */
 export function assertWellFormed({ root, resolve, origin }: SchemaDocument): void {
   const state = new Map<object, 'open' | 'done'>();
-  const findCircle = createCircleFinder(resolve);
-  check(root, '#');
+  const findCircle = createCircleFinder(resolve, origin === 'data' ? MOST_IN_PLACE : Number.POSITIVE_INFINITY);
+  // A list instead of recursion: references may lead from each definition to the next one.
+  const waiting: [node: JsonSchemaNode, place: string][] = [[root, '#']];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) check(...next);
 
   function check(node: unknown, place: string): void {
     if (typeof node === 'boolean') return;
@@ -19,6 +21,7 @@ export function assertWellFormed({ root, resolve, origin }: SchemaDocument): voi
     if (state.get(node) === 'open') refuse(place, 'the schema object contains itself; use $ref for recursion');
     state.set(node, 'open');
     checkKeywords(node, place);
+    if (origin === 'data') checkAddresses(node, place);
     if (typeof node.pattern === 'string') checkPattern(node.pattern, place);
     for (const [keyword, value] of Object.entries(node)) checkHolder(keyword, value, `${place}/${keyword}`);
     state.set(node, 'done');
@@ -46,7 +49,7 @@ export function assertWellFormed({ root, resolve, origin }: SchemaDocument): voi
     const target = resolve(node);
     if (target === undefined)
       refuse(place, `$ref ${showJson(node.$ref)} leads nowhere; only references inside the schema are followed`);
-    if (isSchemaObject(target) && !state.has(target)) check(target, String(node.$ref));
+    if (isSchemaObject(target) && !state.has(target)) waiting.push([target, String(node.$ref)]);
     const circle = findCircle(node);
     if (circle !== undefined)
       refuse(place, `$ref ${showJson(circle)} leads back to itself without going into the value`);
@@ -59,16 +62,20 @@ export function assertWellFormed({ root, resolve, origin }: SchemaDocument): voi
   }
 }
 
+/** A list that names a type again would be as long as it likes. */
+function areDifferentTypes(types: readonly unknown[]): boolean {
+  return types.every((one) => TYPES.includes(one)) && new Set(types).size === types.length;
+}
+
 type KeywordCheck = readonly [keywords: readonly string[], isRight: (value: unknown) => boolean, expected: string];
 
 const TYPES: readonly unknown[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
-const TYPE_NAMES = `one of ${TYPES.join(', ')}, or a list of them`;
+const TYPE_NAMES = `one of ${TYPES.join(', ')}, or a list of them, each once`;
 
 const KEYWORDS: readonly KeywordCheck[] = [
   [
     ['type'],
-    (value) =>
-      TYPES.includes(value) || (Array.isArray(value) && value.length > 0 && value.every((one) => TYPES.includes(one))),
+    (value) => TYPES.includes(value) || (Array.isArray(value) && value.length > 0 && areDifferentTypes(value)),
     TYPE_NAMES,
   ],
   [['required'], isTexts, 'a list of property names'],
@@ -103,25 +110,55 @@ function checkKeywords(node: JsonSchemaObject, place: string): void {
   }
 }
 
+const ADDRESSES: readonly string[] = ['$schema', '$id', '$anchor', '$ref'];
+/** Of an address in a schema that is data. Each is resolved against those around it. */
+const LONGEST_ADDRESS = 500;
+
+function checkAddresses(node: JsonSchemaObject, place: string): void {
+  for (const keyword of ADDRESSES) {
+    const address = node[keyword];
+    if (typeof address === 'string' && address.length > LONGEST_ADDRESS)
+      refuse(
+        place,
+        `"${keyword}" has ${address.length} characters, and ${LONGEST_ADDRESS} are the most; use a shorter one`,
+      );
+  }
+}
+
+/** Of schemas that apply to one value, each by way of another. Whatever follows them calls itself for each. */
+const MOST_IN_PLACE = 100;
+
 /**
  * Finds the reference of a circle. Follows only what applies to the same value: such a circle would never end, for any interpreter. No
- * schema is looked at twice, however many references there are.
+ * schema is looked at twice, however many references there are. Throws a SchemaError where more than `most` follow each other.
  */
-function createCircleFinder(resolve: ResolveRef): (start: JsonSchemaNode) => string | undefined {
-  const done = new Set<JsonSchemaNode>();
+function createCircleFinder(resolve: ResolveRef, most: number): (start: JsonSchemaNode) => string | undefined {
+  /** How many follow each other from here on. */
+  const lengths = new Map<JsonSchemaNode, number>();
   const open = new Set<JsonSchemaNode>();
   return function find(node): string | undefined {
-    if (!isSchemaObject(node) || done.has(node)) return undefined;
+    if (!isSchemaObject(node) || lengths.has(node)) return undefined;
     if (open.has(node)) return refIn([...open].slice([...open].indexOf(node)));
+    if (open.size >= most) throw tooManyInPlace(node, most);
     open.add(node);
+    let length = 1;
     for (const next of inPlace(node, resolve)) {
       const circle = find(next);
       if (circle !== undefined) return circle;
+      length = Math.max(length, 1 + (lengths.get(next) ?? 0));
     }
+    if (length > most) throw tooManyInPlace(node, most);
     open.delete(node);
-    done.add(node);
+    lengths.set(node, length);
     return undefined;
   };
+}
+
+function tooManyInPlace({ $ref }: JsonSchemaObject, most: number): SchemaError {
+  const place = $ref === undefined ? '' : ` at $ref ${showJson($ref)}`;
+  return new SchemaError(
+    `The JSON Schema has a chain of more than ${most} schemas${place}: each applies to the same value by way of the one before. Refer to the last one directly.`,
+  );
 }
 
 function refIn(circle: readonly JsonSchemaNode[]): string {

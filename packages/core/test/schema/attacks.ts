@@ -190,6 +190,55 @@ export const attacks: readonly Attack[] = [
     schema: object({ enum: list(100_000, (index) => index) }),
     value: { v: 1 },
   },
+  {
+    name: 'the number of keys, asked for a thousand times',
+    schema: { allOf: list(1_000, () => ({ minProperties: 1 })) },
+    value: Object.fromEntries(list(10_000, (index) => [`k${index}`, 1])),
+  },
+  {
+    name: 'alternatives that refuse the first of many keys',
+    schema: { anyOf: list(300, () => ({ additionalProperties: false })) },
+    value: Object.fromEntries(list(10_000, (index) => [`k${index}`, 1])),
+  },
+  {
+    name: 'addresses below a long one',
+    schema: object(
+      { $ref: '#/$defs/d1' },
+      {
+        $id: `x:/${'a'.repeat(480)}/`,
+        $defs: Object.fromEntries(list(3_000, (index) => [`d${index}`, { $id: `b${index}` }])),
+      },
+    ),
+    value: { v: 1 },
+  },
+  {
+    name: 'many problems below a long key',
+    schema: { additionalProperties: { items: { type: 'string' } } },
+    value: { ['k'.repeat(500_000)]: list(1_200, () => 1) },
+  },
+  {
+    name: 'long texts that references are asked about',
+    schema: object(
+      { items: { allOf: list(300, (index) => ({ $ref: `#/$defs/a${index}` })) } },
+      { $defs: Object.fromEntries(list(300, (index) => [`a${index}`, {}])) },
+    ),
+    value: { v: list(60, (index) => `${'x'.repeat(16_500)}${String(index).padStart(5, '0')}`) },
+  },
+  {
+    name: 'uniqueItems around a long key, through many levels',
+    schema: object({ allOf: list(15, () => ({ uniqueItems: true })) }),
+    value: { v: list(900, () => 0).reduce<unknown>((inner) => [inner], { ['k'.repeat(900_000)]: 1 }) },
+  },
+  {
+    name: 'URLs with hosts that have to be normalised',
+    schema: object({ items: { format: 'url' } }),
+    value: { v: list(190, () => `http://${'ä'.repeat(8_100)}`) },
+  },
+  {
+    name: 'constants that are long to write, in many problems',
+    schema: object({ items: { enum: list(150, (index) => '\u0001'.repeat(100) + index) } }),
+    value: { v: list(500, (index) => index) },
+  },
   { name: 'a schema of 5,000 levels', schema: nested(5_000, '{}') as JsonSchemaObject, value: {} },
   { name: 'a reference to itself', schema: { $ref: '#' }, value: {} },
   {
