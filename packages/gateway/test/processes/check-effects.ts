@@ -28,14 +28,16 @@ export async function problemsOfEffects(db: Kysely<Tables>, effects: readonly Ef
   ];
 }
 
-/** All tools with effects are visible here, and their agents are in a space when they call them. */
+/** These tools are visible, and their agents are in a space when they call them. Tools of MCP servers are not shown. */
 async function problemsOfCards(db: Kysely<Tables>): Promise<string[]> {
   const rows = await db.selectFrom('transcript_entries').select('payload').where('kind', '=', 'started').execute();
   const messages = await db.selectFrom('messages').select('call_id').where('kind', '=', 'tool').execute();
   const cards = Map.groupBy(messages, ({ call_id }) => call_id);
-  const started = rows.map(({ payload }) => fromEntryPayload(payload).entry);
-  const callIds = new Set(started.flatMap((entry) => (entry.kind === 'started' ? [entry.callId] : [])));
-  return [...callIds].flatMap((id) => {
+  const calls = await db.selectFrom('calls').select('id').where('tool_name', 'in', ACTING).execute();
+  const entries = rows.map(({ payload }) => fromEntryPayload(payload).entry);
+  const started = new Set(entries.flatMap((entry) => (entry.kind === 'started' ? [entry.callId] : [])));
+  return calls.flatMap(({ id }) => {
+    if (!started.has(id)) return [];
     const count = cards.get(id)?.length ?? 0;
     return count === 1 ? [] : [`Call ${id} was started, and ${count} cards show it.`];
   });
