@@ -10,14 +10,14 @@ import { progressOf } from './last-seq.ts';
  */
 export async function giveUpThread({ store, engine }: Pick<Services, 'store' | 'engine'>, lease: Lease): Promise<void> {
   await fenced(store, lease, async (tx) => {
-    await forestallCount(tx, lease.threadId);
+    await excuseNextTakeover(tx, lease.threadId);
     release(tx, lease);
     engine.enqueue(tx, lease.threadId);
   });
 }
 
-/** Every takeover of an open run counts. The next one is taken off beforehand. */
-async function forestallCount(tx: Tx, threadId: string): Promise<void> {
+/** Every takeover of an open run counts one. The one that follows is subtracted in advance. */
+async function excuseNextTakeover(tx: Tx, threadId: string): Promise<void> {
   const open = await tx.db
     .selectFrom('runs')
     .select(['id', 'attempts', 'taken_seq'])
