@@ -8,7 +8,7 @@ import { emit } from '../../src/domain/streams/emit.ts';
 import { appendRows } from '../../src/runtime/cycle/append-rows.ts';
 import { claimThread, fenced, type Lease } from '../../src/runtime/lease/lease.ts';
 import { releaseAndLook } from '../../src/runtime/lease/release-thread.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
+import { forEachTest } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -21,7 +21,7 @@ const agents = (world: World, count: number): Promise<string[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => world.agent(`Bot ${index}`)));
 
 describe.each(databases)('several threads at once on $kind', ({ create }) => {
-  const database = forAllTests(create);
+  const database = forEachTest(create);
 
   test('events for several agents at once are each delivered once, and one that has no room refuses its own only', async () => {
     const world = await openWorld({ database });

@@ -50,13 +50,15 @@ test('[S19] whoever crashes the demo inside a payment sees the page come back, t
     await settings.getByText('It is back, as another process.').waitFor();
     const paid = log.getByText('"paid": "120 EUR"');
     await paid.waitFor();
+    // The test asks the gateway whether the runs have ended: the page may not have heard yet that one goes on.
+    const unfinished = async () => (await admin.runs.list()).items.filter(({ status }) => status !== 'completed');
+    await expect.poll(unfinished).toEqual([]);
+    const { items } = await admin.spaces.messages(accounts, { limit: 200 });
+    const shown = () =>
+      log.getByRole('article').evaluateAll((all) => all.map((one) => Number((one as HTMLElement).dataset.seq)));
+    await expect.poll(shown).toEqual(items.map(({ seq }) => seq));
     await expect.poll(() => page.getByText('is at work').count()).toBe(0);
     expect(await paid.count()).toBe(1);
-    const { items } = await admin.spaces.messages(accounts, { limit: 200 });
-    const shown = await log
-      .getByRole('article')
-      .evaluateAll((all) => all.map((one) => Number((one as HTMLElement).dataset.seq)));
-    expect(shown).toEqual(items.map(({ seq }) => seq));
 
     // Another process, at the same address, for whoever started it still the same.
     expect((await admin.status.get()).gatewayId).not.toBe(before);
