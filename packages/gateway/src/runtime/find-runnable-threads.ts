@@ -41,17 +41,17 @@ async function threadsWithEvents(
 ): Promise<readonly { id: string; priority: number }[]> {
   return await db
     .selectFrom('inbox_events')
-    .select(({ fn }) => ['inbox_events.agent_id as id', fn.min('priority').as('priority')])
+    .select(({ fn }) => ['inbox_events.thread_id as id', fn.min('priority').as('priority')])
     .where(IS_WAITING)
     .where('available_at', '<=', before)
-    .groupBy('inbox_events.agent_id')
+    .groupBy('inbox_events.thread_id')
     .having(
       (eb) =>
         eb
           .selectFrom('threads')
           .innerJoin('agents', 'agents.id', 'threads.agent_id')
           .select('agents.status')
-          .whereRef('threads.id', '=', 'inbox_events.agent_id')
+          .whereRef('threads.id', '=', 'inbox_events.thread_id')
           .where(isFree(now)),
       '=',
       'active',

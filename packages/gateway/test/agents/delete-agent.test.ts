@@ -64,17 +64,17 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
       await openCard(world.services, tx, { ...card, callId: calls.waits, status: 'requires_action' });
       // Approved: no longer pending, and not yet run.
       await openCard(world.services, tx, { ...card, callId: calls.approved, status: 'running' });
-      await insertPendingCall(tx, { call_id: calls.waits, agent_id: bot, space_id: space });
-      await insertPendingCall(tx, { call_id: calls.ended, agent_id: bot, status: 'resolved' });
+      await insertPendingCall(tx, { id: calls.waits, agent_id: bot, space_id: space });
+      await insertPendingCall(tx, { id: calls.ended, agent_id: bot, wait_status: 'resolved' });
     });
     await remove(bot);
     const rows = await world.store.db
-      .selectFrom('pending_calls')
-      .select('status')
+      .selectFrom('calls')
+      .select('wait_status')
       .where('agent_id', '=', bot)
-      .orderBy('call_id')
+      .orderBy('id')
       .execute();
-    expect(rows.map(({ status }) => status)).toEqual(['cancelled', 'resolved']);
+    expect(rows.map(({ wait_status }) => wait_status)).toEqual(['cancelled', 'resolved']);
     const { items } = await listMessages(world.store.db, { spaceId: space });
     expect(items.map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
     expect(world.heard(space).filter((type) => type === 'tool-call.cancelled')).toHaveLength(2);

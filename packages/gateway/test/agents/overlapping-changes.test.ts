@@ -27,7 +27,7 @@ describe.each(overlapping)('changes of an agent whose cycle is about to begin on
 
   /** The change is asked for when the cycle has looked at the agent, and is not durable. Gives the runs there were when it was answered. */
   const changeWhileCycleBegins = async (agentId: string, change: (services: Services, tx: Tx) => Promise<unknown>) => {
-    const held = await holdLock(database, 'select id from inbox_events where agent_id = $1 for update', [agentId]);
+    const held = await holdLock(database, 'select id from inbox_events where thread_id = $1 for update', [agentId]);
     const woken = world.worker.wake(agentId);
     await held.waitedFor();
     const answered = other.store.transaction((tx) => change(other.services, tx)).then(() => runsOf(agentId));

@@ -99,7 +99,7 @@ async function calm({
 }
 
 async function isAtRest(site: Site): Promise<boolean> {
-  const pending = await site.db.selectFrom('pending_calls').select('call_id').where('status', '=', 'pending').execute();
+  const pending = await site.db.selectFrom('calls').select('id').where('wait_status', '=', 'pending').execute();
   return pending.length === 0 && (await isIdle(site));
 }
 

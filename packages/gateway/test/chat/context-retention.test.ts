@@ -32,7 +32,6 @@ const TABLES = [
   'threads',
   'runs',
   'calls',
-  'pending_calls',
   'transcript_entries',
   'inbox_events',
   'turn_requests',

@@ -15,6 +15,7 @@ describe.each(databases)('read_output on $kind', ({ create }) => {
         .values({
           id: 'run',
           thread_id: 'agent',
+          turn_id: 'run',
           trigger: '[]',
           status: 'completed',
           stop: null,
@@ -48,6 +49,8 @@ describe.each(databases)('read_output on $kind', ({ create }) => {
 
   const call = (id: string, outcome: Outcome | undefined) => ({
     id,
+    thread_id: 'agent',
+    agent_id: 'agent',
     run_id: 'run',
     step: 1,
     index: 0,

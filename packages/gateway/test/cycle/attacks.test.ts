@@ -188,7 +188,7 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
       world.store.transaction(async (tx) => {
         for (const agentId of agents) {
           const event = { type: 'service', name: 'x', payload: {} } as never;
-          await pushEvent(world.services, tx, { agentId, eventId: `e-${agentId}`, event });
+          await pushEvent(world.services, tx, { threadId: agentId, eventId: `e-${agentId}`, event });
         }
       });
     await push(bot);

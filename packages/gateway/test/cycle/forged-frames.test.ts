@@ -36,11 +36,11 @@ async function pendingCalls(
   agentId: string,
 ): Promise<{ callId: string; runId: string; toolName: string }[]> {
   return await world.store.db
-    .selectFrom('pending_calls')
-    .select(['call_id as callId', 'run_id as runId', 'tool_name as toolName'])
+    .selectFrom('calls')
+    .select(['id as callId', 'run_id as runId', 'tool_name as toolName'])
     .where('agent_id', '=', agentId)
-    .where('status', '=', 'pending')
-    .orderBy('call_id')
+    .where('wait_status', '=', 'pending')
+    .orderBy('id')
     .execute();
 }
 

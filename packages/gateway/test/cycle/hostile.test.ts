@@ -29,7 +29,7 @@ const endsOf = async (world: World, agentId: string) =>
   await world.store.db
     .selectFrom('inbox_events')
     .select(['status', 'attempts'])
-    .where('agent_id', '=', agentId)
+    .where('thread_id', '=', agentId)
     .orderBy('id')
     .execute();
 

@@ -156,9 +156,9 @@ describeWorlds('a pending call', (open) => {
     await world.idle();
     const calls = await world.store.db
       .selectFrom('calls')
-      .innerJoin('pending_calls', 'call_id', 'calls.id')
-      .select(['calls.id', 'calls.run_id'])
+      .select(['id', 'run_id'])
       .where('agent_id', '=', bot)
+      .where('wait_kind', 'is not', null)
       .orderBy('index')
       .execute();
     const [first, second] = calls.map(({ id, run_id }) => ({ callId: id, runId: run_id }));
@@ -208,7 +208,7 @@ describeWorlds('a pending call', (open) => {
     const events = await world.store.db
       .selectFrom('inbox_events')
       .select('status')
-      .where('agent_id', '=', bot)
+      .where('thread_id', '=', bot)
       .execute();
     expect(events.map(({ status }) => status)).toEqual(['done', 'done', 'done', 'done']);
     expect(runs).toBe(1);

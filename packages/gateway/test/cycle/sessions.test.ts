@@ -76,7 +76,7 @@ const failuresOf = async (world: World, bot: string) =>
   await world.store.db
     .selectFrom('inbox_events')
     .select(['status', 'attempts', 'error'])
-    .where('agent_id', '=', bot)
+    .where('thread_id', '=', bot)
     .where('status', '!=', 'done')
     .execute();
 

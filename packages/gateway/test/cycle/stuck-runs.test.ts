@@ -45,7 +45,7 @@ const runsOf = async (world: World, threadId: string) =>
   ).map(({ id, status, stop }) => ({ id, status, stop: stop === null ? undefined : fromJson<object>(stop) }));
 
 const inboxOf = (world: World, threadId: string) =>
-  world.store.db.selectFrom('inbox_events').select(['event_id', 'status']).where('agent_id', '=', threadId).execute();
+  world.store.db.selectFrom('inbox_events').select(['event_id', 'status']).where('thread_id', '=', threadId).execute();
 
 const NO_PROGRESS = { reason: 'error', code: 'no_progress', error: expect.stringContaining('without progress') };
 

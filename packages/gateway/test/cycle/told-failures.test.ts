@@ -17,7 +17,7 @@ const inbox = (world: World, bot: string) =>
   world.store.db
     .selectFrom('inbox_events')
     .select(['status', 'attempts', 'error'])
-    .where('agent_id', '=', bot)
+    .where('thread_id', '=', bot)
     .execute();
 
 /** As providers' packages throw it. */

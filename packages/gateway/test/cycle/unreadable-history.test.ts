@@ -10,7 +10,7 @@ import type { World } from '../support/world.ts';
 const TEXT = "The agent's stored history cannot be read. It does not try again by itself.";
 
 const inbox = (world: World, bot: string) =>
-  world.store.db.selectFrom('inbox_events').select(['status', 'error']).where('agent_id', '=', bot).orderBy('id');
+  world.store.db.selectFrom('inbox_events').select(['status', 'error']).where('thread_id', '=', bot).orderBy('id');
 
 const runs = (world: World, bot: string) =>
   world.store.db.selectFrom('runs').select(['status', 'stop']).where('thread_id', '=', bot).orderBy('cycle_no');
@@ -116,7 +116,16 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
       .where('thread_id', '=', bot)
       .executeTakeFirstOrThrow();
     await world.store.transaction(async (tx) => {
-      const call = { run_id: runId, step: 1, index: 0, tool_name: 'pay', input: '"{}"', outcome: null };
+      const call = {
+        thread_id: bot,
+        agent_id: bot,
+        run_id: runId,
+        step: 1,
+        index: 0,
+        tool_name: 'pay',
+        input: '"{}"',
+        outcome: null,
+      };
       const keys = { idempotency_key: 'c', provider_call_id: null, created_at: 1, settled_at: null };
       await tx.db
         .insertInto('calls')

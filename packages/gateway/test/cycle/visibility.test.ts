@@ -66,7 +66,7 @@ describeWorlds('a visible call', (open) => {
     const woken = await world.store.db
       .selectFrom('inbox_events')
       .select('event_id')
-      .where('agent_id', '=', bot)
+      .where('thread_id', '=', bot)
       .execute();
     expect(woken).toHaveLength(1);
   });
@@ -178,13 +178,13 @@ describeWorlds('a visible call', (open) => {
       return resultsOf(request).length === 0 ? { toolName: 'confirm' } : 'Done.';
     });
     const world = await open({ models: { default: model }, tools: { confirm: { executionType: 'space' } } });
-    const { ada, bot, space } = await lobby(world, { tools: ['confirm'] });
+    const { ada, space } = await lobby(world, { tools: ['confirm'] });
     await world.say(space, ada, 'Ask');
     await world.idle();
     expect(told[1]).toContain('nobody could answer');
-    expect(
-      await world.store.db.selectFrom('pending_calls').select('call_id').where('agent_id', '=', bot).execute(),
-    ).toEqual([]);
+    expect(await world.store.db.selectFrom('calls').select('id').where('wait_kind', 'is not', null).execute()).toEqual(
+      [],
+    );
     await expect(
       world.agent('Hider', { tools: [{ name: 'ask', executionType: 'space', visible: false }] }),
     ).rejects.toMatchObject({

@@ -21,7 +21,7 @@ test('a running gateway deletes by itself what has been kept for long enough: co
   const long = 10 * 365 * 86_400_000;
   const age = (change: string): unknown => database.prepare(change).run(kept);
   age(`update runs set ended_at = ended_at - ${long} where thread_id <> ?`);
-  age(`update inbox_events set created_at = created_at - ${long} where agent_id <> ?`);
+  age(`update inbox_events set created_at = created_at - ${long} where thread_id <> ?`);
   age(`update contexts set created_at = created_at - ${long}, used_at = used_at - ${long} where id <> ?`);
   database.exec(`update stream_events set created_at = created_at - ${long}`);
   database.exec(`update channels set oldest_at = oldest_at - ${long}`);

@@ -290,7 +290,6 @@ const TABLES: readonly (keyof Tables)[] = [
   'messages',
   'inbox_events',
   'runs',
-  'pending_calls',
   'channels',
   'stream_events',
   'api_keys',

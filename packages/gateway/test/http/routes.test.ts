@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { revokeKey } from '../../src/domain/keys/api-key.ts';
-import { openPending } from '../../src/domain/pending/open-pending.ts';
 import { MCP_CALLBACK } from '../../src/transport/http/routes/mcp.ts';
+import { openWaiting } from '../pending/open-waiting.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 import { type Document, openApi } from './api.ts';
@@ -168,7 +168,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     const [adas, eves] = [await api.tokenOf(ada), await api.tokenOf(eve)];
     const open = (callId: string, more: object = {}) =>
       api.store.transaction((tx) =>
-        openPending(tx, {
+        openWaiting(tx, {
           callId,
           agentId: agent,
           runId: 'run-1',

@@ -20,7 +20,7 @@ describeIdleWorld('the inbox', ({ world, beside }) => {
       tx.db
         .updateTable('inbox_events')
         .set({ status, attempts: 5, error: '{"code":"model"}', run_id: 'run', available_at: 9e12 })
-        .where('agent_id', '=', agentId)
+        .where('thread_id', '=', agentId)
         .where('event_id', '=', eventId)
         .execute(),
     );

@@ -68,7 +68,7 @@ describeIdleWorld({ title: 'events that come at the same moment', on: overlappin
     const [, fired] = await overlap(other.store, heldOpen(push(world, bot)), fire);
     expect(fired).toEqual({ status: 'fulfilled', value: 0 });
     expect(await waitingFor(bot)).toBe(1);
-    await world.in((tx) => tx.db.deleteFrom('inbox_events').where('agent_id', '=', bot).execute());
+    await world.in((tx) => tx.db.deleteFrom('inbox_events').where('thread_id', '=', bot).execute());
     expect(await fire()).toBe(1);
   });
 
@@ -83,7 +83,7 @@ describeIdleWorld({ title: 'events that come at the same moment', on: overlappin
     // The first one's event is being written by somebody else, who holds up the second one's.
     const held = await holdLock(
       database,
-      `insert into inbox_events (agent_id, event_id, type, priority, payload, status, available_at, created_at)
+      `insert into inbox_events (thread_id, event_id, type, priority, payload, status, available_at, created_at)
        values ($1, $2, 'plan', 1, '{}', 'pending', 0, 0)`,
       [first, `plan:${plan?.id}:${at}`],
     );

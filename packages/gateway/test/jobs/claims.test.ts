@@ -26,7 +26,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
       ({ type }) => type,
     );
   const inboxOf = async (agentId: string) =>
-    await api.store.db.selectFrom('inbox_events').select('payload').where('agent_id', '=', agentId).execute();
+    await api.store.db.selectFrom('inbox_events').select('payload').where('thread_id', '=', agentId).execute();
 
   test('[X2] of ten workers that claim a job at once exactly one gets it, and the others learn who did', async () => {
     const { callId, agentId } = await openJob(api, await api.agent());
@@ -93,7 +93,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     expect(beaten.body.claimedUntil).toBeGreaterThanOrEqual(claimedUntil);
     // By the first deadline it would have lapsed.
     await api.store.transaction((tx) =>
-      tx.db.updateTable('pending_calls').set({ claimed_until: 1 }).where('call_id', '=', job.callId).execute(),
+      tx.db.updateTable('calls').set({ claimed_until: 1 }).where('id', '=', job.callId).execute(),
     );
     expect((await beat(job.callId, claimToken)).status).toBe(200);
     expect(await offerLapsed(api.services)).toBe(0);
@@ -191,9 +191,9 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     const { items } = (await api.call('GET', `/api/pending?agentId=${job.agentId}`)).body;
     expect(items).toMatchObject([{ callId: job.callId, job: { claims: 1, worker: 'crane-7', claimedUntil } }]);
     const row = await api.store.db
-      .selectFrom('pending_calls')
+      .selectFrom('calls')
       .selectAll()
-      .where('call_id', '=', job.callId)
+      .where('id', '=', job.callId)
       .executeTakeFirstOrThrow();
     expect(JSON.stringify([items, row])).not.toContain(claimToken);
   });

@@ -1,7 +1,8 @@
 import { offerJob } from '../../src/domain/jobs/job-events.ts';
 import { newId } from '../../src/domain/new-id.ts';
-import { type OpenedPending, openPending } from '../../src/domain/pending/open-pending.ts';
+import type { OpenedPending } from '../../src/domain/pending/open-pending.ts';
 import type { Api } from '../http/api.ts';
+import { openWaiting } from '../pending/open-waiting.ts';
 
 export interface OpenJob {
   readonly callId: string;
@@ -18,7 +19,7 @@ export async function openJob(api: Api, agentId: string, more: Partial<OpenedPen
     ...more,
   };
   await api.store.transaction(async (tx) => {
-    await openPending(tx, call);
+    await openWaiting(tx, call);
     if (call.isJob) offerJob(api.services, tx, { ...call, claims: 0 });
   });
   return call;

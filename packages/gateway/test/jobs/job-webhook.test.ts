@@ -2,7 +2,6 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { offerLapsed } from '../../src/domain/jobs/offer-lapsed.ts';
 import { newId } from '../../src/domain/new-id.ts';
-import { openPending } from '../../src/domain/pending/open-pending.ts';
 import { verifyWebhook } from '../../src/domain/webhooks/webhook-signature.ts';
 import { createEgress } from '../../src/ports/egress/egress.ts';
 import { announceJobs } from '../../src/runtime/jobs/announce-jobs.ts';
@@ -10,6 +9,7 @@ import type { Outgoing } from '../../src/runtime/tools/http/http-tool.ts';
 import { KnownSecrets } from '../../src/telemetry/known-secrets.ts';
 import { createSecrets } from '../../src/telemetry/secrets.ts';
 import { startTestGateway, waitFor } from '../../src/testing/index.ts';
+import { openWaiting } from '../pending/open-waiting.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { startWebSite, type WebSite } from '../support/web-site.ts';
 
@@ -58,22 +58,17 @@ describeIdleWorld('announcements by webhook', ({ world }) => {
   const openJob = async (agentId: string): Promise<string> => {
     const callId = newId();
     await world.in((tx) =>
-      openPending(tx, { callId, agentId, runId: newId(), toolName: 'haul', kind: 'result', input: {}, isJob: true }),
+      openWaiting(tx, { callId, agentId, runId: newId(), toolName: 'haul', kind: 'result', input: {}, isJob: true }),
     );
     return callId;
   };
   const makeDue = async (): Promise<unknown> =>
     await world.in((tx) =>
-      tx.db.updateTable('pending_calls').set({ announce_at: 1 }).where('announce_at', 'is not', null).execute(),
+      tx.db.updateTable('calls').set({ announce_at: 1 }).where('announce_at', 'is not', null).execute(),
     );
   const announceAt = async (callId: string): Promise<number | null> =>
-    (
-      await world.store.db
-        .selectFrom('pending_calls')
-        .select('announce_at')
-        .where('call_id', '=', callId)
-        .executeTakeFirstOrThrow()
-    ).announce_at;
+    (await world.store.db.selectFrom('calls').select('announce_at').where('id', '=', callId).executeTakeFirstOrThrow())
+      .announce_at;
 
   test('[X2] an announcement that failed is made again, later, with the same id; one that arrived is not', async () => {
     await using site = await startWebSite((_request, response) =>
@@ -109,7 +104,7 @@ describeIdleWorld('announcements by webhook', ({ world }) => {
     const callId = await openJob(await world.agent('Dock', { jobs: jobs(site) }));
     await announceJobs(world.services, outgoing);
     await world.in((tx) =>
-      tx.db.updateTable('pending_calls').set({ claimed_until: 1, claims: 1 }).where('call_id', '=', callId).execute(),
+      tx.db.updateTable('calls').set({ claimed_until: 1, claims: 1 }).where('id', '=', callId).execute(),
     );
     expect(await offerLapsed(world.services)).toBe(1);
     await announceJobs(world.services, outgoing);

@@ -122,7 +122,7 @@ describe.each(databases)('a server that asks, on $kind', ({ create }) => {
     const shown = await Promise.all(paths.map((path) => agent.gateway.api(path)));
     await agent.gateway.stop();
     const store = await database.open();
-    const rows = await store.db.selectFrom('pending_calls').selectAll().execute();
+    const rows = await store.db.selectFrom('calls').selectAll().execute();
     const entries = await store.db.selectFrom('transcript_entries').selectAll().execute();
     await store.close();
     expect(rows[0]?.resume_state).toEqual(expect.any(String));

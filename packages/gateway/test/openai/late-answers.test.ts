@@ -13,9 +13,7 @@ describeOpenAi('late answers to the tools of callers', (open) => {
     const asked = await client.chat.completions.create({ model: agent, messages: [user('Where?')], tools: [locate] });
     const message = asked.choices[0]?.message;
     const callId = message?.tool_calls?.[0]?.id ?? '';
-    await world.in(({ db }) =>
-      db.updateTable('pending_calls').set({ expires_at: 1 }).where('call_id', '=', callId).execute(),
-    );
+    await world.in(({ db }) => db.updateTable('calls').set({ expires_at: 1 }).where('id', '=', callId).execute());
     const messages = [
       user('Where?'),
       message as never,
@@ -25,9 +23,9 @@ describeOpenAi('late answers to the tools of callers', (open) => {
     expect([refused.status, refused.code]).toEqual([410, 'expired']);
     expect(refused.message).toContain('stored for operators');
     const row = await world.store.db
-      .selectFrom('pending_calls')
+      .selectFrom('calls')
       .select('late_answers')
-      .where('call_id', '=', callId)
+      .where('id', '=', callId)
       .executeTakeFirstOrThrow();
     expect(row.late_answers).toContain('Ulm');
   });

@@ -258,7 +258,7 @@ describeIdleWorld({ title: 'answers to pending calls', limits: { resultBytes: 1_
     await world.in(async (tx) => {
       const config = JSON.stringify({ name: 'Other', instructions: '' });
       await tx.db.updateTable('agents').set({ config, config_version: 9 }).where('id', '=', desk.agent).execute();
-      await tx.db.updateTable('pending_calls').set({ created_at: 1 }).where('call_id', '=', callId).execute();
+      await tx.db.updateTable('calls').set({ created_at: 1, waiting_since: 1 }).where('id', '=', callId).execute();
     });
     const say = (result: unknown) => answer(after.services, { runId, callId, answer: { result }, by: desk.member });
     await expect(say({})).rejects.toMatchObject({ status: 422 });

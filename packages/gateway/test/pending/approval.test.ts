@@ -2,10 +2,10 @@ import type { Answer } from '@lastcall/core';
 import { expect, test } from 'vitest';
 import { answer } from '../../src/domain/pending/answer-call.ts';
 import { expireDue } from '../../src/domain/pending/expire-due.ts';
-import { openPending } from '../../src/domain/pending/open-pending.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { openDesk } from './desk.ts';
+import { openWaiting } from './open-waiting.ts';
 
 const inputSchema = { type: 'object', properties: { amount: { type: 'number', maximum: 100 } }, required: ['amount'] };
 
@@ -63,7 +63,7 @@ describeIdleWorld('approvals', ({ world }) => {
     const call = await ask();
     await say(call, { approve: true });
     await world.in((tx) =>
-      openPending(tx, {
+      openWaiting(tx, {
         ...call,
         agentId: desk.agent,
         spaceId: desk.space,
@@ -89,7 +89,7 @@ describeIdleWorld('approvals', ({ world }) => {
     const call = await desk.ask();
     await say(call, { result: 1 });
     const again = { ...call, agentId: desk.agent, toolName: 'confirm', kind: 'result' as const, input: {} };
-    await world.in((tx) => openPending(tx, again));
+    await world.in((tx) => openWaiting(tx, again));
     expect((await desk.row(call.callId)).status).toBe('resolved');
   });
 
@@ -99,7 +99,7 @@ describeIdleWorld('approvals', ({ world }) => {
     expect(await expireDue(desk.services, { now: expiresAt })).toBe(1);
     expect(await outcomes(call.callId)).toEqual([{ status: 'expired' }]);
     const again = { ...call, agentId: desk.agent, toolName: 'confirm', kind: 'result' as const, input: {} };
-    await world.in((tx) => openPending(tx, again));
+    await world.in((tx) => openWaiting(tx, again));
     expect((await desk.row(call.callId)).status).toBe('expired');
     await expect(say(call, { approve: true })).rejects.toMatchObject({ status: 410 });
   });

@@ -1,10 +1,11 @@
 import { newId } from '../../src/domain/new-id.ts';
-import { type OpenedPending, openPending } from '../../src/domain/pending/open-pending.ts';
+import type { OpenedPending } from '../../src/domain/pending/open-pending.ts';
 import { type PendingCall, toPendingCall } from '../../src/domain/pending/pending-call.ts';
 import { type Message, toMessage } from '../../src/domain/spaces/message.ts';
 import { openCard } from '../../src/domain/spaces/tool-card.ts';
 import type { Services } from '../../src/ports/services.ts';
 import type { World } from '../support/world.ts';
+import { openWaiting } from './open-waiting.ts';
 
 /** An agent and a person in a space, and calls that wait for the person. */
 export interface Desk {
@@ -45,7 +46,7 @@ export async function openDesk(world: World): Promise<Desk> {
         .execute(),
     );
   const row = async (callId: string): Promise<PendingCall> => {
-    const found = world.store.db.selectFrom('pending_calls').selectAll().where('call_id', '=', callId);
+    const found = world.store.db.selectFrom('calls').selectAll().where('id', '=', callId);
     return toPendingCall(await found.executeTakeFirstOrThrow());
   };
   return {
@@ -67,7 +68,7 @@ export async function openDesk(world: World): Promise<Desk> {
       );
     },
     async ask(given = {}) {
-      const call: OpenedPending = {
+      const call: Omit<OpenedPending, 'threadId'> = {
         callId: newId(),
         runId: newId(),
         agentId: agent,
@@ -80,7 +81,7 @@ export async function openDesk(world: World): Promise<Desk> {
       const { callId, runId, toolName, input, spaceId, agentId } = call;
       await join(agentId, 'member');
       await world.in(async (tx) => {
-        await openPending(tx, call);
+        await openWaiting(tx, call);
         const card = { entityId: agentId, runId, callId, toolName, input, status: 'requires_action' as const };
         if (typeof spaceId === 'string') await openCard(services, tx, { ...card, spaceId });
       });

@@ -138,7 +138,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     for (const minutes of [1, 2, 3]) expect(await fire(NOW + minutes * MINUTE)).toBe(1);
     expect(await fire(NOW + 4 * MINUTE)).toBe(0);
     await world.in((tx) =>
-      tx.db.updateTable('inbox_events').set({ status: 'done' }).where('agent_id', '=', agentId).execute(),
+      tx.db.updateTable('inbox_events').set({ status: 'done' }).where('thread_id', '=', agentId).execute(),
     );
     expect(await fire(NOW + 6 * MINUTE)).toBe(1);
     expect((await events()).at(-1)).toMatchObject({ dueAt: NOW + 4 * MINUTE, late: true });

@@ -23,12 +23,10 @@ export async function problemsOfSessions(db: Kysely<Tables>): Promise<string[]> 
 async function refsOf(db: Kysely<Tables>, threadId: string): Promise<string[]> {
   const calls = await db
     .selectFrom('calls')
-    .innerJoin('runs', 'runs.id', 'calls.run_id')
-    .leftJoin('pending_calls', 'pending_calls.call_id', 'calls.id')
-    .select(['calls.input', 'pending_calls.result as decision'])
-    .where('runs.thread_id', '=', threadId)
-    .where('calls.tool_name', 'in', ACTING)
-    .where('calls.outcome_status', '=', 'ok')
+    .select(['input', 'answer as decision'])
+    .where('thread_id', '=', threadId)
+    .where('tool_name', 'in', ACTING)
+    .where('outcome_status', '=', 'ok')
     .execute();
   return calls.map(({ input, decision }) => toRef(editedInput(decision) ?? fromJson(input)));
 }

@@ -52,8 +52,8 @@ async function problemsOfRuns(db: Db): Promise<string[]> {
 }
 
 async function problemsOfCalls(db: Db): Promise<string[]> {
-  const calls = await db.selectFrom('calls').selectAll().execute();
-  const pending = await db.selectFrom('pending_calls').select('call_id').where('status', '=', 'pending').execute();
+  const calls = await db.selectFrom('calls').selectAll().where('during_call', 'is', null).execute();
+  const pending = await db.selectFrom('calls').select('id').where('wait_status', '=', 'pending').execute();
   const rows = await db.selectFrom('transcript_entries').selectAll().orderBy('seq').execute();
   const entries = rows.filter(({ kind }) => kind !== COMPACTION).map(({ payload }) => fromEntryPayload(payload).entry);
   const asked = entries.flatMap((entry) => (entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : []));
@@ -70,7 +70,7 @@ async function problemsOfCalls(db: Db): Promise<string[]> {
     ...[...ends.keys()].filter((id) => !known.has(id)).map((id) => `${id} ended and was never a call.`),
     ...asked.filter((id) => !known.has(id)).map((id) => `${id} was asked for and is no call.`),
     ...(new Set(asked).size === asked.length ? [] : ['A call was asked for twice.']),
-    ...pending.map(({ call_id }) => `Call ${call_id} still waits for an answer.`),
+    ...pending.map(({ id }) => `Call ${id} still waits for an answer.`),
   ];
 }
 

@@ -164,10 +164,15 @@ describe.each(kinds)('hostile schemas on $kind', ({ kind }) => {
     expect(await complete([])).toMatchObject({ status: 200 });
     const call = await until('the form waits', async () => {
       const { db } = crew.site;
-      return await db.selectFrom('pending_calls').selectAll().where('tool_name', '=', 'form').executeTakeFirst();
+      return await db
+        .selectFrom('calls')
+        .selectAll()
+        .where('tool_name', '=', 'form')
+        .where('wait_status', '=', 'pending')
+        .executeTakeFirst();
     });
     const answer = (result: object) =>
-      send(`/api/runs/${call.run_id}/tool-results`, { callId: call.call_id, result }, SECRET_KEY);
+      send(`/api/runs/${call.run_id}/tool-results`, { callId: call.id, result }, SECRET_KEY);
     expect(await answer({ list: manyObjects.slice(0, 6_000) })).toMatchObject({
       status: 422,
       text: expect.stringContaining('takes more than 200,000 steps'),

@@ -125,16 +125,17 @@ test.each(kinds)(
     await using orders = await overStdio();
     await using crew = await openCrew({ kind, leaseMs: LEASE_MS, decide: doDuties, config: configFor(orders) });
     await say(crew.first.url, 'North', 'Anna: shop__ask m1');
-    const questions = () => crew.site.db.selectFrom('pending_calls').select(['call_id', 'status']).execute();
+    const questions = () =>
+      crew.site.db.selectFrom('calls').select(['id', 'wait_status']).where('during_call', 'is not', null).execute();
     const asked = await until('the question', async () => (await questions())[0]);
-    expect(asked.status).toBe('pending');
+    expect(asked.wait_status).toBe('pending');
     await crashCallers(crew);
     await crew.answered('m1');
     expect(await outcomesOf(crew, 'shop__ask')).toEqual([
       expect.objectContaining({ status: 'error', code: 'unknown_outcome' }),
     ]);
-    expect(await questions()).toEqual([{ call_id: asked.call_id, status: 'cancelled' }]);
-    const card = crew.site.db.selectFrom('messages').select('status').where('call_id', '=', asked.call_id);
+    expect(await questions()).toEqual([{ id: asked.id, wait_status: 'cancelled' }]);
+    const card = crew.site.db.selectFrom('messages').select('status').where('call_id', '=', asked.id);
     expect(await card.execute()).toEqual([{ status: 'cancelled' }]);
     expect(await crew.problems()).toEqual([]);
   },

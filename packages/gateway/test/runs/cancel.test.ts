@@ -62,7 +62,7 @@ describeWorlds('a cancel that was accepted', (open) => {
     // What a call really did is written all the same.
     const calls = world.store.db.selectFrom('calls').select('outcome').where('run_id', '=', runId);
     expect(JSON.parse((await calls.executeTakeFirstOrThrow()).outcome ?? '{}')).toMatchObject({ status: 'ok' });
-    const events = world.store.db.selectFrom('inbox_events').select('status').where('agent_id', '=', bot);
+    const events = world.store.db.selectFrom('inbox_events').select('status').where('thread_id', '=', bot);
     expect(await events.execute()).toEqual([{ status: 'done' }]);
   });
 

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import { newId } from '../../src/domain/new-id.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
-import type { PendingCallRow, PlanRow, RunRow, TranscriptEntryRow } from '../../src/ports/store/tables.ts';
+import type { CallRow, PlanRow, RunRow, TranscriptEntryRow } from '../../src/ports/store/tables.ts';
 
 /** Rows that cycles leave, without a cycle. */
 export async function insertRun(tx: Tx, given: Partial<RunRow> & { thread_id: string }): Promise<string> {
+  const id = given.id ?? newId();
   const row: RunRow = {
-    id: newId(),
+    id,
+    turn_id: id,
     trigger: '[]',
     status: 'running',
     stop: null,
@@ -40,29 +42,26 @@ export async function insertEntry(tx: Tx, given: Omit<TranscriptEntryRow, 'creat
     .execute();
 }
 
+/** A call that waits for its result. */
 export async function insertPendingCall(
   tx: Tx,
-  given: Partial<Insertable<PendingCallRow>> & { call_id: string; agent_id: string },
+  given: Partial<Insertable<CallRow>> & { id: string; agent_id: string },
 ): Promise<void> {
   await tx.db
-    .insertInto('pending_calls')
+    .insertInto('calls')
     .values({
+      thread_id: given.agent_id,
       run_id: 'run',
-      space_id: null,
+      step: 1,
+      index: 0,
       tool_name: 'confirm',
-      kind: 'result',
       input: '{}',
-      display: null,
-      answered_by: null,
-      result_schema: null,
       status: 'pending',
-      result: null,
-      result_hash: null,
-      resolved_by: null,
-      late_answers: null,
-      expires_at: null,
+      idempotency_key: given.id,
       created_at: 1,
-      resolved_at: null,
+      wait_kind: 'result',
+      wait_status: 'pending',
+      waiting_since: 1,
       ...given,
     })
     .execute();

@@ -58,10 +58,11 @@ describeWorlds('the details of runs', (open) => {
     const { ada, bot, space } = await lobby(world, { tools: ['confirm'] }, { isIn: true });
     await world.say(space, ada, 'Book it. '.repeat(50));
     await world.idle();
-    const { call_id: callId, run_id: runId } = await world.store.db
-      .selectFrom('pending_calls')
-      .select(['call_id', 'run_id'])
+    const { id: callId, run_id: runId } = await world.store.db
+      .selectFrom('calls')
+      .select(['id', 'run_id'])
       .where('agent_id', '=', bot)
+      .where('wait_kind', 'is not', null)
       .executeTakeFirstOrThrow();
     const answer = { callId, runId, answer: { result: true }, by: { entityId: ada } };
     await world.in((tx) => answerCall(world.services, tx, answer));
@@ -280,12 +281,12 @@ describeWorlds('the details of runs', (open) => {
     await expect(shownTo(ada)).rejects.toMatchObject({ status: 404 });
     // A call that was asked in a space from which the agent was removed has no card, and the members may answer it.
     const spaceId = await world.space('Desk', [ada]);
-    const ask = (where: { space_id: string | null; answered_by: string | null }): Promise<unknown> =>
-      world.in((tx) => tx.db.updateTable('pending_calls').set(where).where('call_id', '=', callId).execute());
-    await ask({ space_id: spaceId, answered_by: null });
+    const ask = (where: { space_id: string | null; answerers: string | null }): Promise<unknown> =>
+      world.in((tx) => tx.db.updateTable('calls').set(where).where('id', '=', callId).execute());
+    await ask({ space_id: spaceId, answerers: null });
     expect((await shownTo(ada)).pending).toMatchObject({ callId });
     await expect(shownTo(eve)).rejects.toMatchObject({ status: 404 });
-    await ask({ space_id: null, answered_by: JSON.stringify({ entities: [eve] }) });
+    await ask({ space_id: null, answerers: JSON.stringify({ entities: [eve] }) });
     // Once it is over, too.
     const given = { runId, callId, by: { entityId: eve } };
     await answer(world.services, { ...given, answer: { result: 'yes' } });

@@ -142,15 +142,15 @@ describeWorlds("the stream of an agent's run", (open) => {
       { type: 'tool-call.complete', callId, toolName: 'confirm', input: {}, outcome: expect.anything() },
     ]);
     const pending = await world.store.db
-      .selectFrom('pending_calls')
-      .select(['created_at', 'resolved_at'])
-      .where('call_id', '=', callId)
+      .selectFrom('calls')
+      .select(['waiting_since', 'answered_at'])
+      .where('id', '=', callId)
       .executeTakeFirstOrThrow();
     const second = (await runIds(world, bot))[1] ?? '';
     const { items } = await runTranscript(world.store.db, second);
     expect(items.find(({ kind }) => kind === 'settled')).toMatchObject({
       by: { id: ada, name: 'Ada' },
-      entry: { settlement: { callId, startedAt: pending.created_at, endedAt: pending.resolved_at } },
+      entry: { settlement: { callId, startedAt: pending.waiting_since, endedAt: pending.answered_at } },
     });
   });
 

@@ -104,8 +104,9 @@ describeWorlds('the request of a step', (open) => {
     const { ada, bot, space } = await lobby(world, { tools: names, instructions: 'Be brief.' }, { isIn: true });
     await world.say(space, ada, 'Hello, <inbox-x> said she.');
     await world.idle();
-    const pending = await world.store.db.selectFrom('pending_calls').selectAll().where('agent_id', '=', bot).execute();
-    for (const { call_id: callId, run_id: runId, kind } of pending) {
+    const waiting = world.store.db.selectFrom('calls').selectAll().where('agent_id', '=', bot);
+    const pending = await waiting.where('wait_kind', 'is not', null).execute();
+    for (const { id: callId, run_id: runId, wait_kind: kind } of pending) {
       const given = kind === 'approval' ? { approve: true as const } : { result: { yes: true } };
       await answer(world.services, { runId, callId, answer: given, by: { entityId: ada } });
       await world.idle();

@@ -32,7 +32,7 @@ describe.each(databases)('what the gateway tells of itself on $kind', ({ create 
       await tx.db
         .insertInto('inbox_events')
         .values({
-          ...{ agent_id: agent, event_id: 'e1', type: 'service', priority: 1, payload: '{}' },
+          ...{ thread_id: agent, event_id: 'e1', type: 'service', priority: 1, payload: '{}' },
           ...{ status: 'dead', attempts: 5, available_at: 0, run_id: run, error: null, created_at: tx.now() },
         })
         .execute();

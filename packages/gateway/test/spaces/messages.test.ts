@@ -260,7 +260,7 @@ describeIdleWorld('messages', ({ world, beside }) => {
       tx.db
         .updateTable('inbox_events')
         .set({ status: 'done' })
-        .where('agent_id', '=', bot)
+        .where('thread_id', '=', bot)
         .where('event_id', '=', `message:${first.id}`)
         .execute(),
     );

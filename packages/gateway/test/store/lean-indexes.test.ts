@@ -1,91 +1,14 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_GATEWAY_LIMITS } from '../../src/config/limits.ts';
-import { sweepStreams } from '../../src/domain/streams/sweep-streams.ts';
 import { findRunnableThreads } from '../../src/runtime/find-runnable-threads.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
 import { runStatements } from '../support/run-statements.ts';
-import { type Database, databases, onPostgres } from '../support/stores.ts';
-import { openWorld } from '../support/world.ts';
-import { undoMigrationsFrom } from './undo-migrations.ts';
-
-describe.each(databases)('a filled database of an earlier version on $kind', ({ create }) => {
-  const database = forEachTest(create);
-
-  test('the migration of indexes keeps messages and streams, and finds out which channels have old events', async () => {
-    const world = await openWorld({ database });
-    const { store } = world;
-    await store.transaction(async ({ db }) => {
-      const event = { type: 'x', payload: '{}', revocations: 0 };
-      await db
-        .insertInto('channels')
-        .values([
-          { id: 'old', next_seq: 3, swept_seq: 0, oldest_at: null },
-          { id: 'new', next_seq: 2, swept_seq: 0, oldest_at: null },
-        ])
-        .execute();
-      await db
-        .insertInto('stream_events')
-        .values([
-          { ...event, channel: 'old', seq: 1, created_at: 5 },
-          { ...event, channel: 'old', seq: 2, created_at: Date.now() },
-          { ...event, channel: 'new', seq: 1, created_at: Date.now() },
-        ])
-        .execute();
-    });
-    await world.stop();
-    await runStatements(database, UNDO);
-    const reopened = await database.open();
-    expect(await sweepStreams({ store: reopened, limits: DEFAULT_GATEWAY_LIMITS })).toBe(1);
-    const left = reopened.db.selectFrom('stream_events').select(['channel', 'seq']).orderBy('channel').orderBy('seq');
-    expect(await left.execute()).toEqual([
-      { channel: 'new', seq: 1 },
-      { channel: 'old', seq: 2 },
-    ]);
-    const { oldest_at } = await reopened.db
-      .selectFrom('channels')
-      .select('oldest_at')
-      .where('id', '=', 'old')
-      .executeTakeFirstOrThrow();
-    expect(oldest_at).toBeGreaterThan(5);
-    // A gateway of the version before, which still runs.
-    await reopened.transaction(async ({ db }) => {
-      await db.insertInto('channels').values({ id: 'other', next_seq: 2, swept_seq: 0 }).execute();
-      const event = { channel: 'other', seq: 1, type: 'x', payload: '{}', created_at: 5, revocations: 0 };
-      await db.insertInto('stream_events').values(event).execute();
-    });
-    expect(await sweepStreams({ store: reopened, limits: DEFAULT_GATEWAY_LIMITS })).toBe(1);
-    await reopened.close();
-  });
-});
-
-/** As the version before left its tables. */
-const UNDO = [
-  ...undoMigrationsFrom('0028'),
-  'drop index channels_by_oldest',
-  'alter table channels drop column oldest_at',
-  'create index stream_events_by_time on stream_events (created_at)',
-  'create index threads_held on threads (lease_owner) where lease_owner is not null',
-  "create index inbox_due on inbox_events (available_at) where status = 'pending'",
-  "delete from kysely_migration where name >= '0026'",
-];
-
-const WITH_COLLATION_OF_DATABASE = `
-  do $$ declare found record; begin
-    for found in
-      select table_name, column_name from information_schema.columns
-      where table_schema = current_schema() and collation_name = 'C' and data_type = 'text'
-    loop
-      execute format('alter table %I alter column %I type text collate "default"', found.table_name, found.column_name);
-    end loop;
-  end $$`;
+import { type Database, onPostgres } from '../support/stores.ts';
 
 describe('on PostgreSQL', () => {
   const database = forEachTest(onPostgres.create);
 
-  test('every text is compared byte by byte, also in a database of an earlier version', async () => {
-    await fill(database);
-    await runStatements(database, [WITH_COLLATION_OF_DATABASE, ...UNDO]);
+  test('every text is compared byte by byte', async () => {
     const store = await database.open();
     const { rows } = await sql<{ column: string }>`
       select table_name || '.' || column_name as column from information_schema.columns
@@ -131,9 +54,9 @@ async function fill(database: Database): Promise<void> {
     `insert into agents (id, entity_id, name, config, config_version, status, tag, created_at, updated_at)
      select 'a' || i, 'e' || i, 'n' || i, '{}', 1, 'active', 't', 0, 0 ${each}`,
     `insert into threads (id, kind, agent_id) select 'a' || i, 'agent', 'a' || i ${each}`,
-    `insert into runs (id, thread_id, trigger, status, cycle_no, epoch, config_version, created_at)
-     select 'r' || i, 'a' || i, '[]', case i when 3 then 'running' else 'completed' end, 1, 1, 1, 1 ${each}`,
-    `insert into inbox_events (agent_id, event_id, type, priority, payload, status, available_at, created_at)
+    `insert into runs (id, thread_id, turn_id, trigger, status, cycle_no, epoch, config_version, created_at)
+     select 'r' || i, 'a' || i, 'r' || i, '[]', case i when 3 then 'running' else 'completed' end, 1, 1, 1, 1 ${each}`,
+    `insert into inbox_events (thread_id, event_id, type, priority, payload, status, available_at, created_at)
      select 'a' || i, 'v' || i, 'message', i - 1, '{}', case when i < 3 then 'pending' else 'done' end, 1, 1 ${each}`,
     'analyze',
   ]);

@@ -159,7 +159,7 @@ function noteEvents(bus: Bus, told: StreamEvent[]): Bus {
 }
 
 async function readInbox(store: Store, agentId: string): Promise<{ eventId: string; event: InboxEvent }[]> {
-  const rows = store.db.selectFrom('inbox_events').select(['event_id', 'payload']).where('agent_id', '=', agentId);
+  const rows = store.db.selectFrom('inbox_events').select(['event_id', 'payload']).where('thread_id', '=', agentId);
   return (await rows.orderBy('id').execute()).map(({ event_id, payload }) => ({
     eventId: event_id,
     event: fromJson(payload),
@@ -187,7 +187,7 @@ async function untilIdle(store: Store, worker: Worker): Promise<void> {
   for (;;) {
     const waiting = await store.db
       .selectFrom('inbox_events')
-      .innerJoin('threads', 'threads.id', 'inbox_events.agent_id')
+      .innerJoin('threads', 'threads.id', 'inbox_events.thread_id')
       .innerJoin('agents', 'agents.id', 'threads.agent_id')
       .select('inbox_events.id')
       .where('agents.status', '=', 'active')

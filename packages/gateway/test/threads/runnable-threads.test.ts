@@ -19,7 +19,7 @@ describeIdleWorld('threads with work', ({ world }) => {
     expect(await isFound(0)).toBe(true);
     expect(await isFound(60_000)).toBe(false);
     const longAgo = { available_at: Date.now() - 120_000 };
-    await world.in((tx) => tx.db.updateTable('inbox_events').set(longAgo).where('agent_id', '=', bot).execute());
+    await world.in((tx) => tx.db.updateTable('inbox_events').set(longAgo).where('thread_id', '=', bot).execute());
     expect(await isFound(60_000)).toBe(true);
     // A worker with enough to do does not look for events at all.
     expect(await isFound(undefined)).toBe(false);
@@ -65,6 +65,7 @@ function openRun(threadId: string): Insertable<Tables['runs']> {
   return {
     id: `run of ${threadId}`,
     thread_id: threadId,
+    turn_id: `run of ${threadId}`,
     trigger: '[]',
     status: 'running',
     cycle_no: 1,

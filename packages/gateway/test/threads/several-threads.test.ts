@@ -48,8 +48,8 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
       { value: { eventId: 'second', duplicate: false } },
       { value: { eventId: 'second', duplicate: false } },
     ]);
-    const waiting = await world.store.db.selectFrom('inbox_events').select(['agent_id', 'event_id']).execute();
-    expect(bots.map((bot) => waiting.filter((one) => one.agent_id === bot).map((one) => one.event_id))).toEqual([
+    const waiting = await world.store.db.selectFrom('inbox_events').select(['thread_id', 'event_id']).execute();
+    expect(bots.map((bot) => waiting.filter((one) => one.thread_id === bot).map((one) => one.event_id))).toEqual([
       ['first'],
       ['same'],
       ['second'],
@@ -125,8 +125,8 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
           const event = { type: 'service', source: 'test', name: 'tick', data: threadId } as const;
           // The same event for each of them.
           const [one, other] = [
-            { agentId: threadId, eventId: 'tick', event },
-            { agentId: threadId, eventId: 'tock', event },
+            { threadId, eventId: 'tick', event },
+            { threadId, eventId: 'tock', event },
           ];
           expect(await pushEvent(world.services, tx, one)).toBe(true);
           pushNewEvent(world.services, tx, other);

@@ -63,7 +63,7 @@ describe.each(overlapping)('a worker that is told to stop on $kind', ({ create }
     await second.promise;
     await world.say(space, ada, 'two');
     // The end of the first cycle needs no row of the second event; taking it does.
-    const waiting = `select id from inbox_events where agent_id = $1 and status = 'pending' for update`;
+    const waiting = `select id from inbox_events where thread_id = $1 and status = 'pending' for update`;
     const lock = await holdLock(database, waiting, [bot]);
     first.resolve();
     await lock.waitedFor();

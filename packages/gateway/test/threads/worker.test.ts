@@ -159,7 +159,7 @@ async function pushWithoutWake({ store }: World, agentId: string, { priority = 1
     db
       .insertInto('inbox_events')
       .values({
-        agent_id: agentId,
+        thread_id: agentId,
         event_id: 'lost',
         type: 'service',
         priority,

@@ -73,16 +73,16 @@ async function runningRuns(
 async function countInboxes(db: Kysely<Tables>, ids: readonly string[]): Promise<ReadonlyMap<string, InboxCounts>> {
   const rows = await db
     .selectFrom('inbox_events')
-    .select((eb) => ['agent_id', 'status', eb.fn.countAll<number>().as('count')])
-    .where('agent_id', 'in', ids)
+    .select((eb) => ['thread_id', 'status', eb.fn.countAll<number>().as('count')])
+    .where('thread_id', 'in', ids)
     .where('status', 'in', ['pending', 'claimed', 'dead', 'withheld'])
-    .groupBy(['agent_id', 'status'])
+    .groupBy(['thread_id', 'status'])
     .execute();
   const counts = new Map<string, { -readonly [K in keyof InboxCounts]: number }>();
-  for (const { agent_id, status, count } of rows) {
-    const own = counts.get(agent_id) ?? { pending: 0, dead: 0, withheld: 0 };
+  for (const { thread_id, status, count } of rows) {
+    const own = counts.get(thread_id) ?? { pending: 0, dead: 0, withheld: 0 };
     own[status === 'dead' || status === 'withheld' ? status : 'pending'] += Number(count);
-    counts.set(agent_id, own);
+    counts.set(thread_id, own);
   }
   return counts;
 }

@@ -67,7 +67,7 @@ async function markInboxDead(services: Services, tx: Tx, agentId: string): Promi
   const dead = await tx.db
     .updateTable('inbox_events')
     .set({ status: 'dead', error: toJson({ code: 'agent_deleted', message: 'The agent was deleted.' }) })
-    .where('agent_id', 'in', (eb) =>
+    .where('thread_id', 'in', (eb) =>
       eb.selectFrom('threads').select('threads.id').where('threads.agent_id', '=', agentId),
     )
     .where('status', 'in', ['pending', 'claimed', 'withheld'])

@@ -10,14 +10,14 @@ export async function askedCalls(
 ): Promise<ReadonlyMap<string, PendingCall>> {
   if (callIds.length === 0) return new Map();
   const rows = await db
-    .selectFrom('pending_calls')
-    .innerJoin('runs', 'runs.id', 'pending_calls.run_id')
-    .selectAll('pending_calls')
-    .where('runs.thread_id', '=', contextId)
-    .where('pending_calls.call_id', 'in', callIds)
-    .orderBy('pending_calls.call_id')
+    .selectFrom('calls')
+    .selectAll()
+    .where('thread_id', '=', contextId)
+    .where('id', 'in', callIds)
+    .where('wait_kind', 'is not', null)
+    .orderBy('id')
     .execute();
-  return new Map(rows.map((row) => [row.call_id, toPendingCall(row)]));
+  return new Map(rows.map((row) => [row.id, toPendingCall(row)]));
 }
 
 /** The run that took the answers to these calls, once it has begun or has an id. */
@@ -31,7 +31,7 @@ export async function runThatTook(
   const event = await db
     .selectFrom('inbox_events')
     .select('run_id')
-    .where('agent_id', '=', contextId)
+    .where('thread_id', '=', contextId)
     // The result, and what came before it: a decision, or the answers to questions.
     .where((eb) => eb.or([eb('event_id', 'in', ids), ...ids.map((id) => eb('event_id', 'like', `${id}:%`))]))
     .where('run_id', 'is not', null)

@@ -6,13 +6,12 @@ import { runChannel } from '../streams/emit.ts';
 export async function deleteContext({ db }: Tx, contextId: string): Promise<void> {
   const runs = db.selectFrom('runs').select('id').where('thread_id', '=', contextId);
   // Also of requests whose run never began.
-  const requested = db.selectFrom('inbox_events').select('run_id').where('agent_id', '=', contextId);
+  const requested = db.selectFrom('inbox_events').select('run_id').where('thread_id', '=', contextId);
   const channels = requested.clearSelect().select(sql<string>`${sql.lit(runChannel(''))} || run_id`.as('channel'));
   await db.deleteFrom('stream_events').where('channel', 'in', channels).execute();
   await db.deleteFrom('channels').where('id', 'in', channels).execute();
   await db.deleteFrom('turn_requests').where('run_id', 'in', requested).execute();
-  await db.deleteFrom('inbox_events').where('agent_id', '=', contextId).execute();
-  await db.deleteFrom('pending_calls').where('run_id', 'in', runs).execute();
+  await db.deleteFrom('inbox_events').where('thread_id', '=', contextId).execute();
   await db.deleteFrom('calls').where('run_id', 'in', runs).execute();
   await db.deleteFrom('nested_usage').where('run_id', 'in', runs).execute();
   await db.deleteFrom('transcript_entries').where('thread_id', '=', contextId).execute();

@@ -19,45 +19,28 @@ export async function listTurns(
   { limit, before }: { limit: number; before?: string | undefined },
 ): Promise<readonly StoredTurn[]> {
   let beginnings = db
-    .selectFrom('transcript_entries')
-    .innerJoin('runs', 'runs.id', 'transcript_entries.run_id')
-    .select(['transcript_entries.seq', 'runs.cycle_no'])
-    .where('transcript_entries.thread_id', '=', contextId)
-    .where('transcript_entries.kind', '=', 'turn');
+    .selectFrom('runs')
+    .select('id')
+    .where('thread_id', '=', contextId)
+    .whereRef('id', '=', 'turn_id')
+    // What is not saved belongs to no turn.
+    .where('answer', 'is', null);
   if (before !== undefined)
-    beginnings = beginnings.where('runs.cycle_no', '<', (eb) =>
+    beginnings = beginnings.where('cycle_no', '<', (eb) =>
       eb.selectFrom('runs as given').select('given.cycle_no').where('given.id', '=', before),
     );
-  const found = await beginnings.orderBy('transcript_entries.seq', 'desc').limit(limit).execute();
-  const starts = found.map(({ cycle_no }) => cycle_no).reverse();
-  return await Promise.all(starts.map((start, index) => readTurn(db, contextId, { start, end: starts[index + 1] })));
+  const found = await beginnings.orderBy('cycle_no', 'desc').limit(limit).execute();
+  return await Promise.all(found.reverse().map(({ id }) => readTurn(db, contextId, id)));
 }
 
-/** Runs from one number on, up to the one that begins the next turn. */
-interface Span {
-  readonly start: number;
-  readonly end: number | undefined;
-}
-
-async function readTurn(db: Kysely<Tables>, contextId: string, { start, end }: Span): Promise<StoredTurn> {
-  const begins = db
-    .selectFrom('transcript_entries')
-    .innerJoin('runs', 'runs.id', 'transcript_entries.run_id')
-    .select(({ fn }) => fn.min('runs.cycle_no').as('next'))
-    .where('transcript_entries.thread_id', '=', contextId)
-    .where('transcript_entries.kind', '=', 'turn')
-    .where('runs.cycle_no', '>', start);
-  const next = end ?? (await begins.executeTakeFirst())?.next ?? undefined;
-  let own = db
+async function readTurn(db: Kysely<Tables>, contextId: string, turnId: string): Promise<StoredTurn> {
+  const runs = await db
     .selectFrom('runs')
     .select(['id', 'status'])
     .where('thread_id', '=', contextId)
-    // What is not saved belongs to no turn.
-    .where('answer', 'is', null)
-    .where('cycle_no', '>=', start)
-    .orderBy('cycle_no');
-  if (next != null) own = own.where('cycle_no', '<', Number(next));
-  const runs = await own.execute();
+    .where('turn_id', '=', turnId)
+    .orderBy('cycle_no')
+    .execute();
   const runIds = runs.map(({ id }) => id);
   return { runIds, entries: await entriesOfRuns(db, runIds), isOpen: runs.at(-1)?.status === 'running' };
 }

@@ -1,5 +1,6 @@
 import { toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { IS_PENDING } from '../pending/is-pending.ts';
 import { type EndedRun, unsavedAnswer } from './run-answer.ts';
 
 /**
@@ -16,12 +17,13 @@ export async function removeMessages(tx: Tx, run: EndedRun): Promise<void> {
     .execute();
   await db.deleteFrom('transcript_entries').where('run_id', '=', run.id).execute();
   await db
-    .updateTable('pending_calls')
-    .set({ status: 'cancelled', resolved_at: tx.now() })
-    .where('status', '=', 'pending')
-    .where('call_id', 'in', (eb) => eb.selectFrom('calls').select('calls.id').where('calls.run_id', '=', run.id))
+    .updateTable('calls')
+    .set({ wait_status: 'cancelled', answered_at: tx.now() })
+    .where('run_id', '=', run.id)
+    .where(IS_PENDING)
     .execute();
-  await db.deleteFrom('calls').where('run_id', '=', run.id).execute();
+  // A call that waited stays, so that a late answer is refused as late.
+  await db.deleteFrom('calls').where('run_id', '=', run.id).where('wait_kind', 'is', null).execute();
   const emptied = toJson({ type: 'chat', runId: run.id, messages: [], settings: { save: false } });
   await db.updateTable('inbox_events').set({ payload: emptied }).where('run_id', '=', run.id).execute();
 }

@@ -5,6 +5,7 @@ import { fromJson } from '../../ports/store/json.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { RunRow, Tables } from '../../ports/store/tables.ts';
 import { COMPACTION, fromEntryPayload } from '../consciousness/transcript-row.ts';
+import { IS_PENDING } from '../pending/is-pending.ts';
 import { type PendingCall, toPendingCall } from '../pending/pending-call.ts';
 import { type ConversationMessage, responseOf, toConversation } from './conversation.ts';
 
@@ -86,15 +87,16 @@ const findEntries = statement((db, { runId }: Params<RunParams>) =>
 
 const findPending = statement((db, { runId }: Params<RunParams>) =>
   db
-    .selectFrom('pending_calls')
-    .select(COLUMNS.pending_calls)
-    .where('call_id', 'in', (eb) => eb.selectFrom('calls').select('calls.id').where('calls.run_id', '=', runId))
-    .where('status', '=', 'pending')
-    .orderBy('call_id'),
+    .selectFrom('calls')
+    .select(COLUMNS.calls)
+    .where('run_id', '=', runId)
+    .where('during_call', 'is', null)
+    .where(IS_PENDING)
+    .orderBy('id'),
 );
 
 const findEvent = statement((db, { runId }: Params<RunParams>) =>
-  db.selectFrom('inbox_events').select(['agent_id', 'status', 'error']).where('run_id', '=', runId),
+  db.selectFrom('inbox_events').select(['thread_id', 'status', 'error']).where('run_id', '=', runId),
 );
 
 /** A request whose run never began: it was cancelled, or its agent was deleted. */
@@ -105,7 +107,7 @@ async function answerOfUnstarted(db: Kysely<Tables>, runId: string): Promise<Run
   const isCancelled = code === 'run_cancelled';
   return {
     runId,
-    contextId: event.agent_id,
+    contextId: event.thread_id,
     status: isCancelled ? 'cancelled' : 'failed',
     stop: isCancelled ? { reason: 'aborted' } : { reason: 'error', error: message ?? 'The run never began.' },
     response: '',

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tables } from '../../ports/store/tables.ts';
-import { runsOfTurn } from './turn-runs.ts';
 import type { TurnSettings } from './turn-settings.ts';
 
 /**
@@ -13,7 +12,7 @@ export async function settingsOfAsker(
   contextId: string,
   callIds: readonly string[],
 ): Promise<TurnSettings> {
-  const asker = callIds.length === 0 ? undefined : await runThatAsked(db, contextId, callIds);
+  const turnId = callIds.length === 0 ? undefined : await turnThatAsked(db, contextId, callIds);
   const runs = db
     .selectFrom('runs')
     .select('settings')
@@ -22,25 +21,25 @@ export async function settingsOfAsker(
     .where('answer', 'is', null)
     .orderBy('cycle_no', 'desc')
     .limit(1);
-  const ofTurn = asker === undefined ? runs : runs.where('id', 'in', await runsOfTurn(db, contextId, asker));
+  const ofTurn = turnId === undefined ? runs : runs.where('turn_id', '=', turnId);
   const row = await ofTurn.executeTakeFirst();
   return row?.settings == null ? {} : fromJson<TurnSettings>(row.settings);
 }
 
 /** Of several, the last. */
-async function runThatAsked(
+async function turnThatAsked(
   db: Kysely<Tables>,
   contextId: string,
   callIds: readonly string[],
 ): Promise<string | undefined> {
   const run = await db
-    .selectFrom('pending_calls')
-    .innerJoin('runs', 'runs.id', 'pending_calls.run_id')
-    .select('runs.id')
-    .where('call_id', 'in', callIds)
-    .where('runs.thread_id', '=', contextId)
+    .selectFrom('calls')
+    .innerJoin('runs', 'runs.id', 'calls.run_id')
+    .select('runs.turn_id')
+    .where('calls.id', 'in', callIds)
+    .where('calls.thread_id', '=', contextId)
     .orderBy('runs.cycle_no', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return run?.id;
+  return run?.turn_id;
 }

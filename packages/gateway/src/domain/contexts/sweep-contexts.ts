@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
+import { IS_PENDING } from '../pending/is-pending.ts';
 import { deleteContext } from './delete-context.ts';
 
 type SweepServices = Pick<Services, 'store' | 'limits'>;
@@ -96,16 +97,10 @@ async function lastUse(db: Kysely<Tables>, contextId: string): Promise<Use | und
         exists(
           selectFrom('inbox_events')
             .select('id')
-            .where('agent_id', '=', contextId)
+            .where('thread_id', '=', contextId)
             .where('status', 'in', ['pending', 'claimed']),
         ),
-        exists(
-          selectFrom('pending_calls')
-            .innerJoin('runs', 'runs.id', 'pending_calls.run_id')
-            .select('call_id')
-            .where('runs.thread_id', '=', contextId)
-            .where('pending_calls.status', '=', 'pending'),
-        ),
+        exists(selectFrom('calls').select('id').where('thread_id', '=', contextId).where(IS_PENDING)),
       ]).as('is_busy'),
       selectFrom('runs')
         .select(({ fn }) => fn.max('ended_at').as('at'))
@@ -113,7 +108,7 @@ async function lastUse(db: Kysely<Tables>, contextId: string): Promise<Use | und
         .as('run_at'),
       selectFrom('inbox_events')
         .select(({ fn }) => fn.max('created_at').as('at'))
-        .where('agent_id', '=', contextId)
+        .where('thread_id', '=', contextId)
         .as('event_at'),
     ])
     .where('contexts.id', '=', contextId)

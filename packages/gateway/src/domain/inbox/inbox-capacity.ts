@@ -31,7 +31,7 @@ const countOf = statement(
     db
       .selectFrom('inbox_events')
       .select((eb) => eb.fn.countAll<number>().as('waiting'))
-      .where('agent_id', '=', agentId)
+      .where('thread_id', '=', agentId)
       .where(IS_WAITING),
   { types: { agentId: 'text' } },
 );

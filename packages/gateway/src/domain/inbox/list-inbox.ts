@@ -35,7 +35,7 @@ export async function listInbox(db: Kysely<Tables>, filter: InboxFilter): Promis
   const limit = pageLimit(filter.limit);
   const before = numberCursor(filter.cursor);
   if (!isId(filter.agentId)) return { items: [] };
-  let query = db.selectFrom('inbox_events').selectAll().where('agent_id', '=', filter.agentId);
+  let query = db.selectFrom('inbox_events').selectAll().where('thread_id', '=', filter.agentId);
   if (filter.status !== undefined) query = query.where('status', '=', filter.status);
   if (filter.runId !== undefined) {
     const eventIds = await triggerOf(db, filter.runId);
@@ -60,7 +60,7 @@ async function triggerOf(db: Kysely<Tables>, runId: string): Promise<readonly st
 function toInboxItem(row: Omit<InboxEventRow, 'id'>): InboxItem {
   return {
     eventId: row.event_id,
-    agentId: row.agent_id,
+    agentId: row.thread_id,
     type: row.type,
     status: row.status,
     priority: row.priority,

@@ -8,8 +8,8 @@ import { type Columns, toColumns } from '../../ports/store/to-columns.ts';
 import { type InboxEvent, priorityOf } from './inbox-event.ts';
 
 export interface PushedEvent {
-  /** The agent, or the context. */
-  readonly agentId: string;
+  /** The thread of an agent has the agent's id, and that of a context has the context's id. */
+  readonly threadId: string;
   /** An event is delivered once per thread and id, however often it is pushed. */
   readonly eventId: string;
   readonly event: InboxEvent;
@@ -36,29 +36,28 @@ export function pushNewEvent(services: Pick<Services, 'engine'>, tx: Tx, pushed:
 }
 
 function toValues(tx: Tx, pushed: PushedEvent): EventValues {
-  const { agentId, eventId, event, status = 'pending', runId = null } = pushed;
+  const { threadId, eventId, event, status = 'pending', runId = null } = pushed;
   const priority = priorityOf(event);
-  return { agentId, eventId, type: event.type, priority, payload: toJson(event), status, runId, now: tx.now() };
+  return { threadId, eventId, type: event.type, priority, payload: toJson(event), status, runId, now: tx.now() };
 }
 
-function wakeThread({ engine }: Pick<Services, 'engine'>, tx: Tx, { agentId, event, status }: PushedEvent): void {
-  // The thread of an agent or of a context has the same id.
-  if (status !== 'withheld') engine.enqueue(tx, agentId, { isUrgent: priorityOf(event) === 0 });
+function wakeThread({ engine }: Pick<Services, 'engine'>, tx: Tx, { threadId, event, status }: PushedEvent): void {
+  if (status !== 'withheld') engine.enqueue(tx, threadId, { isUrgent: priorityOf(event) === 0 });
 }
 
 interface EventValues extends Pick<InboxEventRow, 'type' | 'priority' | 'payload' | 'status'> {
-  readonly agentId: string;
+  readonly threadId: string;
   readonly eventId: string;
   readonly runId: string | null;
   readonly now: number;
 }
 
 const insertEvent = statement(
-  (db, { agentId, eventId, type, priority, payload, status, runId, now }: Params<EventValues>) =>
+  (db, { threadId, eventId, type, priority, payload, status, runId, now }: Params<EventValues>) =>
     db
       .insertInto('inbox_events')
       .values({
-        agent_id: agentId,
+        thread_id: threadId,
         event_id: eventId,
         type,
         priority,
@@ -70,30 +69,30 @@ const insertEvent = statement(
         error: null,
         created_at: now,
       })
-      .onConflict((conflict) => conflict.columns(['agent_id', 'event_id']).doNothing())
+      .onConflict((conflict) => conflict.columns(['thread_id', 'event_id']).doNothing())
       .returning('id'),
   { toValues: (all) => toColumns(all.map(withName)), build: insertSeveral },
 );
 
 interface NamedEvent extends EventValues {
-  /** The agent and the event: only columns of the new rows can be returned, and these tell which is which. */
+  /** The thread and the event: only columns of the new rows can be returned, and these tell which is which. */
   readonly name: string;
 }
 
 function withName(event: EventValues): NamedEvent {
-  return { ...event, name: `${event.agentId} ${event.eventId}` };
+  return { ...event, name: `${event.threadId} ${event.eventId}` };
 }
 
 function insertSeveral(
   _db: Kysely<Tables>,
-  { name, agentId, eventId, type, priority, payload, status, runId, now }: Params<Columns<NamedEvent>>,
+  { name, threadId, eventId, type, priority, payload, status, runId, now }: Params<Columns<NamedEvent>>,
 ): RawBuilder<unknown> {
   return sql`
-    insert into inbox_events (agent_id, event_id, type, priority, payload, status, attempts, available_at, run_id, created_at)
-    select agent_id, event_id, type, priority, payload, status, 0, at, run_id, at
-    from unnest(${agentId}::text[], ${eventId}::text[], ${type}::text[], ${priority}::bigint[], ${payload}::text[],
+    insert into inbox_events (thread_id, event_id, type, priority, payload, status, attempts, available_at, run_id, created_at)
+    select thread_id, event_id, type, priority, payload, status, 0, at, run_id, at
+    from unnest(${threadId}::text[], ${eventId}::text[], ${type}::text[], ${priority}::bigint[], ${payload}::text[],
       ${status}::text[], ${runId}::text[], ${now}::bigint[])
-      as given(agent_id, event_id, type, priority, payload, status, run_id, at)
-    on conflict (agent_id, event_id) do nothing
-    returning array_position(${name}::text[], agent_id || ' ' || event_id) as place, id`;
+      as given(thread_id, event_id, type, priority, payload, status, run_id, at)
+    on conflict (thread_id, event_id) do nothing
+    returning array_position(${name}::text[], thread_id || ' ' || event_id) as place, id`;
 }

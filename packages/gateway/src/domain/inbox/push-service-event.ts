@@ -36,7 +36,7 @@ export async function pushServiceEvent(
   assertSize(data, services.limits.resultBytes);
   const agent = await lockAgent(tx, agentId, 'inbox');
   const event = { type: 'service', source, name, data } as const;
-  const isNew = await pushEvent(services, tx, { agentId, eventId, event });
+  const isNew = await pushEvent(services, tx, { threadId: agentId, eventId, event });
   if (isNew) {
     const limit = inboxLimit(agent, services.limits);
     // Counted after the insert, including this event: a repeated event must be answered even if the inbox is full.

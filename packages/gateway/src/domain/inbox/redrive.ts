@@ -24,7 +24,7 @@ export async function redrive(services: Services, tx: Tx, { agentId, eventIds }:
   let query = tx.db
     .updateTable('inbox_events')
     .set({ status: 'pending', attempts: 0, available_at: tx.now(), run_id: null, error: null })
-    .where('agent_id', '=', agentId)
+    .where('thread_id', '=', agentId)
     .where('status', 'in', ['dead', 'withheld']);
   if (eventIds !== undefined) query = query.where('event_id', 'in', eventIds.filter(isId));
   const redriven = await query.returning('event_id').execute();

@@ -42,7 +42,7 @@ export async function claimJob(services: Services, tx: Tx, claim: JobClaim): Pro
   const { token, hash } = newClaimToken();
   const [claimedUntil, attempt] = [now + leaseMs, row.claims + 1];
   await tx.db
-    .updateTable('pending_calls')
+    .updateTable('calls')
     .set({
       claims: attempt,
       claim_hash: hash,
@@ -51,7 +51,7 @@ export async function claimJob(services: Services, tx: Tx, claim: JobClaim): Pro
       claimed_until: claimedUntil,
       announce_at: null,
     })
-    .where('call_id', '=', callId)
+    .where('id', '=', callId)
     .execute();
   tellJobClaimed(services, tx, { agentId: call.agentId, callId, worker, claimedUntil });
   const { runId, agentId, toolName, input, resultSchema, expiresAt } = call;

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { PendingCallRow } from '../../ports/store/tables.ts';
+import type { WaitColumns } from '../../ports/store/tables.ts';
 import { ApiError } from '../api-error.ts';
 
-type ClaimColumns = { readonly [K in 'claim_hash' | 'claimed_by' | 'claimed_until']: PendingCallRow[K] };
+type ClaimColumns = { readonly [K in 'claim_hash' | 'claimed_by' | 'claimed_until']: WaitColumns[K] };
 
 /** The token is given out once. The database has only its hash. */
 export function newClaimToken(): { readonly token: string; readonly hash: string } {

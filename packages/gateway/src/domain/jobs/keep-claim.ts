@@ -34,9 +34,9 @@ export async function keepClaim(
   if (progress !== undefined) assertProgressSize(progress);
   const claimedUntil = now + (row.claim_ms ?? 0);
   await tx.db
-    .updateTable('pending_calls')
+    .updateTable('calls')
     .set({ claimed_until: claimedUntil, announce_at: null })
-    .where('call_id', '=', callId)
+    .where('id', '=', callId)
     .execute();
   // It was offered again, so the others have to hear that it is taken.
   if (row.claimed_until === null)

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/tables.ts';
+import { IS_PENDING } from '../pending/is-pending.ts';
 import { toPendingCall } from '../pending/pending-call.ts';
 import { type JobOffer, toOffer } from './job-events.ts';
 
@@ -9,13 +10,13 @@ const MOST_OFFERS = 1_000;
 /** The jobs of an agent that a worker could claim now, oldest first. */
 export async function listOpenJobs(db: Kysely<Tables>, agentId: string, now: number): Promise<JobOffer[]> {
   const rows = await db
-    .selectFrom('pending_calls')
+    .selectFrom('calls')
     .selectAll()
     .where('agent_id', '=', agentId)
-    .where('status', '=', 'pending')
+    .where(IS_PENDING)
     .where('offered_at', 'is not', null)
     .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
-    .orderBy('call_id')
+    .orderBy('id')
     .limit(MOST_OFFERS)
     .execute();
   return rows.map((row) => toOffer({ ...toPendingCall(row), claims: row.claims }));

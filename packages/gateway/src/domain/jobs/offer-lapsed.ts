@@ -9,14 +9,14 @@ const PAGE_SIZE = 200;
 export async function offerLapsed(services: Services, { now }: { now?: number } = {}): Promise<number> {
   const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
   const lapsed = await services.store.db
-    .selectFrom('pending_calls')
-    .select('call_id')
+    .selectFrom('calls')
+    .select('id')
     .where('claimed_until', '<=', at)
     .orderBy('claimed_until')
     .limit(PAGE_SIZE)
     .execute();
   let offered = 0;
-  for (const { call_id } of lapsed) if (await offerOne(services, call_id, at)) offered += 1;
+  for (const { id } of lapsed) if (await offerOne(services, id, at)) offered += 1;
   return offered;
 }
 
@@ -25,14 +25,14 @@ async function offerOne(services: Services, callId: string, at: number): Promise
     const row = await lockPending(tx, callId, { skipLocked: true });
     // Somebody has sent a heartbeat or claimed it meanwhile, or is just doing so.
     if (row === undefined || row.claimed_until === null || row.claimed_until > at) return false;
-    const isWaiting = row.status === 'pending';
+    const isWaiting = row.wait_status === 'pending';
     const announcement = isWaiting
       ? { offered_at: at, offers: row.offers + 1, announce_at: at, announce_attempts: 0 }
       : {};
     await tx.db
-      .updateTable('pending_calls')
+      .updateTable('calls')
       .set({ claimed_until: null, ...announcement })
-      .where('call_id', '=', callId)
+      .where('id', '=', callId)
       .execute();
     if (isWaiting) offerJob(services, tx, { ...toPendingCall(row), claims: row.claims });
     return isWaiting;

@@ -3,6 +3,7 @@ import type { Services } from '../../ports/services.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import { ApiError } from '../api-error.ts';
 import { answer } from '../pending/answer-call.ts';
+import { IS_PENDING } from '../pending/is-pending.ts';
 
 /**
  * Denies the calls that wait for approval and that `isOf` says are of a tool whose definition has changed: what somebody
@@ -13,13 +14,13 @@ export async function voidApprovals(
   isOf: (call: { readonly toolName: string; readonly config: AgentConfig }) => boolean,
 ): Promise<void> {
   const waiting = await services.store.db
-    .selectFrom('pending_calls')
-    .innerJoin('agents', 'agents.id', 'pending_calls.agent_id')
-    .select(['pending_calls.call_id', 'pending_calls.run_id', 'pending_calls.tool_name', 'agents.config'])
-    .where('pending_calls.status', '=', 'pending')
-    .where('pending_calls.kind', '=', 'approval')
+    .selectFrom('calls')
+    .innerJoin('agents', 'agents.id', 'calls.agent_id')
+    .select(['calls.id', 'calls.run_id', 'calls.tool_name', 'agents.config'])
+    .where(IS_PENDING)
+    .where('calls.wait_kind', '=', 'approval')
     .execute();
-  for (const { call_id: callId, run_id: runId, tool_name: toolName, config } of waiting)
+  for (const { id: callId, run_id: runId, tool_name: toolName, config } of waiting)
     if (isOf({ toolName, config: fromJson<AgentConfig>(config) })) await deny(services, { callId, runId });
 }
 

@@ -3,6 +3,7 @@ import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
+import { isId } from '../entities/column-text.ts';
 import { assertClaim } from '../jobs/claim.ts';
 import { tellJobEnded } from '../jobs/job-events.ts';
 import type { CardCall } from '../spaces/card-call.ts';
@@ -15,7 +16,7 @@ import { expire, isOver } from './expire-due.ts';
 import { storeLateAnswer } from './late-answers.ts';
 import { type Answerer, answererId, assertMayAnswer } from './may-answer.ts';
 import { type PendingCall, toPendingCall } from './pending-call.ts';
-import { type LockedPending, lockPending, pushCallEnd } from './settle-pending.ts';
+import { endOfWait, type LockedPending, lockPending, pushCallEnd } from './settle-pending.ts';
 
 export interface AnsweredCall {
   readonly runId: string;
@@ -58,7 +59,7 @@ export async function answerCall(
   { runId, callId, answer, by, claimToken, answeringRunId, round }: AnsweredCall,
 ): Promise<AnswerVerdict> {
   const row = await lockPending(tx, callId);
-  if (row === undefined || row.run_id !== runId) throw notFound('pending call', callId);
+  if (row === undefined || !(await isOfRun(tx, row, runId))) throw notFound('pending call', callId);
   const call = toPendingCall(row);
   await assertMayAnswer(tx, call, by);
   assertSize(answer, services.limits.resultBytes);
@@ -69,7 +70,7 @@ export async function answerCall(
   }
   if (call.status === 'expired' || call.status === 'cancelled') return await keep(tx, call, { answer, by, now });
   const isOpen = !wasAnswered(row, answer);
-  if (!isOpen && row.result_hash === hashAnswer(answer)) return { status: 'duplicate' };
+  if (!isOpen && row.answer_hash === hashAnswer(answer)) return { status: 'duplicate' };
   if (!isOpen) return await keep(tx, call, { answer, by, now });
   const isOfEarlierRound = round !== undefined && round !== row.rounds;
   if (isOfEarlierRound) throw await lost(tx, call);
@@ -79,9 +80,21 @@ export async function answerCall(
   return { status: 'resolved' };
 }
 
+/** A call that one run planned may have begun to wait in a later run of its thread: both ids are right. */
+async function isOfRun(
+  tx: Tx,
+  { run_id: plannedIn, thread_id: threadId }: LockedPending,
+  runId: string,
+): Promise<boolean> {
+  if (plannedIn === runId) return true;
+  if (!isId(runId)) return false;
+  const run = tx.db.selectFrom('runs').select('id').where('id', '=', runId).where('thread_id', '=', threadId);
+  return (await run.executeTakeFirst()) !== undefined;
+}
+
 /** Also true for a second decision, when the call already waits for its result. */
-function wasAnswered({ status, kind, result }: LockedPending, answer: Answer): boolean {
-  return status === 'resolved' || (kind !== 'approval' && result !== null && fitsKind(answer, 'approval'));
+function wasAnswered({ wait_status, wait_kind, answer: before }: LockedPending, answer: Answer): boolean {
+  return wait_status === 'resolved' || (wait_kind !== 'approval' && before !== null && fitsKind(answer, 'approval'));
 }
 
 /** Somebody who is late learns which answer won, because they may think that theirs did. */
@@ -129,16 +142,15 @@ async function resolve(
 ): Promise<void> {
   const call = toPendingCall(row);
   await tx.db
-    .updateTable('pending_calls')
+    .updateTable('calls')
     .set({
-      status: 'resolved',
+      ...endOfWait(row, 'resolved', now),
       // The tool is to get the defaults too. Other answers get them in the event.
-      result: toJson(call.kind === 'input' ? completed : answer),
-      result_hash: hashAnswer(answer),
-      resolved_by: answererId(by),
-      resolved_at: now,
+      answer: toJson(call.kind === 'input' ? completed : answer),
+      answer_hash: hashAnswer(answer),
+      answered_by: answererId(by),
     })
-    .where('call_id', '=', call.callId)
+    .where('id', '=', call.callId)
     .execute();
   const id = answererId(by);
   const name = await nameOfAnswerer(tx.db, id);

@@ -2,6 +2,7 @@ import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { tellJobEnded } from '../jobs/job-events.ts';
 import { updateCard } from '../spaces/tool-card.ts';
+import { IS_PENDING } from './is-pending.ts';
 import { toPendingCall } from './pending-call.ts';
 
 /**
@@ -11,14 +12,14 @@ import { toPendingCall } from './pending-call.ts';
 export async function cancelPending(services: Services, tx: Tx, { agentId }: { agentId: string }): Promise<number> {
   const now = tx.now();
   const cancelled = await tx.db
-    .updateTable('pending_calls')
-    .set({ status: 'cancelled', resolved_at: now })
+    .updateTable('calls')
+    .set({ wait_status: 'cancelled', answered_at: now })
     .where('agent_id', '=', agentId)
-    .where('status', '=', 'pending')
+    .where(IS_PENDING)
     .returningAll()
     .execute();
   for (const row of cancelled) {
-    await updateCard(services, tx, row.call_id, { status: 'cancelled' });
+    await updateCard(services, tx, row.id, { status: 'cancelled' });
     tellJobEnded(services, tx, toPendingCall(row), 'cancelled');
   }
   return cancelled.length;

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/tables.ts';
+import { IS_PENDING } from './is-pending.ts';
 import { answerRight } from './may-answer.ts';
 import { toPendingCall } from './pending-call.ts';
 
@@ -12,17 +13,17 @@ export async function countWaiting(
   const counts = new Map<string, number>();
   if (spaceIds.length === 0) return counts;
   const rows = await db
-    .selectFrom('pending_calls')
+    .selectFrom('calls')
     .leftJoin('memberships', (join) =>
       join
-        .onRef('memberships.space_id', '=', 'pending_calls.space_id')
+        .onRef('memberships.space_id', '=', 'calls.space_id')
         .on('memberships.entity_id', '=', entityId ?? '')
         .on('memberships.left_at', 'is', null),
     )
-    .selectAll('pending_calls')
+    .selectAll('calls')
     .select('memberships.role')
-    .where('pending_calls.space_id', 'in', spaceIds)
-    .where('pending_calls.status', '=', 'pending')
+    .where('calls.space_id', 'in', spaceIds)
+    .where(IS_PENDING)
     .execute();
   for (const { role, ...row } of rows) {
     const call = toPendingCall(row);

@@ -2,8 +2,9 @@ import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { tellJobEnded } from '../jobs/job-events.ts';
 import { updateCard } from '../spaces/tool-card.ts';
+import { IS_PENDING } from './is-pending.ts';
 import { type PendingCall, toPendingCall } from './pending-call.ts';
-import { type LockedPending, lockPending, pushCallEnd } from './settle-pending.ts';
+import { endOfWait, type LockedPending, lockPending, pushCallEnd } from './settle-pending.ts';
 
 export interface ExpireOptions {
   /** Default: all agents. */
@@ -21,7 +22,7 @@ export async function expireDue(services: Services, { agentId, now }: ExpireOpti
   let expired = 0;
   for (let after: PagePosition = START; ; ) {
     const due = await dueCalls(services, { agentId, at, after });
-    for (const { call_id } of due) if (await expireOne(services, call_id, at)) expired += 1;
+    for (const { id } of due) if (await expireOne(services, id, at)) expired += 1;
     const last = due.at(-1);
     if (last === undefined || due.length < PAGE_SIZE) return expired;
     after = last;
@@ -31,18 +32,18 @@ export async function expireDue(services: Services, { agentId, now }: ExpireOpti
 /** Where the last page ended. Calls that it skipped (somebody is just answering them) are not read again. */
 interface PagePosition {
   readonly expires_at: number;
-  readonly call_id: string;
+  readonly id: string;
 }
 
-const START: PagePosition = { expires_at: Number.MIN_SAFE_INTEGER, call_id: '' };
+const START: PagePosition = { expires_at: Number.MIN_SAFE_INTEGER, id: '' };
 
 /** Writes the call's end, its card and the event for the agent. */
 export async function expire(services: Services, tx: Tx, row: LockedPending, at: number): Promise<void> {
   const call = toPendingCall(row);
   await tx.db
-    .updateTable('pending_calls')
-    .set({ status: 'expired', resolved_at: at })
-    .where('call_id', '=', call.callId)
+    .updateTable('calls')
+    .set(endOfWait(row, 'expired', at))
+    .where('id', '=', call.callId)
     .execute();
   await updateCard(services, tx, call.callId, { status: 'expired' });
   tellJobEnded(services, tx, call, 'expired');
@@ -67,15 +68,15 @@ async function dueCalls(
   { agentId, at, after }: { agentId: string | undefined; at: number; after: PagePosition },
 ): Promise<PagePosition[]> {
   const due = store.db
-    .selectFrom('pending_calls')
-    .select(['call_id', 'expires_at'])
-    .where('status', '=', 'pending')
+    .selectFrom('calls')
+    .select(['id', 'expires_at'])
+    .where(IS_PENDING)
     .where('expires_at', '<=', at)
     .where('expires_at', '>=', after.expires_at)
-    .where((eb) => eb.or([eb('expires_at', '>', after.expires_at), eb('call_id', '>', after.call_id)]))
+    .where((eb) => eb.or([eb('expires_at', '>', after.expires_at), eb('id', '>', after.id)]))
     .orderBy('expires_at')
-    .orderBy('call_id')
+    .orderBy('id')
     .limit(PAGE_SIZE);
   const rows = await (agentId === undefined ? due : due.where('agent_id', '=', agentId)).execute();
-  return rows.flatMap(({ call_id, expires_at }) => (expires_at === null ? [] : [{ call_id, expires_at }]));
+  return rows.flatMap(({ id, expires_at }) => (expires_at === null ? [] : [{ id, expires_at }]));
 }

@@ -14,8 +14,8 @@ export async function storeLateAnswer(
   const said = toJson(late.answer);
   const others = lateAnswers.filter(({ answer, by }) => by !== late.by || toJson(answer) !== said);
   await tx.db
-    .updateTable('pending_calls')
+    .updateTable('calls')
     .set({ late_answers: toJson([...others, late].slice(-MAX_KEPT)) })
-    .where('call_id', '=', callId)
+    .where('id', '=', callId)
     .execute();
 }

@@ -1,9 +1,10 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { PendingCallRow, PendingStatus, Tables } from '../../ports/store/tables.ts';
+import type { CallRow, PendingStatus, Tables } from '../../ports/store/tables.ts';
 import { usableBy } from '../contexts/usable-by.ts';
 import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
+import { IS_PENDING } from './is-pending.ts';
 import { answerRight } from './may-answer.ts';
 import { withNames } from './named-answerers.ts';
 import { forAnswerer, type PendingCall, toPendingCall } from './pending-call.ts';
@@ -18,7 +19,7 @@ export interface PendingFilter extends PageOptions {
   readonly status?: PendingStatus | undefined;
 }
 
-type Listed = Selectable<PendingCallRow> & {
+type Listed = Selectable<CallRow> & {
   readonly role: string | null;
   readonly owned_context: string | null;
 };
@@ -43,7 +44,7 @@ async function readConcerning(db: Kysely<Tables>, filter: PendingFilter): Promis
     }
     const end = rows.at(-1);
     if (end === undefined || rows.length <= limit) return { items };
-    after = { dueAt: end.expires_at ?? NEVER, callId: end.call_id };
+    after = { dueAt: end.expires_at ?? NEVER, callId: end.id };
   }
 }
 
@@ -84,37 +85,34 @@ async function readPage(
   { entityId, agentId, spaceId, status = 'pending', after }: PendingFilter & { readonly after: Position },
   limit: number,
 ): Promise<Listed[]> {
-  const dueAt = sql<number>`coalesce(pending_calls.expires_at, ${sql.lit(NEVER)})`;
+  const dueAt = sql<number>`coalesce(calls.expires_at, ${sql.lit(NEVER)})`;
   let page = db
-    .selectFrom('pending_calls')
+    .selectFrom('calls')
     .leftJoin('memberships', (join) =>
       join
-        .onRef('memberships.space_id', '=', 'pending_calls.space_id')
+        .onRef('memberships.space_id', '=', 'calls.space_id')
         .on('memberships.entity_id', '=', entityId ?? '')
         .on('memberships.left_at', 'is', null),
     )
-    .leftJoin('runs', 'runs.id', 'pending_calls.run_id')
+    .leftJoin('runs', 'runs.id', 'calls.run_id')
     .leftJoin('contexts', (join) => join.onRef('contexts.id', '=', 'runs.thread_id').on(usableBy(entityId ?? '')))
-    .selectAll('pending_calls')
+    .selectAll('calls')
     .select(['memberships.role', 'contexts.id as owned_context'])
-    .where('pending_calls.status', '=', status)
+    .where(status === 'pending' ? IS_PENDING : sql<boolean>`calls.wait_status = ${status}`)
     .where((eb) =>
-      eb.or([
-        eb(dueAt, '>', after.dueAt),
-        eb.and([eb(dueAt, '=', after.dueAt), eb('pending_calls.call_id', '>', after.callId)]),
-      ]),
+      eb.or([eb(dueAt, '>', after.dueAt), eb.and([eb(dueAt, '=', after.dueAt), eb('calls.id', '>', after.callId)])]),
     )
     .orderBy(dueAt)
-    .orderBy('pending_calls.call_id')
+    .orderBy('calls.id')
     .limit(limit);
-  if (agentId !== undefined) page = page.where('pending_calls.agent_id', '=', agentId);
-  if (spaceId !== undefined) page = page.where('pending_calls.space_id', '=', spaceId);
+  if (agentId !== undefined) page = page.where('calls.agent_id', '=', agentId);
+  if (spaceId !== undefined) page = page.where('calls.space_id', '=', spaceId);
   if (entityId !== undefined)
     page = page.where((eb) =>
       eb.or([
         eb('memberships.role', 'is not', null),
         eb('contexts.id', 'is not', null),
-        eb.and([eb('pending_calls.space_id', 'is', null), eb('pending_calls.answered_by', 'is not', null)]),
+        eb.and([eb('calls.space_id', 'is', null), eb('calls.answerers', 'is not', null)]),
       ]),
     );
   return await page.execute();

@@ -11,7 +11,7 @@ export type Answerer =
   | { readonly entityId: string }
   | { readonly key: true; readonly keyId?: string; readonly entityId?: string | undefined };
 
-/** The value of `resolved_by`. */
+/** The value of `answered_by`. */
 export function answererId(by: Answerer): string {
   if (!('key' in by)) return by.entityId;
   if (by.entityId !== undefined) return by.entityId;

@@ -2,7 +2,7 @@ import type { JsonSchemaObject } from '@lastcall/core';
 import type { Selectable } from 'kysely';
 import type { Answerers } from '../../config/tool-config.ts';
 import { fromJson } from '../../ports/store/json.ts';
-import type { Json, PendingCallRow, PendingKind, PendingStatus } from '../../ports/store/tables.ts';
+import type { CallRow, Json, PendingKind, PendingStatus } from '../../ports/store/tables.ts';
 import { type Display, toDisplay } from './display.ts';
 
 /** A call that waits for somebody outside: for its result, or for approval. */
@@ -57,32 +57,35 @@ export interface LateAnswer {
   readonly at: number;
 }
 
-export function toPendingCall(row: Selectable<PendingCallRow>): PendingCall {
+/** The row must be one of a call that waits or waited. */
+export function toPendingCall(row: Selectable<CallRow>): PendingCall {
+  const { wait_kind: kind, wait_status: status } = row;
+  if (kind === null || status === null) throw new TypeError(`Call ${row.id} has never waited.`);
   return {
-    callId: row.call_id,
+    callId: row.id,
     runId: row.run_id,
     agentId: row.agent_id,
     ...optionalField('spaceId', row.space_id),
     toolName: row.tool_name,
-    kind: row.kind,
+    kind,
     input: fromJson(row.input),
     ...optionalField('display', row.display === null ? null : toDisplay(fromJson(row.display))),
-    ...optionalField('answeredBy', parsed<Answerers>(row.answered_by)),
-    ...optionalField('resultSchema', parsed<JsonSchemaObject>(row.result_schema)),
-    status: row.status,
-    ...optionalField('answer', parsed(row.result)),
-    ...optionalField('resolvedBy', row.resolved_by),
+    ...optionalField('answeredBy', parsed<Answerers>(row.answerers)),
+    ...optionalField('resultSchema', parsed<JsonSchemaObject>(row.answer_schema)),
+    status,
+    ...optionalField('answer', parsed(row.answer)),
+    ...optionalField('resolvedBy', row.answered_by),
     ...optionalField('lateAnswers', parsed<LateAnswer[]>(row.late_answers)),
     ...optionalField('expiresAt', row.expires_at),
-    ...optionalField('round', row.kind === 'input' ? row.rounds : null),
+    ...optionalField('round', kind === 'input' ? row.rounds : null),
     ...optionalField('duringCall', row.during_call),
-    createdAt: row.created_at,
-    ...optionalField('resolvedAt', row.resolved_at),
+    createdAt: row.waiting_since ?? row.created_at,
+    ...optionalField('resolvedAt', row.answered_at),
     ...optionalField('job', row.offered_at === null ? null : toJobState(row)),
   };
 }
 
-function toJobState({ claims, claimed_by, claimed_until }: Selectable<PendingCallRow>): JobState {
+function toJobState({ claims, claimed_by, claimed_until }: Selectable<CallRow>): JobState {
   return {
     claims,
     ...optionalField('worker', claimed_by),

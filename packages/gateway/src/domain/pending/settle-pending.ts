@@ -1,13 +1,13 @@
 import type { Selectable } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { PendingCallRow } from '../../ports/store/tables.ts';
+import type { CallRow, PendingStatus } from '../../ports/store/tables.ts';
 import { isId } from '../entities/column-text.ts';
 import type { ToolResultOutcome } from '../inbox/inbox-event.ts';
 import { pushEvent } from '../inbox/push-event.ts';
 import { toPendingCall } from './pending-call.ts';
 
-export type LockedPending = Selectable<PendingCallRow>;
+export type LockedPending = Selectable<CallRow>;
 
 /** Locks the call, so that concurrent answers come one after the other and only the first finds it waiting. */
 export async function lockPending(
@@ -16,7 +16,12 @@ export async function lockPending(
   { skipLocked = false }: { skipLocked?: boolean } = {},
 ): Promise<LockedPending | undefined> {
   if (!isId(callId)) return undefined;
-  const row = tx.db.selectFrom('pending_calls').selectAll().where('call_id', '=', callId).forUpdate();
+  const row = tx.db
+    .selectFrom('calls')
+    .selectAll()
+    .where('id', '=', callId)
+    .where('wait_kind', 'is not', null)
+    .forUpdate();
   return await (skipLocked ? row.skipLocked() : row).executeTakeFirst();
 }
 
@@ -41,7 +46,7 @@ export async function pushCallEnd(
   // The call that asks is open, and its worker looks for the answer itself.
   if (call.duringCall !== undefined) return;
   await pushEvent(services, tx, {
-    agentId: await threadOf(tx, row),
+    threadId: row.thread_id,
     eventId: `tool_result:${call.callId}${suffixOf(row)}`,
     event: {
       type: 'tool_result',
@@ -55,18 +60,19 @@ export async function pushCallEnd(
   });
 }
 
-async function threadOf(tx: Tx, { run_id: runId, agent_id: agentId }: LockedPending): Promise<string> {
-  const run = await tx.db.selectFrom('runs').select('thread_id').where('id', '=', runId).executeTakeFirst();
-  return run?.thread_id ?? agentId;
+function suffixOf({ wait_kind: kind, rounds }: LockedPending): string {
+  if (kind === 'approval') return ':decision';
+  return kind === 'input' ? `:input:${rounds}` : '';
 }
 
-function suffixOf({ kind, rounds }: LockedPending): string {
-  switch (kind) {
-    case 'result':
-      return '';
-    case 'approval':
-      return ':decision';
-    case 'input':
-      return `:input:${rounds}`;
-  }
+/** The columns that end a wait. A question during a call ends with it; a call that waited is settled by the run that gets the answer. */
+export function endOfWait(
+  { during_call: duringCall }: Pick<LockedPending, 'during_call'>,
+  status: PendingStatus,
+  now: number,
+): Partial<LockedPending> {
+  return {
+    ...{ wait_status: status, answered_at: now },
+    ...(duringCall === null ? {} : { status: 'settled' as const, settled_at: now }),
+  };
 }

@@ -1,6 +1,7 @@
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { updateCard } from '../spaces/tool-card.ts';
+import { IS_PENDING } from './is-pending.ts';
 
 /** Ends questions whose calls are no longer open, with their cards: one question, or all that a run has left. */
 export async function withdrawQuestions(
@@ -9,14 +10,14 @@ export async function withdrawQuestions(
   which: { readonly questionId: string } | { readonly runId: string; readonly agentId: string },
 ): Promise<void> {
   const open = tx.db
-    .updateTable('pending_calls')
-    .set({ status: 'cancelled', resolved_at: tx.now() })
-    .where('status', '=', 'pending')
+    .updateTable('calls')
+    .set({ status: 'settled', settled_at: tx.now(), wait_status: 'cancelled', answered_at: tx.now() })
+    .where(IS_PENDING)
     .where('during_call', 'is not', null);
   const chosen =
     'questionId' in which
-      ? open.where('call_id', '=', which.questionId)
+      ? open.where('id', '=', which.questionId)
       : open.where('agent_id', '=', which.agentId).where('run_id', '=', which.runId);
-  for (const { call_id } of await chosen.returning('call_id').execute())
-    await updateCard(services, tx, call_id, { status: 'cancelled' });
+  for (const { id } of await chosen.returning('id').execute())
+    await updateCard(services, tx, id, { status: 'cancelled' });
 }

@@ -126,7 +126,7 @@ async function pushPlanEvent(
   { dueAt, now }: { dueAt: number; now: number },
 ): Promise<boolean> {
   return await pushEvent(services, tx, {
-    agentId: plan.agent_id,
+    threadId: plan.agent_id,
     eventId: `plan:${plan.id}:${dueAt}`,
     event: {
       type: 'plan',

@@ -1,5 +1,5 @@
 import type { Outcome } from '@lastcall/core';
-import type { Kysely } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import { fromJson } from '../../ports/store/json.ts';
 import type { CallRow, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
@@ -9,6 +9,8 @@ import { withNames } from '../pending/named-answerers.ts';
 import { forAnswerer, type PendingCall, toPendingCall } from '../pending/pending-call.ts';
 import { requireMember } from '../spaces/membership.ts';
 import { type Message, toMessage } from '../spaces/message.ts';
+
+type StoredCall = Selectable<CallRow>;
 
 /** A call by its id alone: what its card shows, or what those who may answer it are told, and for operators everything else. */
 export interface CallDetails {
@@ -54,7 +56,7 @@ export async function getCall(
     ...(card === undefined ? {} : { card: toMessage(card) }),
   };
   if (entityId === undefined) return { ...shown, ...factsOf(call), ...(await waitingFacts(db, call)) };
-  if (card === undefined) return { ...shown, pending: await answerableCall(db, callId, entityId) };
+  if (card === undefined) return { ...shown, pending: await answerableCall(db, call, entityId) };
   await requireMember(db, card.space_id, entityId).catch(() => {
     throw notFound('call', callId);
   });
@@ -62,13 +64,13 @@ export async function getCall(
 }
 
 /** As the list of pending calls shows it. */
-async function answerableCall(db: Kysely<Tables>, callId: string, entityId: string): Promise<PendingCall> {
-  const { pending } = await pendingOf(db, callId);
-  if (pending === undefined || !(await mayAnswerUnseen(db, pending, entityId))) throw notFound('call', callId);
+async function answerableCall(db: Kysely<Tables>, call: StoredCall, entityId: string): Promise<PendingCall> {
+  const pending = await pendingOf(db, call);
+  if (pending === undefined || !(await mayAnswerUnseen(db, pending, entityId))) throw notFound('call', call.id);
   return forAnswerer(pending);
 }
 
-function factsOf(call: CallRow): Partial<CallDetails> {
+function factsOf(call: StoredCall): Partial<CallDetails> {
   const attempts = attemptsOf(call);
   return {
     step: call.step,
@@ -83,21 +85,20 @@ function factsOf(call: CallRow): Partial<CallDetails> {
 }
 
 /** Middleware that repeats a call notes how often. */
-function attemptsOf({ status, outcome, outcome_status }: CallRow): number | undefined {
+function attemptsOf({ status, outcome, outcome_status }: StoredCall): number | undefined {
   if (status === 'planned' || outcome_status === 'skipped' || outcome_status === 'cancelled') return undefined;
   const noted = outcome === null ? undefined : fromJson<{ middleware?: { retry?: { attempts: number } } }>(outcome);
   return noted?.middleware?.retry?.attempts ?? 1;
 }
 
-async function waitingFacts(db: Kysely<Tables>, { id, run_id }: CallRow): Promise<Partial<CallDetails>> {
-  const { pending } = await pendingOf(db, id);
-  const run = await db.selectFrom('runs').select('owner').where('id', '=', run_id).executeTakeFirst();
+async function waitingFacts(db: Kysely<Tables>, call: StoredCall): Promise<Partial<CallDetails>> {
+  const pending = await pendingOf(db, call);
+  const run = await db.selectFrom('runs').select('owner').where('id', '=', call.run_id).executeTakeFirst();
   const worker = pending?.job === undefined ? run?.owner : pending.job.worker;
   return { ...(pending === undefined ? {} : { pending }), ...(worker == null ? {} : { worker }) };
 }
 
-async function pendingOf(db: Kysely<Tables>, callId: string): Promise<{ pending?: PendingCall }> {
-  const row = await db.selectFrom('pending_calls').selectAll().where('call_id', '=', callId).executeTakeFirst();
-  const [pending] = row === undefined ? [] : await withNames(db, [toPendingCall(row)]);
-  return pending === undefined ? {} : { pending };
+async function pendingOf(db: Kysely<Tables>, call: StoredCall): Promise<PendingCall | undefined> {
+  const [pending] = call.wait_kind === null ? [] : await withNames(db, [toPendingCall(call)]);
+  return pending;
 }

@@ -22,7 +22,7 @@ export async function findQueued(db: Kysely<Tables>, runId: string): Promise<Que
   if (!isId(runId)) return undefined;
   const row = await db
     .selectFrom('inbox_events')
-    .innerJoin('threads', 'threads.id', 'inbox_events.agent_id')
+    .innerJoin('threads', 'threads.id', 'inbox_events.thread_id')
     .select(['threads.id', 'threads.agent_id', 'event_id', 'status', 'created_at'])
     .where('inbox_events.run_id', '=', runId)
     .where('inbox_events.type', '=', 'chat')

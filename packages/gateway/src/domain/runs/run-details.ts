@@ -70,6 +70,7 @@ async function countCalls(db: Kysely<Tables>, runIds: readonly string[]): Promis
     .selectFrom('calls')
     .select((eb) => ['run_id', 'outcome_status', eb.fn.countAll<number>().as('count')])
     .where('run_id', 'in', runIds)
+    .where('during_call', 'is', null)
     .groupBy(['run_id', 'outcome_status'])
     .execute();
   for (const { run_id, outcome_status, count } of rows) {

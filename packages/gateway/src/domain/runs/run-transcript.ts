@@ -61,14 +61,14 @@ async function withAnswerers(db: Kysely<Tables>, entries: readonly RunEntry[]): 
   const callIds = entries.flatMap((entry) => callOf(entry, 'settled') ?? []);
   if (callIds.length === 0) return entries;
   const rows = await db
-    .selectFrom('pending_calls')
-    .select(['call_id', 'resolved_by'])
-    .where('call_id', 'in', callIds)
-    .where('resolved_by', 'is not', null)
+    .selectFrom('calls')
+    .select(['id', 'answered_by'])
+    .where('id', 'in', callIds)
+    .where('answered_by', 'is not', null)
     .execute();
   const known = new Map<string, NonNullable<RunEntry['by']>>();
-  for (const { call_id, resolved_by: id } of rows)
-    if (id !== null) known.set(call_id, { id, name: await nameOfAnswerer(db, id) });
+  for (const { id, answered_by: by } of rows)
+    if (by !== null) known.set(id, { id: by, name: await nameOfAnswerer(db, by) });
   return entries.map((entry) => {
     const by = known.get(callOf(entry, 'settled') ?? '');
     return by === undefined ? entry : { ...entry, by };

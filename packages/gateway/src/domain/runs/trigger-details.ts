@@ -29,11 +29,11 @@ export async function describeTriggers(
       ? []
       : await db
           .selectFrom('inbox_events')
-          .select(['agent_id', 'event_id', 'payload'])
-          .where('agent_id', 'in', [...new Set(runs.map(({ threadId }) => threadId))])
+          .select(['thread_id', 'event_id', 'payload'])
+          .where('thread_id', 'in', [...new Set(runs.map(({ threadId }) => threadId))])
           .where('event_id', 'in', [...new Set(eventIds)])
           .execute();
-  const events = new Map(rows.map(({ agent_id, event_id, payload }) => [`${agent_id} ${event_id}`, payload]));
+  const events = new Map(rows.map(({ thread_id, event_id, payload }) => [`${thread_id} ${event_id}`, payload]));
   return new Map(
     runs.map(({ id, threadId, trigger }) => [
       id,

@@ -31,7 +31,7 @@ export function appendMessage(tx: Tx, space: SpaceRow, { text, ...fields }: Appe
   return row;
 }
 
-const insertMessage = insertRow('messages', ['seq', 'created_at', 'updated_at']);
+const insertMessage = insertRow('messages', { numbers: ['seq', 'created_at', 'updated_at'] });
 
 const countMessage = statement(
   (db, { spaceId }: Params<{ spaceId: string }>) =>

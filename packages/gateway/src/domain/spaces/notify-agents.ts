@@ -52,9 +52,9 @@ function hearing(isWithheld: boolean, status: AgentStatus): Hearing['as'] {
 export async function findHearings(tx: Tx, messageId: string): Promise<readonly Hearing[]> {
   const rows = await tx.db
     .selectFrom('inbox_events')
-    .innerJoin('agents', 'agents.id', 'inbox_events.agent_id')
+    .innerJoin('agents', 'agents.id', 'inbox_events.thread_id')
     .select(['agents.entity_id', 'agents.status', 'inbox_events.status as event_status'])
-    .where('inbox_events.agent_id', 'in', (eb) =>
+    .where('inbox_events.thread_id', 'in', (eb) =>
       eb
         .selectFrom('memberships')
         .innerJoin('messages', 'messages.space_id', 'memberships.space_id')
@@ -111,7 +111,7 @@ const recipients = statement(
         eb
           .selectFrom('inbox_events')
           .select((counting) => counting.fn.countAll<number>().as('waiting'))
-          .whereRef('inbox_events.agent_id', '=', 'agents.id')
+          .whereRef('inbox_events.thread_id', '=', 'agents.id')
           .where(IS_WAITING)
           .$castTo<{ waiting: number }>()
           .as('waiting'),
@@ -155,7 +155,7 @@ async function pushMessageEvent(
 ): Promise<void> {
   const eventId = `message:${message.id}`;
   pushNewEvent(services, tx, {
-    agentId,
+    threadId: agentId,
     eventId,
     status: withheld === undefined ? 'pending' : 'withheld',
     event: {
@@ -172,7 +172,7 @@ async function pushMessageEvent(
   await tx.db
     .updateTable('inbox_events')
     .set({ error: toJson({ code: withheld, message: WITHHELD_MESSAGES[withheld] }) })
-    .where('agent_id', '=', agentId)
+    .where('thread_id', '=', agentId)
     .where('event_id', '=', eventId)
     .execute();
   tx.afterCommit(() =>

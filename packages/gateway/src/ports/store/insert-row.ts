@@ -4,15 +4,21 @@ import { givenTable, givenValue } from './several.ts';
 import { type Params, type Statement, statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
-/** Writes a whole row. With `numbers`, the columns that hold numbers while all others hold text, several rows can be one statement. */
-export function insertRow<T extends keyof typeof COLUMNS>(
+interface InsertOptions<Row, Column extends keyof Row> {
+  /** The columns that hold numbers, while all others hold text. With it, several rows can be one statement. */
+  readonly numbers?: readonly Column[];
+  /** Default: all columns. Those that are left out get their defaults. */
+  readonly columns?: readonly Column[];
+}
+
+export function insertRow<T extends keyof typeof COLUMNS, Column extends keyof Tables[T] = keyof Tables[T]>(
   table: T,
-  numbers?: readonly (keyof Tables[T])[],
-): Statement<Tables[T], unknown> {
-  const columns = COLUMNS[table] as readonly (keyof Tables[T] & string)[];
-  const typeOf = (column: keyof Tables[T]): string => (numbers?.includes(column) === true ? 'bigint' : 'text');
+  { numbers, columns: given }: InsertOptions<Tables[T], Column> = {},
+): Statement<Pick<Tables[T], Column>, unknown> {
+  const columns = (given ?? COLUMNS[table]) as readonly (Column & string)[];
+  const typeOf = (column: Column): string => (numbers?.includes(column) === true ? 'bigint' : 'text');
   return statement(
-    (db, params: Params<Tables[T]>) => {
+    (db, params: Params<Pick<Tables[T], Column>>) => {
       const values = Object.fromEntries(columns.map((column) => [column, params[column]]));
       return db.insertInto(table).values(values as Insertable<Tables[T]>);
     },

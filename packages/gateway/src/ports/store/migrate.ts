@@ -1,32 +1,8 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
 import type { Dialect } from './dialect.ts';
 import { initial } from './migrations/0001-initial.ts';
-import { waitingIndexes } from './migrations/0002-waiting-indexes.ts';
-import { streamRevocations } from './migrations/0003-stream-revocations.ts';
-import { assertFound } from './migrations/0004-assert-found.ts';
-import { agentTools } from './migrations/0005-agent-tools.ts';
-import { mcpTools } from './migrations/0006-mcp-tools.ts';
-import { jobClaims } from './migrations/0007-job-claims.ts';
-import { nestedUsage } from './migrations/0008-nested-usage.ts';
-import { storedArtifacts } from './migrations/0009-stored-artifacts.ts';
-import { contexts } from './migrations/0010-contexts.ts';
-import { questions } from './migrations/0011-questions.ts';
-import { mcpCredentials } from './migrations/0012-mcp-credentials.ts';
-import { factsForPeople } from './migrations/0014-facts-for-people.ts';
-import { toldConversations } from './migrations/0015-told-conversations.ts';
-import { signIn } from './migrations/0016-sign-in.ts';
-import { requestTexts } from './migrations/0018-request-texts.ts';
-import { contextRetention } from './migrations/0021-context-retention.ts';
-import { usedLinks } from './migrations/0025-used-links.ts';
-import { plainCollation } from './migrations/0026-plain-collation.ts';
-import { leanIndexes } from './migrations/0027-lean-indexes.ts';
-import { askedDefinitions } from './migrations/0028-asked-definitions.ts';
-import { goneMcpTools } from './migrations/0030-gone-mcp-tools.ts';
-import { givenContexts } from './migrations/0031-given-contexts.ts';
-import { madeBySessions } from './migrations/0032-made-by-sessions.ts';
-import { agentFailures } from './migrations/0033-agent-failures.ts';
-import { takeoversCountedAnew } from './migrations/0034-takeovers-counted-anew.ts';
+import { LAST_OF_TWO_TABLES, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -35,59 +11,61 @@ export const FIRST_MIGRATION = '0001-initial';
 
 /** Forward only, in this order, each once. A migration that was released is never changed. */
 function migrations(dialect: Dialect): Record<string, Migration> {
-  return {
-    [FIRST_MIGRATION]: initial(dialect),
-    '0002-waiting-indexes': waitingIndexes,
-    '0003-stream-revocations': streamRevocations,
-    '0004-assert-found': assertFound(dialect),
-    '0005-agent-tools': agentTools,
-    '0006-mcp-tools': mcpTools,
-    '0007-job-claims': jobClaims,
-    '0008-nested-usage': nestedUsage,
-    '0009-stored-artifacts': storedArtifacts,
-    '0010-contexts': contexts,
-    '0011-questions': questions,
-    '0012-mcp-credentials': mcpCredentials,
-    '0014-facts-for-people': factsForPeople,
-    '0015-told-conversations': toldConversations,
-    '0016-sign-in': signIn,
-    '0021-context-retention': contextRetention,
-    '0018-request-texts': requestTexts,
-    '0025-used-links': usedLinks,
-    '0026-plain-collation': plainCollation(dialect),
-    '0027-lean-indexes': leanIndexes,
-    '0028-asked-definitions': askedDefinitions(dialect),
-    '0030-gone-mcp-tools': goneMcpTools,
-    '0031-given-contexts': givenContexts,
-    '0032-made-by-sessions': madeBySessions(dialect),
-    '0033-agent-failures': agentFailures(dialect),
-    '0034-takeovers-counted-anew': takeoversCountedAnew,
-  };
+  return { [FIRST_MIGRATION]: initial(dialect) };
 }
 
-/** Brings the tables up to date, where they are not: that takes a lock and looks at all tables, and most starts find nothing to do. Kysely holds a lock meanwhile: of two gateways that start at once, one migrates and one waits. */
+/**
+ * Brings the tables up to date. Most starts find nothing to do, and then take no lock. Of two gateways that start at once, one migrates
+ * and one waits.
+ */
 export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
   const known = migrations(dialect);
   if (await isUpToDate(db, Object.keys(known).sort())) return;
+  await upgrade(db, dialect);
   const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
   const { error, results = [] } = await migrator.migrateToLatest();
   if (error === undefined) return;
   const failed = results.find(({ status }) => status === 'Error')?.migrationName;
   const [, missing] = /previously executed migration (\S+) is missing/.exec(String((error as Error).message)) ?? [];
-  if (missing !== undefined && !(await executedMigrations(db)).includes(FIRST_MIGRATION))
-    throw new StoreRefused(
-      `This is a database of another program: its migration ${missing} is not one of Lastcall. Set DATABASE_URL to a database for Lastcall alone.`,
-      { cause: error },
-    );
-  if (missing !== undefined)
-    throw new StoreRefused(
-      `A newer version of Lastcall has used this database (migration ${missing}). Install that version, or restore a backup from before.`,
-      { cause: error },
-    );
+  if (missing !== undefined) throw await unknownMigration(db, missing, error);
   if (failed === undefined) throw error;
   throw new StoreRefused(`The database could not be brought up to date: migration ${failed} failed, and was undone.`, {
     cause: error,
   });
+}
+
+/** A database of the last version with two tables of calls is brought to the tables of today. */
+async function upgrade(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
+  if (!(await executedMigrations(db).catch((): readonly string[] => [])).includes(LAST_OF_TWO_TABLES)) return;
+  try {
+    await db.transaction().execute(async (tx) => {
+      // Another gateway that starts at the same time waits here, and then finds nothing to do.
+      if (dialect === 'postgres') await sql`lock table ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(tx);
+      if ((await executedMigrations(tx)).includes(LAST_OF_TWO_TABLES)) await upgradeFrom0034(tx as never, dialect);
+    });
+  } catch (cause) {
+    throw new StoreRefused(
+      `The database could not be brought up to date: the upgrade from ${LAST_OF_TWO_TABLES} failed, and was undone.`,
+      { cause },
+    );
+  }
+}
+
+async function unknownMigration(db: Kysely<Tables>, missing: string, cause: unknown): Promise<StoreRefused> {
+  if (!(await executedMigrations(db)).includes(FIRST_MIGRATION))
+    return new StoreRefused(
+      `This is a database of another program: its migration ${missing} is not one of Lastcall. Set DATABASE_URL to a database for Lastcall alone.`,
+      { cause },
+    );
+  if (missing < LAST_OF_TWO_TABLES)
+    return new StoreRefused(
+      `An early version of Lastcall made this database (migration ${missing}), and this version cannot upgrade it. Start it once with a version that has ${LAST_OF_TWO_TABLES}, or use a new database.`,
+      { cause },
+    );
+  return new StoreRefused(
+    `A newer version of Lastcall has used this database (migration ${missing}). Install that version, or restore a backup from before.`,
+    { cause },
+  );
 }
 
 /** Whether exactly these migrations have been executed. What else is wrong, a missing table or no connection, the migrator finds. */

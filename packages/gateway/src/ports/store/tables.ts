@@ -20,7 +20,6 @@ export interface Tables {
   artifacts: ArtifactRow;
   transcript_entries: TranscriptEntryRow;
   calls: CallRow;
-  pending_calls: PendingCallRow;
   goals: GoalRow;
   memories: MemoryRow;
   plans: PlanRow;
@@ -172,8 +171,7 @@ export type InboxStatus = 'pending' | 'claimed' | 'done' | 'dead' | 'withheld';
 
 export interface InboxEventRow {
   id: Generated<number>;
-  /** The thread that it waits for: that of an agent, which has the agent's id, or that of a context. */
-  agent_id: string;
+  thread_id: string;
   /** Unique per thread: the same event is delivered once, however often it is pushed. */
   event_id: string;
   type: InboxEventType;
@@ -192,6 +190,8 @@ export type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled';
 export interface RunRow {
   id: string;
   thread_id: string;
+  /** The run that began the turn: its own id, or that of an earlier run if this one continues a turn with answers. */
+  turn_id: string;
   trigger: Json;
   status: RunStatus;
   stop: Json | null;
@@ -252,12 +252,25 @@ export interface TranscriptEntryRow {
   created_at: number;
 }
 
-export interface CallRow {
+export type PendingStatus = 'pending' | 'resolved' | 'expired' | 'cancelled';
+
+/** What a call waits for: its result, approval, or input that its tool asks for. */
+export type PendingKind = 'result' | 'approval' | 'input';
+
+/**
+ * A call, from the reply that asked for it to its end. What it waits for, who may answer and what they answered are columns of the same
+ * row: see `WaitColumns`. A question that a tool asks during its call is a row of its own, with `during_call`.
+ */
+export interface CallRow extends WaitColumns {
   id: string;
+  thread_id: string;
+  agent_id: string;
+  /** The run that planned it. */
   run_id: string;
   step: number;
   index: number;
   tool_name: string;
+  /** As the model wrote it. Once the call waits: as its tool gets it. */
   input: Json;
   status: 'planned' | 'started' | 'settled' | 'pending';
   outcome: Json | null;
@@ -267,41 +280,38 @@ export interface CallRow {
   provider_call_id: string | null;
   created_at: number;
   settled_at: number | null;
+  /** The call that is open while it asks this. The question ends with that call. */
+  during_call: string | null;
 }
 
-export type PendingStatus = 'pending' | 'resolved' | 'expired' | 'cancelled';
-
-/** What a call waits for: its result, approval, or input that its tool asks for. */
-export type PendingKind = 'result' | 'approval' | 'input';
-
-export interface PendingCallRow {
-  /** The call's id: one id everywhere. */
-  call_id: string;
-  agent_id: string;
-  run_id: string;
+/**
+ * How a call waits or waited. A call may wait several times: for approval, then for input as often as its tool asks, then for its
+ * result. The columns describe the last time. `wait_kind` is null for a call that has never waited.
+ */
+export interface WaitColumns {
+  wait_kind: PendingKind | null;
+  wait_status: PendingStatus | null;
+  /** When it began to wait, the first time. */
+  waiting_since: number | null;
   space_id: string | null;
-  tool_name: string;
-  kind: PendingKind;
-  input: Json;
   display: Json | null;
   /** Who may answer, and what an answer must look like, as configured when the call was made. */
-  answered_by: Json | null;
-  result_schema: Json | null;
-  status: PendingStatus;
-  result: Json | null;
-  result_hash: string | null;
-  resolved_by: string | null;
+  answerers: Json | null;
+  answer_schema: Json | null;
+  expires_at: number | null;
+  answer: Json | null;
+  answer_hash: string | null;
+  answered_by: string | null;
+  /** When it was answered, expired or was cancelled. */
+  answered_at: number | null;
   /** Answers that came after the end: kept for operators. */
   late_answers: Json | null;
-  expires_at: number | null;
-  created_at: number;
-  resolved_at: number | null;
   /** When the call was last offered to workers. Null for calls that are no jobs. */
   offered_at: number | null;
   /** How often it was offered. Each offer is one message to the webhook. */
   offers: Generated<number>;
   claims: Generated<number>;
-  /** SHA-256 of the newest claim's token. It stays when the claim lapses, until somebody else claims the job. */
+  /** SHA-256 of the newest claim's token. It stays when the claim lapses, until another worker claims the job. */
   claim_hash: string | null;
   /** The worker's own name. */
   claimed_by: string | null;
@@ -313,10 +323,8 @@ export interface PendingCallRow {
   announce_attempts: Generated<number>;
   /** How often the call has asked for input. */
   rounds: Generated<number>;
-  /** What its tool needs to run on with an answer. Sealed, because nobody else is to read it. */
+  /** What its tool needs to continue with an answer. Sealed, because only the tool may read it. */
   resume_state: string | null;
-  /** The call that is open while it asks. The row is then a question of its own, and ends with that call. */
-  during_call: string | null;
   /** SHA-256 of the tool as it was when approval was requested. Null for other calls, and for those of earlier versions. */
   asked_definition: string | null;
 }

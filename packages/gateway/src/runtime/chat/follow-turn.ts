@@ -1,4 +1,5 @@
 import type { RunAnswer } from '../../domain/contexts/run-answer.ts';
+import { IS_PENDING } from '../../domain/pending/is-pending.ts';
 import { type PendingCall, toPendingCall } from '../../domain/pending/pending-call.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
@@ -34,12 +35,11 @@ export async function followTurn(services: Services, runId: string, options: Fol
 /** All calls of the context that wait. Those of an earlier run may still do so when a later one has ended. */
 async function waitingCalls({ store }: Services, contextId: string): Promise<readonly PendingCall[]> {
   const rows = await store.db
-    .selectFrom('pending_calls')
-    .innerJoin('runs', 'runs.id', 'pending_calls.run_id')
-    .selectAll('pending_calls')
-    .where('runs.thread_id', '=', contextId)
-    .where('pending_calls.status', '=', 'pending')
-    .orderBy('pending_calls.call_id')
+    .selectFrom('calls')
+    .selectAll()
+    .where('thread_id', '=', contextId)
+    .where(IS_PENDING)
+    .orderBy('id')
     .execute();
   return rows.map(toPendingCall);
 }
@@ -53,12 +53,15 @@ async function nextRun(
   for (;;) {
     signal.throwIfAborted();
     const next = await store.db
-      .selectFrom('runs')
-      .select('id')
-      .where('thread_id', '=', contextId)
-      .where('trigger', 'like', '%"tool_result:%')
-      .where('cycle_no', '>', (eb) => eb.selectFrom('runs').select('cycle_no').where('id', '=', runId))
-      .orderBy('cycle_no')
+      .selectFrom('inbox_events')
+      .innerJoin('runs', 'runs.id', 'inbox_events.run_id')
+      .select('runs.id')
+      .where('inbox_events.thread_id', '=', contextId)
+      .where('inbox_events.type', '=', 'tool_result')
+      .where('runs.cycle_no', '>', (eb) =>
+        eb.selectFrom('runs as suspended').select('suspended.cycle_no').where('suspended.id', '=', runId),
+      )
+      .orderBy('runs.cycle_no')
       .limit(1)
       .executeTakeFirst();
     if (next !== undefined) return next.id;

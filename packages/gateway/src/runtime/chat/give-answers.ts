@@ -43,11 +43,11 @@ export async function giveAnswers(
 /** A call of another context is not found. */
 async function runThatAsked(tx: Tx, contextId: string, callId: string): Promise<string> {
   const call = await tx.db
-    .selectFrom('pending_calls')
-    .innerJoin('runs', 'runs.id', 'pending_calls.run_id')
-    .select('pending_calls.run_id')
-    .where('call_id', '=', callId)
-    .where('runs.thread_id', '=', contextId)
+    .selectFrom('calls')
+    .select('run_id')
+    .where('id', '=', callId)
+    .where('thread_id', '=', contextId)
+    .where('wait_kind', 'is not', null)
     .executeTakeFirst();
   if (call === undefined) throw notFound('pending call', callId);
   return call.run_id;

@@ -63,7 +63,7 @@ export async function startTurn(
   }
   const event = await toEvent(tx, registry, { ...opened, request, runId: accepted.runId, limits: services.limits });
   const { runId, contextId } = accepted;
-  pushNewEvent(services, tx, { agentId: contextId, eventId: `chat:${runId}`, event, runId });
+  pushNewEvent(services, tx, { threadId: contextId, eventId: `chat:${runId}`, event, runId });
   if (!opened.isNew) await assertRoom(services, tx, opened);
   return { ...accepted, isRepeat: false };
 }

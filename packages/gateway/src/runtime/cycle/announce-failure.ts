@@ -56,7 +56,7 @@ async function concernedSpaces(
 
 async function spacesOfCalls(tx: Tx, callIds: readonly string[]): Promise<string[]> {
   if (callIds.length === 0) return [];
-  const calls = tx.db.selectFrom('pending_calls').select('space_id').where('call_id', 'in', callIds);
+  const calls = tx.db.selectFrom('calls').select('space_id').where('id', 'in', callIds);
   return (await calls.execute()).flatMap(({ space_id }) => space_id ?? []);
 }
 

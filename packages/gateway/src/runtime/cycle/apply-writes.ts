@@ -38,7 +38,8 @@ export async function applyWrites(
   const texts = writes.filter((write) => write.kind === 'request-text');
   if (texts.length > 0) writeTexts(tx, texts);
   appendEntries(context, held, writes);
-  writeCalls(tx, context.cycle.runId, writes);
+  const { runId, agent, lease } = context.cycle;
+  writeCalls(tx, { runId, agentId: agent.id, threadId: lease.threadId }, writes);
   const refusedCards: OpenCard['card'][] = [];
   let released: (() => Waiting) | undefined;
   for (const write of mergeDeltas(writes)) {

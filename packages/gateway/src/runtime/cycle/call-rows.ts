@@ -6,19 +6,26 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { CallRow } from '../../ports/store/tables.ts';
 import type { CallWrite, Write } from './cycle-write.ts';
 
+/** Whose calls are written. */
+export interface CallOwner {
+  readonly threadId: string;
+  readonly agentId: string;
+  readonly runId: string;
+}
+
 type WriteOf<Kind extends CallWrite['kind']> = Extract<CallWrite, { kind: Kind }>;
 
 /**
  * Inserts the calls of new replies, marks calls as started, and writes how calls ended. What happens to a call in the transaction that
  * inserts it is one statement: a tool without effects has often run by then.
  */
-export function writeCalls(tx: Tx, runId: string, writes: readonly Write[]): void {
+export function writeCalls(tx: Tx, owner: CallOwner, writes: readonly Write[]): void {
   const started = new Set(writes.flatMap((write) => (write.kind === 'call-started' ? [write.callId] : [])));
   const ended = new Map(writes.flatMap((write) => (write.kind === 'call-ended' ? [[write.callId, write]] : [])));
   for (const write of writes) {
     if (write.kind !== 'call-planned') continue;
     const { callId } = write.call;
-    const row = toCallRow(write, { runId, status: started.delete(callId) ? 'started' : 'planned', now: tx.now() });
+    const row = toCallRow(write, { owner, status: started.delete(callId) ? 'started' : 'planned', now: tx.now() });
     const end = ended.get(callId);
     ended.delete(callId);
     tx.send(insertCall, end === undefined ? row : { ...row, ...endOf(tx, end) });
@@ -33,12 +40,14 @@ function endOf(tx: Tx, { status, outcome, outcomeStatus }: WriteOf<'call-ended'>
 
 function toCallRow(
   { call, step, index }: WriteOf<'call-planned'>,
-  { runId, status, now }: { runId: string; status: CallRow['status']; now: number },
-): CallRow {
+  { owner, status, now }: { owner: CallOwner; status: CallRow['status']; now: number },
+): PlannedCall {
   const { callId, toolName, input, providerCallId } = call;
   return {
     id: callId,
-    run_id: runId,
+    thread_id: owner.threadId,
+    agent_id: owner.agentId,
+    run_id: owner.runId,
     step,
     index,
     tool_name: asPlainText(toolName, 200),
@@ -53,7 +62,31 @@ function toCallRow(
   };
 }
 
-const insertCall = insertRow('calls', ['step', 'index', 'created_at', 'settled_at']);
+/** What is known of a call when it is planned. */
+const PLANNED = [
+  'id',
+  'thread_id',
+  'agent_id',
+  'run_id',
+  'step',
+  'index',
+  'tool_name',
+  'input',
+  'status',
+  'outcome',
+  'outcome_status',
+  'idempotency_key',
+  'provider_call_id',
+  'created_at',
+  'settled_at',
+] as const;
+
+type PlannedCall = Pick<CallRow, (typeof PLANNED)[number]>;
+
+const insertCall = insertRow('calls', {
+  columns: PLANNED,
+  numbers: ['step', 'index', 'created_at', 'settled_at'],
+});
 
 const startCall = statement(
   (db, { callId }: Params<{ callId: string }>) =>

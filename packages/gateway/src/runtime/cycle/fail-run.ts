@@ -1,4 +1,5 @@
 import type { Entry, Settlement, Stop } from '@lastcall/core';
+import type { Selectable } from 'kysely';
 import { type EntryRecord, toEntryPayload } from '../../domain/consciousness/transcript-row.ts';
 import { isCancelAccepted } from '../../domain/runs/run-cancelled.ts';
 import type { FailedRequest } from '../../domain/runs/stored-request.ts';
@@ -127,7 +128,7 @@ async function settleOpenCalls(
   return entries;
 }
 
-async function openCalls(tx: Tx, { runId }: EndingRun): Promise<CallRow[]> {
+async function openCalls(tx: Tx, { runId }: EndingRun): Promise<Selectable<CallRow>[]> {
   return await tx.db
     .selectFrom('calls')
     .selectAll()
@@ -146,7 +147,7 @@ async function answeredCalls(
   tx: Tx,
   { runId, answers }: EndingRun,
   { isCancelled }: { isCancelled: boolean },
-): Promise<CallRow[]> {
+): Promise<Selectable<CallRow>[]> {
   const callIds = Object.keys(answers);
   if (callIds.length === 0) return [];
   return await tx.db

@@ -195,7 +195,7 @@ async function findCycle(
           ...inputs,
           metrics,
           events: taken,
-          lastCycle: last?.cycle_no ?? 0,
+          last,
         })
       : await continueRun({ ...inputs, open });
   if (past.flaw === undefined || cycle === undefined) return cycle;

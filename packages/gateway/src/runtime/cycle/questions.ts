@@ -16,7 +16,7 @@ import type { CycleContext } from './cycle-context.ts';
 /** How often an answer to a question of an open call is looked for. Another gateway may have taken it. */
 const LOOK_MS = 200;
 
-/** What a call that asks stores with its end: see `PendingCallRow`. */
+/** What a call that asks stores with its end: see `WaitColumns`. */
 export interface AskedQuestion extends Question {
   readonly resumeState: string;
 }
@@ -52,7 +52,7 @@ export class Questions implements People {
   async stateOf({ toolCallId }: ToolContext): Promise<string | undefined> {
     const { read, seal } = this.#options;
     const row = await read((db) =>
-      db.selectFrom('pending_calls').select('resume_state').where('call_id', '=', toolCallId).executeTakeFirst(),
+      db.selectFrom('calls').select('resume_state').where('id', '=', toolCallId).executeTakeFirst(),
     );
     return row?.resume_state == null ? undefined : await (await seal()).open(row.resume_state);
   }
@@ -78,6 +78,7 @@ export class Questions implements People {
     await fenced(services.store, lease, async (tx) => {
       const opened: OpenedPending = {
         callId: questionId,
+        threadId: lease.threadId,
         agentId: agent.id,
         runId,
         spaceId,
@@ -102,14 +103,10 @@ export class Questions implements People {
     for (;;) {
       await delay(LOOK_MS, undefined, { signal });
       const row = await this.#options.read((db) =>
-        db
-          .selectFrom('pending_calls')
-          .select(['status', 'result'])
-          .where('call_id', '=', questionId)
-          .executeTakeFirst(),
+        db.selectFrom('calls').select(['wait_status', 'answer']).where('id', '=', questionId).executeTakeFirst(),
       );
-      if (row?.status === 'resolved' && row.result !== null) return fromJson<PeopleAnswer>(row.result);
-      if (row?.status !== 'pending') return { error: 'Nobody answered in time.' };
+      if (row?.wait_status === 'resolved' && row.answer !== null) return fromJson<PeopleAnswer>(row.answer);
+      if (row?.wait_status !== 'pending') return { error: 'Nobody answered in time.' };
     }
   }
 }

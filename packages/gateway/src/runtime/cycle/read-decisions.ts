@@ -30,14 +30,14 @@ export async function readDecisions(
 
 async function answerOf(tx: Tx, callId: string, round: number): Promise<Answer | undefined> {
   const row = await tx.db
-    .selectFrom('pending_calls')
-    .select('result')
-    .where('call_id', '=', callId)
-    .where('kind', '=', 'input')
-    .where('status', '=', 'resolved')
+    .selectFrom('calls')
+    .select('answer')
+    .where('id', '=', callId)
+    .where('wait_kind', '=', 'input')
+    .where('wait_status', '=', 'resolved')
     .where('rounds', '=', round)
     .executeTakeFirst();
-  return row?.result == null ? undefined : fromJson<Answer>(row.result);
+  return row?.answer == null ? undefined : fromJson<Answer>(row.answer);
 }
 
 async function settledCalls(tx: Tx, callIds: readonly string[]): Promise<string[]> {

@@ -26,7 +26,7 @@ export interface ThreadRows {
   readonly open: RunRow | undefined;
   readonly events: readonly EventRow[];
   /** The newest run, if there is one. */
-  readonly last: Pick<RunRow, 'cycle_no' | 'settings'> | undefined;
+  readonly last: Pick<RunRow, 'cycle_no' | 'turn_id' | 'answer'> | undefined;
 }
 
 export async function readThread({ tx, threadId }: LockedThread): Promise<ThreadRows> {
@@ -55,21 +55,21 @@ export async function loadContext(
 }
 
 /** Reads more events, for an agent whose limit is larger than the first page. */
-export async function waitingEvents(tx: Tx, agentId: string, limit: number): Promise<EventRow[]> {
-  return await selectWaiting(tx.db, { agentId, now: tx.now() }).limit(limit).execute();
+export async function waitingEvents(tx: Tx, threadId: string, limit: number): Promise<EventRow[]> {
+  return await selectWaiting(tx.db, { threadId, now: tx.now() }).limit(limit).execute();
 }
 
 /** The values of the query: parameters where it is compiled once, plain values where it is built each time. */
 interface WaitingQuery {
-  readonly agentId: string | Param<string>;
+  readonly threadId: string | Param<string>;
   readonly now: number | Param<number>;
 }
 
-const selectWaiting = (db: Kysely<Tables>, { agentId, now }: WaitingQuery) =>
+const selectWaiting = (db: Kysely<Tables>, { threadId, now }: WaitingQuery) =>
   db
     .selectFrom('inbox_events')
     .select(COLUMNS.inbox_events)
-    .where('agent_id', '=', agentId)
+    .where('thread_id', '=', threadId)
     .where(IS_WAITING)
     // The statement may wait for the holder of the thread, and finds the events that came meanwhile too.
     .where('available_at', '<=', nowOrLater(db, now))
@@ -91,7 +91,7 @@ const readThreadRows = batchReads<ThreadParams>({ types: { threadId: 'text', now
       .orderBy('cycle_no', 'desc')
       .limit(sql.lit(1)),
   // The limit is a literal: with a parameter, SQLite would plan the query anew each time.
-  events: (db, { threadId, now }) => selectWaiting(db, { agentId: threadId, now }).limit(sql.lit(FIRST_PAGE)),
+  events: (db, { threadId, now }) => selectWaiting(db, { threadId, now }).limit(sql.lit(FIRST_PAGE)),
   // After the events: a cycle for an event that came after a change of a tool must know of the change.
   agents: (db, { threadId }) =>
     db

@@ -52,16 +52,14 @@ interface OpenCall {
 async function findOpen(tx: Tx, callId: string): Promise<OpenCall | undefined> {
   const call = await tx.db
     .selectFrom('calls')
-    .leftJoin('pending_calls', 'pending_calls.call_id', 'calls.id')
-    .select(['calls.run_id', 'calls.status', 'calls.created_at as planned_at'])
-    .select(['pending_calls.created_at as asked_at', 'pending_calls.resolved_at'])
-    .where('calls.id', '=', callId)
+    .select(['run_id', 'status', 'created_at', 'waiting_since', 'answered_at'])
+    .where('id', '=', callId)
     .executeTakeFirst();
   if (call?.status !== 'pending') return undefined;
   return {
     runId: call.run_id,
-    startedAt: call.asked_at ?? call.planned_at,
-    endedAt: call.resolved_at ?? tx.now(),
+    startedAt: call.waiting_since ?? call.created_at,
+    endedAt: call.answered_at ?? tx.now(),
   };
 }
 

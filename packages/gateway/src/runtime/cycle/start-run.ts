@@ -6,6 +6,7 @@ import type { Services } from '../../ports/services.ts';
 import { insertRow } from '../../ports/store/insert-row.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
+import type { Tx } from '../../ports/store/store.ts';
 import type { RunRow } from '../../ports/store/tables.ts';
 import type { Lease } from '../lease/lease.ts';
 import type { Cycle } from './cycle.ts';
@@ -16,20 +17,14 @@ import type { Registry } from './registry.ts';
 import { settleFromEvents } from './settle-from-events.ts';
 import { type CycleInputs, toCycle } from './to-cycle.ts';
 
-interface NewRunInputs extends CycleInputs, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events'> {
-  /** The number of the cycle before. It is 0 before the first. */
-  readonly lastCycle: number;
-}
+interface NewRunInputs extends CycleInputs, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events' | 'last'> {}
 
 /** Starts a run for waiting events: claims them and writes the text that the model will read. */
-export async function startRun(
-  services: Services,
-  { metrics, events, lastCycle, ...inputs }: NewRunInputs,
-): Promise<Cycle> {
+export async function startRun(services: Services, { metrics, events, last, ...inputs }: NewRunInputs): Promise<Cycle> {
   const { held, agent, row, past, kind, request } = inputs;
   const { tx, lease } = held;
   const { nextSeq } = past;
-  const run = toRun({ lease, row, events, nextSeq, number: lastCycle + 1, now: tx.now(), kind, request });
+  const run = toRun({ lease, row, events, nextSeq, number: (last?.cycle_no ?? 0) + 1, now: tx.now(), kind, request });
   const waiting = events.map(toWaitingEvent);
   tx.afterCommit(() => {
     for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
@@ -37,7 +32,8 @@ export async function startRun(
   const settled = await settleFromEvents(services, tx, waiting, agent);
   const entries = kind.entriesOf(waiting, { run, tag: agent.tag, transcript: past.transcript, settled });
   const place = { runId: run.id, seq: nextSeq };
-  tx.send(insertRun, run);
+  const beginsTurn = entries.some((entry) => entry.kind === 'turn');
+  tx.send(insertRun, beginsTurn ? run : { ...run, turn_id: await continuedTurn(tx, run, last) });
   for (const { id } of events) tx.send(claimEvent, { id, runId: run.id });
   const written = insertEntries(held, place, entries);
   emit(services, tx, { channel: runChannel(run.id), type: 'run.start', payload: { runId: run.id, agentId: agent.id } });
@@ -49,17 +45,34 @@ export async function startRun(
   return toCycle(inputs, { run, entries, written, answers, isTakenOver: false });
 }
 
-const insertRun = insertRow('runs', [
-  'cycle_no',
-  'epoch',
-  'config_version',
-  'attempts',
-  'taken_seq',
-  'attempt',
-  'cancel_requested_at',
-  'created_at',
-  'ended_at',
-]);
+/** A run that begins no turn continues the newest one. A run that was not saved is no part of the conversation. */
+async function continuedTurn(tx: Tx, run: RunRow, last: ThreadRows['last']): Promise<string> {
+  if (last === undefined) return run.id;
+  if (last.answer === null) return last.turn_id;
+  const saved = await tx.db
+    .selectFrom('runs')
+    .select('turn_id')
+    .where('thread_id', '=', run.thread_id)
+    .where('answer', 'is', null)
+    .orderBy('cycle_no', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return saved?.turn_id ?? run.id;
+}
+
+const insertRun = insertRow('runs', {
+  numbers: [
+    'cycle_no',
+    'epoch',
+    'config_version',
+    'attempts',
+    'taken_seq',
+    'attempt',
+    'cancel_requested_at',
+    'created_at',
+    'ended_at',
+  ],
+});
 
 const claimEvent = statement(
   (db, { id, runId }: Params<{ id: number; runId: string }>) =>
@@ -82,6 +95,7 @@ function toRun({ lease, row, events, nextSeq, number, now, kind, request }: NewR
   return {
     id: runId,
     thread_id: lease.threadId,
+    turn_id: runId,
     trigger: toJson(events.map(({ event_id, type }) => ({ eventId: event_id, type }))),
     status: 'running',
     stop: null,

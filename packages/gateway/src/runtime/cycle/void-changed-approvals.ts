@@ -14,13 +14,13 @@ export async function voidChangedApprovals({ services, cycle, tools }: OpenCycle
   });
   if (approved.length === 0) return answers;
   const calls = await services.store.db
-    .selectFrom('pending_calls')
-    .select(['call_id', 'tool_name', 'asked_definition'])
-    .where('call_id', 'in', approved)
+    .selectFrom('calls')
+    .select(['id', 'tool_name', 'asked_definition'])
+    .where('id', 'in', approved)
     .where('asked_definition', 'is not', null)
     .execute();
   const decided = { ...answers };
-  for (const { call_id: callId, tool_name: toolName, asked_definition: asked } of calls)
+  for (const { id: callId, tool_name: toolName, asked_definition: asked } of calls)
     if (asked !== (await definitionOf(tools, toolName))) decided[callId] = { deny: changed(toolName) };
   return decided;
 }

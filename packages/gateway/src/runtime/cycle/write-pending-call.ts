@@ -16,6 +16,7 @@ export async function writePendingCall(context: ApplyContext, tx: Tx, write: Pen
   const question = call.kind === 'input' ? context.questions.of(call.callId) : undefined;
   const opened = {
     ...call,
+    threadId: cycle.lease.threadId,
     agentId: cycle.agent.id,
     runId: cycle.runId,
     spaceId,
@@ -29,7 +30,7 @@ export async function writePendingCall(context: ApplyContext, tx: Tx, write: Pen
     askedDefinition: call.kind === 'approval' ? await context.definitionOf(call.toolName) : undefined,
   };
   const round = await openPending(tx, opened);
-  if (tool?.isJob === true) offerJob(context.services, tx, { ...opened, claims: 0 });
+  if (tool?.isJob === true && call.kind === 'result') offerJob(context.services, tx, { ...opened, claims: 0 });
   if (spaceId !== null) await askInSpace(context, tx, { ...write, spaceId, shown: toCardCall(opened, round) });
 }
 

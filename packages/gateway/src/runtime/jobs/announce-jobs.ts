@@ -39,7 +39,7 @@ export async function announceJobs(services: Services, outgoing: Outgoing): Prom
 async function takeDue(tx: Tx): Promise<{ taken: number; announcements: readonly Announcement[] }> {
   const now = tx.now();
   const rows = await tx.db
-    .selectFrom('pending_calls')
+    .selectFrom('calls')
     .selectAll()
     .where('announce_at', '<=', now)
     .orderBy('announce_at')
@@ -50,14 +50,14 @@ async function takeDue(tx: Tx): Promise<{ taken: number; announcements: readonly
   const webhooks = await webhooksOf(tx, [...new Set(rows.map(({ agent_id }) => agent_id))]);
   const announcements: Announcement[] = [];
   for (const row of rows) {
-    const webhook = row.status === 'pending' ? webhooks.get(row.agent_id) : undefined;
+    const webhook = row.wait_status === 'pending' ? webhooks.get(row.agent_id) : undefined;
     const attempt = row.announce_attempts + 1;
     const isLast = webhook === undefined || attempt > MOST_ATTEMPTS;
     const nextAt = now + TIMEOUT_MS + backoffMs(attempt, { firstMs: 1_000 });
     await tx.db
-      .updateTable('pending_calls')
+      .updateTable('calls')
       .set({ announce_at: isLast ? null : nextAt, announce_attempts: attempt })
-      .where('call_id', '=', row.call_id)
+      .where('id', '=', row.id)
       .execute();
     const offer = toOffer({ ...toPendingCall(row), claims: row.claims });
     if (!isLast) announcements.push({ offer, number: row.offers, attempt, webhook });
@@ -89,9 +89,9 @@ async function announce(services: Services, outgoing: Outgoing, announcement: An
   // Not if it was offered again meanwhile: that is another announcement.
   await services.store.transaction((tx) =>
     tx.db
-      .updateTable('pending_calls')
+      .updateTable('calls')
       .set({ announce_at: null })
-      .where('call_id', '=', offer.callId)
+      .where('id', '=', offer.callId)
       .where('offers', '=', number)
       .execute(),
   );

@@ -41,7 +41,7 @@ const clearLeaseAndLook = statement(
       .returning(({ selectFrom }) =>
         selectFrom('inbox_events')
           .select(({ fn }) => fn.min('inbox_events.priority').as('priority'))
-          .where('inbox_events.agent_id', '=', threadId)
+          .where('inbox_events.thread_id', '=', threadId)
           .where(IS_WAITING)
           .where('inbox_events.available_at', '<=', nowOrLater(db, now))
           .as('priority'),

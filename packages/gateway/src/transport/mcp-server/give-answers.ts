@@ -61,11 +61,11 @@ function saidOf(ctx: ServerContext, callId: string): Said | undefined {
 
 async function callsOf({ store }: Services, { calls, contextId }: CallState): Promise<readonly PendingCall[]> {
   const rows = await store.db
-    .selectFrom('pending_calls')
-    .innerJoin('runs', 'runs.id', 'pending_calls.run_id')
-    .selectAll('pending_calls')
-    .where('call_id', 'in', Object.keys(calls))
-    .where('runs.thread_id', '=', contextId)
+    .selectFrom('calls')
+    .selectAll()
+    .where('id', 'in', Object.keys(calls))
+    .where('thread_id', '=', contextId)
+    .where('wait_kind', 'is not', null)
     .execute();
   return rows.map(toPendingCall);
 }

@@ -1,273 +1,440 @@
-import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Dialect } from '../dialect.ts';
 
-type Table = CreateTableBuilder<string, never>;
-
-/** The tables of the first release. */
+/** All tables and indexes. What the columns mean is said in tables.ts. Change this file only together with an upgrade of what exists. */
 export function initial(dialect: Dialect): Migration {
   return {
     async up(db: Kysely<unknown>) {
-      const table = (name: string): Table => db.schema.createTable(name) as Table;
-      for (const create of [people, spaces, threads, runs, pending, transcriptCache, streams, keys]) {
-        for (const made of create(table, dialect)) await made.execute();
-      }
-      for (const [name, on, columns, unique] of INDEXES) {
-        const index = db.schema
-          .createIndex(name)
-          .on(on)
-          .columns([...columns]);
-        await (unique === true ? index.unique() : index).execute();
-      }
+      const parts = [people, spaces, threads, runs, calls, notes, tools, streams, keys];
+      for (const statement of parts.flatMap((part) => part(typesOf(dialect)))) await sql.raw(statement).execute(db);
+      if (dialect === 'postgres') await sql.raw(ASSERT_FOUND).execute(db);
     },
   };
 }
 
-type Create = (table: (name: string) => Table, dialect: Dialect) => readonly Table[];
-type Column = ColumnDefinitionBuilder;
-
-const needed = (column: Column): Column => column.notNull();
-const key = (column: Column): Column => column.primaryKey();
-const zero = (column: Column): Column => column.notNull().defaultTo(0);
-
-const people: Create = (table) => [
-  table('entities')
-    .addColumn('id', 'text', key)
-    .addColumn('kind', 'text', needed)
-    .addColumn('external_id', 'text', (column) => column.unique())
-    .addColumn('display_name', 'text', needed)
-    .addColumn('metadata', 'text', needed)
-    .addColumn('created_at', 'bigint', needed)
-    .addColumn('deleted_at', 'bigint') as Table,
-  table('agents')
-    .addColumn('id', 'text', key)
-    .addColumn('entity_id', 'text', (column) => column.notNull().unique().references('entities.id'))
-    .addColumn('name', 'text', needed)
-    .addColumn('config', 'text', needed)
-    .addColumn('config_version', 'bigint', needed)
-    .addColumn('status', 'text', needed)
-    .addColumn('active_space_id', 'text')
-    .addColumn('last_error', 'text')
-    .addColumn('tag', 'text', needed)
-    .addColumn('created_at', 'bigint', needed)
-    .addColumn('updated_at', 'bigint', needed) as Table,
-];
-
-const spaces: Create = (table) => [
-  table('spaces')
-    .addColumn('id', 'text', key)
-    .addColumn('name', 'text', needed)
-    .addColumn('description', 'text', needed)
-    .addColumn('metadata', 'text', needed)
-    .addColumn('next_seq', 'bigint', (column) => column.notNull().defaultTo(1))
-    .addColumn('hops', 'bigint', zero)
-    .addColumn('created_at', 'bigint', needed) as Table,
-  table('memberships')
-    .addColumn('space_id', 'text', (column) => column.notNull().references('spaces.id'))
-    .addColumn('entity_id', 'text', (column) => column.notNull().references('entities.id'))
-    .addColumn('role', 'text', needed)
-    .addColumn('joined_at', 'bigint', needed)
-    .addColumn('left_at', 'bigint')
-    .addColumn('last_seen_seq', 'bigint', zero)
-    .addPrimaryKeyConstraint('memberships_pk', ['space_id', 'entity_id'] as never) as Table,
-  table('messages')
-    .addColumn('id', 'text', key)
-    .addColumn('space_id', 'text', (column) => column.notNull().references('spaces.id'))
-    .addColumn('seq', 'bigint', needed)
-    .addColumn('entity_id', 'text', needed)
-    .addColumn('kind', 'text', needed)
-    .addColumn('content', 'text', needed)
-    .addColumn('reply_to', 'text')
-    .addColumn('metadata', 'text', needed)
-    .addColumn('call_id', 'text')
-    .addColumn('client_message_id', 'text')
-    .addColumn('status', 'text', needed)
-    .addColumn('run_id', 'text')
-    .addColumn('created_at', 'bigint', needed)
-    .addColumn('updated_at', 'bigint', needed) as Table,
-];
-
-const threads: Create = (table, dialect) => [
-  table('threads')
-    .addColumn('id', 'text', key)
-    .addColumn('kind', 'text', needed)
-    .addColumn('agent_id', 'text', needed)
-    .addColumn('lease_owner', 'text')
-    .addColumn('lease_until', 'bigint', zero)
-    .addColumn('epoch', 'bigint', zero)
-    .addColumn('state', 'text') as Table,
-  table('inbox_events')
-    .addColumn('id', dialect === 'sqlite' ? 'integer' : 'bigint', (column) => counted(column, dialect))
-    .addColumn('agent_id', 'text', needed)
-    .addColumn('event_id', 'text', needed)
-    .addColumn('type', 'text', needed)
-    .addColumn('priority', 'integer', needed)
-    .addColumn('payload', 'text', needed)
-    .addColumn('status', 'text', needed)
-    .addColumn('attempts', 'integer', zero)
-    .addColumn('available_at', 'bigint', needed)
-    .addColumn('run_id', 'text')
-    .addColumn('error', 'text')
-    .addColumn('created_at', 'bigint', needed) as Table,
-];
-
-/** Arrival order: a number the database counts. */
-function counted(column: Column, dialect: Dialect): Column {
-  return dialect === 'sqlite'
-    ? column.primaryKey().autoIncrement()
-    : column.primaryKey().generatedByDefaultAsIdentity();
+interface Types {
+  /** PostgreSQL compares text byte by byte, as SQLite and JavaScript do, whatever the language of the database. */
+  readonly text: string;
+  /** A number that the database counts up. */
+  readonly counter: string;
 }
 
-const runs: Create = (table) => [
-  table('runs')
-    .addColumn('id', 'text', key)
-    .addColumn('thread_id', 'text', needed)
-    .addColumn('trigger', 'text', needed)
-    .addColumn('status', 'text', needed)
-    .addColumn('stop', 'text')
-    .addColumn('cycle_no', 'bigint', needed)
-    .addColumn('usage', 'text')
-    .addColumn('epoch', 'bigint', needed)
-    .addColumn('config_version', 'bigint', needed)
-    .addColumn('attempts', 'integer', zero)
-    .addColumn('taken_seq', 'bigint', zero)
-    .addColumn('cancel_requested_at', 'bigint')
-    .addColumn('active_in', 'text')
-    .addColumn('created_at', 'bigint', needed)
-    .addColumn('ended_at', 'bigint') as Table,
-  table('transcript_entries')
-    .addColumn('thread_id', 'text', needed)
-    .addColumn('seq', 'bigint', needed)
-    .addColumn('run_id', 'text', needed)
-    .addColumn('kind', 'text', needed)
-    .addColumn('payload', 'text', needed)
-    .addColumn('created_at', 'bigint', needed)
-    .addPrimaryKeyConstraint('transcript_entries_pk', ['thread_id', 'seq'] as never) as Table,
-  table('calls')
-    .addColumn('id', 'text', key)
-    .addColumn('run_id', 'text', needed)
-    .addColumn('step', 'integer', needed)
-    .addColumn('index', 'integer', needed)
-    .addColumn('tool_name', 'text', needed)
-    .addColumn('input', 'text', needed)
-    .addColumn('status', 'text', needed)
-    .addColumn('outcome', 'text')
-    .addColumn('idempotency_key', 'text', needed)
-    .addColumn('provider_call_id', 'text')
-    .addColumn('created_at', 'bigint', needed)
-    .addColumn('settled_at', 'bigint') as Table,
+export function typesOf(dialect: Dialect): Types {
+  return dialect === 'sqlite'
+    ? { text: 'text', counter: 'integer primary key autoincrement' }
+    : { text: 'text collate "C"', counter: 'bigint generated by default as identity primary key' };
+}
+
+/** The function with which a statement fails where it finds nothing. SQLite gets it with each connection: see require-row.ts. */
+const ASSERT_FOUND = `
+  create function lastcall_assert_found(rows_found bigint) returns bigint language plpgsql as $$
+  begin
+    if rows_found = 0 then raise exception 'no row was found' using errcode = 'no_data_found'; end if;
+    return rows_found;
+  end $$`;
+
+type Part = (types: Types) => readonly string[];
+
+const people: Part = ({ text }) => [
+  `create table entities (
+    id ${text} primary key,
+    kind ${text} not null,
+    external_id ${text} unique,
+    display_name ${text} not null,
+    metadata ${text} not null,
+    created_at bigint not null,
+    deleted_at bigint
+  )`,
+  `create table agents (
+    id ${text} primary key,
+    entity_id ${text} not null unique references entities (id),
+    name ${text} not null,
+    config ${text} not null,
+    config_version bigint not null,
+    status ${text} not null,
+    active_space_id ${text},
+    last_error ${text},
+    tag ${text} not null,
+    created_at bigint not null,
+    updated_at bigint not null
+  )`,
+  'create index agents_by_name on agents (name)',
+  `create table agent_versions (
+    agent_id ${text} not null,
+    version integer not null,
+    config ${text} not null,
+    created_at bigint not null,
+    constraint agent_versions_pk primary key (agent_id, version)
+  )`,
+  `create table agent_tools (
+    agent_id ${text} not null,
+    reference ${text} not null,
+    constraint agent_tools_pk primary key (agent_id, reference)
+  )`,
+  'create index agent_tools_by_reference on agent_tools (reference)',
 ];
 
-const pending: Create = (table) => [
-  table('pending_calls')
-    .addColumn('call_id', 'text', key)
-    .addColumn('agent_id', 'text', needed)
-    .addColumn('run_id', 'text', needed)
-    .addColumn('space_id', 'text')
-    .addColumn('tool_name', 'text', needed)
-    .addColumn('kind', 'text', needed)
-    .addColumn('input', 'text', needed)
-    .addColumn('display', 'text')
-    .addColumn('answered_by', 'text')
-    .addColumn('result_schema', 'text')
-    .addColumn('status', 'text', needed)
-    .addColumn('result', 'text')
-    .addColumn('result_hash', 'text')
-    .addColumn('resolved_by', 'text')
-    .addColumn('late_answers', 'text')
-    .addColumn('expires_at', 'bigint')
-    .addColumn('created_at', 'bigint', needed)
-    .addColumn('resolved_at', 'bigint') as Table,
+const spaces: Part = ({ text }) => [
+  `create table spaces (
+    id ${text} primary key,
+    name ${text} not null,
+    description ${text} not null,
+    metadata ${text} not null,
+    next_seq bigint not null default 1,
+    hops bigint not null default 0,
+    created_at bigint not null
+  )`,
+  `create table memberships (
+    space_id ${text} not null references spaces (id),
+    entity_id ${text} not null references entities (id),
+    role ${text} not null,
+    joined_at bigint not null,
+    left_at bigint,
+    last_seen_seq bigint not null default 0,
+    constraint memberships_pk primary key (space_id, entity_id)
+  )`,
+  'create index memberships_by_entity on memberships (entity_id)',
+  `create table messages (
+    id ${text} primary key,
+    space_id ${text} not null references spaces (id),
+    seq bigint not null,
+    entity_id ${text} not null,
+    kind ${text} not null,
+    content ${text} not null,
+    reply_to ${text},
+    metadata ${text} not null,
+    call_id ${text},
+    call ${text},
+    client_message_id ${text},
+    status ${text} not null,
+    run_id ${text},
+    created_at bigint not null,
+    updated_at bigint not null
+  )`,
+  'create unique index messages_by_seq on messages (space_id, seq)',
+  'create unique index messages_by_client_id on messages (space_id, entity_id, client_message_id) where client_message_id is not null',
+  'create unique index messages_by_call on messages (call_id) where call_id is not null',
+  `create table agent_failures (
+    space_id ${text} not null,
+    entity_id ${text} not null,
+    run_id ${text} not null,
+    text ${text} not null,
+    retry_at bigint,
+    after_seq bigint not null,
+    failed_at bigint not null,
+    constraint agent_failures_pk primary key (space_id, entity_id)
+  )`,
 ];
 
-const transcriptCache: Create = (table) => [
-  table('goals')
-    .addColumn('agent_id', 'text', needed)
-    .addColumn('key', 'text', needed)
-    .addColumn('description', 'text', needed)
-    .addColumn('status', 'text', needed)
-    .addColumn('priority', 'integer', needed)
-    .addColumn('created_at', 'bigint', needed)
-    .addColumn('updated_at', 'bigint', needed)
-    .addPrimaryKeyConstraint('goals_pk', ['agent_id', 'key'] as never) as Table,
-  table('memories')
-    .addColumn('agent_id', 'text', needed)
-    .addColumn('key', 'text', needed)
-    .addColumn('value', 'text', needed)
-    .addColumn('created_at', 'bigint', needed)
-    .addColumn('updated_at', 'bigint', needed)
-    .addPrimaryKeyConstraint('memories_pk', ['agent_id', 'key'] as never) as Table,
-  table('plans')
-    .addColumn('id', 'text', key)
-    .addColumn('agent_id', 'text', needed)
-    .addColumn('key', 'text', needed)
-    .addColumn('name', 'text', needed)
-    .addColumn('instruction', 'text', needed)
-    .addColumn('cron', 'text')
-    .addColumn('at', 'bigint')
-    .addColumn('time_zone', 'text', needed)
-    .addColumn('misfire', 'text', needed)
-    .addColumn('next_at', 'bigint')
-    .addColumn('last_at', 'bigint')
-    .addColumn('created_at', 'bigint', needed)
-    .addColumn('updated_at', 'bigint', needed) as Table,
-  table('tools')
-    .addColumn('id', 'text', key)
-    .addColumn('name', 'text', (column) => column.notNull().unique())
-    .addColumn('config', 'text', needed)
-    .addColumn('version', 'bigint', needed)
-    .addColumn('created_at', 'bigint', needed)
-    .addColumn('updated_at', 'bigint', needed) as Table,
+const threads: Part = ({ text, counter }) => [
+  `create table threads (
+    id ${text} primary key,
+    kind ${text} not null,
+    agent_id ${text} not null,
+    lease_owner ${text},
+    lease_until bigint not null default 0,
+    epoch bigint not null default 0,
+    state ${text}
+  )`,
+  'create index threads_by_agent on threads (agent_id)',
+  `create table inbox_events (
+    id ${counter},
+    thread_id ${text} not null,
+    event_id ${text} not null,
+    type ${text} not null,
+    priority integer not null,
+    payload ${text} not null,
+    status ${text} not null,
+    attempts integer not null default 0,
+    available_at bigint not null,
+    run_id ${text},
+    error ${text},
+    created_at bigint not null
+  )`,
+  'create unique index inbox_by_event on inbox_events (thread_id, event_id)',
+  'create index inbox_by_run on inbox_events (run_id)',
+  `create index inbox_waiting on inbox_events (thread_id, priority, id) where status = 'pending'`,
+  // The studio asks every few seconds how many there are.
+  `create index inbox_dead on inbox_events (thread_id) where status = 'dead'`,
+  `create table contexts (
+    id ${text} primary key,
+    agent_id ${text} not null,
+    owner_id ${text},
+    metadata ${text} not null,
+    created_at bigint not null,
+    is_brief integer not null default 0,
+    used_at bigint not null default 0,
+    is_given integer not null default 0
+  )`,
+  'create index contexts_by_use on contexts (is_brief, used_at, id)',
+  `create table turn_requests (
+    run_id ${text} primary key,
+    context_id ${text} not null,
+    caller ${text} not null,
+    idempotency_key ${text},
+    body_hash ${text} not null,
+    conversation_hash ${text},
+    created_at bigint not null
+  )`,
+  'create unique index turn_requests_by_key on turn_requests (caller, idempotency_key) where idempotency_key is not null',
+  'create index turn_requests_by_body on turn_requests (caller, body_hash, created_at)',
+  'create index turn_requests_by_conversation on turn_requests (caller, conversation_hash, created_at) where conversation_hash is not null',
 ];
 
-const streams: Create = (table) => [
-  table('channels')
-    .addColumn('id', 'text', key)
-    .addColumn('next_seq', 'bigint', needed)
-    .addColumn('swept_seq', 'bigint', zero) as Table,
-  table('stream_events')
-    .addColumn('channel', 'text', needed)
-    .addColumn('seq', 'bigint', needed)
-    .addColumn('type', 'text', needed)
-    .addColumn('payload', 'text', needed)
-    .addColumn('created_at', 'bigint', needed)
-    .addPrimaryKeyConstraint('stream_events_pk', ['channel', 'seq'] as never) as Table,
+const runs: Part = ({ text }) => [
+  `create table runs (
+    id ${text} primary key,
+    thread_id ${text} not null,
+    turn_id ${text} not null,
+    trigger ${text} not null,
+    status ${text} not null,
+    stop ${text},
+    cycle_no bigint not null,
+    usage ${text},
+    epoch bigint not null,
+    config_version bigint not null,
+    attempts integer not null default 0,
+    taken_seq bigint not null default 0,
+    owner ${text},
+    attempt integer not null default 1,
+    retry_of ${text},
+    takeovers ${text},
+    cancel_requested_at bigint,
+    active_in ${text},
+    created_at bigint not null,
+    ended_at bigint,
+    settings ${text},
+    answer ${text}
+  )`,
+  'create unique index runs_by_thread on runs (thread_id, cycle_no)',
+  'create index runs_by_status on runs (status, thread_id)',
+  `create table transcript_entries (
+    thread_id ${text} not null,
+    seq bigint not null,
+    run_id ${text} not null,
+    kind ${text} not null,
+    payload ${text} not null,
+    created_at bigint not null,
+    constraint transcript_entries_pk primary key (thread_id, seq)
+  )`,
+  'create index entries_by_run on transcript_entries (run_id, seq)',
+  `create table nested_usage (
+    run_id ${text} primary key,
+    input_tokens bigint not null,
+    output_tokens bigint not null,
+    total_tokens bigint not null
+  )`,
+  `create table artifacts (
+    id ${text} primary key,
+    agent_id ${text} not null,
+    run_id ${text} not null,
+    space_id ${text},
+    media_type ${text} not null,
+    bytes bigint not null,
+    created_at bigint not null
+  )`,
+  `create table request_texts (
+    hash ${text} primary key,
+    text ${text} not null,
+    used_at bigint not null
+  )`,
+  'create index request_texts_by_use on request_texts (used_at)',
 ];
 
-const keys: Create = (table) => [
-  table('api_keys')
-    .addColumn('id', 'text', key)
-    .addColumn('name', 'text', needed)
-    .addColumn('kind', 'text', needed)
-    .addColumn('hash', 'text', (column) => column.notNull().unique())
-    .addColumn('prefix', 'text', needed)
-    .addColumn('scopes', 'text', needed)
-    .addColumn('created_at', 'bigint', needed)
-    .addColumn('revoked_at', 'bigint') as Table,
-  table('settings').addColumn('key', 'text', key).addColumn('value', 'text', needed) as Table,
+/** What is stored of a call that waits or waited. */
+export const waitColumns = (text: string): readonly string[] => [
+  `wait_kind ${text}`,
+  `wait_status ${text}`,
+  'waiting_since bigint',
+  `space_id ${text}`,
+  `display ${text}`,
+  `answerers ${text}`,
+  `answer_schema ${text}`,
+  'expires_at bigint',
+  `answer ${text}`,
+  `answer_hash ${text}`,
+  `answered_by ${text}`,
+  'answered_at bigint',
+  `late_answers ${text}`,
+  'offered_at bigint',
+  'offers integer not null default 0',
+  'claims integer not null default 0',
+  `claim_hash ${text}`,
+  `claimed_by ${text}`,
+  'claim_ms bigint',
+  'claimed_until bigint',
+  'announce_at bigint',
+  'announce_attempts integer not null default 0',
+  'rounds integer not null default 0',
+  `resume_state ${text}`,
+  `asked_definition ${text}`,
 ];
 
-type Index = readonly [name: string, table: string, columns: readonly string[], unique?: true];
+/** Most calls never wait: these indexes hold only those that do. */
+export const WAIT_INDEXES: readonly string[] = [
+  `create index calls_waiting_by_thread on calls (thread_id) where wait_status = 'pending'`,
+  `create index calls_waiting_by_agent on calls (agent_id) where wait_status = 'pending'`,
+  `create index calls_waiting_by_space on calls (space_id) where wait_status = 'pending'`,
+  `create index calls_due on calls (expires_at) where wait_status = 'pending'`,
+  'create index calls_waited on calls (wait_status) where wait_status is not null',
+  'create index calls_claimed on calls (claimed_until) where claimed_until is not null',
+  'create index calls_announced on calls (announce_at) where announce_at is not null',
+];
 
-const INDEXES: readonly Index[] = [
-  ['memberships_by_entity', 'memberships', ['entity_id']],
-  ['messages_by_seq', 'messages', ['space_id', 'seq'], true],
-  ['messages_by_client_id', 'messages', ['space_id', 'entity_id', 'client_message_id'], true],
-  ['messages_by_call', 'messages', ['call_id'], true],
-  ['threads_by_agent', 'threads', ['agent_id']],
-  ['threads_by_lease', 'threads', ['lease_owner', 'lease_until']],
-  ['inbox_by_event', 'inbox_events', ['agent_id', 'event_id'], true],
-  ['inbox_waiting', 'inbox_events', ['agent_id', 'status', 'priority', 'id']],
-  ['inbox_due', 'inbox_events', ['status', 'available_at']],
-  ['inbox_by_run', 'inbox_events', ['run_id']],
-  ['runs_by_thread', 'runs', ['thread_id', 'cycle_no'], true],
-  ['runs_by_status', 'runs', ['status', 'thread_id']],
-  ['entries_by_run', 'transcript_entries', ['run_id', 'seq']],
-  ['calls_by_run', 'calls', ['run_id', 'step', 'index']],
-  ['pending_by_agent', 'pending_calls', ['agent_id', 'status']],
-  ['pending_due', 'pending_calls', ['status', 'expires_at']],
-  ['pending_by_space', 'pending_calls', ['space_id', 'status']],
-  ['plans_by_key', 'plans', ['agent_id', 'key'], true],
-  ['plans_due', 'plans', ['next_at']],
-  ['stream_events_by_time', 'stream_events', ['created_at']],
+const calls: Part = ({ text }) => [
+  `create table calls (
+    id ${text} primary key,
+    thread_id ${text} not null,
+    agent_id ${text} not null,
+    run_id ${text} not null,
+    step integer not null,
+    "index" integer not null,
+    tool_name ${text} not null,
+    input ${text} not null,
+    status ${text} not null,
+    outcome ${text},
+    outcome_status ${text},
+    idempotency_key ${text} not null,
+    provider_call_id ${text},
+    created_at bigint not null,
+    settled_at bigint,
+    during_call ${text},
+    ${waitColumns(text).join(',\n    ')}
+  )`,
+  'create index calls_by_run on calls (run_id, step, "index")',
+  ...WAIT_INDEXES,
+];
+
+const notes: Part = ({ text }) => [
+  `create table goals (
+    agent_id ${text} not null,
+    key ${text} not null,
+    description ${text} not null,
+    status ${text} not null,
+    priority integer not null,
+    created_at bigint not null,
+    updated_at bigint not null,
+    constraint goals_pk primary key (agent_id, key)
+  )`,
+  `create table memories (
+    agent_id ${text} not null,
+    key ${text} not null,
+    value ${text} not null,
+    created_at bigint not null,
+    updated_at bigint not null,
+    constraint memories_pk primary key (agent_id, key)
+  )`,
+  `create table plans (
+    id ${text} primary key,
+    agent_id ${text} not null,
+    key ${text} not null,
+    name ${text} not null,
+    instruction ${text} not null,
+    cron ${text},
+    at bigint,
+    time_zone ${text} not null,
+    misfire ${text} not null,
+    next_at bigint,
+    last_at bigint,
+    created_at bigint not null,
+    updated_at bigint not null
+  )`,
+  'create unique index plans_by_key on plans (agent_id, key)',
+  'create index plans_due on plans (next_at)',
+];
+
+const tools: Part = ({ text }) => [
+  `create table tools (
+    id ${text} primary key,
+    name ${text} not null unique,
+    config ${text} not null,
+    version bigint not null,
+    created_at bigint not null,
+    updated_at bigint not null
+  )`,
+  `create table mcp_tools (
+    id ${text} primary key,
+    server_key ${text} not null,
+    server_name ${text} not null,
+    tool_name ${text} not null,
+    fingerprint ${text} not null,
+    definition ${text} not null,
+    held_fingerprint ${text},
+    held_definition ${text},
+    approved_by ${text},
+    approved_at bigint not null,
+    held_at bigint,
+    gone_at bigint,
+    constraint mcp_tools_by_server unique (server_key, tool_name)
+  )`,
+  'create index mcp_tools_gone on mcp_tools (gone_at) where gone_at is not null',
+  `create table mcp_credentials (
+    server_key ${text} not null,
+    kind ${text} not null,
+    sealed ${text} not null,
+    state_hash ${text},
+    updated_at bigint not null,
+    constraint mcp_credentials_key primary key (server_key, kind)
+  )`,
+  'create index mcp_credentials_by_state on mcp_credentials (state_hash)',
+];
+
+const streams: Part = ({ text }) => [
+  `create table channels (
+    id ${text} primary key,
+    next_seq bigint not null,
+    swept_seq bigint not null default 0,
+    oldest_at bigint default 0
+  )`,
+  'create index channels_by_oldest on channels (oldest_at) where oldest_at is not null',
+  `create table stream_events (
+    channel ${text} not null,
+    seq bigint not null,
+    type ${text} not null,
+    payload ${text} not null,
+    created_at bigint not null,
+    revocations bigint not null default 0,
+    constraint stream_events_pk primary key (channel, seq)
+  )`,
+];
+
+const keys: Part = ({ text }) => [
+  `create table api_keys (
+    id ${text} primary key,
+    name ${text} not null,
+    kind ${text} not null,
+    hash ${text} not null unique,
+    prefix ${text} not null,
+    scopes ${text} not null,
+    created_at bigint not null,
+    revoked_at bigint
+  )`,
+  `create table settings (
+    key ${text} primary key,
+    value ${text} not null
+  )`,
+  `create table sessions (
+    id ${text} primary key,
+    hash ${text} not null unique,
+    scopes ${text} not null,
+    entity_id ${text},
+    key_id ${text},
+    maker_session_id ${text},
+    created_at bigint not null,
+    expires_at bigint not null
+  )`,
+  `create table sign_in_links (
+    hash ${text} primary key,
+    scopes ${text} not null,
+    entity_id ${text},
+    key_id ${text},
+    maker_session_id ${text},
+    created_at bigint not null,
+    expires_at bigint not null,
+    used_at bigint,
+    revoked_at bigint,
+    id ${text}
+  )`,
+  'create unique index sign_in_links_id on sign_in_links (id)',
 ];

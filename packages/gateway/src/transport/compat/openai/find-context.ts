@@ -86,11 +86,11 @@ async function contextOfCalls(
 async function contextOfCall(db: Kysely<Tables>, callId: string): Promise<string | undefined> {
   if (!isId(callId)) return undefined;
   const call = await db
-    .selectFrom('pending_calls')
-    .innerJoin('calls', 'calls.id', 'pending_calls.call_id')
+    .selectFrom('calls')
     .innerJoin('runs', 'runs.id', 'calls.run_id')
-    .select(['runs.thread_id', 'runs.settings', 'pending_calls.tool_name'])
-    .where('pending_calls.call_id', '=', callId)
+    .select(['calls.thread_id', 'runs.settings', 'calls.tool_name'])
+    .where('calls.id', '=', callId)
+    .where('calls.wait_kind', 'is not', null)
     .executeTakeFirst();
   if (call === undefined || call.settings === null) return undefined;
   const { clientTools = [] } = fromJson<TurnSettings>(call.settings);

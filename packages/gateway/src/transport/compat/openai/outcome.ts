@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { RunAnswer } from '../../../domain/contexts/run-answer.ts';
 import type { TurnSettings } from '../../../domain/contexts/turn-settings.ts';
+import { IS_PENDING } from '../../../domain/pending/is-pending.ts';
 import { type PendingCall, toPendingCall } from '../../../domain/pending/pending-call.ts';
 import { fromJson } from '../../../ports/store/json.ts';
 import type { Tables } from '../../../ports/store/tables.ts';
@@ -41,12 +42,11 @@ const FINISH: Readonly<Record<string, Outcome['finish']>> = {
 async function waitingCalls(db: Kysely<Tables>, answer: RunAnswer): Promise<readonly PendingCall[]> {
   if (answer.pending.length > 0 || answer.stop.reason !== 'suspended') return answer.pending;
   const rows = await db
-    .selectFrom('pending_calls')
-    .innerJoin('runs', 'runs.id', 'pending_calls.run_id')
-    .selectAll('pending_calls')
-    .where('runs.thread_id', '=', answer.contextId)
-    .where('pending_calls.status', '=', 'pending')
-    .orderBy('pending_calls.call_id')
+    .selectFrom('calls')
+    .selectAll()
+    .where('thread_id', '=', answer.contextId)
+    .where(IS_PENDING)
+    .orderBy('id')
     .execute();
   return rows.map(toPendingCall);
 }

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { type AgentLimits, DEFAULT_AGENT_LIMITS } from '../../../config/agent-limits.ts';
 import { VERSION } from '../../../config/version.ts';
+import { IS_PENDING } from '../../../domain/pending/is-pending.ts';
 import type { DefaultModel } from '../../../models/default-model.ts';
 import { howToSetModel, type ListedModel } from '../../../models/list-models.ts';
 import type { Tables } from '../../../ports/store/tables.ts';
@@ -117,9 +118,9 @@ async function countAll(db: Kysely<Tables>): Promise<{ agents: number; deadEvent
       .where('status', '=', sql.lit('dead'))
       .executeTakeFirstOrThrow(),
     db
-      .selectFrom('pending_calls')
+      .selectFrom('calls')
       .select((eb) => eb.fn.countAll().as('count'))
-      .where('status', '=', 'pending')
+      .where(IS_PENDING)
       .executeTakeFirstOrThrow(),
   ]);
   return { agents: count(agents), deadEvents: count(deadEvents), pendingCalls: count(pendingCalls) };
