@@ -90,7 +90,7 @@ function sampleLeft(
   has: (name: string) => boolean,
 ): readonly Left[] {
   if (!has(config) || test !== undefined) return [];
-  return [{ file: config, note: 'is there, so no sample was added.' }];
+  return [{ file: config, note: 'exists already, so no sample was added.' }];
 }
 
 async function write(folder: string, { added, extended }: FolderPlan): Promise<void> {
@@ -102,6 +102,8 @@ async function write(folder: string, { added, extended }: FolderPlan): Promise<v
     for (const { file, text } of extended) await writeFile(join(folder, file), text);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new ProjectRefused(`${folder} cannot be written to (${code}). Choose a folder of your own.`, { cause });
+    throw new ProjectRefused(`${folder} cannot be written to (${code}). Choose a folder that you may write to.`, {
+      cause,
+    });
   }
 }

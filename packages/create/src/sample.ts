@@ -52,6 +52,6 @@ export function sampleFor(template: ReadonlyMap<string, string>, folder: Folder)
 
 function noFreeName(taken: readonly string[]): ProjectRefused {
   return new ProjectRefused(
-    `The folder has ${taken.join(' and ')}, which the sample would be called too. Rename them, or choose another folder.`,
+    `The folder already has ${taken.join(' and ')}, and the sample needs these names. Rename the files, or choose another folder.`,
   );
 }

@@ -11,7 +11,7 @@ import { type ApiCommandOptions, apiOptions } from './api-options.ts';
 
 export function addRun(program: Command): void {
   apiOptions(
-    program.command('run').argument('<agent>', 'its name or id').argument('<task>', 'what it is to do, in words'),
+    program.command('run').argument('<agent>', 'its name or id').argument('<task>', 'what it should do, in words'),
   )
     .description('Give an agent a task, and print its response. What it does meanwhile is printed on standard error.')
     .option('--until <tool...>', 'go on until this tool succeeds; its output is the response')
@@ -92,8 +92,7 @@ class Progress {
     if (type === 'run.start') this.#begin(data.runId);
     if (type === 'step.start') this.#step = data.step;
     if (type === 'tool-call.start') this.#startedAt.set(data.callId, data.at);
-    if (type === 'nudge')
-      process.stderr.write(`step ${this.#step}  reminded to end with the tool that is waited for\n`);
+    if (type === 'nudge') process.stderr.write(`step ${this.#step}  reminded to end with the required tool\n`);
     if (data.outcome === undefined) return;
     const { toolName, outcome, callId, at } = data;
     const startedAt = this.#startedAt.get(callId);

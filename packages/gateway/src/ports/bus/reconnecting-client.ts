@@ -65,7 +65,7 @@ export class ReconnectingClient {
       this.#client = client;
       await onConnect(client);
       // `end` was called while the connection was being made and may not have seen it, so it must be closed here.
-      if (this.#ending.signal.aborted) throw new Error('The connection was ended while it was made.');
+      if (this.#ending.signal.aborted) throw new Error('The client was ended while it was connecting.');
     } catch (error) {
       this.#client = undefined;
       client.end().catch(() => {});

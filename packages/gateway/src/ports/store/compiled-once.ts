@@ -55,7 +55,7 @@ function fill<Row>(
 function assertBindable(name: string, value: unknown): unknown {
   const isBindable = isPlain(value) || (Array.isArray(value) && value.every(isPlain));
   if (!isBindable)
-    throw new StoreMisuse(`The value of "${name}" is no text, number, boolean or list of these: use toJson.`);
+    throw new StoreMisuse(`The value of "${name}" is not a text, number, boolean or list of these: use toJson.`);
   return value;
 }
 

@@ -63,6 +63,6 @@ function readable(value: unknown): unknown {
     return JSON.parse(JSON.stringify(value, plain));
   } catch {
     // A getter threw, or the value is too deep or too long for a text.
-    return '[a value that is no JSON]';
+    return '[a value that is not JSON]';
   }
 }

@@ -36,5 +36,5 @@ function withBackslashes(text: string): string {
 function toText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
-  throw new StoreMisuse('A value is no text, number, boolean or list of these: use toJson.');
+  throw new StoreMisuse('A value is not a text, number, boolean or list of these: use toJson.');
 }

@@ -238,7 +238,7 @@ class SentStatement<Row> implements Sent<Row> {
   // SQLite has answered at this point, PostgreSQL has not. Code must work with both, so reading early always throws.
   get rows(): readonly Row[] {
     if (!this.#tx.isDurable || this.#rows === undefined)
-      throw new StoreMisuse('What a statement returned is known after the commit.');
+      throw new StoreMisuse('The rows of a sent statement are known after the commit: read them in afterCommit.');
     return this.#rows;
   }
 

@@ -96,7 +96,7 @@ export interface Tx {
   runNow<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): readonly Row[];
   /**
    * Call it before locking a row, with the row's id. The lock would not keep members of a group apart, so a member
-   * leaves the group and its work starts again alone. A lock on the row of its own key is allowed.
+   * leaves the group and its work starts again alone. A lock on the row that its key names is allowed.
    */
   runAlone(lockedId?: string): void;
   /** Adds work that runs last in the transaction, e.g. numbering its stream events. */
