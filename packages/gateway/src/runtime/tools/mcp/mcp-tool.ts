@@ -9,7 +9,7 @@ import { type McpResult, readMcpResult, type StoreFile } from './mcp-result.ts';
 import type { People } from './people.ts';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** The longest description of an untrusted server that a model is shown. */
+/** The longest part of a server's description that a model is shown. */
 const LONGEST_DESCRIPTION = 4_000;
 /** The limit for all results together that a model has not seen yet. */
 const MOST_CHARACTERS = 16_000_000;
