@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type Params, type Statement, statement } from './statement.ts';
 import type { Tx } from './store.ts';
 
-/** The order in which a transaction locks rows of these tables: see docs/decisions/0064. */
+/** The order in which a transaction locks rows of these tables: docs/decisions/0018. */
 const LOCK_ORDER = ['threads', 'spaces', 'agents', 'runs'] as const;
 
 type LockedTable = (typeof LOCK_ORDER)[number];
