@@ -4,7 +4,10 @@ import { givenTable, givenValue } from './several.ts';
 import { type Params, type Statement, statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
-/** Writes a whole row. With `numbers`, the columns that hold numbers while all others hold text, several rows can be one statement. */
+/**
+ * Inserts a complete row. With `numbers` (the columns that hold numbers; all others hold text), several rows can be one
+ * statement.
+ */
 export function insertRow<T extends keyof typeof COLUMNS>(
   table: T,
   numbers?: readonly (keyof Tables[T])[],

@@ -30,10 +30,10 @@ import { takeoversCountedAnew } from './migrations/0034-takeovers-counted-anew.t
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
-/** A database without it was not made by Lastcall. */
+/** A database without this migration was not made by Lastcall. */
 export const FIRST_MIGRATION = '0001-initial';
 
-/** Forward only, in this order, each once. A migration that was released is never changed. */
+/** Migrations run forward only, in this order, each once. A released migration is never changed. */
 function migrations(dialect: Dialect): Record<string, Migration> {
   return {
     [FIRST_MIGRATION]: initial(dialect),
@@ -65,7 +65,11 @@ function migrations(dialect: Dialect): Record<string, Migration> {
   };
 }
 
-/** Brings the tables up to date, where they are not: that takes a lock and looks at all tables, and most starts find nothing to do. Kysely holds a lock meanwhile: of two gateways that start at once, one migrates and one waits. */
+/**
+ * Brings the tables up to date if they are not. The check comes first, because the migrator takes a lock and looks at
+ * all tables, and most starts have nothing to migrate. Kysely holds a lock during the migration: if two gateways start
+ * at once, one migrates and the other waits.
+ */
 export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
   const known = migrations(dialect);
   if (await isUpToDate(db, Object.keys(known).sort())) return;
@@ -90,7 +94,10 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<voi
   });
 }
 
-/** Whether exactly these migrations have been executed. What else is wrong, a missing table or no connection, the migrator finds. */
+/**
+ * True if exactly these migrations have been executed. Other problems, such as a missing table or no connection, are
+ * reported by the migrator.
+ */
 async function isUpToDate(db: Kysely<Tables>, names: readonly string[]): Promise<boolean> {
   const executed = await executedMigrations(db).catch(() => []);
   return executed.length === names.length && executed.every((name, index) => name === names[index]);

@@ -17,7 +17,7 @@ import { settleFromEvents } from './settle-from-events.ts';
 import { type CycleInputs, toCycle } from './to-cycle.ts';
 
 interface NewRunInputs extends CycleInputs, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events'> {
-  /** The number of the cycle before. It is 0 before the first. */
+  /** The number of the previous cycle, or 0 if there was none. */
   readonly lastCycle: number;
 }
 

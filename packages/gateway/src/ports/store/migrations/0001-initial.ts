@@ -111,7 +111,7 @@ const threads: Create = (table, dialect) => [
     .addColumn('created_at', 'bigint', needed) as Table,
 ];
 
-/** Arrival order: a number the database counts. */
+/** The order of arrival: a number that the database counts up. */
 function counted(column: Column, dialect: Dialect): Column {
   return dialect === 'sqlite'
     ? column.primaryKey().autoIncrement()

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * Indexes of what is, and not of what was: events that are done are most of all, and nobody looks for them by these; and a sign of
- * life of a thread that is held changes no index.
+ * Partial indexes of waiting events and held threads only. Most events are done, and no query looks for those by these
+ * columns. Renewing the lease of a held thread changes no index.
  */
 export const waitingIndexes: Migration = {
   async up(db: Kysely<unknown>) {

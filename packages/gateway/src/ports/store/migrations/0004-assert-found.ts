@@ -2,7 +2,10 @@ import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Dialect } from '../dialect.ts';
 
-/** The function with which a statement fails where it finds nothing. On SQLite it is no part of the file: see require-row.ts. */
+/**
+ * The function with which a statement fails if it finds no row. On SQLite it is not stored in the file: see
+ * require-row.ts.
+ */
 export function assertFound(dialect: Dialect): Migration {
   return {
     async up(db: Kysely<unknown>) {

@@ -3,7 +3,8 @@ import type { Migration } from 'kysely/migration';
 import { fromJson } from '../json.ts';
 
 /**
- * Which agents name which tools. The configurations say so too, but to find out who uses a tool, all of them would have to be read.
+ * Which agents name which tools. The configurations say so too, but to find the agents that use a tool, all of them
+ * would have to be read.
  */
 export const agentTools: Migration = {
   // biome-ignore lint/suspicious/noExplicitAny: a migration knows the tables as they were, and not as they are.

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** The definitions of MCP servers' tools that were approved, and the changed ones that wait for approval. */
+/** The approved definitions of MCP servers' tools, and changed definitions that wait for approval. */
 export const mcpTools: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema

@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * A pending call of an `external` tool is a job that one worker at a time may claim. Only what somebody looks for again
- * and again is indexed: claims that may lapse, and webhooks that are due.
+ * A pending call of an `external` tool is a job that one worker at a time may claim. Only columns that are queried
+ * regularly are indexed: claims that may lapse, and webhooks that are due.
  */
 export const jobClaims: Migration = {
   async up(db: Kysely<unknown>) {

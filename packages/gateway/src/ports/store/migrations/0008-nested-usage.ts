@@ -1,7 +1,10 @@
 import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** What sub-agents cost, by run. A table of its own: it is written while the run goes on, and by several calls at once. */
+/**
+ * What sub-agents cost, by run. It is a separate table because it is written during the run, and by several calls at
+ * once.
+ */
 export const nestedUsage: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema

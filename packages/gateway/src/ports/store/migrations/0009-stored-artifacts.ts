@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** What tools made and the database does not hold: images. The bytes are files. */
+/** Images that tools made. The database holds their metadata; the bytes are files. */
 export const storedArtifacts: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema

@@ -1,7 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** Conversations of the chat endpoints. Each has a thread of the same id, and is woken, held and journalled like an agent. */
+/**
+ * Conversations of the chat endpoints. Each has a thread with the same id, which is woken, held and journalled like an
+ * agent's.
+ */
 export const contexts: Migration = {
   async up(db: Kysely<unknown>) {
     await sql`create table contexts (

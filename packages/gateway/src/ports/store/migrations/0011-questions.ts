@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** A call may ask people for input, several times, and run on with what they answer. */
+/** A call may ask people for input several times, and continue with their answers. */
 export const questions: Migration = {
   async up(db: Kysely<unknown>) {
     // SQLite adds one column at a time.

@@ -1,7 +1,10 @@
 import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** What the gateway was given by authorization servers. One row for each kind, so that each is written by itself. */
+/**
+ * Credentials that authorization servers gave the gateway. There is one row per kind, so that each can be written
+ * separately.
+ */
 export const mcpCredentials: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema

@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * What cards and runs tell people: who may answer and who did, how calls ended, which attempt a run is, who took it over,
- * and what an agent's configuration was before.
+ * Facts that cards and runs show to people: who may answer and who did, how calls ended, the attempt number of a run,
+ * who took it over, and an agent's earlier configurations.
  */
 export const factsForPeople: Migration = {
   async up(db: Kysely<unknown>) {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** Browsers that are signed in, and the links that sign one in. Of what opens them only hashes are stored. */
+/** Signed-in browsers, and the links that sign one in. Only hashes of the cookies and codes are stored. */
 export const signIn: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema
@@ -23,7 +23,7 @@ export const signIn: Migration = {
       .addColumn('created_at', 'bigint', (column) => column.notNull())
       .addColumn('expires_at', 'bigint', (column) => column.notNull())
       .execute();
-    // The studio asks every few seconds how many there are.
+    // The studio asks every few seconds how many dead events there are.
     await sql`create index inbox_dead on inbox_events (agent_id) where status = 'dead'`.execute(db);
   },
 };

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** What models were asked beside the conversation: instructions, tools, situations. Each text once. */
+/** What models were sent besides the conversation: instructions, tools, situations. Each text is stored once. */
 export const requestTexts: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema

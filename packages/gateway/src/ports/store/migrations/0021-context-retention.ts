@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** Contexts that nobody uses any more are deleted. Those that are there already are looked at by the first sweep. */
+/** Unused contexts are deleted. The first sweep checks the existing ones. */
 export const contextRetention: Migration = {
   async up(db: Kysely<unknown>) {
     await sql`alter table contexts add column is_brief integer not null default 0`.execute(db);

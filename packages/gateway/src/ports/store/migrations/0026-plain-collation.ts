@@ -3,8 +3,9 @@ import type { Migration } from 'kysely/migration';
 import type { Dialect } from '../dialect.ts';
 
 /**
- * PostgreSQL compares texts byte by byte, as SQLite and the gateway do, and not by the rules of the language that the database was
- * made with: those take several times as long, and almost all texts that are compared are ids. Indexes are built anew, tables are not.
+ * PostgreSQL compares texts byte by byte, as SQLite and the gateway do, and not by the rules of the database's
+ * language: those take several times as long, and almost all compared texts are ids. Indexes are rebuilt, tables are
+ * not.
  */
 export function plainCollation(dialect: Dialect): Migration {
   return {

@@ -2,9 +2,10 @@ import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * Fewer and smaller indexes: most messages have no id of their client and no call; the sweep finds events that are due among those that
- * wait, which have an index, and leases that ran out by the open runs; and it looks for channels with old stream events instead of the
- * events. Without an index on who holds a thread, PostgreSQL claims and releases it without writing to the others.
+ * Fewer and smaller indexes. Most messages have no client id and no call. The sweep finds due events by the index of
+ * waiting events, and expired leases by the open runs. It looks for channels with old stream events instead of for the
+ * events. Without an index on the holder of a thread, PostgreSQL claims and releases it without writing to the other
+ * indexes.
  */
 export const leanIndexes: Migration = {
   async up(db: Kysely<unknown>) {
@@ -13,7 +14,8 @@ export const leanIndexes: Migration = {
       create unique index messages_by_client_id on messages (space_id, entity_id, client_message_id)
       where client_message_id is not null`.execute(db);
     await sql`create unique index messages_by_call on messages (call_id) where call_id is not null`.execute(db);
-    // By default as if it had the oldest of all, so that a sweep looks: a gateway of an earlier version does not say.
+    // The default 0 makes the sweep look at the channel, because a gateway of an earlier version does not set this
+    // column.
     await sql`alter table channels add column oldest_at bigint default 0`.execute(db);
     await sql`
       update channels set oldest_at =

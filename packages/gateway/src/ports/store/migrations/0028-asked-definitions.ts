@@ -3,7 +3,7 @@ import type { Migration } from 'kysely/migration';
 import type { Dialect } from '../dialect.ts';
 import { plainText } from './plain-text.ts';
 
-/** What an approval was requested for: a call does not run if its tool has changed since. */
+/** The definition for which an approval was requested: a call does not run if its tool has changed since. */
 export function askedDefinitions(dialect: Dialect): Migration {
   return {
     async up(db: Kysely<unknown>) {

@@ -1,7 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** Since when a server no longer lists a tool: its row is deleted after a while, so that servers cannot fill the table. */
+/**
+ * The time since which a server no longer lists a tool. Its row is deleted after a while, so that servers cannot fill
+ * the table.
+ */
 export const goneMcpTools: Migration = {
   async up(db: Kysely<unknown>) {
     await sql`alter table mcp_tools add column gone_at bigint`.execute(db);

@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * An entity uses its contexts while it shares a space with their agent, or where a key gave it the context. Of contexts that exist, a
- * key gave those whose owner has never shared a space with the agent: its token could not have opened them.
+ * An entity may use its contexts while it shares a space with their agent, or if a key gave it the context. Existing
+ * contexts count as given if their owner never shared a space with the agent: its token could not have opened them.
  */
 export const givenContexts: Migration = {
   async up(db: Kysely<unknown>) {

@@ -3,7 +3,10 @@ import type { Migration } from 'kysely/migration';
 import type { Dialect } from '../dialect.ts';
 import { plainText } from './plain-text.ts';
 
-/** Sessions and links know the session that made them, to end with it. Links have an id, to be listed and revoked by. */
+/**
+ * Sessions and links store the session that made them, so that they end with it. Links have an id, by which they are
+ * listed and revoked.
+ */
 export function madeBySessions(dialect: Dialect): Migration {
   const text = plainText(dialect);
   return {
@@ -12,7 +15,7 @@ export function madeBySessions(dialect: Dialect): Migration {
       await sql`alter table sign_in_links add column maker_session_id ${text}`.execute(db);
       await sql`alter table sign_in_links add column revoked_at bigint`.execute(db);
       await sql`alter table sign_in_links add column id ${text}`.execute(db);
-      // Links of before are good for a day at most: a part of the hash tells them apart.
+      // Existing links are valid for a day at most. A part of the hash is unique enough as their id.
       await sql`update sign_in_links set id = substr(hash, 1, 32)`.execute(db);
       await sql`create unique index sign_in_links_id on sign_in_links (id)`.execute(db);
     },

@@ -4,8 +4,9 @@ import type { Dialect } from '../dialect.ts';
 import { plainText } from './plain-text.ts';
 
 /**
- * What the people of a space were last told of an agent's failure there. Events of a stream are kept for a while only, and people
- * who open the space later must read it too. It is a separate table, so that no run that fails waits for a member to be changed.
+ * The last failure of an agent that was shown to the people of a space. Stream events are kept only for a while, and
+ * people who open the space later must see it too. It is a separate table, so that a failing run does not wait for a
+ * change of the member's row.
  */
 export function agentFailures(dialect: Dialect): Migration {
   const text = plainText(dialect);
