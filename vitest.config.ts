@@ -28,7 +28,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // Tests that run side by side in one file start two or three processes each.
     maxConcurrency: 3,
-    // No module of ours keeps state that a test could leave behind, so a worker loads them once (decision 0130).
+    // No module of ours keeps state that a test could leave behind, so a worker loads them once (decision 0005).
     isolate: false,
     // Programs that tests start load what others have compiled before them.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'lastcall-compile-cache') },

@@ -94,7 +94,7 @@ const solo = node({ instructions: 'Act.', tools: { act } });
 // A scripted model keeps what it was asked, and a long conversation is asked for thousands of times.
 const freshModel = () => scriptedModel(() => ({ toolName: 'act' }));
 
-/** What the next steps cost, without copying the messages that the model is handed. */
+/** What the next steps cost, without the copy of the messages for the model. */
 async function stepAfter(json: MachineJson): Promise<number> {
   const machine = deserializeMachine(charter({ nodes: { solo } }), json);
   const transcript = Transcript.fromJSON(json.threads.root?.transcript ?? { version: 1, entries: [] });
@@ -123,7 +123,7 @@ export async function benchMachines(): Promise<Report> {
   return {
     title: 'Machines',
     claim:
-      'Ten workers act in every step, alone or among 990 that wait. Claim: a step costs the same. One leaf goes on with a conversation of one step or of 5,000, copying the messages that the model is handed aside. Claim: the same. And a tree of that many instances, each with a conversation, stored as JSON text and restored.',
+      'Ten workers act in every step, alone or among 990 that wait. Claim: a step costs the same. One leaf continues a conversation of one step or of 5,000, not counting the copy of the messages for the model. Claim: the same. And a tree of that many instances, each with a conversation, stored as JSON text and restored.',
     columns: ['', 'µs'],
     rows: [
       ['a step of 10 active leaves, of 11 instances', aloneUs],

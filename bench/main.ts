@@ -63,17 +63,18 @@ const machine = `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown proce
 const head = [
   '# Benchmarks',
   '',
-  'Written by `npm run bench`. Figures of one run on one machine: read them as ratios within a table.',
+  'This page is written by `npm run bench`. The figures are of one run on one machine: read them as ratios within a table.',
   '',
-  'Some of them alone, printed and not written: `npm run bench posted`, `npm run bench engines`. For these two the environment ' +
-    'sets the size and what is run: `BENCH_AGENTS` (1000), `BENCH_MESSAGES` (8 each), `BENCH_CONNECTIONS` (32). Of `posted`: ' +
-    '`BENCH_STORE` (`sqlite`, `postgres`), `BENCH_GATEWAYS` (`1`, `2`), `BENCH_POSTS` (`messages`, `events`), and ' +
-    '`BENCH_NODE_FLAGS="--cpu-prof --cpu-prof-dir=profiles"` for a profile of each gateway, `BENCH_STATEMENTS=1` for what each statement ' +
-    'costs PostgreSQL, `BENCH_WAKES=1` for each wake. Of `chat`: `BENCH_STORE`, `BENCH_EFFECTS` (`none`, `external`: of the tool), ' +
-    '`BENCH_REQUESTS` (1000), `BENCH_NODE_FLAGS`, `BENCH_STATEMENTS`. Of `tentimes`: `BENCH_TEN_TIMES` (`agents`, `members`, `history`) and ' +
-    '`BENCH_SCALE` (1). Of `coldbrowser`: `BENCH_ROUNDS` (20). Of `engines`: `BENCH_ENGINES` ' +
-    '(`lastcall,restate`), `BENCH_ROUNDS`, and `ABSURD_SQL`, the file `absurd.sql` of the release that fits its package, without ' +
-    'which Absurd is left out. Processor time is read from /proc, so it is there on Linux alone.',
+  '`npm run bench posted` or `npm run bench engines` runs some of them alone, and prints the figures without writing this page. Environment variables set the size and what is run. Processor time is read from /proc, so it is measured only on Linux.',
+  '',
+  '| benchmark | variables |',
+  '| --- | --- |',
+  '| `posted`, `engines` | `BENCH_AGENTS` (1000), `BENCH_MESSAGES` (8 each), `BENCH_CONNECTIONS` (32) |',
+  '| `posted` | `BENCH_STORE` (`sqlite`, `postgres`), `BENCH_GATEWAYS` (`1`, `2`), `BENCH_POSTS` (`messages`, `events`), `BENCH_NODE_FLAGS="--cpu-prof --cpu-prof-dir=profiles"` for a profile of each gateway, `BENCH_STATEMENTS=1` for what each statement costs PostgreSQL, `BENCH_WAKES=1` for each wake |',
+  '| `chat` | `BENCH_STORE`, `BENCH_EFFECTS` (`none`, `external`: effects of the tool), `BENCH_REQUESTS` (1000), `BENCH_NODE_FLAGS`, `BENCH_STATEMENTS` |',
+  '| `tentimes` | `BENCH_TEN_TIMES` (`agents`, `members`, `history`), `BENCH_SCALE` (1) |',
+  '| `coldbrowser` | `BENCH_ROUNDS` (20) |',
+  '| `engines` | `BENCH_ENGINES` (`lastcall,restate`), `BENCH_ROUNDS`, and `ABSURD_SQL`, the file `absurd.sql` of the release that belongs to its package; without it, Absurd is left out |',
   '',
   `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${machine}`,
   '',

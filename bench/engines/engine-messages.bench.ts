@@ -58,7 +58,7 @@ async function measure(file: EngineFile, { engines, measured, leftOut }: Measure
   try {
     const agents = await engine.worker.call<readonly string[] | undefined>('sleepers', AGENTS);
     if (agents === undefined) {
-      leftOut.push(`${file.name} is left out: it keeps no message for an agent that works.`);
+      leftOut.push(`${file.name} is left out: it keeps no messages for an agent that is working.`);
       return;
     }
     const { name, of, store } = engine;
@@ -125,7 +125,7 @@ function toReport(all: readonly Measured[], leftOut: readonly string[]): Report 
       `${AGENTS.toLocaleString('en')} sleepers, ${MESSAGES_EACH} messages each from a client in another process, ${CONNECTIONS} at a time ` +
       'and each durable before the next, while the agents work; each message causes a step as above. Handled from the first message ' +
       'until the last tool ran; processor time per message. One engine at a time from an empty store, in turns, the median of ' +
-      `${ROUNDS}; worker, store and client share ${processors} processors. Over HTTP the client does next to nothing; ` +
+      `${ROUNDS}; worker, store and client share ${processors} processors. Over HTTP the client does very little; ` +
       'the clients of DBOS and Absurd write to PostgreSQL themselves.',
     columns: [
       '',

@@ -111,8 +111,8 @@ function toReport(measured: readonly Measured[], leftOut: readonly string[]): Re
     claim:
       `A step is a model that answers at once, whose reply is durable before the tool runs, and the tool, whose result is durable ` +
       `before the next step: from one run of the tool to the next, in runs of ${STEPS}, one run at a time and ${RUNS_AT_ONCE} at once. ` +
-      'A wake is from a message of a client in another process until the tool of a sleeping agent runs, one at a time. The same ' +
-      'PostgreSQL server for all that use one, each engine’s worker in a process of its own, in turns.',
+      'A wake is from a message of a client in another process until the tool of a sleeping agent runs, one at a time. All engines ' +
+      'that use PostgreSQL share one server; each engine’s worker runs in a separate process, in turns.',
     columns: [
       '',
       'package',

@@ -8,14 +8,14 @@ import { type HttpSender, openHttpSender } from './http-sender.ts';
 
 const guarantee =
   'Before a tool runs, the end of the call before it, the model’s reply and the start of this call are committed. After a crash a ' +
-  'call that started and did not end is not run again: the model is told that its outcome is unknown.';
+  'call that started and did not end is not run again: the model reads that its outcome is unknown.';
 const of = '@lastcall/gateway';
 
 export const engines: readonly EngineModule[] = [
   {
     name: 'Lastcall, PostgreSQL',
     of,
-    guarantee: `${guarantee} PostgreSQL as it comes (fsync on, synchronous_commit on).`,
+    guarantee: `${guarantee} PostgreSQL with its defaults (fsync on, synchronous_commit on).`,
     open: (place) => open(place, { databaseUrl: place.databaseUrl }),
     connect,
   },

@@ -47,9 +47,9 @@ export async function benchGatewayChat(): Promise<Report> {
       title: 'Chat requests',
       claim:
         `\`POST /chat\` of ${CLIENTS} clients, each a new conversation with ${STEPS} tool steps and a model that answers at once; ` +
-        'real HTTP, the server in a process of its own. The bare route runs `generateText` with the same tool in memory, and keeps ' +
-        'nothing. The tool adds two numbers. Once it says so (`effects: none`), and once it is taken for one with effects outside: ' +
-        'then each of its calls is durable before it runs. Processor time per request. First word: from the model saying it until ' +
+        'real HTTP, the server in a separate process. The bare route runs `generateText` with the same tool in memory, and stores ' +
+        'nothing. The tool adds two numbers. Once it says so (`effects: none`), and once it counts as a tool with outside effects: ' +
+        'then each of its calls is durable before it runs. Processor time per request. First word: the time from the model’s first word until ' +
         'a client of a stream has it, one at a time.',
       columns: [
         '',

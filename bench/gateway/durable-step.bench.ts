@@ -114,9 +114,9 @@ function toReport(all: readonly StepTimes[]): Report {
   return {
     title: 'What a durable step costs',
     claim:
-      `A cycle of ${STEPS} steps: the model, which answers at once, calls one TypeScript tool with effects outside. Before the ` +
-      'tool runs it is durable how the call before ended, what the model replied, and that this call starts. From one run of ' +
-      'the tool to the next, in turns; each gateway in a process of its own, the peers in that of the benchmark.',
+      `A cycle of ${STEPS} steps: the model, which answers at once, calls one TypeScript tool with outside effects. Before the ` +
+      "tool runs, the end of the previous call, the model's reply and the start of this call are durable. Measured from one run of " +
+      'the tool to the next, in turns; each gateway runs in a separate process, the peers in that of the benchmark.',
     columns: ['', 'package', 'steps', 'p50, ms', 'p95, ms', 'against SQLite FULL'],
     rows: all.map(({ name, of, times }) => [
       name,

@@ -27,7 +27,7 @@ export async function benchGatewayFirstSign(): Promise<Report> {
       title: 'From a message to the first sign of the agent',
       claim:
         'A person posts a message; another client sees the first byte of `tool-call.start` on its stream. Real HTTP, a model ' +
-        'that answers at once, one gateway in a process of its own, both clients in another; one message at a time.',
+        'that answers at once, one gateway in a separate process, both clients in another; one message at a time.',
       columns: ['', 'samples', 'p50, ms', 'p95, ms'],
       rows: [row('SQLite, synchronous = FULL', sqlite), row('PostgreSQL', postgres)],
       findings: [

@@ -209,8 +209,8 @@ function toReport(all: readonly Handled[]): Report {
       `${AGENTS.toLocaleString('en')} sleeping agents, ${MESSAGES_EACH} messages each, posted by a client in another process on ` +
       `${CONNECTIONS} kept connections while the agents work; a model that answers at once; each message causes a cycle with one ` +
       'call of a terminal tool, durable before and after. Handled from the first request until the last cycle ended; processor ' +
-      'time per message, posting included. Meanwhile a message now and then to an agent that has nothing to do: until another ' +
-      `client sees \`agent.active\`. Gateways, database and clients share one machine of ${availableParallelism()} processors.`,
+      'time per message, posting included. Meanwhile a message is sent now and then to an idle agent, and the time until another ' +
+      `client sees \`agent.active\` is its wake. Gateways, database and clients share one machine of ${availableParallelism()} processors.`,
     columns: [
       'store',
       'gateways',

@@ -81,7 +81,7 @@ function toReport(measured: readonly Measured[]): Report {
   const few = (store: string): Measured | undefined => measured.find((one) => one.store === store);
   return {
     title: 'Tools of the registry that an agent does not use',
-    claim: `Cycles of ${STEPS} steps of an agent that names ${USED.length} tools of the registry and one of the file, which it calls; once with no others registered, once with 2,000 in all. Claim: a step costs at most ${MOST} times as much. The processor time has the claims of the cycles in it; from one step to the next has not.`,
+    claim: `Cycles of ${STEPS} steps of an agent that names ${USED.length} tools of the registry and one of the file, which it calls; once with no others registered, once with 2,000 in all. Claim: a step costs at most ${MOST} times as much. The processor time includes the claims of the cycles; the time from one step to the next does not.`,
     columns: ['', 'registered', 'from step to step, p50, ms', 'processor time a step, p50, ms', 'against 5'],
     rows: measured.map((one) => [
       one.store,

@@ -114,8 +114,8 @@ function toReport(few: Start, many: Start): Report {
       [MANY.toLocaleString('en'), many.ms, many.memory / 1e6],
     ],
     findings: [
-      heldAtMost('Memory more', (many.memory - few.memory) / 1e6, 20, ' MB'),
-      heldAtMost('Start more', (many.ms - few.ms) / 1_000, 0.3, ' s'),
+      heldAtMost('More memory', (many.memory - few.memory) / 1e6, 20, ' MB'),
+      heldAtMost('Longer start', (many.ms - few.ms) / 1_000, 0.3, ' s'),
     ],
   };
 }

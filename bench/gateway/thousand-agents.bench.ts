@@ -105,9 +105,9 @@ function toReport([sqlite, one, two]: readonly [Rush, Rush, Rush]): Report {
     title: 'A thousand agents with work at once',
     claim:
       `${AGENTS.toLocaleString('en')} agents with ${EVENTS_EACH} events each, a cycle for each event, a model that takes 200 ms, ` +
-      'one call of a terminal tool. Meanwhile a message now and then to an agent that has nothing to do: until another client ' +
-      `sees \`agent.active\`. Gateways, database and clients share one machine of ${availableParallelism()} processors: what ` +
-      'PostgreSQL takes of them is not there for a second gateway.',
+      'one call of a terminal tool. Meanwhile a message is sent now and then to an idle agent, and the time until another client ' +
+      `sees \`agent.active\` is its wake. Gateways, database and clients share one machine of ${availableParallelism()} processors: a ` +
+      'second gateway does not get the processor time that PostgreSQL uses.',
     columns: ['', 'cycles per second', 'memory, MB', 'wakes', 'wake p50, ms', 'wake p95, ms'],
     rows: [sqlite, one, two].map(({ name, cyclesPerSecond, memory, wakeMs }) => [
       name,

@@ -16,8 +16,8 @@ export async function benchGrowth(): Promise<Report> {
   return {
     title: 'What a step costs in a long turn',
     claim:
-      'The same work with more steps. Claim: the cost of a step of ours does not grow with the steps before it, but for ' +
-      'the list of messages that the model is handed.',
+      'The same work with more steps. Claim: the cost of a step of ours does not grow with the steps before it, except for ' +
+      'the list of messages that is sent to the model.',
     columns: ['', 'package', ...STEPS.map((steps) => `${steps.toLocaleString('en')} steps, µs per step`)],
     rows,
   };

@@ -37,7 +37,7 @@ export async function benchMillionCalls(): Promise<Report> {
   }
   return {
     title: 'A million calls on one session',
-    claim: 'Settlements are dropped as they come. Claim: the heap after a collection stays flat.',
+    claim: 'Settlements are dropped as they arrive. Claim: the heap after a collection stays flat.',
     columns: ['calls settled', 'heap, MB', 'µs per call'],
     rows,
   };

@@ -18,8 +18,8 @@ export async function benchOverhead(): Promise<Report> {
   return {
     title: 'What a step costs',
     claim:
-      'A model that answers at once, one trivial tool, 20 tool steps, then a text. Each library with a model of its own ' +
-      'interface, made as cheaply as the interface allows; rounds in turns. Claim: `runTurn` costs at most 1/10 of ' +
+      'A model that answers at once, one trivial tool, 20 tool steps, then a text. Each library uses a model made for ' +
+      'its interface, as cheap as the interface allows; rounds in turns. Claim: `runTurn` costs at most 1/10 of ' +
       '`generateText` and 6 times a bare loop, `streamTurn` at most 1/20 of `streamText`.',
     columns: ['', 'package', 'µs per step', 'against `runTurn`'],
     rows: all.map((one: Contender, index) => {

@@ -36,8 +36,8 @@ for (const scenario of scenarios) {
 const head = [
   '# What happens when …',
   '',
-  'Written by `npm run bench:semantics`: the same script run by each library, with its defaults where the script says',
-  'nothing, and what was seen. No cell is written by hand. “Not supported” is said where a library has no such feature.',
+  'This page is written by `npm run bench:semantics`. It runs the same script with each library, with the library’s defaults for',
+  'everything else, and records what happened. No cell is written by hand. “Not supported” means that a library has no such feature.',
   '',
   `${new Date().toISOString().slice(0, 10)}, Node ${process.version}`,
   '',

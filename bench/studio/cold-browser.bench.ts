@@ -31,8 +31,8 @@ export async function benchStudioColdBrowser(): Promise<Report> {
   return {
     title: 'Studio: the first space in a cold browser',
     claim:
-      `A new Chromium process with an empty cache opens the studio ${ROUNDS} times; the gateway runs already, on SQLite, and the space has ` +
-      `${MESSAGES} messages. Measured in the page, from the navigation to the first frame after a message is in sight. Claim: at most ` +
+      `A new Chromium process with an empty cache opens the studio ${ROUNDS} times; the gateway is already running, on SQLite, and the space has ` +
+      `${MESSAGES} messages. Measured in the page, from the navigation to the first frame after a message is visible. Claim: at most ` +
       `${MOST_MS.toLocaleString('en')} ms, and at most ${MOST_KB} KB of compressed JavaScript.`,
     columns: ['', 'p50, ms', 'p95, ms'],
     rows: [row('by a sign-in link', rounds.link), row('signed in before', rounds.session)],

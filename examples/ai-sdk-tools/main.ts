@@ -1,4 +1,4 @@
-// Objects made by the AI SDK's tool() are used as they are. What they gain: settled calls, limits, approval, roll back.
+// Objects made by the AI SDK's tool() are used unchanged. They gain settled calls, limits, approval and rollback.
 import { configureTools, createSession, dispatchCall } from '@lastcall/core';
 import { tool } from 'ai';
 import { z } from 'zod';
@@ -28,13 +28,13 @@ const pay = tool({
 });
 
 const deaf = tool({
-  description: 'Never answers, and does not listen.',
+  description: 'Never answers, and ignores its signal.',
   inputSchema: z.object({}),
   execute: () => new Promise<string>(() => {}),
 });
 
 const session = createSession();
-// What the AI SDK has no word for is said from outside.
+// Options that the AI SDK has no field for are set here.
 const tools = configureTools({ weather, countdown, pay, deaf }, { deaf: { timeoutMs: 50 } });
 
 console.log(`Offered: ${Object.keys(tools).join(', ')}\n`);

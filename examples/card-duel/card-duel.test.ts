@@ -113,7 +113,7 @@ test('whatever the shuffle, a game ends, and no card is lost or doubled', { time
       const { lines, problems, requests } = await play(seed);
       expect(problems).toEqual([]);
       expect(requests.flatMap(({ prompt }) => unanswered(prompt))).toEqual([]);
-      expect(lines.at(-1)).toMatch(/^\n(Ada|Bo) wins in turn \d+\.$|^\nNobody has won after 40 turns\.$/);
+      expect(lines.at(-1)).toMatch(/^\n(Ada|Bo) wins in turn \d+\.$|^\nThere is no winner after 40 turns\.$/);
     }),
     { numRuns: 10 },
   );

@@ -67,7 +67,7 @@ export function findCard(id: CardId): Card | undefined {
   return index === undefined ? undefined : DECK[Number(index)];
 }
 
-/** Of an id that is known to be one. */
+/** The card of an id that is known to exist. */
 export function cardOf(id: CardId): Card {
   const card = findCard(id);
   if (card === undefined) throw new Error(`"${id}" is no card.`);
@@ -78,12 +78,12 @@ export function isBeast(id: CardId): boolean {
   return findCard(id)?.kind === 'beast';
 }
 
-/** `Mosshorn (ada-0)`, as everybody speaks of it. */
+/** `Mosshorn (ada-0)`, as texts name a card. */
 export function cardName(id: CardId): string {
   return `${cardOf(id).name} (${id})`;
 }
 
-/** The same shuffle for the same seed, and the seed for the next one. */
+/** Returns the same shuffle for the same seed, and the seed of the next shuffle. */
 export function shuffle(cards: readonly CardId[], seed: number): { cards: readonly CardId[]; seed: number } {
   const shuffled = [...cards];
   let next = seed;

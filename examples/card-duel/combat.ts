@@ -1,4 +1,4 @@
-// What the plugin adds to the table: embers on beasts, damage, drowsiness; and its rules, as pure questions.
+// What the plugin adds to the table: embers on beasts, damage, drowsiness; and its rules, as pure functions.
 import { type Slice, slice } from '@lastcall/core';
 import { type Attack, type CardId, cardName, cardOf, findCard, type PlayerId } from './cards.ts';
 import { type Game, otherThan } from './game.ts';
@@ -45,7 +45,7 @@ export const combat: Slice<Combat> = slice<Combat>('combat', {
       embers: without(state.embers, embersOn(state, beast)),
       drowsy: awake(state, [beast]),
     }),
-    // The core's event: whoever's turn it was, their beasts wake by themselves.
+    // This is the core's event: the beasts of the player whose turn it was wake by themselves.
     TurnEnded: (state, { player }: { type: 'TurnEnded'; player: PlayerId }) => ({
       ...state,
       drowsy: state.drowsy.filter((beast) => !beast.startsWith(`${player}-`)),
@@ -69,7 +69,7 @@ export function attacksOf(beast: CardId): readonly Attack[] {
   return card?.kind === 'beast' ? card.attacks : [];
 }
 
-/** Both slices: what the rules of the plugin look at. */
+/** Both slices, which the rules of the plugin read. */
 interface Table {
   readonly game: Game;
   readonly combat: Combat;

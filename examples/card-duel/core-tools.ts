@@ -1,11 +1,11 @@
-// What any card game needs. These tools know zones, turns and decisions; of attacks they know nothing.
+// Tools that any card game needs. They know zones, turns and decisions, but not attacks.
 import { blocked, pending, type ToolSet, tool } from '@lastcall/core';
 import { z } from 'zod';
 import { cardName, type PlayerId } from './cards.ts';
 import { type Game, type GameEvent, game, otherThan } from './game.ts';
 import * as rules from './rules.ts';
 
-/** Who sits there: tools are made for one player. */
+/** The player that the tools are made for. */
 export interface Seat {
   readonly player: PlayerId;
 }
@@ -59,7 +59,7 @@ function cardTools({ player }: Seat) {
   };
 }
 
-/** Of what was looked at, only the newest stays whole in the conversation: each kind in a slot of its own. */
+/** For each kind of look, only the newest result stays whole in the conversation: each kind has its own slot. */
 function lookingTools({ player }: Seat) {
   return {
     search_zone: tool({
@@ -142,7 +142,7 @@ function endingTools({ player }: Seat) {
   };
 }
 
-/** A tool that ends the turn, unless a rule forbids it: then nothing has happened, and the turn goes on. */
+/** A tool that ends the turn, unless a rule forbids it: then nothing happens, and the turn goes on. */
 function ending(
   description: string,
   refusalOf: (state: Game) => rules.Refusal,

@@ -1,4 +1,4 @@
-// Runs a game: phase after phase, each a turn of an agent in its mode, told move by move.
+// Runs a game phase by phase. Each phase is a turn of an agent in its mode, printed move by move.
 import {
   type Answer,
   type NewId,
@@ -27,7 +27,7 @@ const NAMES: Readonly<Record<PlayerId, string>> = { ada: 'Ada', bo: 'Bo' };
 const MODE_OF = { setup: 'setup', start: 'start_of_turn', main: 'main' } as const;
 const MOST_TURNS = 40;
 
-/** Plays to the end. Nobody has won where the game took too long. */
+/** Plays to the end. There is no winner if the game takes too long. */
 export async function playDuel(duel: Duel): Promise<PlayerId | null> {
   const { session, print } = duel;
   const table: Table = { ...duel, modes: { ada: modesOf('ada'), bo: modesOf('bo') } };
@@ -36,7 +36,9 @@ export async function playDuel(duel: Duel): Promise<PlayerId | null> {
     const { winner, turn, player, phase } = session.read(game);
     if (winner !== null || turn > MOST_TURNS) {
       print(
-        winner === null ? `\nNobody has won after ${MOST_TURNS} turns.` : `\n${NAMES[winner]} wins in turn ${turn}.`,
+        winner === null
+          ? `\nThere is no winner after ${MOST_TURNS} turns.`
+          : `\n${NAMES[winner]} wins in turn ${turn}.`,
       );
       return winner;
     }
@@ -49,7 +51,7 @@ interface Table extends Duel {
   readonly modes: Readonly<Record<PlayerId, ReturnType<typeof modesOf>>>;
 }
 
-/** One phase of one player. Where a decision is the other player's, the turn waits until it is made, and goes on. */
+/** Plays one phase of one player. If the other player has to decide something, the turn waits for that decision. */
 async function playPhase(table: Table, player: PlayerId, mode: Mode): Promise<void> {
   let result = await runPlayer(table, player, { mode, prompt: `You are ${NAMES[player]}. It is your move.` });
   while (result.stop.reason === 'suspended') {

@@ -1,4 +1,4 @@
-// The table: whose turn it is and where every card lies. Changed by events alone, so that a call that fails leaves no
+// The table: whose turn it is and where every card lies. Only events change it, so that a call that fails leaves no
 // trace and a rewind puts everything back.
 import { type Slice, slice } from '@lastcall/core';
 import { type CardId, deckOf, type PlayerId, shuffle } from './cards.ts';

@@ -1,5 +1,5 @@
-// A real model to play with, where the environment has a key for one: CARD_DUEL_MODEL names another than the default. The
-// packages are loaded only then.
+// A real model to play with, if the environment has a key for one. CARD_DUEL_MODEL names a model other than the default.
+// The packages are loaded only then.
 import type { TurnOptions } from '@lastcall/core';
 
 type Model = TurnOptions['model'];

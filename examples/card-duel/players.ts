@@ -1,4 +1,4 @@
-// Two players without a model: they look at the table and say what a model would say. The same table, the same reply.
+// Two players without a model: they look at the table and reply as a model would. The same table gives the same reply.
 import type { Session } from '@lastcall/core';
 import { type ScriptedCall, type ScriptedModel, scriptedModel } from '@lastcall/core/testing';
 import { type Attack, type CardId, cardOf, isBeast, type PlayerId } from './cards.ts';
@@ -26,7 +26,7 @@ function scriptedPlayer(session: Session, player: PlayerId, style: Style): Scrip
   });
 }
 
-/** Looks first, moves one thing at a time, and takes a bad turn back: once, for she learns. */
+/** Looks first, moves one thing at a time, and rewinds a bad turn, but only once. */
 export function carefulPlayer(session: Session, player: PlayerId): ScriptedModel {
   let hasLearned = false;
   let looked = -1;
@@ -52,7 +52,7 @@ export function carefulPlayer(session: Session, player: PlayerId): ScriptedModel
   });
 }
 
-/** Says everything at once, and finds out which of it was possible. */
+/** Makes all calls at once, and finds out which of them were allowed. */
 export function hastyPlayer(session: Session, player: PlayerId): ScriptedModel {
   let rushed = -1;
   return scriptedPlayer(session, player, (table) => {

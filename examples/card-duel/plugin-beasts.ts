@@ -50,7 +50,7 @@ export const beasts: Plugin<Seat, Mode> = plugin<Seat, Mode>({
   hooks: { policies: [beastsStay()] },
 });
 
-/** The core's `move_card` knows nothing of attacks and of drowsiness: these are the plugin's to forbid. */
+/** The core's `move_card` does not know attacks and drowsiness, so the plugin forbids what they forbid. */
 function beastsStay(): Policy {
   return {
     name: 'beasts-stay',

@@ -1,4 +1,4 @@
-// The tools of the plugin: what only a duel of beasts knows.
+// The tools of the plugin, which only a duel of beasts has.
 import { blocked, type Session, type ToolSet, tool } from '@lastcall/core';
 import { z } from 'zod';
 import { type Attack, type CardId, cardName, type PlayerId } from './cards.ts';

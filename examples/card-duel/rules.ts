@@ -1,4 +1,4 @@
-// What the table allows, as pure questions: each gives the reason why not, or undefined where it is allowed.
+// What the table allows, as pure functions: each returns the reason why a move is not allowed, or undefined if it is.
 import { type CardId, cardName, findCard, isBeast, type PlayerId } from './cards.ts';
 import { BENCH_SIZE, type Game, otherThan, type Phase, POINTS_TO_WIN, type Zone } from './game.ts';
 
@@ -68,7 +68,7 @@ export function noVictory(game: Game, player: PlayerId): Refusal {
   return `You have ${game.points[player]} of ${POINTS_TO_WIN} points, and the other side still has beasts.`;
 }
 
-/** Hands and decks are their owner's secret, and nobody knows the order of a deck. */
+/** Only its owner sees a hand, and a deck lies face down for both players. */
 export function noSearch(owner: 'mine' | 'theirs', zone: Zone): Refusal {
   if (zone === 'deck') return 'A deck lies face down.';
   return owner === 'theirs' && zone === 'hand' ? "The other player's hand is secret." : undefined;

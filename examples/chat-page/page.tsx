@@ -13,7 +13,7 @@ import { createRoot } from 'react-dom/client';
 interface Session {
   /** The gateway's `/api/agents/:id/chat`. */
   readonly api: string;
-  /** Of the person who is logged in. */
+  /** The token of the person who is logged in. */
   readonly token: string;
 }
 
@@ -107,7 +107,7 @@ function NewMessage({ isBusy, send }: { isBusy: boolean; send: (text: string) =>
   );
 }
 
-/** A lost connection shows as a TypeError. The run goes on at the gateway, so the page comes back for the rest. */
+/** A lost connection shows as a TypeError. The run goes on at the gateway, so the page reconnects for the rest. */
 function useReconnect(error: Error | undefined, resumeStream: () => Promise<void>): void {
   useEffect(() => {
     if (!(error instanceof TypeError)) return;

@@ -57,7 +57,7 @@ function payTool(paid: number[]) {
   });
 }
 
-/** Scripted, so that the example needs no key: it pays the number in the last message, and says what came of it. */
+/** The model is scripted, so that the example needs no key: it pays the number in the last message, and reports the result. */
 function cashierModel() {
   return scriptedModel(({ prompt }) => {
     const last = prompt.at(-1);
@@ -68,7 +68,7 @@ function cashierModel() {
   });
 }
 
-/** In your application: `/session` of your own server, for the person who is logged in there. The secret key stays on the server. */
+/** In your application, your own server serves `/session` for the person who is logged in there. The secret key stays on the server. */
 function sessionOf(session: () => Promise<object>): Plugin {
   return {
     name: 'session',

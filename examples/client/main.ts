@@ -2,7 +2,7 @@ import { createClient } from '@lastcall/client';
 import { scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway } from '@lastcall/gateway/testing';
 
-// A gateway with a scripted model, so that the example says the same every time. Yours runs elsewhere.
+// A gateway with a scripted model, so that the example prints the same every time. Your gateway runs elsewhere.
 let spaceId = '';
 const gateway = await startTestGateway({
   model: scriptedModel([
@@ -23,12 +23,12 @@ const gateway = await startTestGateway({
   spaces: [{ name: 'Travel desk', agents: ['Concierge'], people: [{ name: 'Ada', externalId: 'ada' }] }],
 });
 
-// Your server has the secret key, and gives each person a token of their own.
+// Your server has the secret key, and gives each person a separate token.
 const server = createClient({ url: gateway.url, auth: { key: gateway.secretKey } });
 const [ada] = (await server.entities.list({ externalId: 'ada' })).items;
 const token = async (): Promise<string> => (await server.entities.token(ada?.id ?? '')).token;
 
-// Ada's page. It asks for another token whenever the gateway no longer takes the old one.
+// This is Ada's page. It requests another token whenever the gateway no longer accepts the old one.
 const page = createClient({ url: gateway.url, auth: { token } });
 const [space] = (await page.spaces.list()).items;
 spaceId = space?.id ?? '';

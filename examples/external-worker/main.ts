@@ -2,7 +2,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway, waitFor } from '@lastcall/gateway/testing';
 import { work } from './worker.ts';
 
-// The model is scripted, so that the example says the same every time.
+// The model is scripted, so that the example prints the same every time.
 const model = scriptedModel([
   { toolName: 'render_video', input: { scene: 'harbour at dawn' } },
   'The video is being made.',
@@ -24,7 +24,7 @@ const { url, api, secretKey: key } = gateway;
 const [{ id: agentId }] = (await api('/api/agents')).items;
 await api(`/api/agents/${agentId}/events`, { source: 'example', name: 'start' });
 
-// In your setup this is a process of its own, or several on several machines.
+// In your setup this is a separate process, or several on several machines.
 void work({ url, key, agentId }, async (input, progress) => {
   console.log('working on', input);
   await progress({ percent: 50 });

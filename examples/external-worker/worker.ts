@@ -10,7 +10,7 @@ export async function work(
 
   async function handle(callId: string): Promise<void> {
     const claimed = await post(`/api/jobs/${callId}/claim`, { worker: 'worker-1', leaseMs: 30_000 });
-    if (claimed.status !== 200) return; // 409: another worker was faster. 410: nobody wants it any more.
+    if (claimed.status !== 200) return; // 409: another worker was faster. 410: the job expired or was cancelled.
     const { claimToken, runId, input } = (await claimed.json()) as {
       claimToken: string;
       runId: string;
@@ -39,7 +39,7 @@ export async function work(
 
   // A new stream begins with the jobs that wait, so nothing is missed while the connection is down.
   for (;;) {
-    await follow().catch((error: unknown) => console.error('The gateway is out of reach.', error));
+    await follow().catch((error: unknown) => console.error('The gateway cannot be reached; trying again.', error));
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
 }

@@ -4,7 +4,7 @@ import { startTestGateway } from '@lastcall/gateway/testing';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 
-// The model is scripted, so that the example says the same every time.
+// The model is scripted, so that the example prints the same every time.
 const model = scriptedModel([
   { toolName: 'refund', input: { order: 17, cents: 1_250 } },
   'Order 17 is refunded.',
@@ -23,7 +23,7 @@ const gateway = await startTestGateway({
   },
 });
 
-// From here on it is a plain MCP client. It can ask its user, so it is asked for approval.
+// From here on this is a plain MCP client. It can ask its user, so the gateway asks it for approval.
 const client = new Client(
   { name: 'example', version: '1.0.0' },
   { versionNegotiation: { mode: 'auto' }, capabilities: { elicitation: { form: {} } } },

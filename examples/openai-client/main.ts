@@ -4,7 +4,7 @@ import { startTestGateway } from '@lastcall/gateway/testing';
 import OpenAI from 'openai';
 import { z } from 'zod';
 
-// The model is scripted, so that the example says the same every time.
+// The model is scripted, so that the example prints the same every time.
 const gateway = await startTestGateway({
   model: scriptedModel([
     { toolName: 'list_invoices', input: { status: 'overdue' } },
@@ -22,7 +22,7 @@ const gateway = await startTestGateway({
   },
 });
 
-// From here on it is any program that uses the package `openai`: only the address and the key are the gateway's.
+// From here on this could be any program that uses the package `openai`: only the address and the key are the gateway's.
 const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.secretKey });
 for await (const model of client.models.list()) console.log(`model: ${model.id}`);
 const first = await client.responses.create({ model: 'Clerk', input: 'Which invoices are overdue?' });

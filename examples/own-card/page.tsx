@@ -8,11 +8,11 @@ import { SeatMap } from './seat-map.tsx';
 interface Session {
   readonly url: string;
   readonly spaceId: string;
-  /** Of the person who is logged in. */
+  /** The token of the person who is logged in. */
   readonly token: string;
 }
 
-/** Messages as text, calls as cards. The registry chooses the component of a call by `display.customUI`. */
+/** Shows messages as text, and calls as cards. The registry chooses the component of a call by `display.customUI`. */
 function Space({ id }: { id: string }): ReactNode {
   const { items, say } = useSpace(id);
   return (
@@ -30,7 +30,7 @@ function Space({ id }: { id: string }): ReactNode {
 
 const session = async (): Promise<Session> => (await fetch('/session')).json() as Promise<Session>;
 const { url, spaceId } = await session();
-// Asked for again whenever the gateway no longer takes the old one.
+// The client calls `token` again whenever the gateway no longer accepts the old one.
 const client = createClient({ url, auth: { token: async () => (await session()).token } });
 const element = document.getElementById('page');
 if (element !== null)

@@ -7,7 +7,7 @@ interface Question {
   readonly taken: readonly string[];
 }
 
-/** The card of `choose_seats`: a map of the seats in place of a form. `props.answer` sends what the tool's result is to be. */
+/** The card of `choose_seats`: a map of the seats instead of a form. `props.answer` sends the result of the tool. */
 export function SeatMap({ call, state, answer }: CardProps<Question, { seats: readonly string[] }>): ReactNode {
   const [chosen, setChosen] = useState<readonly string[]>([]);
   // While the model writes, there is no input yet.
@@ -49,7 +49,7 @@ export function SeatMap({ call, state, answer }: CardProps<Question, { seats: re
   );
 }
 
-/** Nothing says that an answer counted before the gateway did. */
+/** No sentence says that an answer counted before the gateway confirms it. */
 function sentence({ call, state }: Pick<CardProps<Question>, 'call' | 'state'>): string {
   switch (state.status) {
     case 'sending':
@@ -57,7 +57,7 @@ function sentence({ call, state }: Pick<CardProps<Question>, 'call' | 'state'>):
     case 'lost':
       return `${state.by.name} chose before you.`;
     case 'expired':
-      return 'Nobody chose in time.';
+      return 'No seats were chosen in time.';
     default:
       return `${(call.output as { seats: string[] } | undefined)?.seats.join(', ') ?? ''}: ${call.by?.name ?? ''}`;
   }

@@ -14,7 +14,7 @@ export async function startOwnCard({ port = 4174 }: { port?: number } = {}): Pro
     root: import.meta.dirname,
     configFile: false,
     logLevel: 'error',
-    // Only inside this repository, where packages are not built.
+    // Needed only inside this repository, where packages are not built.
     resolve: { conditions: ['@lastcall/source', 'browser', 'module', 'import', 'default'] },
     build: { target: 'es2023' },
     plugins: [sessionOf(() => session())],
@@ -71,7 +71,7 @@ async function startStation(origin: string): Promise<TestGateway> {
   return gateway;
 }
 
-/** In your application: `/session` of your own server, for the person who is logged in there. The secret key stays on the server. */
+/** In your application, your own server serves `/session` for the person who is logged in there. The secret key stays on the server. */
 function sessionOf(session: () => Promise<object>): Plugin {
   return {
     name: 'session',

@@ -1,4 +1,4 @@
-// A plan carried through: set up, worked on, changed on the way, completed. It is session state, so it survives a restart.
+// A plan is set up, worked on, changed on the way and completed. It is session state, so it survives a restart.
 import { createSession, dispatchCall, plan, planningSection, prompt, Session } from '@lastcall/core';
 import { show } from '../show.ts';
 

@@ -37,7 +37,7 @@ const { response, stop, usage } = await runTurn({
 });
 console.log(`\n${response}\n(${JSON.stringify(stop)}, ${usage.totalTokens} tokens)`);
 
-/** Any model of the AI SDK's providers will do; here the environment says which. */
+/** Any model of an AI SDK provider works; here the environment chooses it. */
 function chooseModel(): TurnOptions['model'] {
   const { ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENAI_BASE_URL, LASTCALL_MODEL } = process.env;
   if (ANTHROPIC_API_KEY) {

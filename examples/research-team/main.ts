@@ -1,4 +1,4 @@
-// A lead and three workers: each looks into one question by itself, and cedes what it found to the lead, who sums up.
+// A lead and three workers: each answers one question on its own, and cedes what it found to the lead, who sums up.
 
 import { scriptedModel } from '@lastcall/core/testing';
 import { cede, charter, createMachine, node, runMachineToCompletion, spawn } from '@lastcall/machines';
@@ -57,7 +57,7 @@ const leadModel = scriptedModel([
   },
 ]);
 
-// A worker sees its own conversation only: its question, and what the library said.
+// A worker sees only its own conversation: its question, and what the library returned.
 const workerModel = scriptedModel(({ prompt }) => {
   const last = prompt.at(-1);
   if (last?.role !== 'tool') return { toolName: 'lookUp' };

@@ -1,4 +1,4 @@
-// A prompt made of sections: one is a summary until the model opens it, and brings its tools only then.
+// A prompt made of sections: one is a summary until the model opens it, and has its tools only then.
 import { createSession, dispatchCall, prompt, requires, section, tool } from '@lastcall/core';
 import { z } from 'zod';
 import { show } from '../show.ts';

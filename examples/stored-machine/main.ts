@@ -1,4 +1,4 @@
-// A machine is stored as JSON while it waits for a signature, and another process finishes what it began.
+// A machine is stored as JSON while it waits for a signature, and another process finishes it.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const { yieldReason, suspended } = await runMachineToCompletion(machine, {
   ]),
 });
 console.log(`first process: ${yieldReason}: ${suspended.map(({ reason }) => reason).join()}`);
-// Said while it waits: kept with everything else.
+// A message that arrives while it waits is stored with everything else.
 machine.enqueue('And be quick about it.');
 
 const folder = mkdtempSync(join(tmpdir(), 'lastcall-machine-'));

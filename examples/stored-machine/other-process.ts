@@ -1,4 +1,4 @@
-// Knows the charter and the file, and nothing of the process that wrote it.
+// This process has only the charter and the file.
 import { readFileSync } from 'node:fs';
 import { scriptedModel } from '@lastcall/core/testing';
 import { deserializeMachine, runMachineToCompletion } from '@lastcall/machines';

@@ -1,8 +1,8 @@
-// A support desk: triage hears the customer out, refunds pays back, and a receipt is worded by code, to the letter.
+// A support desk: triage finds out what the customer needs, refund pays back, and code writes the exact text of the receipt.
 import { cede, charter, node, pack, spawn, to } from '@lastcall/machines';
 import { z } from 'zod';
 
-/** What every node that uses it sees: one customer, one desk. */
+/** Every node that uses this pack sees the same customer. */
 const customer = pack({
   name: 'customer',
   state: z.object({ name: z.string(), orders: z.record(z.string(), z.number()) }),

@@ -1,4 +1,4 @@
-// Triage opens a refund, the refund pays and answers by a terminal tool, and hands the case back when it is closed.
+// Triage opens a refund, the refund pays and answers with a terminal tool, and hands the case back when it is closed.
 
 import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
 import { createMachine, describeMachine, runMachine } from '@lastcall/machines';

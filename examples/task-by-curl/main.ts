@@ -6,7 +6,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway } from '@lastcall/gateway/testing';
 import { z } from 'zod';
 
-// The model is scripted, so that the example says the same every time. It forgets to call a tool once, and is reminded.
+// The model is scripted, so that the example prints the same every time. It forgets to call a tool once, and is reminded.
 const model = scriptedModel([
   { toolName: 'list_invoices', input: { status: 'overdue' } },
   'Two invoices are overdue.',
@@ -25,7 +25,7 @@ const gateway = await startTestGateway({
   },
 });
 
-// Your own tasks need the script alone.
+// Your own tasks need only the script.
 const env = { ...process.env, GATEWAY: gateway.url, KEY: gateway.secretKey };
 const runTask = () => promisify(execFile)('sh', [join(import.meta.dirname, 'task.sh')], { env });
 const answer = JSON.parse((await runTask()).stdout);

@@ -1,4 +1,4 @@
-// A gateway in this process: a person asks over HTTP, an agent asks back with a card, and goes on when it is answered.
+// A gateway in this process: a person asks over HTTP, an agent asks a question with a card, and continues when it is answered.
 import { tool } from '@lastcall/core';
 import { startTestGateway, waitFor } from '@lastcall/gateway/testing';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ const bookHotel = tool({
   execute: ({ city }) => `A room in ${city} is booked.`,
 });
 
-// It names no model, so the agent speaks through the rehearsal.
+// No model is named, so the agent uses the rehearsal.
 await using gateway = await startTestGateway({
   tools: {
     book_hotel: bookHotel,
@@ -38,7 +38,7 @@ const names = new Map(people.map(({ id, displayName }) => [id, displayName]));
 const ada = people.find(({ kind }) => kind === 'human');
 const path = `/api/spaces/${space.id}/messages`;
 const messages = async (): Promise<Message[]> => (await gateway.api(path)).items;
-/** Polls: a page in a browser would follow the stream of the space instead. */
+/** Waits by polling; a page in a browser would follow the stream of the space instead. */
 const texts = (count: number) =>
   waitFor(async () => (await messages()).filter(({ kind }) => kind === 'text').length >= count);
 

@@ -11,7 +11,7 @@ export const engines: readonly EngineModule[] = [
     of: versionOf('absurd-sdk'),
     guarantee:
       'The result of each `ctx.step` is committed before the task goes on. After a crash a tool that had no result yet is run again. ' +
-      'Its worker polls every 250 ms when idle, as it comes. PostgreSQL as it comes.',
+      'Its worker polls every 250 ms when idle, by default. PostgreSQL with its defaults.',
     open,
     connect,
   },

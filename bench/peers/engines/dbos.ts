@@ -9,7 +9,7 @@ export const engines: readonly EngineModule[] = [
     of: versionOf('@dbos-inc/dbos-sdk'),
     guarantee:
       'The result of each `DBOS.runStep` is committed before the workflow goes on. After a crash a tool that had no result yet is ' +
-      'run again. PostgreSQL as it comes (fsync on, synchronous_commit on); pool and notifications as they come.',
+      'run again. PostgreSQL with its defaults (fsync on, synchronous_commit on); default pool and notifications.',
     open,
     connect,
   },

@@ -14,9 +14,9 @@ export const engines: readonly EngineModule[] = [
     name: 'LangGraph, PostgreSQL',
     of: versionOf('@langchain/langgraph-checkpoint-postgres'),
     guarantee:
-      'Each node’s writes and a checkpoint are committed before the next node runs (`durability: "sync"`). After a crash whoever calls ' +
-      'the graph again goes on from the last checkpoint; a tool that had no result yet is run again. It has no queue: a small server ' +
-      'stands before it here, which answers when the step is done. PostgreSQL as it comes.',
+      'Each node’s writes and a checkpoint are committed before the next node runs (`durability: "sync"`). After a crash the next call ' +
+      'of the graph continues from the last checkpoint; a tool that had no result yet is run again. It has no queue, so a small server ' +
+      'in front of it answers when the step is done. PostgreSQL with its defaults.',
     open,
     connect,
   },

@@ -9,15 +9,15 @@ import { askModel } from './agent-step.ts';
 
 const guarantee =
   'The start and the result of each `step.run` are committed, each before the workflow goes on. After a crash a tool that had no ' +
-  'result yet is run again. A signal reaches only workflows that wait for it at that moment: what is posted while an agent works ' +
-  'is dropped, so it has no figure for messages. Its worker polls.';
+  'result yet is run again. A signal reaches only workflows that wait for it at that moment: messages posted while an agent works ' +
+  'are dropped, so it has no figure for messages. Its worker polls.';
 const of = versionOf('openworkflow');
 
 export const engines: readonly EngineModule[] = [
   {
     name: 'OpenWorkflow, PostgreSQL',
     of,
-    guarantee: `${guarantee} PostgreSQL as it comes.`,
+    guarantee: `${guarantee} PostgreSQL with its defaults.`,
     open: async (place) => open(place, await BackendPostgres.connect(place.databaseUrl), place.databaseUrl),
     connect: async (url) => senderOf(await BackendPostgres.connect(url)),
   },
@@ -25,7 +25,7 @@ export const engines: readonly EngineModule[] = [
     name: 'OpenWorkflow, SQLite',
     of,
     guarantee:
-      `${guarantee} SQLite with a write-ahead log, synchronous = FULL as it comes, for one process: a client in another finds the ` +
+      `${guarantee} SQLite with a write-ahead log, synchronous = FULL by default, for one process: a client in another finds the ` +
       'database locked, so it has no figure for wakes.',
     open: async (place) => {
       const { waiters: _none, ...engine } = await open(place, BackendSqlite.connect(join(place.folder, 'runs.db')), '');

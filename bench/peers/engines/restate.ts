@@ -15,8 +15,8 @@ export const engines: readonly EngineModule[] = [
     name: 'Restate',
     of: versionOf('@restatedev/restate-server'),
     guarantee:
-      'The results of `ctx.run` are in the server’s replicated log (one node here, its write-ahead log synced to disk, as it ' +
-      'comes) before the handler goes on. After a crash a tool that had no result yet is run again. Not on PostgreSQL: the server ' +
+      'The results of `ctx.run` are in the server’s replicated log (one node here, its write-ahead log synced to disk by ' +
+      'default) before the handler goes on. After a crash a tool that had no result yet is run again. Not on PostgreSQL: the server ' +
       'is its own store.',
     open,
     connect,

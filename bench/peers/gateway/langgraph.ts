@@ -20,7 +20,7 @@ const add = tool(async ({ a, b }: { a: number; b: number }) => (ranAt.push(perfo
 export function steppers(folder: string): readonly Stepper[] {
   return [
     stepper('LangGraph, SqliteSaver, synchronous = FULL', { file: join(folder, 'full.db'), synchronous: 'FULL' }),
-    stepper('LangGraph, SqliteSaver as it comes', { file: join(folder, 'plain.db') }),
+    stepper('LangGraph, SqliteSaver by default', { file: join(folder, 'plain.db') }),
   ];
 }
 

@@ -3,7 +3,7 @@ import { NotSupported } from '../subject.ts';
 
 export const approvedTwice: Scenario = {
   title: 'The same approval, twice at once',
-  told: 'A run waits for the approval of `pay`. Two deliveries of the approval arrive in the same moment, both upon the run that is in memory.',
+  told: 'A run waits for the approval of `pay`. The approval is delivered twice at the same moment, both times to the run that is in memory.',
   async observe(subject) {
     const book = new Notebook();
     const waiting = await subject.run({

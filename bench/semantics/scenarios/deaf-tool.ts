@@ -8,8 +8,8 @@ const TOOL_MS = 400;
 export const deafTool: Scenario = {
   title: 'A tool deaf to its timeout, and its late write',
   told:
-    `\`slow\` may take ${TIMEOUT_MS} ms, takes ${TOOL_MS} ms whatever its signal says, and then writes to the state that the ` +
-    'library hands to its tools.',
+    `\`slow\` may take ${TIMEOUT_MS} ms, takes ${TOOL_MS} ms regardless of its signal, and then writes to the state that the ` +
+    'library passes to its tools.',
   async observe(subject) {
     const start = performance.now();
     const done = Promise.withResolvers<void>();

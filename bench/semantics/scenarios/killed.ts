@@ -11,8 +11,8 @@ import type { ChildReport } from './killed-child.ts';
 export const killed: Scenario = {
   title: 'Killed inside a tool, and resumed',
   told:
-    'A process of its own runs `before`, then `pay`, which does its effect and hangs; it is ended with SIGKILL there. A ' +
-    'second process goes on from what the first wrote to a directory, each library by its own means of keeping a run.',
+    'A separate process runs `before`, then `pay`, which does its effect and hangs; there it is killed with SIGKILL. A ' +
+    'second process continues from what the first wrote to a directory, each library with its own way of storing a run.',
   async observe(_subject, name) {
     const directory = await mkdtemp(join(tmpdir(), 'lastcall-killed-'));
     try {

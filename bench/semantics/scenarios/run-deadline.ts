@@ -6,7 +6,7 @@ const TOOL_MS = 800;
 export const runDeadline: Scenario = {
   title: 'A deadline for the run, and a deaf tool',
   told:
-    `The run is given ${DEADLINE_MS} ms; its tool takes ${TOOL_MS} ms whatever its signal says. Asked without the tool's ` +
+    `The run is given ${DEADLINE_MS} ms; its tool takes ${TOOL_MS} ms regardless of its signal. Asked without the tool's ` +
     'result, the model says “what I have”.',
   async observe(subject) {
     const start = performance.now();

@@ -12,7 +12,7 @@ interface ApiRequest {
   readonly signal?: AbortSignal;
 }
 
-/** The HTTP API of a running gateway. A refusal ends the command, in the gateway's own words. */
+/** The HTTP API of a running gateway. If the gateway refuses a request, the command ends with the gateway's message. */
 export class Api {
   readonly url: string;
   readonly #key: string | undefined;
@@ -84,7 +84,7 @@ export class Api {
   }
 }
 
-/** All items of a paged list, up to a number. */
+/** Reads all pages of a list, up to `most` items. */
 export async function listAll(api: Api, path: string, most = 10_000): Promise<readonly Record<string, unknown>[]> {
   const items: Record<string, unknown>[] = [];
   for (let cursor: string | undefined; ; ) {
@@ -96,7 +96,7 @@ export async function listAll(api: Api, path: string, most = 10_000): Promise<re
   }
 }
 
-/** Who listens everywhere is reached on loopback. */
+/** A gateway that listens on all addresses is reached on loopback. */
 function localHost(host: string | undefined): string {
   if (host === undefined || host === '' || host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;

@@ -8,7 +8,8 @@ if (major < 22 || (major === 22 && minor < 19)) {
   );
   process.exitCode = 1;
 } else {
-  // Of what is experimental, only what works on every Node that is let through here is used: a warning would worry in vain.
+  // The experimental features that are used here work on every supported version of Node, so their warnings are not
+  // shown.
   const [printWarning] = process.listeners('warning');
   process.removeAllListeners('warning').on('warning', (warning) => {
     if (warning.name !== 'ExperimentalWarning') printWarning?.(warning);

@@ -19,7 +19,7 @@ export interface Finding {
   readonly text: string;
 }
 
-/** Looks at everything that a gateway of this folder needs, and at the gateway if one runs. */
+/** Checks everything that a gateway of this folder needs, and the gateway itself if it runs. */
 export async function examine({
   folder,
   url,
@@ -95,7 +95,7 @@ async function isFree(host: string, port: number): Promise<boolean> {
   return await promise;
 }
 
-/** Events that no attempt could handle wait for an operator. */
+/** Dead events: every attempt to handle them failed, and they wait for an operator. */
 async function deadEvents(api: Api): Promise<readonly Finding[]> {
   if (!api.hasKey)
     return [{ level: 'warn', text: 'set LASTCALL_SECRET_KEY, here or in .env, to have the agents checked too' }];

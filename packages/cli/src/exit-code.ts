@@ -1,13 +1,13 @@
-/** What the exit code of a command says. */
+/** The exit codes of commands. */
 export const EXIT = {
   done: 0,
   failed: 1,
   usage: 2,
-  /** No gateway answers, or it does not allow what was asked. */
+  /** No gateway answers, or it does not allow the request. */
   notReached: 3,
   /** A limit ended the run: steps, requests to the model, tool calls, time, tokens, or reminders to end with the tool. */
   limit: 10,
-  /** The run waits for somebody's answer. */
+  /** The run waits for an answer. */
   waiting: 11,
   cancelled: 12,
   /** The model's reply was cut off or filtered. */
@@ -17,11 +17,11 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Ends a command with one sentence for the person and a code for the program that started it. */
+/** Ends a command with one sentence for people and an exit code for programs. */
 export class CommandFailed extends Error {
   override readonly name: string = 'CommandFailed';
   readonly exitCode: ExitCode;
-  /** The HTTP status that a gateway refused with. */
+  /** The HTTP status of the gateway's refusal. */
   readonly status: number | undefined;
 
   constructor(

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandFailed } from './exit-code.ts';
 
-/** Reads `.env` of the folder. What the environment sets already stays. */
+/** Reads the folder's `.env`. Variables that are already set keep their values. */
 export function loadEnv(folder: string): void {
   const file = join(folder, '.env');
   if (!existsSync(file)) return;

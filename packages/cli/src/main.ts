@@ -40,7 +40,7 @@ function version(): string {
   return manifest.version;
 }
 
-/** Commander would end the process with 1 where a command was misspelt; 2 says that. */
+/** Commander would exit with 1 for a misspelt command. Our code for wrong usage is 2. */
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride();
   command.commands.forEach(throwInsteadOfExit);
@@ -52,17 +52,17 @@ async function fail(error: unknown): Promise<number> {
     process.stderr.write(`${error.message}\n`);
     return error.exitCode;
   }
-  // Loaded here, because most commands end well and need none of it.
+  // Imported only here, because commands that succeed do not need it.
   const [{ LastcallError }, { redactEnv }] = await Promise.all([import('@lastcall/core'), import('./redact-env.ts')]);
-  // Our own errors say what to do. A stack would hide that.
+  // The messages of our own errors say what to do. A stack trace would hide that.
   const reason = error instanceof LastcallError ? error.message : String((error as Error)?.stack ?? error);
   process.stderr.write(`${redactEnv(reason)}\n`);
-  // What a failed start has opened must not keep the process alive.
+  // Connections or timers of a failed start must not keep the process alive.
   process.exit(EXIT.failed);
 }
 
 const HELP = `
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no gateway answers or it does not allow this, 10 a limit was reached,
-11 waits for somebody, 12 cancelled, 13 the model's reply was cut off or filtered, 130 interrupted.
+11 waits for an answer, 12 cancelled, 13 the model's reply was cut off or filtered, 130 interrupted.
 
 Start here: lastcall init my-agent`;

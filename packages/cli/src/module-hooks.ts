@@ -3,9 +3,9 @@ import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Loads the configuration and what it imports. A folder made by `npm init -y` says that its files are CommonJS, and its
- * `lastcall.config.ts` with `import` and `export` could not be loaded: a file that is written as a module is loaded as one.
- * `onLoad` is told of every file that is not a package's.
+ * Loads the configuration and what it imports. In a folder made by `npm init -y`, package.json says that all files are
+ * CommonJS, and a `lastcall.config.ts` with `import` and `export` could not be loaded. So a file that is written as a
+ * module is loaded as one. `onLoad` is called with every loaded file that does not belong to a package.
  */
 export function hookModules(onLoad: (file: string) => void = () => {}): void {
   registerHooks({

@@ -3,14 +3,14 @@ import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CONFIG_FILES } from './config-files.ts';
 
-/** An editor writes a file in several steps, and several files at once. */
+/** Editors write a file in several steps, and may write several files at once. */
 const QUIET_MS = 100;
-/** Then a gateway that still finishes its cycles is killed: the next one goes on where it was. */
+/** After this time, a gateway that is still finishing its cycles is killed. The next gateway continues them. */
 const PATIENCE_MS = 2_000;
 
 const ALWAYS_WATCHED = ['.env', ...CONFIG_FILES];
 
-/** Runs a command of this program in a process of its own, and again when a file changes that it has loaded. */
+/** Runs a command of this program in a child process, and restarts it when a file that it has loaded changes. */
 export class Reloader {
   readonly #folder: string;
   readonly #args: readonly string[];
@@ -53,7 +53,9 @@ export class Reloader {
     });
   }
 
-  /** The folder, not the file: editors replace files, and a watcher of the old one would hear nothing more. */
+  /**
+   * Watches the folder, not the file: editors replace files, and a watcher of the old file would report nothing more.
+   */
   #watchFile(file: string): void {
     this.#files.add(file);
     this.#watchFolder(dirname(file));
@@ -93,7 +95,7 @@ export class Reloader {
   }
 }
 
-/** On standard error: what the gateway prints stays one JSON object per line. */
+/** Writes to standard error, so that standard output keeps one JSON object per line. */
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }

@@ -15,16 +15,18 @@ import {
 import { logLine } from './terminal/log-line.ts';
 
 export interface RunGatewayOptions {
-  /** Whether every line is JSON, or for people. Undefined: JSON lines, with the address in words at the end. */
+  /**
+   * True: every line is JSON. False: every line is for people. Undefined: JSON lines, then the address as a sentence.
+   */
   readonly json: boolean | undefined;
-  /** Kills this process, which another one starts again. Of the demo alone. */
+  /** Kills this process; the supervisor starts it again. Only the demo has it. */
   readonly crash?: ((url: string) => void) | undefined;
 }
 
-/** Runs the gateway of this folder until it is told to stop. Resolves once it listens. */
+/** Starts the gateway of this folder, which runs until a signal stops it. Resolves once it listens. */
 export async function runGateway({ json, crash }: RunGatewayOptions): Promise<Gateway> {
   const redact = createRedact(new KnownSecrets(secretValues(process.env, { secretKey: undefined, secrets: [] })));
-  // All lines go one way: written past each other, the address would not be the last one.
+  // All lines go through this function. With two writers, the address might not be the last line.
   const write = (line: string): void => void process.stdout.write(json === false ? `${logLine(line)}\n` : line);
   const log = { destination: { write }, texts: json === false };
   const logger = createLogger({ redact, ...log });
@@ -37,7 +39,7 @@ export async function runGateway({ json, crash }: RunGatewayOptions): Promise<Ga
     ...(canCrash ? { crash: () => crash(gateway.url) } : {}),
   });
   await gateway.start();
-  // Who starts it again tells it to stop, too: see demo/supervise.ts.
+  // The supervisor passes Ctrl+C on as SIGTERM: see demo/supervise.ts.
   const signals = crash === undefined ? (['SIGTERM', 'SIGINT'] as const) : (['SIGTERM'] as const);
   for (const signal of signals) process.once(signal, () => void stop(gateway));
   const configuration = isDemo ? undefined : basename(file);
@@ -50,8 +52,8 @@ export async function runGateway({ json, crash }: RunGatewayOptions): Promise<Ga
 }
 
 /**
- * What goes into a pipe is kept, and others read it: a link is for terminals. The demo has nothing to protect, and whoever starts it
- * is to see it at once.
+ * Whether the sign-in link may be printed. Output of a pipe is stored and read by others, so the link is only for
+ * terminals. The demo has nothing to protect and shows it always, so that its users can open it at once.
  */
 function mayShowLink({ json, isDemo }: { json: boolean | undefined; isDemo: boolean }): boolean {
   return json !== true && (process.stdout.isTTY || isDemo);
@@ -63,7 +65,7 @@ interface Saying {
   readonly link: string | undefined;
 }
 
-/** Its last line is the address: whoever starts it looks there. */
+/** Prints the address last, because people look at the last line. */
 function sayWhere({ url, firstKey }: Gateway, { isJson, logger, link }: Saying): void {
   if (firstKey !== undefined) print(isJson ? keyAsJson(firstKey) : keyInWords(firstKey));
   if (isJson) logger.info(`Lastcall listens on ${url}`, { event: 'listening', url });
@@ -75,7 +77,7 @@ function keyInWords(key: string): string {
   return `Your secret key (shown only once): ${key}\nCommands find it in LASTCALL_SECRET_KEY: in the environment, or in a file .env.`;
 }
 
-/** Past the logger, which would take the key out. */
+/** Not logged, because the logger would redact the key. */
 function keyAsJson(key: string): string {
   return JSON.stringify({ msg: 'Your secret key (shown only once)', details: { event: 'key', key } });
 }

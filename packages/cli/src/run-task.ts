@@ -7,7 +7,7 @@ import { CommandFailed, EXIT } from './exit-code.ts';
 export interface Task {
   readonly agent: string;
   readonly message: string;
-  /** The run goes on until one of these tools succeeds. Without any, the agent answers as in a chat. */
+  /** The run goes on until one of these tools succeeds. If the list is empty, the agent answers as in a chat. */
   readonly until: readonly string[];
   readonly signal: AbortSignal;
   readonly onEvent: (event: TaskEvent) => void;
@@ -23,18 +23,18 @@ export interface TaskEnd {
   readonly response: string;
   readonly stop: { readonly reason: string };
   readonly runId: string | undefined;
-  /** What the gateway said of a run that did not complete. */
+  /** The gateway's error message for a run that did not complete. */
   readonly error?: string;
   readonly answer: unknown;
 }
 
-/** How long the gateway may be gone while the run is under way: time for another one to start. */
+/** How long the gateway may be unreachable during the run. Another one can start in this time. */
 const PATIENCE_MS = 60_000;
 const WAIT_MS = 500;
 
 /**
- * Gives an agent a task and follows it to its end. If the connection breaks, the same request is sent again under the same
- * key: the gateway runs nothing twice, and events that were seen are left out.
+ * Gives an agent a task and follows it to its end. If the connection breaks, the same request is sent again with the
+ * same idempotency key: the gateway does not run it twice, and events that were already seen are skipped.
  */
 export async function runTask(api: Api, task: Task): Promise<TaskEnd> {
   const following = new Following(randomUUID());
@@ -44,7 +44,7 @@ export async function runTask(api: Api, task: Task): Promise<TaskEnd> {
       if (end !== undefined) return end;
     } catch (error) {
       const isRefused = error instanceof CommandFailed && error.exitCode !== EXIT.notReached;
-      // A connection that broke was one: a gateway has the request, and may have died of something else.
+      // A connection that broke was open before: a gateway got the request, and may have died for another reason.
       if (hasBroken(error)) following.lastHeardAt = Date.now();
       if (task.signal.aborted || isRefused || Date.now() > following.lastHeardAt + PATIENCE_MS) throw error;
     }
@@ -52,17 +52,17 @@ export async function runTask(api: Api, task: Task): Promise<TaskEnd> {
   }
 }
 
-/** The opposite is that nobody listens there. */
+/** True if an open connection broke. False if no connection could be made. */
 function hasBroken(error: unknown): boolean {
   const { cause } = ((error as Error).cause ?? {}) as { cause?: { code?: string } };
   return cause?.code === 'ECONNRESET' || cause?.code === 'UND_ERR_SOCKET';
 }
 
-/** What is kept from one attempt to the next. */
+/** The state that is kept between attempts. */
 class Following {
   readonly key: string;
   lastId = 0;
-  /** A gateway that never answered is not waited for. */
+  /** 0 until the gateway has answered: there is no retry for a gateway that never answered. */
   lastHeardAt = 0;
 
   constructor(key: string) {

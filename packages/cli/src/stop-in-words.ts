@@ -9,11 +9,11 @@ interface Stop {
 }
 
 interface Known {
-  /** How often the run asked the model. */
+  /** How often the run called the model. */
   readonly asked?: number;
 }
 
-/** Why a run ended, as a sentence for people. */
+/** Why a run ended, in words for people. */
 export function stopInWords({ reason, by, tool, dimension, error }: Stop, { asked }: Known = {}): string {
   switch (reason) {
     case 'end_turn':
@@ -50,7 +50,7 @@ function timesInWords(count: number | undefined): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-/** The exit code that says the same to a program. */
+/** The exit code for the same reason. */
 export function exitCodeOf({ reason }: Stop): ExitCode {
   switch (reason) {
     case 'end_turn':

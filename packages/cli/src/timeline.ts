@@ -16,11 +16,14 @@ export interface RunEntry {
   readonly kind: string;
   readonly at: number;
   readonly entry: Readonly<Record<string, unknown>>;
-  /** How a call that waited ended, which may have been in a later run. */
+  /** How a waiting call ended, perhaps in a later run. */
   readonly ended?: { readonly outcome: Readonly<Record<string, unknown>>; readonly at: number };
 }
 
-/** A run as lines: what came, each step of the model, its calls in order with their outcomes, and why it ended. */
+/**
+ * Prints a run as lines: the events that woke the agent, each step of the model, its calls in order with their
+ * outcomes, and why the run ended.
+ */
 export function timeline(run: Run, entries: readonly RunEntry[]): string {
   const asked = entries.filter(({ kind }) => kind === 'reply').length;
   return [headOf(run, asked), ...entries.flatMap((entry) => linesOf(entry, asked))].join('\n');
@@ -66,7 +69,7 @@ interface Settlement {
   readonly endedAt: number;
 }
 
-/** A call that waited, and how it ended if it has. */
+/** A call that waited, and its outcome if it has one. */
 function waitLine(settlement: Settlement, ended: RunEntry['ended']): string {
   if (ended !== undefined) return callLine({ ...settlement, outcome: ended.outcome, endedAt: ended.at });
   const { toolName, input } = settlement;

@@ -39,7 +39,7 @@ describe('as a process', { concurrent: true }, () => {
   test.each([
     ['unknown command', ['strat']],
     ['missing required argument', ['keys', 'create']],
-    ['is no JSON', ['tools', 'test', 'fetch_weather', '{city}']],
+    ['is not JSON', ['tools', 'test', 'fetch_weather', '{city}']],
   ])('[S12] a command that is written wrongly exits with 2 and says: %s', async (sentence, args) => {
     await using folder = await makeFolder();
     const { code, out, err } = await lastcall(args, { folder: folder.path });

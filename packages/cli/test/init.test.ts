@@ -144,7 +144,7 @@ Next:
     await using made = await makeFolder({ 'lastcall.config.mjs': config, 'package.json': '{"type":"module"}' });
     expect(await init(made.path)).toMatchObject({
       code: 0,
-      out: expect.stringContaining('  lastcall.config.mjs: is there, so no sample was added.\n'),
+      out: expect.stringContaining('  lastcall.config.mjs: exists already, so no sample was added.\n'),
     });
     const texts = await textsIn(made.path);
     expect(Object.keys(texts).sort()).toEqual(

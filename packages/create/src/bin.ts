@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Nothing is imported before the version is checked: an old Node would make a folder that it cannot run.
+// Nothing is imported before the version is checked: an old Node would create a folder that it cannot run.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 if (major < 22 || (major === 22 && minor < 19)) {

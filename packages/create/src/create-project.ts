@@ -13,8 +13,8 @@ export interface Project extends Difference {
 }
 
 /**
- * Makes a folder in which `npm install`, `npm start` and `npm test` work. In a folder that has files, it adds what is missing and
- * changes nothing else.
+ * Creates a folder in which `npm install`, `npm start` and `npm test` work. In a folder that has files, it adds what is
+ * missing and changes nothing else.
  */
 export async function createProject(given: string): Promise<Project> {
   const folder = resolve(given);
@@ -50,7 +50,7 @@ async function planFor(folder: string): Promise<FolderPlan> {
   };
 }
 
-/** Files whose text decides what is added. */
+/** The contents of these files decide what is added. */
 const READ = ['package.json', '.gitignore', '.env', 'tsconfig.json'];
 
 /** The names in the folder, with the texts of those files. */
@@ -67,7 +67,7 @@ async function readFolder(folder: string): Promise<ReadonlyMap<string, string>> 
   return texts;
 }
 
-/** What a person may want to change in files that stay as they are. */
+/** Notes on files that were not changed, but that users may want to change. */
 function filesLeft(there: ReadonlyMap<string, string>, template: ReadonlyMap<string, string>): readonly Left[] {
   const [env, tsconfig] = [there.get('.env'), there.get('tsconfig.json')];
   const left: Left[] = [];
@@ -84,24 +84,26 @@ function filesLeft(there: ReadonlyMap<string, string>, template: ReadonlyMap<str
   return left;
 }
 
-/** A configuration that is there has its tools already. */
+/** An existing configuration has its own tools, so no sample is added. */
 function sampleLeft(
   { config, test }: { config: string; test: string | undefined },
   has: (name: string) => boolean,
 ): readonly Left[] {
   if (!has(config) || test !== undefined) return [];
-  return [{ file: config, note: 'is there, so no sample was added.' }];
+  return [{ file: config, note: 'exists already, so no sample was added.' }];
 }
 
 async function write(folder: string, { added, extended }: FolderPlan): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
-    // Nothing is overwritten, whatever has come meanwhile. The key in .env is a secret.
+    // `wx` overwrites no file, not even one that was created in the meantime. The key in .env is a secret.
     for (const [name, text] of added)
       await writeFile(join(folder, name), text, { flag: 'wx', ...(name === '.env' ? { mode: 0o600 } : {}) });
     for (const { file, text } of extended) await writeFile(join(folder, file), text);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new ProjectRefused(`${folder} cannot be written to (${code}). Choose a folder of your own.`, { cause });
+    throw new ProjectRefused(`${folder} cannot be written to (${code}). Choose a folder that you may write to.`, {
+      cause,
+    });
   }
 }

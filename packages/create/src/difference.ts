@@ -1,18 +1,18 @@
 import { relative, resolve } from 'node:path';
 import type { FolderPlan, Left } from './folder-plan.ts';
 
-/** What was done in a folder, for programs and for people. */
+/** What was changed in a folder, for programs and for people. */
 export interface Difference {
-  /** The files that are new. */
+  /** New files. */
   readonly files: readonly string[];
-  /** The files that were there, and what is new in them. */
+  /** Existing files, and what was added to them. */
   readonly extended: readonly { readonly file: string; readonly additions: readonly string[] }[];
   readonly left: readonly Left[];
-  /** All of it and the commands that come next, in words. */
+  /** The changes and the next commands, in words. */
   readonly summary: string;
 }
 
-/** `given`: the folder as the person named it. */
+/** `given` is the folder as the user named it. */
 export function differenceOf(plan: FolderPlan, given: string): Difference {
   const files = [...plan.added.keys()];
   const extended = plan.extended.map(({ file, additions }) => ({ file, additions }));

@@ -1,15 +1,15 @@
-/** What is to be done in a folder. It is complete before anything is written. */
+/** What will be done in a folder. The plan is complete before anything is written. */
 export interface FolderPlan {
-  /** Texts by the names of files that are not there yet. */
+  /** The contents of new files, by name. */
   readonly added: ReadonlyMap<string, string>;
-  /** Files that are there and get something added. */
+  /** Existing files that are extended. */
   readonly extended: readonly Extended[];
-  /** What stays as it is although Lastcall would have it otherwise. */
+  /** Things that stay as they are although Lastcall would set them differently. */
   readonly left: readonly Left[];
   readonly commands: Commands;
 }
 
-/** How the folder's gateway and the test of the sample are run. The test is empty if there is none. */
+/** The commands that run the folder's gateway and the sample's test. `test` is empty if there is no test. */
 export interface Commands {
   readonly start: string;
   readonly dev: string;
@@ -19,7 +19,7 @@ export interface Commands {
 interface Extended {
   readonly file: string;
   readonly text: string;
-  /** What is new in it: keys with their values, or lines. */
+  /** What was added: keys with their values, or lines. */
   readonly additions: readonly string[];
 }
 
@@ -27,6 +27,6 @@ export interface Left {
   readonly file: string;
   /** A key of package.json, e.g. `scripts.test`. */
   readonly key?: string;
-  /** What it is, and what a person may want to do. */
+  /** What was left, and what the user may want to do. */
   readonly note: string;
 }

@@ -1,6 +1,6 @@
 import { newlineOf } from './json-object.ts';
 
-/** The lines of the template that a .gitignore lacks, and the text with them at its end. */
+/** Finds the lines of the template that a .gitignore lacks, and appends them to its text. */
 export function extendGitIgnore(
   text: string,
   template: string,

@@ -1,3 +1,3 @@
-// The public door of create-lastcall.
+// The public exports of create-lastcall.
 export { createProject, type Project } from './create-project.ts';
 export { ProjectRefused } from './project-refused.ts';

@@ -6,15 +6,16 @@ interface Member {
 }
 
 interface Edit {
-  /** The keys that lead to the object. It is made if it is not there. */
+  /** The keys that lead to the object. The object is created if it does not exist. */
   readonly path: readonly string[];
   readonly key: string;
   readonly value: unknown;
 }
 
 /**
- * Adds a member at the end of an object of a JSON text and leaves every other character as it is: parsing and printing the text would
- * give lists, spaces and escapes another form. The text must be an object, and the path must lead to objects.
+ * Adds a member at the end of an object in a JSON text and leaves every other character as it is. Parsing and printing
+ * the text would change the form of lists, spaces and escapes. The text must be an object, and the path must lead to
+ * objects.
  */
 export function addMember(
   text: string,
@@ -45,7 +46,7 @@ function print(text: string, value: unknown): string {
   return JSON.stringify(value, undefined, indentOf(text));
 }
 
-/** What the first member of the text is indented by. */
+/** The indentation of the first member of the text. */
 function indentOf(text: string): string {
   return /^\s*\{\r?\n([ \t]+)/.exec(text)?.[1] ?? '  ';
 }
@@ -62,13 +63,13 @@ function membersOf(text: string, start: number): readonly Member[] {
     const value = skip(text, colon + 1);
     const valueEnd = endOf(text, value);
     members.push({ key: JSON.parse(text.slice(at, endOf(text, at))) as string, start: value, end: valueEnd });
-    // Over the comma.
+    // Skips the comma.
     at = skip(text, skip(text, valueEnd) + 1);
   }
   return members;
 }
 
-/** The place of the next character that is not white space. */
+/** The index of the next character that is not white space. */
 function skip(text: string, at: number): number {
   const space = /\s*/y;
   space.lastIndex = at;
@@ -76,7 +77,7 @@ function skip(text: string, at: number): number {
   return space.lastIndex;
 }
 
-/** Where the value that starts here ends. */
+/** The index at which the value that starts here ends. */
 function endOf(text: string, start: number): number {
   const token = /"(?:[^"\\]|\\.)*"|[{[]|[}\]]|[^\s{}[\]",:]+/g;
   token.lastIndex = start;

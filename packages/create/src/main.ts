@@ -1,7 +1,7 @@
 import { createProject } from './create-project.ts';
 import { ProjectRefused } from './project-refused.ts';
 
-/** Makes the folder that the arguments name, and returns the exit code. */
+/** Creates the folder that the arguments name, and returns the exit code. */
 export async function main([folder = '.', ...rest]: readonly string[]): Promise<number> {
   if (folder === '--help' || folder === '-h' || rest.length > 0) {
     process.stdout.write(HELP);

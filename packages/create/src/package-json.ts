@@ -16,19 +16,19 @@ interface Manifest {
   readonly optionalDependencies?: Section;
 }
 
-/** This package, whose version and Node all packages of Lastcall share. */
+/** This package's version and Node range. All packages of Lastcall share them. */
 export interface Release {
   readonly version: string;
   readonly engines: { readonly node: string };
 }
 
-/** The package.json of a folder: as it is, and what the files beside it have to know of it. */
+/** The package.json of a folder, and the facts that the other files depend on. */
 export interface PackageJson {
   readonly text: string | undefined;
   readonly manifest: Manifest;
-  /** True if Node reads its `.ts` files as modules. A new one says so. */
+  /** True if Node reads the folder's `.ts` files as modules. A new package.json says so. */
   readonly isModule: boolean;
-  /** True if another program runs its tests. That one should not find ours. */
+  /** True if another program runs the folder's tests. It should not find ours. */
   readonly hasOtherTests: boolean;
 }
 
@@ -46,7 +46,7 @@ export function readPackageJson(text: string | undefined): PackageJson {
 function parse(text: string): Manifest {
   let manifest: unknown;
   try {
-    // npm takes a byte order mark, too.
+    // npm also accepts a byte order mark.
     manifest = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
     const message = `package.json is not valid JSON (${(cause as Error).message}). Correct it first: nothing was changed.`;
@@ -64,14 +64,14 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The whole text of a package.json for a folder that has none. */
+/** The text of a package.json for a folder that has none. */
 export function newPackageJson(folder: string, wanted: Wanted): string {
   const { engines, ...sections } = wanted;
   const head = { name: packageName(folder), version: '0.1.0', private: true, type: 'module', engines };
   return `${JSON.stringify({ ...head, ...sections }, null, 2)}\n`;
 }
 
-/** Adds what is missing in a package.json. Every other character of it stays. */
+/** Adds what is missing in a package.json and leaves every other character as it is. */
 export function extendPackageJson(given: PackageJson, wanted: Wanted): Pick<FolderPlan, 'extended' | 'left'> {
   const { manifest, text: before = '' } = given;
   const left: Left[] = [];
@@ -90,7 +90,9 @@ export function extendPackageJson(given: PackageJson, wanted: Wanted): Pick<Fold
   return { extended: additions.length === 0 ? [] : [{ file: 'package.json', text, additions }], left };
 }
 
-/** The commands that run what the sample has: npm's, where its script is ours, and else the program itself. */
+/**
+ * The commands that run the sample. If the npm script is ours, the npm command is used, otherwise the program itself.
+ */
 export function commandsOf(
   { manifest: { scripts = {} } }: PackageJson,
   { test }: { readonly test: string | undefined },
@@ -110,7 +112,7 @@ export function commandsOf(
   return { commands, left };
 }
 
-/** What a package depends on in any way. */
+/** Looks a package up in all kinds of dependencies. */
 function dependency(
   { dependencies, devDependencies, peerDependencies, optionalDependencies }: Manifest,
   name: string,
@@ -123,7 +125,7 @@ function typeNote(type: unknown): string {
   return `${is}. The new files end with .mts, which Node reads as modules all the same.`;
 }
 
-/** What a package.json should have. */
+/** What a package.json should contain. */
 interface Wanted {
   readonly engines: { readonly node: string };
   readonly scripts: Readonly<Record<string, string>>;
@@ -136,7 +138,10 @@ interface Tests {
   readonly hasTest: boolean;
 }
 
-/** The pattern of the tests is written out because an old Node, which finds no TypeScript by itself, would pass without any test. */
+/**
+ * The test pattern is written out because an old Node does not find TypeScript tests by itself: it would run no test
+ * and pass.
+ */
 export function wantedOf({ version, engines }: Release, { isModule, hasTest }: Tests): Wanted {
   const test = hasTest ? { test: `node --test "**/*.test.${isModule ? 'ts' : 'mts'}"` } : {};
   return {

@@ -1,27 +1,27 @@
 import { ProjectRefused } from './project-refused.ts';
 
-/** The configuration, its tools and their test, under names that nothing else in the folder has. */
+/** The configuration, its tools and their test, with file names that are not taken in the folder. */
 export interface Sample {
-  /** Texts by name. Empty if the folder has a configuration. */
+  /** The contents by file name. Empty if the folder has a configuration. */
   readonly files: ReadonlyMap<string, string>;
   readonly config: string;
   readonly tools: string;
-  /** Undefined if the folder has a configuration of its own, and no test from here. */
+  /** Undefined if the folder has its own configuration and no test of the sample. */
   readonly test: string | undefined;
 }
 
 interface Folder {
   readonly has: (name: string) => boolean;
-  /** False: its files need an extension that makes them modules. */
+  /** If false, the sample's files need an extension that makes them modules. */
   readonly isModule: boolean;
-  /** Another program runs the tests of the folder. It should not find ours, which only Node can run. */
+  /** True if another program runs the folder's tests. It should not find ours, which only Node can run. */
   readonly hasOtherTests: boolean;
 }
 
-/** The names that a configuration may have. */
+/** The file names that a configuration may have. */
 const CONFIGS = ['ts', 'mts', 'js', 'mjs'].map((extension) => `lastcall.config.${extension}`);
 
-/** `template`: the texts of the template by name. */
+/** `template` has the contents of the template's files by name. */
 export function sampleFor(template: ReadonlyMap<string, string>, folder: Folder): Sample {
   const extension = folder.isModule ? 'ts' : 'mts';
   const named = (base: string): { tools: string; test: string } => ({
@@ -52,6 +52,6 @@ export function sampleFor(template: ReadonlyMap<string, string>, folder: Folder)
 
 function noFreeName(taken: readonly string[]): ProjectRefused {
   return new ProjectRefused(
-    `The folder has ${taken.join(' and ')}, which the sample would be called too. Rename them, or choose another folder.`,
+    `The folder already has ${taken.join(' and ')}, and the sample needs these names. Rename the files, or choose another folder.`,
   );
 }

@@ -8,22 +8,25 @@ import type { Sample } from './sample.ts';
 
 const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** The texts of the template by name. */
+/** The contents of the template's files by name. */
 export async function readTemplate(): Promise<ReadonlyMap<string, string>> {
   const folder = join(PACKAGE, 'template');
   const texts = new Map<string, string>();
-  // npm leaves files with this name out of a package, so the template has it under another.
+  // npm leaves `.gitignore` out of packages, so the template's file has another name.
   for (const name of await readdir(folder))
     texts.set(name === 'gitignore' ? '.gitignore' : name, await readFile(join(folder, name), 'utf8'));
   return texts;
 }
 
-/** This package: all packages of Lastcall have its version, and those that a folder needs run on the same Node. */
+/**
+ * Reads this package's manifest. All packages of Lastcall have the same version, and those that a folder needs run on
+ * the same Node.
+ */
 export async function readRelease(): Promise<Release> {
   return JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8')) as Release;
 }
 
-/** The README with the commands and the names of this folder. */
+/** The README with this folder's commands and file names. */
 export function readmeText(template: string, { start, dev, test }: Commands, { config, tools }: Sample): string {
   return template
     .replaceAll('`npm start`', `\`${start}\``)

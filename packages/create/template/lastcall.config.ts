@@ -7,7 +7,7 @@ export default defineConfig({
       name: 'Clerk',
       description: 'Answers questions about orders and pays them back.',
       instructions:
-        'You are the clerk of a small shop. Look up an order with look_up_order before you say anything about it. Pay an order back with refund_order, if somebody asks for that.',
+        'You are the clerk of a small shop. Look up an order with look_up_order before you say anything about it. Pay an order back with refund_order if you are asked to.',
       tools: ['look_up_order', 'refund_order'],
     },
   ],

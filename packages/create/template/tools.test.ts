@@ -16,7 +16,7 @@ test('an order that is not there is an error that the model can read', async () 
   assert.match(outcome.text, /There is no order B-1\./);
 });
 
-test('nothing is paid back before somebody has approved it', async () => {
+test('nothing is paid back before a person has approved it', async () => {
   const { outcome } = await dispatchCall({ tools, call: { toolName: 'refund_order', input: { orderId: 'A-17' } } });
   assert.equal(outcome.status, 'pending');
 });

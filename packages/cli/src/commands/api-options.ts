@@ -5,7 +5,7 @@ export interface ApiCommandOptions {
   readonly json?: boolean;
 }
 
-/** The options of every command that asks a running gateway. */
+/** The options of every command that calls a running gateway. */
 export function apiOptions(command: Command): Command {
   return command
     .option('--url <url>', 'the address of the gateway (default: LASTCALL_URL, or that of HOST and PORT)')

@@ -11,7 +11,7 @@ export function addDemo(program: Command): void {
     .option('--json', 'print the report as JSON')
     .addHelpText(
       'after',
-      '\nIt uses a folder of its own and a bank that is part of the demo. The exit code is 0 if it was paid once.',
+      '\nIt uses a temporary folder and a bank that is part of the demo. The exit code is 0 if the bank paid once.',
     )
     .action(crashDemo);
   demo.command('gateway', { hidden: true }).action(runDemoGateway);

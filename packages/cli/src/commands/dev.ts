@@ -12,7 +12,7 @@ export function addDev(program: Command): void {
     .option('--host <host>', 'listen on this address (default: HOST, or 127.0.0.1)')
     .option('--json', 'print every line as JSON')
     .option('--no-json', 'print readable lines, also in a pipe')
-    .addHelpText('after', '\nA conversation survives the restart: nothing is lost and nothing is said twice.')
+    .addHelpText('after', '\nConversations survive the restart: no message is lost or sent twice.')
     .action(dev);
 }
 

@@ -27,7 +27,7 @@ interface OpenOptions extends ApiCommandOptions {
 async function open(given: string, { url, json, browser, as }: OpenOptions): Promise<void> {
   loadEnv(process.cwd());
   const api = new Api({ url });
-  // Says so where nothing answers: a browser would show an error page of its own.
+  // Fails with a clear message if no gateway answers. The browser would only show its own error page.
   await api.request('GET', '/health');
   const path = given.startsWith('/') ? given : `/${given}`;
   const fragment = api.hasKey && isPage(path) ? new URL(await signInLink(api, as)).hash : '';
@@ -36,12 +36,15 @@ async function open(given: string, { url, json, browser, as }: OpenOptions): Pro
   if (browser && process.stdout.isTTY) openBrowser(address);
 }
 
-/** Files and the API are no pages: what they get is not removed from the address bar. */
+/** Only pages remove the sign-in code from the address bar. Files and API routes do not, so they get none. */
 function isPage(path: string): boolean {
   return !/^\/(api|v1|mcp|assets|health|ready|metrics)\b|\.\w+$/.test(path);
 }
 
-/** With all that the key may do: whoever has it could do so anyway. What it may do it does not say, so that is tried. */
+/**
+ * Creates a sign-in link with all the key's rights: its owner has them anyway. The key does not list its scopes, so
+ * `admin` is tried first.
+ */
 async function signInLink(api: Api, as: string | undefined): Promise<string> {
   const entityId = as ?? (await api.get('/api/entities?kind=human&limit=1')).items[0]?.id;
   const link = async (scope: string): Promise<string> =>
@@ -57,7 +60,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   win32: ['cmd', '/c', 'start', ''],
 };
 
-/** A machine without a browser has the address on its terminal already. */
+/** Errors are ignored: the terminal already shows the address. */
 function openBrowser(address: string): void {
   const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
   spawn(command, [...args, address], { stdio: 'ignore', detached: true })

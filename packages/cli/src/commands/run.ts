@@ -11,7 +11,7 @@ import { type ApiCommandOptions, apiOptions } from './api-options.ts';
 
 export function addRun(program: Command): void {
   apiOptions(
-    program.command('run').argument('<agent>', 'its name or id').argument('<task>', 'what it is to do, in words'),
+    program.command('run').argument('<agent>', 'its name or id').argument('<task>', 'what it should do, in words'),
   )
     .description('Give an agent a task, and print its response. What it does meanwhile is printed on standard error.')
     .option('--until <tool...>', 'go on until this tool succeeds; its output is the response')
@@ -40,7 +40,7 @@ async function run(agent: string, message: string, { url, json, until = [] }: Ru
   }
 }
 
-/** Ctrl+C cancels the run, since nobody waits for it any more. Twice, it leaves without waiting for the run's end. */
+/** The first Ctrl+C cancels the run. The second one exits without waiting for the run to end. */
 class Interruption {
   hasCome = false;
   readonly #aborting = new AbortController();
@@ -49,7 +49,7 @@ class Interruption {
     process.on('SIGINT', () => {
       if (this.hasCome) this.#aborting.abort();
       this.hasCome = true;
-      // A run whose id has not come yet is cancelled when it does.
+      // If the run's id is not known yet, the run is cancelled as soon as it is.
       void progress.begun.then((runId) => api.post(`/api/runs/${runId}/cancel`, {}).catch(() => {}));
     });
   }
@@ -59,7 +59,7 @@ class Interruption {
   }
 }
 
-/** What ended well needs no words: the response is all. */
+/** Says why the run stopped, unless it succeeded: then only the response is printed. */
 function sayWhy({ stop, error, runId }: TaskEnd, steps: number): void {
   if (exitCodeOf(stop) === EXIT.done) return;
   const words = stopInWords(stop, { asked: steps });
@@ -68,13 +68,13 @@ function sayWhy({ stop, error, runId }: TaskEnd, steps: number): void {
   process.stderr.write(`Stopped: ${why}.${more}\n`);
 }
 
-/** One line per call, on standard error. */
+/** Prints one line per call to standard error. */
 class Progress {
   /** Resolves with the id of the run, once it has begun. */
   readonly begun: Promise<string>;
   readonly #begin: (runId: string) => void;
   #step = 0;
-  /** By the gateway's clock. */
+  /** Times are the gateway's, not this machine's. */
   readonly #startedAt = new Map<string, number>();
 
   constructor() {
@@ -83,7 +83,7 @@ class Progress {
     this.#begin = resolve;
   }
 
-  /** How many have begun: the model was asked once for each. */
+  /** How many steps have begun. The model is called once for each. */
   get steps(): number {
     return this.#step;
   }
@@ -92,8 +92,7 @@ class Progress {
     if (type === 'run.start') this.#begin(data.runId);
     if (type === 'step.start') this.#step = data.step;
     if (type === 'tool-call.start') this.#startedAt.set(data.callId, data.at);
-    if (type === 'nudge')
-      process.stderr.write(`step ${this.#step}  reminded to end with the tool that is waited for\n`);
+    if (type === 'nudge') process.stderr.write(`step ${this.#step}  reminded to end with the required tool\n`);
     if (data.outcome === undefined) return;
     const { toolName, outcome, callId, at } = data;
     const startedAt = this.#startedAt.get(callId);
@@ -108,4 +107,4 @@ const HELP = `
 Example: lastcall run Analyst "Report on Tokyo" --until file_report > report.md
 
 Standard output has the response alone. The exit code says why the run stopped: 0 done, 1 failed, 10 a limit was
-reached, 11 it waits for somebody, 12 cancelled, 13 the model's reply was cut off or filtered, 130 Ctrl+C.`;
+reached, 11 it waits for an answer, 12 cancelled, 13 the model's reply was cut off or filtered, 130 Ctrl+C.`;

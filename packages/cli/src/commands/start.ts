@@ -22,7 +22,7 @@ export function addStart(program: Command): void {
     .action(start);
 }
 
-/** Runs until a signal comes. */
+/** Runs the gateway until the process gets a signal. */
 async function start({ json, port, host }: StartOptions): Promise<void> {
   loadEnv(process.cwd());
   if (port !== undefined) process.env.PORT = port;
@@ -38,8 +38,8 @@ async function start({ json, port, host }: StartOptions): Promise<void> {
 }
 
 /**
- * The demo can be crashed from the studio, so it runs in a process of its own. `lastcall dev` has one already, and on Windows a
- * process cannot be asked to stop.
+ * The demo can be crashed from the studio, so its gateway runs in a separate process. `lastcall dev` already starts
+ * one, and on Windows a process cannot be asked to stop.
  */
 function mayBeSupervised(): boolean {
   const isDev = process.env.LASTCALL_DEV !== undefined;

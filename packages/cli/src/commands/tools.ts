@@ -76,7 +76,7 @@ function parseInput(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const message = `The input is no JSON (${(cause as Error).message}). Write it in single quotes: '{"city":"Tokyo"}'`;
+    const message = `The input is not JSON (${(cause as Error).message}). Write it in single quotes: '{"city":"Tokyo"}'`;
     throw new CommandFailed(message, { exitCode: EXIT.usage, cause });
   }
 }

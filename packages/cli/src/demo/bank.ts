@@ -9,12 +9,12 @@ export interface Payment {
   readonly receipt: string;
 }
 
-/** A bank outside of the gateway. Like a real one, it pays each idempotency key once, and answers slowly. */
+/** A bank outside of the gateway. Like a real bank, it pays each idempotency key once and answers slowly. */
 export class Bank implements AsyncDisposable {
   readonly payments: Payment[] = [];
-  /** How often it was asked, for whichever key. */
+  /** How many requests it got, with any key. */
   requests = 0;
-  /** Resolves when the first payment is made, and its answer is still on the way. */
+  /** Resolves when the first payment is made. The bank has not answered that request yet. */
   readonly firstPaid: Promise<Payment>;
   readonly #paid: (payment: Payment) => void;
   readonly #server = createServer((request, response) => void this.#answer(request, response));

@@ -7,7 +7,7 @@ export function crashConfig(bankUrl: string): ConfigInput {
   const pay_invoice = tool({
     description: 'Pays an invoice at the bank.',
     inputSchema: z.object({ invoice: z.string() }),
-    // The bank does not pay the same key twice, so the call may run again when nobody knows how it ended.
+    // The bank does not pay the same key twice, so the call may run again if its outcome is unknown.
     idempotent: true,
     async execute({ invoice }, { idempotencyKey: key }) {
       const body = JSON.stringify({ key, invoice, euros: 40 });

@@ -21,7 +21,7 @@ export interface CrashReport {
 
 const ASKED = 'Please pay invoice A-17.';
 
-/** Starts a payment, kills the gateway inside it, starts another, and reports what became of the payment. */
+/** Starts a payment, kills the gateway during the call, starts another gateway, and reports the outcome. */
 export async function crash(tell: (line: string) => void): Promise<CrashReport> {
   const home = await mkdtemp(join(tmpdir(), 'lastcall-demo-'));
   await using bank = new Bank();
@@ -34,10 +34,10 @@ export async function crash(tell: (line: string) => void): Promise<CrashReport> 
     `The agent called pay_invoice. The bank has paid ${euros} € for ${invoice} (key ${key}); its answer is on the way.`,
   );
   await first.kill();
-  tell(`kill -9 ${first.pid}: the gateway is dead, inside the call. Nobody has heard the bank's answer.`);
+  tell(`kill -9 ${first.pid}: the gateway died during the call, before it got the bank's answer.`);
   const second = await DemoGateway.start({ home, bankUrl });
   try {
-    tell(`Another gateway runs in process ${second.pid}, on the same folder. It finds the call that has no end.`);
+    tell(`Another gateway runs in process ${second.pid}, on the same folder. It finds the unfinished call.`);
     const run = await endedRun(second.api);
     return {
       ...(await reportOf(second.api, run)),

@@ -18,7 +18,7 @@ export class DemoGateway {
   static async start({ home, bankUrl }: { home: string; bankUrl: string }): Promise<DemoGateway> {
     const LASTCALL_SECRET_KEY = randomBytes(24).toString('hex');
     const { PATH = '', HOME = '' } = process.env;
-    // Nothing else of the environment: the demo must not reach a real database or a real model.
+    // The rest of the environment is left out: the demo must not reach a real database or a real model.
     const env = { PATH, HOME, PORT: '0', LASTCALL_HOME: home, LASTCALL_SECRET_KEY, LASTCALL_DEMO_BANK: bankUrl };
     const args = [...process.execArgv, process.argv[1] ?? '', 'demo', 'gateway'];
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** Set in the process that runs the demo's gateway, and in nothing else. */
+/** This variable is set only in the process that runs the demo's gateway. */
 const SUPERVISED = 'LASTCALL_DEMO_SUPERVISED';
-/** Half of the default: who crashed the gateway waits this long, at most, for another worker to go on. */
+/** Half of the default: a person who crashed the gateway waits at most this long until another worker continues. */
 const LEASE_MS = '5000';
 
 interface CrashWish {
@@ -12,13 +12,13 @@ interface CrashWish {
 interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Where it listened, if it asked to be killed. */
+  /** The port it listened on, if it asked to be killed. */
   readonly crashedPort: string | undefined;
 }
 
 /**
- * Runs the demo's gateway in a process of its own. When that process asks for it, it is killed with SIGKILL and started again on the
- * same port. However else it ends, this process ends in the same way.
+ * Runs the demo's gateway in a child process. When the child asks for it, this process kills it with SIGKILL and starts
+ * it again on the same port. If the child ends in any other way, this process ends with the same code or signal.
  */
 export async function superviseDemo(flags: readonly string[]): Promise<void> {
   let child: ChildProcess | undefined;
@@ -33,7 +33,7 @@ export async function superviseDemo(flags: readonly string[]): Promise<void> {
     const { code, signal, crashedPort } = await endOf(child);
     if (crashedPort === undefined || stoppedBy !== undefined)
       return endLike({ code, signal: signal && (stoppedBy ?? signal) });
-    // On standard error: what the gateway prints stays one JSON object per line.
+    // Written to standard error, so that standard output keeps one JSON object per line.
     process.stderr.write(`Process ${child.pid} was killed with SIGKILL, as asked: starting the gateway again.\n`);
     port = crashedPort;
   }
@@ -68,13 +68,16 @@ function endLike({ code, signal }: Pick<Ended, 'code' | 'signal'>): void {
   else process.removeAllListeners(signal).kill(process.pid, signal);
 }
 
-/** Undefined in a process that is not supervised. The function asks to be killed: what comes after it is left to chance. */
+/**
+ * Returns a function that asks the supervisor to kill this process. What still runs after that is undefined. Returns
+ * undefined in a process that is not supervised.
+ */
 export function crashBySupervisor(): ((url: string) => void) | undefined {
   if (process.send === undefined || process.env[SUPERVISED] === undefined) return undefined;
   delete process.env[SUPERVISED];
-  // Whoever kills the process that they started means this one, too.
+  // If the supervisor is killed, this process must end too.
   process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
-  // Ctrl+C reaches both processes: the supervisor alone passes it on, or the second of two signals would end the stop.
+  // Ctrl+C reaches both processes. Only the supervisor passes it on: a second signal would interrupt the shutdown.
   process.on('SIGINT', () => {});
   return (url) => void process.send?.({ crash: { port: new URL(url).port || '80' } } satisfies CrashWish);
 }

@@ -9,7 +9,7 @@ interface LoggedLine {
   readonly details?: Details;
 }
 
-/** What the gateway logs of a message, a call or a cycle, and what others log. */
+/** The details of a log line: those that the gateway logs for messages, calls and cycles, and any others. */
 type Details = Readonly<Record<string, unknown>>;
 
 const WARN = 40;
@@ -67,7 +67,7 @@ function cycleLine({ agent, cycle, outcome, calls, durationMs }: Details): strin
 
 const COLOURS: Readonly<Record<string, 'green' | 'red' | 'yellow'>> = { ok: 'green', error: 'red', pending: 'yellow' };
 
-/** What waits for an answer is called waiting wherever people read it. */
+/** People read "waiting" instead of "pending". */
 function wordOf(outcome: string): string {
   return outcome === 'pending' ? 'waiting' : outcome;
 }

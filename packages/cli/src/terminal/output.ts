@@ -5,7 +5,7 @@ export interface Output {
   result(value: unknown, words: string): void;
 }
 
-/** JSON where it was asked for, else words: results are read by people also in a pipe. */
+/** Prints JSON if `json` is set, else words. People also read results that went through a pipe. */
 export function createOutput({ json = false }: { json?: boolean | undefined }): Output {
   return {
     isJson: json,

@@ -1,6 +1,6 @@
 /**
- * One line that cannot move the cursor, change colours or turn the direction of the text: what people and models write
- * ends up on somebody's terminal.
+ * Makes one line that cannot move the cursor, change colours or change the direction of the text. Texts of people and
+ * models are printed to terminals.
  */
 export function plainLine(text: string, most = 200): string {
   const line = text.replace(CONTROLS, ' ').replace(/\s+/g, ' ').trim();

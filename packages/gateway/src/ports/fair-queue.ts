@@ -1,4 +1,7 @@
-/** After this many items that went ahead of others, one of the others goes: those that go ahead may never stop coming. */
+/**
+ * After this many items that went ahead of others, one of the others goes. Otherwise a steady flow of urgent items
+ * would starve them.
+ */
 const MAX_IN_A_ROW = 8;
 
 interface Queued<T> {
@@ -9,8 +12,8 @@ interface Queued<T> {
 }
 
 /**
- * Items by rank, 0 first, and within a rank in the order in which they were added. Nobody starves: after eight items that went ahead
- * of others, the oldest of the others goes.
+ * Items by rank, 0 first, and within a rank in the order in which they were added. No item starves: after eight items
+ * that went ahead of others, the oldest of the others goes.
  */
 export class FairQueue<T extends { readonly rank: number }> {
   readonly #ranks: Map<unknown, Queued<T>>[];
@@ -29,7 +32,7 @@ export class FairQueue<T extends { readonly rank: number }> {
     return (this.#ranks[rank]?.size ?? 0) > 0;
   }
 
-  /** Replaces an item of the same key in another rank. */
+  /** Adds an item. Replaces an item with the same key in another rank. */
   add(item: T, key: unknown = item): void {
     for (const [rank, items] of this.#ranks.entries()) if (rank !== item.rank) items.delete(key);
     this.#ranks[item.rank]?.set(key, { item, key, place: this.#places++ });
@@ -39,12 +42,12 @@ export class FairQueue<T extends { readonly rank: number }> {
     return this.#ranks.find((items) => items.has(key))?.get(key)?.item;
   }
 
-  /** The item whose turn it is, among those that may go. */
+  /** The next item among those that may go. */
   next(mayGo?: (item: T) => boolean): T | undefined {
     return this.#find(mayGo)?.item;
   }
 
-  /** Removes the item whose turn it is, among those that may go. */
+  /** Removes and returns the next item among those that may go. */
   take(mayGo?: (item: T) => boolean): T | undefined {
     const found = this.#find(mayGo);
     if (found === undefined) return undefined;

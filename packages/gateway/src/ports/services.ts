@@ -12,6 +12,6 @@ export interface Services {
   readonly bus: Bus;
   readonly logger: Logger;
   readonly limits: GatewayLimits;
-  /** Default: none is known. */
+  /** Default: no prices are known. */
   readonly prices?: ModelPrices;
 }

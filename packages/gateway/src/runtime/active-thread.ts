@@ -11,13 +11,13 @@ import type { Lease } from './lease/lease.ts';
 /** A thread that this worker holds. */
 export interface ActiveThread {
   readonly lease: Lease;
-  /** The cycle that was claimed together with the thread, until it runs. */
+  /** The cycle that was claimed together with the thread. It is undefined once it runs. */
   claimedCycle: Cycle | undefined;
-  /** Ends the running cycle. */
+  /** Aborts the running cycle. */
   abort: AbortController;
   /** The running run, if there is one, and how to cancel it. */
   running: { readonly runId: string; readonly cancel: () => void } | undefined;
-  /** The run that was worked on last. */
+  /** The last run that was worked on. */
   runId: string | undefined;
   /** The thread was woken while it was held: the worker looks for work again after releasing it. */
   wokenAgain: boolean;
@@ -42,7 +42,7 @@ export function createActiveThread({ lease, cycle }: ClaimedCycle, done: Promise
   };
 }
 
-/** Runs a cycle on the thread. A request to cancel the run, whoever makes it, aborts it. */
+/** Runs a cycle on the thread. A request to cancel the run aborts it, from any client or gateway. */
 export async function runOnThread(
   services: Services,
   registry: WorkerRegistry,

@@ -13,7 +13,7 @@ const [WOKEN_BY_PERSON, NEXT_FOR_PERSON, OTHER] = [0, 1, 2] as const;
 
 interface QueuedThread extends Wait {
   readonly rank: typeof WOKEN_BY_PERSON | typeof NEXT_FOR_PERSON | typeof OTHER;
-  /** True for a thread that needs a slot; false for one that holds a slot already and waits for its next cycle. */
+  /** True for a thread that needs a slot. False for one that already holds a slot and waits for its next cycle. */
   readonly needsSlot: boolean;
   readonly admit: () => void;
 }
@@ -21,29 +21,32 @@ interface QueuedThread extends Wait {
 export interface AdmissionQueueOptions {
   /** How many threads may hold a slot at once. */
   readonly slots: number;
-  /** How many may be between their admission and the end of their first transaction, which claims their work. */
+  /**
+   * How many threads may be between their admission and the end of their first transaction, which claims their work.
+   */
   readonly startsAtOnce: number;
-  /** True while the store is saturated: the threads that run already keep it waiting. */
+  /** True while the store is saturated by the threads that already run. */
   isBusy(): boolean;
-  /** Milliseconds since any moment, never going back. Default `performance.now`. */
+  /** Milliseconds from any starting point, never decreasing. Default `performance.now`. */
   now?(): number;
 }
 
 /** How many threads are admitted in a row before the queue pauses and asks again whether the store keeps up. */
 const BURST = 8;
 const REFILL_MS = 2;
-/** One more thread is admitted after this time, however busy the store is: work other than threads may keep it busy for ever. */
+/** One more thread is admitted after this time, even if the store is busy: other work may keep it busy for ever. */
 const MAX_WAIT_MS = 20;
 
 /**
- * Limits how many cycles run, and how fast they start. If all started at once they would wait for each other inside the store, where
- * nobody can be let ahead; so few start at a time, and the others wait here, in this order:
+ * Limits how many cycles run, and how fast they start. If all started at once, they would wait for each other inside
+ * the store, where none can be given priority. So only a few start at a time, and the others wait here, in this order:
  *
  * 1. threads that a person woke: they had nothing to do until now
  * 2. threads that just had a cycle and have more for people: one cycle each, in turn
  * 3. all others, and only while the store keeps up
  *
- * So an agent that gets a single message does not wait for those who have thousands, only for messages that came before its own.
+ * So an agent that gets a single message does not wait for agents that have thousands, only for messages that came
+ * before its own.
  */
 export class AdmissionQueue {
   readonly #isBusy: () => boolean;
@@ -66,18 +69,21 @@ export class AdmissionQueue {
     this.#now = now;
   }
 
-  /** Resolves when the thread has a slot. The caller says when it has `started`, and gives the slot back with `release`. */
+  /**
+   * Resolves when the thread has a slot. The caller must call `started` when it has claimed its work, and `release` at
+   * the end.
+   */
   acquire(threadId: string, { isUrgent, hadTurn = false }: Wait): Promise<void> {
     return this.#enqueue(threadId, { needsSlot: true, isUrgent, hadTurn });
   }
 
-  /** An admitted thread has claimed its work, or found none. */
+  /** Call it when an admitted thread has claimed its work, or found none. */
   started(): void {
     this.#starting--;
     this.#admitThreads();
   }
 
-  /** True if threads wait: those that are here are more than can run now. */
+  /** True if threads wait for a slot. */
   get hasWaiting(): boolean {
     return this.#queue.size > 0;
   }
@@ -87,7 +93,7 @@ export class AdmissionQueue {
     this.#admitThreads();
   }
 
-  /** Resolves when a thread that holds a slot may start its next cycle. The caller says when it has `started`. */
+  /** Resolves when a thread that holds a slot may start its next cycle. The caller must call `started`. */
   nextTurn(threadId: string, { isUrgent }: Wait): Promise<void> {
     return this.#enqueue(threadId, { needsSlot: false, isUrgent, hadTurn: true });
   }
@@ -101,7 +107,7 @@ export class AdmissionQueue {
     this.#admitThreads();
   }
 
-  /** Admits every thread, now and from now on. A worker that stops must not leave any thread waiting. */
+  /** Admits all threads, now and later. A worker that stops must not leave a thread waiting. */
   admitAll(): void {
     this.#freeSlots = Number.POSITIVE_INFINITY;
     this.#admitThreads();
@@ -139,7 +145,7 @@ export class AdmissionQueue {
     );
   }
 
-  /** A claim may wait for a lock for seconds: then the others go on one by one. */
+  /** A claim may wait for a lock for seconds. In that case the others start one by one. */
   #mayStart(): boolean {
     if (this.#isOpen || this.#starting < this.#startsAtOnce) return true;
     return this.#now() - this.#startedAt > MAX_WAIT_MS;

@@ -13,5 +13,5 @@ export async function atMost(ms: number, work: Promise<unknown>, signal?: AbortS
   }
 }
 
-/** A longer one would end at once. */
+/** The longest delay of a timer. Node fires a timer with a longer delay at once. */
 export const LONGEST_TIMER_MS: number = 2 ** 31 - 1;

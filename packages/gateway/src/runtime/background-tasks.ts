@@ -11,8 +11,8 @@ export class BackgroundTasks {
   }
 
   /**
-   * Repeats the work, never twice at the same time, and never crashes the process. Returns a function that runs it once
-   * more at once.
+   * Repeats the work. Two runs never overlap, and an error never crashes the process. Returns a function that runs the
+   * work once more at once.
    */
   repeat(ms: number, work: () => Promise<unknown>): () => Promise<void> {
     let isRunning = false;

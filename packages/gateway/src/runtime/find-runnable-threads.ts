@@ -13,9 +13,10 @@ export interface RunnableThread {
 }
 
 /**
- * Finds threads that have work and nobody to do it: an event's wake was lost or its time has come, or a worker stopped or died with a run
- * open. A thread whose worker died without either has nothing to do: its lease runs out, and whoever wakes it claims it. `waitedMs`: only
- * events that have waited for as long; undefined: no events, of which there may be very many.
+ * Finds threads that have work and no worker: the wake of an event was lost, an event has become due, or a worker
+ * stopped or died with an open run. A thread whose worker died without either has no work: its lease runs out, and the
+ * next worker that is woken claims it. `waitedMs`: finds only events that have waited this long; undefined: finds no
+ * events, because there may be very many.
  */
 export async function findRunnableThreads(
   store: Store,
@@ -32,8 +33,8 @@ export async function findRunnableThreads(
 }
 
 /**
- * What these look for is little, and what sleeps is much: of all threads only those of waiting events and of open runs are looked at. As
- * joins, PostgreSQL would read all threads and agents. It does not make joins of subqueries that return a value.
+ * Few threads have work, and most are idle, so only the threads of waiting events and of open runs are read. With
+ * joins, PostgreSQL would read all threads and agents. It does not turn subqueries that return a value into joins.
  */
 async function threadsWithEvents(
   db: Kysely<Tables>,
@@ -64,7 +65,8 @@ async function threadsWithOpenRuns(db: Kysely<Tables>, now: number): Promise<rea
   return await db
     .selectFrom('runs')
     .select('runs.thread_id as id')
-    // Part of the text, because PostgreSQL knows how many runs have this status, and for a parameter assumes that many do.
+    // The status is a literal, because PostgreSQL knows how many runs have this status. For a parameter it would assume
+    // many.
     .where(sql<boolean>`runs.status = 'running'`)
     .where(
       (eb) =>
@@ -76,6 +78,6 @@ async function threadsWithOpenRuns(db: Kysely<Tables>, now: number): Promise<rea
     .execute();
 }
 
-/** Nobody holds the thread, or whoever does has not renewed the lease. */
+/** The thread has no holder, or its holder has not renewed the lease. */
 const isFree = (now: number): RawBuilder<boolean> =>
   sql<boolean>`(threads.lease_owner is null or threads.lease_until <= ${now})`;

@@ -29,20 +29,21 @@ interface PendingWake extends Wait {
 }
 
 /**
- * How long a stop waits for the last writes of interrupted cycles. A database that neither answers nor breaks off must not keep the
- * process alive: another worker takes over when the leases have run out, as after a kill.
+ * How long a stop waits for the last writes of interrupted cycles. A database that neither answers nor closes the
+ * connection must not keep the process alive: another worker takes over when the leases have run out, as after a kill.
  */
 const LAST_WRITES_MS = 5_000;
 
 /**
- * A worker that has more to do than it can looks for lost wakes only every so many sweeps, and only for those as old: most are not lost,
- * but wait elsewhere, and whoever takes them up has to read their history again.
+ * An overloaded worker looks for lost wakes only once in this many sweeps, and only for events that have waited that
+ * long: most wakes are not lost but queued at another worker, and a worker that takes such a thread has to read its
+ * history again.
  */
 const OVERLOADED_SWEEPS = 5;
 
 /**
- * Runs cycles for the threads that are woken: one cycle at a time per thread, many threads side by side. A wake may
- * come twice or get lost: the thread's row decides who holds it, and the sweep finds threads whose wake was lost.
+ * Runs cycles for the threads that are woken: one cycle at a time per thread, many threads in parallel. A wake may come
+ * twice or get lost: the thread's row decides which worker holds it, and the sweep finds threads whose wake was lost.
  */
 export class Worker {
   readonly #services: Services;
@@ -52,13 +53,13 @@ export class Worker {
   readonly #pendingWakes = new Map<string, PendingWake>();
   readonly #admission: AdmissionQueue;
   readonly #transcriptCache = new TranscriptCache();
-  /** Goes on until the last thread is released. */
+  /** Runs until the last thread is released. */
   readonly #renewals: BackgroundTasks;
   readonly #sweeps: BackgroundTasks;
-  /** How many sweeps in a row found more to do than could be done. */
+  /** How many sweeps in a row found the worker overloaded. */
   #overloadedSweeps = 0;
   #isStopping = false;
-  /** The grace time is over: no cycle begins any more, also upon what was being taken meanwhile. */
+  /** The grace time is over: no further cycle starts, not even for a thread that is just being claimed. */
   #isInterrupted = false;
 
   constructor(services: Services, registry: Registry) {
@@ -74,14 +75,14 @@ export class Worker {
     });
   }
 
-  /** The name under which it holds threads. */
+  /** The name under which the worker holds threads. */
   get id(): string {
     return this.#owner;
   }
 
   /**
-   * Every sweep runs on its own timer, so that none waits for another one that is slow or fails. Above all the one that
-   * wakes lost threads.
+   * Starts the worker. Every sweep has its own timer, so that none waits for another that is slow or fails. This
+   * matters most for the sweep that wakes lost threads.
    */
   async start({ sweeps }: { sweeps: readonly (() => Promise<unknown>)[] }): Promise<void> {
     const { leaseMs, sweepMs } = this.#services.limits;
@@ -92,7 +93,7 @@ export class Worker {
       const waitedMs = this.#lostAfterMs();
       for (const { threadId, isUrgent } of await findRunnableThreads(this.#services.store, { waitedMs })) {
         const pendingWake = this.#pendingWakes.get(threadId);
-        // Whoever is about to claim the thread, or holds it, finds what the sweep has found.
+        // The worker that is about to claim the thread, or holds it, finds the same work as the sweep.
         if (pendingWake !== undefined) this.#prioritize(threadId, pendingWake, isUrgent);
         else if (!this.#active.has(threadId)) void this.wake(threadId, { isUrgent });
       }
@@ -102,7 +103,10 @@ export class Worker {
     await wakeRunnable();
   }
 
-  /** How long an event has to wait until this sweep takes its wake for lost. Undefined: this sweep looks for none. */
+  /**
+   * How long an event must have waited until this sweep treats its wake as lost. Undefined if this sweep looks for
+   * none.
+   */
   #lostAfterMs(): number | undefined {
     this.#overloadedSweeps = this.#admission.hasWaiting ? this.#overloadedSweeps + 1 : 0;
     if (this.#overloadedSweeps === 0) return 0;
@@ -218,7 +222,7 @@ export class Worker {
     if (thread.wokenAgain) await this.wake(threadId, { isUrgent: thread.isUrgent, hadTurn: true });
   }
 
-  /** If the store is away, the takeover counts: nothing is lost by that but one of the run's chances. */
+  /** If the store is unavailable, the takeover counts. That only costs one of the run's attempts. */
   async #excuse({ runId }: ActiveThread): Promise<void> {
     if (runId !== undefined) await excuseTakeover(this.#services.store, runId).catch(() => {});
   }
@@ -236,18 +240,18 @@ export class Worker {
       }
       const cycle = claimedCycle ?? (await this.#nextCycle(thread));
       if (cycle === undefined) return false;
-      // Claimed while the worker was stopping: the run is left as it is, and the thread is released in the next round.
+      // Claimed while the worker was stopping: the run is left open, and the thread is released in the next round.
       if (this.#isInterrupted) return true;
       this.#transcriptCache.forget(thread.lease.threadId);
       const ended = await runOnThread(this.#services, this.#registry, thread, cycle);
       if (ended.transcript !== 'unknown') this.#transcriptCache.put({ lease: cycle.lease, rows: ended.transcript });
       if (ended.thread === 'held') return true;
-      // Others get their turn before the next cycle of this thread.
+      // Other threads get their turn before the next cycle of this thread.
       thread.wokenAgain ||= ended.waiting !== 'nothing';
       thread.isUrgent ||= ended.waiting === 'urgent';
       return false;
     } catch (error) {
-      // The last write has ended by now, and may have released the thread.
+      // The last write has ended, and may have released the thread.
       if (error instanceof JournalStalled) thread.isCommitUnknown = true;
       // The run continues from what is stored, or ends there if it was cancelled.
       if (keepsThread(error)) return true;
@@ -255,7 +259,8 @@ export class Worker {
       thread.isCommitUnknown ||= error.inDoubt;
       // The thread cannot be released now. Another worker takes it when its lease has run out.
       if (this.#isStopping) return false;
-      // Nothing is lost: what was not written is done again once the store is back, if the thread is still ours.
+      // Nothing is lost: what was not written is done again once the store is back, if this worker still holds the
+      // thread.
       await this.#pause();
       return true;
     }
@@ -281,8 +286,8 @@ export class Worker {
   async #renewLeases(): Promise<void> {
     if (this.#active.size === 0) return;
     const { store, limits } = this.#services;
-    // Taken before the renewal: a thread that is claimed meanwhile is not in its answer, and must not look like a lost
-    // one.
+    // The list is made before the renewal: a thread that is claimed in the meantime is not in the result, and must not
+    // count as lost.
     const threads = [...this.#active.values()];
     const threadIds = threads.map(({ lease }) => lease.threadId);
     const held = await renewLeases(store, { owner: this.#owner, leaseMs: limits.leaseMs, threadIds });
@@ -291,7 +296,7 @@ export class Worker {
     await this.#checkCancelRequests(threads);
   }
 
-  /** A notice of a cancel can get lost or come before anybody listens. The request is also in the run's row. */
+  /** A cancel notice can get lost or arrive before there is a listener. The request is also in the run's row. */
   async #checkCancelRequests(threads: readonly ActiveThread[]): Promise<void> {
     const running = threads.flatMap((thread) => thread.running ?? []);
     const asked = await this.#services.store.transaction((tx) =>

@@ -56,7 +56,10 @@ test('a reply that is complete shows the rest of its inputs and takes back calls
   const complete = appended(reply({ callId: 'c', toolName: 'shown', input: '{"a":1}' }));
   expect(decided(inHall, ...events, complete).last.slice(0, 2)).toEqual([
     inSpace('hall', 'tool-input-delta', { callId: 'c', delta: ':1}' }),
-    inSpace('hall', 'tool-call.cancelled', { callId: 'gone', reason: 'It was not asked for.' }),
+    inSpace('hall', 'tool-call.cancelled', {
+      callId: 'gone',
+      reason: 'The complete reply does not contain this call.',
+    }),
   ]);
 });
 

@@ -45,9 +45,9 @@ const cases: readonly (readonly [string, Case])[] = [
     { toolName: 'pay', given: { approve: true, input: { amount: 700 } }, outcome: /The bank refused\./ },
   ],
   ['that is denied', { toolName: 'pay', given: { deny: 'Too much.' }, outcome: /was denied: Too much\./ }],
-  ['that waits for approval and expires', { toolName: 'pay', given: undefined, outcome: /Nobody answered in time\./ }],
+  ['that waits for approval and expires', { toolName: 'pay', given: undefined, outcome: /No one answered in time\./ }],
   ['of a space tool that is answered', { toolName: 'confirm', given: { result: 'yes' }, outcome: /yes/ }],
-  ['of a space tool that expires', { toolName: 'confirm', given: undefined, outcome: /Nobody answered in time\./ }],
+  ['of a space tool that expires', { toolName: 'confirm', given: undefined, outcome: /No one answered in time\./ }],
   ['of an external tool that fails', { toolName: 'report', given: { error: 'No paper.' }, outcome: /No paper\./ }],
 ];
 

@@ -150,7 +150,7 @@ describeWorlds('the tools of every agent', (open) => {
     const { ada, space } = await lobby(world);
     await world.say(space, ada, 'Hi');
     await world.idle();
-    expect(told[1]).toContain('You are in no space.');
+    expect(told[1]).toContain('You have no active space.');
     expect(told[1]).toContain(space);
     expect(await textsIn(world, space)).toEqual(['Hi']);
   });

@@ -166,7 +166,7 @@ describeWorlds('a visible call', (open) => {
     const { ada, space } = await lobby(world, { tools: ['look'] });
     await world.say(space, ada, 'Look');
     await world.idle();
-    expect(told[1]).toMatch(/^Nobody saw this: you are in no space\..*saw sea$/s);
+    expect(told[1]).toMatch(/^Not shown to anyone: you have no active space\..*saw sea$/s);
     expect(await cards(world, space)).toEqual([]);
     expect(world.logs.filter(({ level }) => level === 'warn')).toHaveLength(1);
   });
@@ -181,7 +181,7 @@ describeWorlds('a visible call', (open) => {
     const { ada, space } = await lobby(world, { tools: ['confirm'] });
     await world.say(space, ada, 'Ask');
     await world.idle();
-    expect(told[1]).toContain('nobody could answer');
+    expect(told[1]).toContain('no one could answer');
     expect(await world.store.db.selectFrom('calls').select('id').where('wait_kind', 'is not', null).execute()).toEqual(
       [],
     );
@@ -256,8 +256,8 @@ describeWorlds('a visible call', (open) => {
     const results = resultsOf(model.requests[1] as never).map(({ text }) => text);
     expect(results).toEqual([
       expect.stringContaining('danger'),
-      expect.stringMatching(/^Nobody saw this.*saw sea$/s),
-      expect.stringContaining('You are in no space'),
+      expect.stringMatching(/^Not shown to anyone.*saw sea$/s),
+      expect.stringContaining('You have no active space'),
     ]);
     expect(await cards(world, space)).toEqual([]);
     const types = (await world.events(spaceChannel(space))).map(({ type }) => type);

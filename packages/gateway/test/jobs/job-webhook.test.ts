@@ -128,7 +128,7 @@ describeIdleWorld('announcements by webhook', ({ world }) => {
     await openJob(await world.agent('Dock', { jobs: jobs(site) }));
     await announceJobs(world.services, outgoing);
     expect(site.requests).toEqual([]);
-    expect(JSON.stringify(world.logs)).toContain('was not told of job');
+    expect(JSON.stringify(world.logs)).toContain('could not be announced to the webhook');
     expect(JSON.stringify(world.logs)).not.toContain(KEY);
   });
 });

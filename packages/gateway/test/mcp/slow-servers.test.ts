@@ -29,7 +29,7 @@ test('[X15] a call of a tool whose server is down names the server and the reaso
     'hello',
   ]);
   expect(settled[0]?.outcome.text).toMatch(
-    /^The MCP server "away" is down, and "away__echo" was not called: .*ECONNREFUSED/,
+    /^The MCP server "away" is down, so "away__echo" was not called: .*ECONNREFUSED/,
   );
   expect(requests[1]).toContain('The MCP server \\"away\\" is down');
   expect(status).toBe('completed');

@@ -248,7 +248,7 @@ describe('a sub-agent', () => {
     });
     expect((await gateway.settled()).outcome).toMatchObject({
       status: 'error',
-      text: expect.stringContaining('wait for somebody'),
+      text: expect.stringContaining('wait for an answer'),
     });
     expect((await gateway.api('/api/pending')).items).toEqual([]);
   });

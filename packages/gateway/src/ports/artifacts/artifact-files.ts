@@ -3,21 +3,21 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { makePrivateFolder } from '../store/private-folder.ts';
 
-/** Where the bytes of artifacts lie. Ids are our own, so they are safe as file names. */
+/** Where the bytes of artifacts are stored. The gateway makes the ids, so they are safe as file names. */
 export interface ArtifactFiles {
   /** Resolves once the bytes are durable. */
   write(id: string, bytes: Uint8Array): Promise<void>;
-  /** Undefined if this gateway does not have them. */
+  /** Returns undefined if this gateway does not have the bytes. */
   read(id: string): Promise<ReadableStream<Uint8Array> | undefined>;
 }
 
-/** Files in a folder that only their owner can read. */
+/** Files in a folder that only its owner can read. */
 export function createArtifactFiles(folder: string): ArtifactFiles {
   return {
     async write(id, bytes) {
       makePrivateFolder(folder);
       const path = join(folder, id);
-      // Renamed when it is complete, so that a crash leaves no half of an image under its name.
+      // The file is renamed when it is complete, so a crash cannot leave half of an image under the final name.
       const unfinished = `${path}.part`;
       const file = await open(unfinished, 'wx', 0o600);
       try {

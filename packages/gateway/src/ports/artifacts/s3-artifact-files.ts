@@ -9,14 +9,14 @@ export interface S3Options {
   readonly bucket: string;
   readonly region: string;
   readonly prefix?: string | undefined;
-  /** Read for each request, so that they may change. */
+  /** Read for each request, because the credentials may change. */
   readonly credentials: () => { readonly accessKeyId: string; readonly secretAccessKey: string };
   readonly egress: Pick<Egress, 'request'>;
 }
 
 const TIMEOUT_MS = 60_000;
 
-/** Objects in a bucket, which all gateways share. */
+/** Objects in a bucket that all gateways share. */
 export function createS3ArtifactFiles({ endpoint, bucket, prefix = '', ...options }: S3Options): ArtifactFiles {
   const urlOf = (id: string): string => `${endpoint}/${bucket}/${prefix}${id}`;
   return {
@@ -47,7 +47,7 @@ async function send(
     .digest('hex');
   const { headers } = await client.sign(url, { method, headers: { 'x-amz-content-sha256': hash } });
   const signal = AbortSignal.timeout(TIMEOUT_MS);
-  // A redirect would need a signature of its own.
+  // Redirects are refused: the new request would need another signature.
   return await egress.request({ url, method, headers: Object.fromEntries(headers), body, signal, redirect: 'error' });
 }
 
@@ -60,7 +60,7 @@ async function loadClient(): Promise<typeof import('aws4fetch')> {
   }
 }
 
-/** Nobody reads the rest, and nobody is told of the end that it comes to. */
+/** Closes the body without reading the rest. Errors while it closes are ignored. */
 function discard({ body }: EgressResponse): void {
   body.on('error', () => {}).destroy();
 }

@@ -6,8 +6,8 @@ export interface Bus {
   /** Never throws and never waits. Subscribers of this process are called before it returns. */
   publish(events: readonly StreamEvent[]): void;
   /**
-   * Calls the listener with the notices of one channel, mostly in the order of their `seq`: of two transactions that
-   * commit at the same moment the later may come first, and a notice may come twice. A reader that finds a gap reads
+   * Calls the listener with the notices of one channel, mostly in the order of their `seq`. If two transactions commit
+   * at the same moment, the later notice may come first, and a notice may come twice. A reader that finds a gap reads
    * the store. Returns a function that ends the subscription.
    */
   subscribe(channel: string, listener: (notice: StreamNotice) => void): () => void;
@@ -22,14 +22,14 @@ export interface StreamEvent {
   readonly seq: number;
   readonly type: string;
   readonly payload: unknown;
-  /** The payload as JSON text, if it is at hand. */
+  /** The payload as JSON text, if it is already serialized. */
   readonly json?: string;
   readonly at: number;
   /** How many keys had been revoked when the event was written: see domain/streams/revocations.ts. */
   readonly revocations: number;
 }
 
-/** Says that there is something to read. The event comes with it, unless there was too much to send. */
+/** Says that there is something to read. It contains the event, unless that was too large to send. */
 export interface StreamNotice {
   readonly channel: string;
   /** The store has events at least up to this one. 0 means that some may have been missed, so the reader must look. */

@@ -1,15 +1,15 @@
 import type { StreamEvent, StreamNotice } from './bus.ts';
 import { toNotice } from './subscribers.ts';
 
-/** The pause between two batches. A notice that comes after the pause is sent at once. */
+/** The pause between two batches. A notice that comes after the pause is sent immediately. */
 const PAUSE_MS = 20;
 /** The pause after a failed batch, unless a new connection comes first. */
 const RETRY_MS = 1_000;
-/** How many notices wait with their events. Above it they are replaced by one reference per channel. */
+/** How many notices wait with their events. If there are more, they are replaced by one reference per channel. */
 const MAX_WAITING = 1_000;
 
 /**
- * Collects notices for the other gateways and sends them in batches. While they cannot be sent they wait, in bounded
+ * Collects notices for the other gateways and sends them in batches. Notices that cannot be sent wait in bounded
  * memory.
  */
 export class Outbox {
@@ -30,7 +30,7 @@ export class Outbox {
     this.#flush();
   }
 
-  /** Called when there is a connection to send on. */
+  /** Called when a connection is open. */
   open(): void {
     if (this.#state === 'sending') return;
     clearTimeout(this.#timer);
@@ -38,7 +38,7 @@ export class Outbox {
     this.#flush();
   }
 
-  /** Sends what is left, if it can. */
+  /** Tries to send the remaining notices. */
   async close(): Promise<void> {
     if (this.#state === 'closed') return;
     clearTimeout(this.#timer);

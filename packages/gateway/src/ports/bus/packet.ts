@@ -4,7 +4,10 @@ import type { StreamNotice } from './bus.ts';
 /** PostgreSQL refuses payloads of 8,000 bytes or more. */
 const MAX_BYTES = 7_999;
 
-/** Packs notices into as few NOTIFY payloads as possible. An event that is too large for one is sent as a reference. */
+/**
+ * Packs notices into as few NOTIFY payloads as possible. An event that is too large for a payload is sent as a
+ * reference.
+ */
 export function packNotices(from: string, notices: readonly StreamNotice[]): string[] {
   const packets: string[] = [];
   const open = `${openingOf(from)}"notices":[`;
@@ -20,7 +23,7 @@ export function packNotices(from: string, notices: readonly StreamNotice[]): str
   for (const notice of notices) {
     const item = toItem(notice, room);
     const size = bytesOf(item) + 1;
-    // Not even the reference fits. The readers look when the next notice comes.
+    // Even the reference does not fit. Readers will find the event when the next notice comes.
     if (size > room) continue;
     if (used + size > room) seal();
     items.push(item);
@@ -30,7 +33,10 @@ export function packNotices(from: string, notices: readonly StreamNotice[]): str
   return packets;
 }
 
-/** True for a packet of this gateway. It is not parsed to see that: every gateway hears its own packets too, and a lone one no others. */
+/**
+ * True for a packet that this gateway sent. It is not parsed for this check: every gateway receives its own packets
+ * too, and a single gateway receives no others.
+ */
 export function isPacketOf(from: string, packet: string): boolean {
   return packet.startsWith(openingOf(from));
 }
@@ -52,9 +58,7 @@ interface Packet {
   readonly notices: readonly StreamNotice[];
 }
 
-/**
- * Returns undefined for a payload that `packNotices` did not make: anybody with access to the database can send one.
- */
+/** Returns undefined for a payload that `packNotices` did not make: any client of the database can send one. */
 export function unpackNotices(packet: string): Packet | undefined {
   const parsed = parse(packet);
   if (typeof parsed?.from !== 'string' || !Array.isArray(parsed.notices)) return undefined;

@@ -15,9 +15,12 @@ export interface PostgresBusOptions {
 /** The one channel of the database that all gateways listen to. */
 const CHANNEL = 'lastcall_stream';
 
-/** The bus of gateways that share a PostgreSQL database. Notices travel by NOTIFY, on connections of their own. */
+/** The bus of gateways that share a PostgreSQL database. Notices are sent by NOTIFY, on separate connections. */
 export function createPostgresBus({ url, logger }: PostgresBusOptions): Bus {
-  /** Marks our own notices: subscribers of this process got them already, so they are ignored when they come back. */
+  /**
+   * Marks our own notices. They are ignored when they come back, because the subscribers of this process already got
+   * them.
+   */
   const gatewayId = randomUUID();
   const subscribers = new Subscribers(logger);
   const onBreak = (error: unknown): void =>
@@ -46,7 +49,7 @@ export function createPostgresBus({ url, logger }: PostgresBusOptions): Bus {
     else if (unpacked.from !== gatewayId) for (const notice of unpacked.notices) subscribers.notify(notice);
   }
 
-  /** Makes all readers look, because nobody knows what was sent while this process did not listen. */
+  /** Makes all readers look, because notices may have been missed while the connection was down. */
   function makeAllReadersLook(): void {
     for (const channel of subscribers.channels) subscribers.notify({ channel, seq: 0 });
   }

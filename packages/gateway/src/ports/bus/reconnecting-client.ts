@@ -12,12 +12,12 @@ export interface ReconnectingClientOptions {
 }
 
 const RETRY = { firstMs: 50, maxMs: 2_000 };
-/** How often the connection is checked. Without the check, one that died silently would not be noticed. */
+/** How often the connection is checked. Without the check, a connection that died silently would not be noticed. */
 const CHECK_MS = 10_000;
 const TIMEOUT_MS = 5_000;
 const END_MS = 1_000;
 
-/** A connection to PostgreSQL that is made again whenever it breaks. */
+/** A connection to PostgreSQL that reconnects whenever it breaks. */
 export class ReconnectingClient {
   readonly #options: ReconnectingClientOptions;
   readonly #ending = new AbortController();
@@ -56,16 +56,16 @@ export class ReconnectingClient {
       connectionTimeoutMillis: TIMEOUT_MS,
       query_timeout: TIMEOUT_MS,
     });
-    // Whoever waits for an answer gets the error. This listener is here because an unhandled 'error' event would end
-    // the process.
+    // The caller of a query gets its error. This listener is needed because an unhandled 'error' event would end the
+    // process.
     client.on('error', () => {});
     if (onNotification !== undefined) client.on('notification', ({ payload = '' }) => onNotification(payload));
     try {
       await client.connect();
       this.#client = client;
       await onConnect(client);
-      // `end` was called while connecting and may not have seen this connection, so nobody else would close it.
-      if (this.#ending.signal.aborted) throw new Error('The connection was ended while it was made.');
+      // `end` was called while the connection was being made and may not have seen it, so it must be closed here.
+      if (this.#ending.signal.aborted) throw new Error('The client was ended while it was connecting.');
     } catch (error) {
       this.#client = undefined;
       client.end().catch(() => {});

@@ -2,7 +2,7 @@ import type { StreamEvent } from './bus.ts';
 
 type StoredFields = Omit<StreamEvent, 'payload'> & { readonly json: string };
 
-/** An event whose payload is JSON text. It is parsed when somebody reads it, which most events' readers never do. */
+/** An event whose payload is JSON text. The text is parsed when the payload is read, and most payloads never are. */
 export function storedEvent(fields: StoredFields): StreamEvent {
   return new StoredEvent(fields);
 }

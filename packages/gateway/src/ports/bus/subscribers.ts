@@ -17,8 +17,8 @@ export class Subscribers {
   }
 
   add(channel: string, listener: Listener): () => void {
-    // Wrapped in an object of its own, because the same function may subscribe twice, and each subscription ends by
-    // itself.
+    // The listener is wrapped in a new object, because the same function may subscribe twice and each subscription ends
+    // separately.
     const subscription = { listener };
     const known = this.#byChannel.get(channel);
     if (known === undefined) this.#byChannel.set(channel, new Set([subscription]));
@@ -28,7 +28,7 @@ export class Subscribers {
 
   notify(notice: StreamNotice): void {
     const subscriptions = this.#byChannel.get(notice.channel);
-    // A copy, because a subscription that is added during the loop starts with the next notice.
+    // Loops over a copy: a subscription that is added during the loop starts with the next notice.
     for (const subscription of [...(subscriptions ?? [])])
       if (subscriptions?.has(subscription) === true) this.#notifyOne(subscription.listener, notice);
   }

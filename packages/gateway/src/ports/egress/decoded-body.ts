@@ -9,7 +9,9 @@ const DECODERS = {
   br: createBrotliDecompress,
 } as const;
 
-/** The body as it was before the server compressed it, although we ask for none of that. It stays a stream. */
+/**
+ * The body as a stream, without the server's compression. We do not ask for compression, but a server may still use it.
+ */
 export function decodedBody(body: Readable, encoding: string | undefined): Readable {
   const name = encoding?.trim().toLowerCase() ?? 'identity';
   if (name === 'identity' || name === '') return body;
@@ -17,6 +19,6 @@ export function decodedBody(body: Readable, encoding: string | undefined): Reada
     body.on('error', () => {}).destroy();
     throw new LastcallError('content_encoding', 'The response has a content encoding that is not supported.');
   }
-  // The reader of the decoded stream gets the error.
+  // The error is ignored here because the reader of the decoded stream gets it.
   return pipeline(body, DECODERS[name as keyof typeof DECODERS](), () => {});
 }

@@ -1,6 +1,9 @@
 import { LastcallError } from '@lastcall/core';
 
-/** A connection that the egress guard does not make. The message names the host alone: the rest of a URL may hold secrets. */
+/**
+ * A connection that the egress guard refused. The message contains only the host, because the rest of a URL may hold
+ * secrets.
+ */
 export class EgressRefused extends LastcallError {
   override readonly name: string = 'EgressRefused';
 

@@ -11,15 +11,15 @@ import { vettedUrl } from './vetted-url.ts';
 import { webStream } from './web-stream.ts';
 
 /**
- * The only way out: every connection that a configuration, a model or a server of somebody else's can cause goes
- * through it. It connects to global unicast addresses and to what `egress.allow` opens, and to nothing else.
+ * All outgoing connections that a configuration, a model or an external server can cause go through this interface. It
+ * connects only to global unicast addresses and to what `egress.allow` opens.
  */
 export interface Egress {
   /** Sends a request and follows its redirects. The body of the response is a stream: read it, or destroy it. */
   request(request: EgressRequest): Promise<EgressResponse>;
-  /** The same as the web's `fetch`, for libraries that take one. Every body counts as secret when it is redirected. */
+  /** The web's `fetch`, for libraries that take one. When a request is redirected, its body is treated as secret. */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
-  /** Replaces what is opened. Connections that are no longer allowed are closed at once. */
+  /** Replaces the allow list. Connections that are no longer allowed are closed at once. */
   setAllow(allow: readonly string[]): void;
   close(): Promise<void>;
 }
@@ -31,15 +31,15 @@ export interface EgressRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | Uint8Array | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** `manual` returns a redirect as it came, `error` refuses it. Default `follow`. */
+  /** `manual` returns the redirect response, `error` refuses it. Default `follow`. */
   readonly redirect?: 'follow' | 'manual' | 'error' | undefined;
-  /** Says whether a text holds one of the request's secrets. Default: every body does. */
+  /** Says whether a text contains one of the request's secrets. Default: true for every body. */
   readonly holdsSecret?: ((text: string) => boolean) | undefined;
 }
 
 export interface EgressResponse {
   readonly status: number;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
   /** The URL after all redirects. */
@@ -58,7 +58,7 @@ const MOST_REDIRECTS = 3;
 export function createEgress({ allow = [], lookup }: EgressOptions = {}): Egress {
   let rules = readRules(allow);
   let agent: Promise<GuardedAgent> | undefined;
-  // Loaded with the first request: it takes longer than everything else that a small gateway loads.
+  // Loaded with the first request, because it takes longer to load than everything else in a small gateway.
   const loadAgent = async (): Promise<GuardedAgent> =>
     (await import('./guarded-agent.ts')).guardedAgent(() => rules, lookup);
   const send = async (sent: SentRequest, signal: AbortSignal | undefined): Promise<EgressResponse> => {
@@ -121,7 +121,7 @@ export function createEgress({ allow = [], lookup }: EgressOptions = {}): Egress
 function readRules(allow: readonly string[]): readonly EgressRule[] {
   return allow.map((text) => {
     const rule = parseEgressRule(text);
-    // The configuration was checked: this is a mistake of ours, and a rule must not get lost silently.
+    // The configuration was checked before, so this is a bug in the gateway. The rule must not be dropped silently.
     if (rule === undefined) throw new TypeError(`"${text}" is not a rule of egress.allow.`);
     return rule;
   });
@@ -130,7 +130,7 @@ function readRules(allow: readonly string[]): readonly EgressRule[] {
 function toSent({ url, method = 'GET', headers = {}, body }: EgressRequest): SentRequest {
   const vetted = vettedUrl(url);
   const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
-  // It would choose another site on the server than the URL that was checked.
+  // A Host header would select another site on the server than the URL that was checked.
   if (named.some(([name]) => name === 'host')) throw new EgressRefused(vetted.host, 'a Host header is given');
   const all = { 'accept-encoding': 'identity', ...Object.fromEntries(named) };
   return { url: vetted, method: method.toUpperCase(), headers: all, body };
@@ -149,14 +149,14 @@ async function webFetch(send: Egress['request'], given: Request): Promise<Respon
 
 function toHeaders(headers: EgressResponse['headers']): Headers {
   const all = new Headers();
-  // The body is decoded already, so its length is another one.
+  // The body is already decoded, so the length in the header is wrong.
   for (const [name, value = []] of Object.entries(headers))
     if (name !== 'content-encoding' && !(name === 'content-length' && headers['content-encoding'] !== undefined))
       for (const one of [value].flat()) all.append(name, one);
   return all;
 }
 
-/** Closes a body that nobody reads: it might never end. */
+/** Closes a body that is not read: it might never end. */
 function discard(body: Readable): void {
   body.on('error', () => {}).destroy();
 }

@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Services of clouds that only machines inside them reach, although their addresses look public: Azure's metadata and
- * IBM Cloud's internal networks.
+ * Cloud services that can be reached only from machines inside the cloud, although their addresses look public: Azure's
+ * metadata and IBM Cloud's internal networks.
  */
 const CLOUD_INTERNAL = ['168.63.129.16/32', '161.26.0.0/16', '166.8.0.0/14'].map((text) => ipaddr.IPv4.parseCIDR(text));
 
-/** Returns why nothing may connect to the address, or undefined for one that everybody on the internet can reach. */
+/** Returns why connections to the address are refused, or undefined for a public internet address. */
 export function forbiddenAddress(address: string): string | undefined {
   // `fe80::1%eth0` names an interface of this machine.
   if (address.includes('%') || !ipaddr.isValid(address)) return 'not a plain address';
@@ -15,6 +15,6 @@ export function forbiddenAddress(address: string): string | undefined {
   const range = ip.range();
   if (range !== 'unicast') return range;
   if (ip instanceof ipaddr.IPv4) return CLOUD_INTERNAL.some((internal) => ip.match(internal)) ? 'metadata' : undefined;
-  // Only 2000::/3 is given out for the internet. Without this test, ::7f00:1 (127.0.0.1) would be plain unicast.
+  // Only 2000::/3 is allocated for the internet. Without this check, ::7f00:1 (127.0.0.1) would count as unicast.
   return ((ip.parts[0] ?? 0) & 0xe000) === 0x2000 ? undefined : 'not global';
 }

@@ -5,10 +5,10 @@ import { type EgressRule, isOpened } from '../../config/egress-rule.ts';
 import { EgressRefused } from './egress-refused.ts';
 import { forbiddenAddress } from './forbidden-address.ts';
 
-/** A pool of connections, each of which was checked after its name was resolved. */
+/** A connection pool. Each connection is checked after its name was resolved. */
 export interface GuardedAgent {
   readonly dispatcher: Agent;
-  /** Closes the connections that the rules no longer allow, also while they are in use. */
+  /** Closes connections that the rules no longer allow, even while they are in use. */
   dropClosed(): void;
 }
 
@@ -18,8 +18,8 @@ interface Target {
 }
 
 /**
- * Makes the pool. The addresses that are checked are those that are connected to: resolving a name once for the check
- * and again for the connection would let a DNS server change its answer in between.
+ * Creates the pool. It connects to exactly the addresses that were checked: if the name were resolved once for the
+ * check and again for the connection, a DNS server could change its answer in between.
  */
 export function guardedAgent(
   rules: () => readonly EgressRule[],
@@ -29,20 +29,20 @@ export function guardedAgent(
   const open = new Map<Socket, Target>();
   const problem = (target: Target, address: string): string | undefined =>
     isOpened(rules(), { ...target, address }) ? undefined : forbiddenAddress(address);
-  // A socket without an address is closed already.
+  // A socket without an address is already closed.
   const socketProblem = (target: Target, { remoteAddress }: Socket): string | undefined =>
     remoteAddress === undefined ? undefined : problem(target, remoteAddress);
 
   const connect: buildConnector.connector = (options, done) => {
     const name = options.hostname.replace(/^\[|\]$/g, '');
     const target = { name, port: Number(options.port || (options.protocol === 'https:' ? 443 : 80)) };
-    // An address that is written out is connected to without any lookup.
+    // If the host is an IP address, no lookup takes place, so the address is checked here.
     const literal = isIP(name) === 0 ? undefined : problem(target, name);
     if (literal !== undefined) return done(new EgressRefused(name, literal), null);
     const guarded = guardedLookup(lookup, (address) => problem(target, address));
     dial({ lookup: guarded, allowH2: false })(options, (...[error, socket]) => {
       if (error !== null) return done(error, null);
-      // The rules may have changed while it connected.
+      // The rules may have changed while the connection was being made.
       const why = socketProblem(target, socket);
       if (why !== undefined) {
         socket.destroy();
@@ -55,10 +55,11 @@ export function guardedAgent(
   };
 
   return {
-    // A response may be a stream that rests for an hour: its reader decides when to give up, by its signal.
+    // No timeouts: a response may be a stream that is silent for an hour. Its reader decides by its signal when to give
+    // up.
     dispatcher: new Agent({ connect, headersTimeout: 0, bodyTimeout: 0, allowH2: false }),
     dropClosed() {
-      // Not EgressRefused: a request that was under way may have arrived.
+      // This is not EgressRefused, because a request that was under way may have arrived.
       for (const [socket, target] of open)
         if (socketProblem(target, socket) !== undefined)
           socket.destroy(new Error(`The connection to ${target.name} was closed: it is no longer allowed.`));
@@ -66,7 +67,7 @@ export function guardedAgent(
   };
 }
 
-/** A lookup that fails if any address of the name is forbidden: which one is used could not be foreseen. */
+/** A lookup that fails if any address of the name is forbidden, because it is not known which one will be used. */
 function guardedLookup(lookup: LookupFunction, problem: (address: string) => string | undefined): LookupFunction {
   return (name, options, done) =>
     lookup(name, { ...options, all: true }, (error, found) => {

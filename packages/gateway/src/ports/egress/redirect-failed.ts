@@ -1,6 +1,9 @@
 import { LastcallError } from '@lastcall/core';
 
-/** A redirect that could not be followed, for the same reason as `cause`. Whoever redirected has got the request. */
+/**
+ * A redirect that could not be followed, for the reason in `cause`. The server that redirected has received the
+ * request.
+ */
 export class RedirectFailed extends LastcallError {
   override readonly name: string = 'RedirectFailed';
 

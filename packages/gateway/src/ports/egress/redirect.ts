@@ -1,18 +1,21 @@
 import { EgressRefused } from './egress-refused.ts';
 import { vettedUrl } from './vetted-url.ts';
 
-/** A request, as it is sent to one URL. */
+/** A request to one URL. */
 export interface SentRequest {
   readonly url: URL;
   readonly method: string;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | undefined;
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** What may be sent to another origin unless it holds a secret. Everything else might be a credential, whatever its name. */
+/**
+ * Headers that may be sent to another origin unless they contain a secret. All other headers might be credentials, so
+ * they are dropped.
+ */
 const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
@@ -30,8 +33,8 @@ export function isRedirect(status: number, location: string | undefined): locati
 }
 
 /**
- * The request that follows a redirect, by fetch's rules, or an error where they would be unsafe. `holdsSecret` says
- * whether a text holds one of the request's secrets: without it, every body is taken for one that does.
+ * Returns the request that follows a redirect, by fetch's rules, or throws if that would be unsafe. `holdsSecret` says
+ * whether a text contains one of the request's secrets. Without it, every body is treated as if it did.
  */
 export function redirected(
   sent: SentRequest,

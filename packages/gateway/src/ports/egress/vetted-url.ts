@@ -1,6 +1,6 @@
 import { EgressRefused } from './egress-refused.ts';
 
-/** Returns the URL, or throws: only http and https without credentials are connected to. */
+/** Returns the URL, or throws if it is not http or https or contains credentials. */
 export function vettedUrl(text: string | URL, base?: URL): URL {
   if (!URL.canParse(String(text), base?.href)) throw new EgressRefused('', 'it is not a valid URL');
   const url = new URL(String(text), base);

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 
 /**
- * The body as a stream of the web. It gives all that has arrived as one piece: what comes in 200,000 small pieces would
- * otherwise cost more than whatever is done with it.
+ * The body as a web stream. It returns all bytes that have arrived as one chunk: reading 200,000 small chunks would
+ * cost more than processing the data.
  */
 export function webStream(body: Readable): ReadableStream<Uint8Array> {
   let wake: () => void = () => {};

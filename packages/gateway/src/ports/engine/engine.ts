@@ -2,24 +2,24 @@ import type { Logger } from '@lastcall/core';
 import type { Tx } from '../store/store.ts';
 
 /**
- * Wakes threads of this gateway. It keeps no queue: what a thread has to do is in its inbox, and the thread's row
- * decides who holds it (see runtime/lease/lease.ts). A wake only saves the wait for the next sweep, which finds every thread
- * with work and no worker (see runtime/find-runnable-threads.ts). So a wake may come twice, or get lost with its
- * process, and other gateways need not hear of it.
+ * Wakes threads of this gateway. It keeps no queue: a thread's work is in its inbox, and the thread's row decides which
+ * worker holds it (see runtime/lease/lease.ts). A wake only saves the wait for the next sweep, which finds every thread
+ * with work and no worker (see runtime/find-runnable-threads.ts). So a wake may come twice or get lost with its
+ * process, and other gateways do not need it.
  */
 export interface Engine {
   /** Wakes the thread once the transaction is committed. `isUrgent`: a person waits for it, so it goes first. */
   enqueue(tx: Tx, threadId: string, options?: { readonly isUrgent: boolean }): void;
-  /** Starts to deliver wakes, also those from before the start. */
+  /** Starts to deliver wakes, including those from before the start. */
   start(wake: Wake): Promise<void>;
-  /** Stops delivering. Wakes that are left are delivered after the next start. */
+  /** Stops delivering. Remaining wakes are delivered after the next start. */
   stop(): Promise<void>;
 }
 
 export type Wake = (threadId: string, options: { readonly isUrgent: boolean }) => Promise<void>;
 
 export function createEngine({ logger }: { readonly logger?: Logger } = {}): Engine {
-  /** Threads to wake, and whether that is urgent. One wake stands for all that were requested before it. */
+  /** Threads to wake, and whether that is urgent. One wake covers all requests that came before it. */
   const waiting = new Map<string, boolean>();
   let wake: Wake | undefined;
   let delivery: NodeJS.Immediate | undefined;

@@ -3,10 +3,10 @@ import { type Params, statement } from './statement.ts';
 import type { Tx } from './store.ts';
 import type { Tables } from './tables.ts';
 
-/** The channel of revoked keys, for gateways only. Its numbers count them. */
+/** The channel of revoked keys, which only gateways read. Its sequence number is the number of revoked keys. */
 export const REVOCATIONS = 'revocations';
 
-/** An event to write, and its place among those of its channel, counted from the last, which is 1. */
+/** An event to write, and its position in its channel, counted back from the last event, which is 1. */
 export interface NumberedEvent {
   readonly channel: string;
   readonly type: string;
@@ -15,20 +15,23 @@ export interface NumberedEvent {
 }
 
 /**
- * Draws the numbers of the events and writes them. They come in the order of their channels, whose rows stay locked until the
- * commit. The numbers may be known only after it: then the returned function gives them.
+ * Allocates the numbers of the events and inserts them. The events are ordered by channel, whose rows stay locked until
+ * the commit. The numbers may be known only after the commit, so they are returned by a function.
  */
 export function appendStreamEvents(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
   return tx.dialect === 'postgres' ? writeByChannel(tx, events, at) : writeInSeveral(tx, events, at);
 }
 
-/** The database's answer: the number after the last of each channel, and how many keys had been revoked. */
+/** The database's answer: the next number of each channel, and how many keys had been revoked. */
 export interface Written {
   readonly nextSeqs: ReadonlyMap<string, number>;
   readonly revocations: number;
 }
 
-/** One statement for each channel: one for all channels takes twice as long as this one, and most transactions have one channel. */
+/**
+ * Runs one statement per channel. A single statement for all channels takes twice as long as this one, and most
+ * transactions have one channel.
+ */
 function writeByChannel(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
   const sent = [...Map.groupBy(events, ({ channel }) => channel)].map(([channel, own]) => {
     const values = { at, channel, count: own.length, types: own.map(({ type }) => type) };
@@ -69,15 +72,15 @@ const numberAndInsert = statement(
   { key: 'channel', isLast: true, toValues: toEventArrays, build: numberAndInsertSeveral },
 );
 
-/** The events of several channels. Those of a channel are next to each other. */
+/** The events of several channels, grouped by channel. */
 interface EventArrays {
   readonly channels: readonly string[];
   readonly counts: readonly number[];
   readonly beginnings: readonly number[];
-  /** One element for each event, as are those below. */
+  /** One element per event, as in the arrays below. */
   readonly owners: readonly string[];
   readonly ats: readonly number[];
-  /** Counted from the last of its channel, which is 1. */
+  /** The position counted back from the last event of its channel, which is 1. */
   readonly fromEnds: readonly number[];
   readonly types: readonly string[];
   readonly payloads: readonly string[];
@@ -118,7 +121,7 @@ function numberAndInsertSeveral(
     returning array_position(${channels}::text[], channel) as place, seq, revocations`;
 }
 
-/** The same in several statements, for SQLite. */
+/** The same for SQLite, in several statements. */
 function writeInSeveral(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
   const revocations = (tx.runNow(countRevocations, {})[0]?.next_seq ?? 1) - 1;
   const nextSeqs = new Map<string, number>();
@@ -133,7 +136,7 @@ function writeInSeveral(tx: Tx, events: readonly NumberedEvent[], at: number): (
   return () => ({ nextSeqs, revocations });
 }
 
-/** Draws `count` numbers of the channel. */
+/** Allocates `count` numbers of the channel. */
 const drawNumbers = statement((db, { channel, count, at }: Params<{ channel: string; count: number; at: number }>) =>
   db
     .insertInto('channels')

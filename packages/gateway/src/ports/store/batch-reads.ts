@@ -7,15 +7,13 @@ import type { Tables } from './tables.ts';
 // biome-ignore lint/suspicious/noExplicitAny: which tables it reads is its own affair.
 type Build<Values, Row> = (db: Kysely<Tables>, params: Params<Values>) => SelectQueryBuilder<any, any, Row>;
 
-/** What each of several readings found, by name. */
+/** The rows of each read, by name. */
 export type BatchReads<Values, Rows> = (
   db: Kysely<Tables>,
   values: Values,
 ) => Promise<{ readonly [Name in keyof Rows]: readonly Rows[Name][] }>;
 
-/**
- * Several readings of a few small rows at once, as statements that are sent together. See statement.ts for what holds for each.
- */
+/** Several reads of a few small rows, as statements that are sent together. See statement.ts for the rules of each. */
 export function batchReads<Values extends object>(
   several?: Several<Values>,
 ): <Rows extends object>(builds: Builds<Values, Rows>) => BatchReads<Values, Rows> {

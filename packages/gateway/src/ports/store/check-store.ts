@@ -7,8 +7,8 @@ import { makePrivateDatabase, makePrivateFolder } from './private-folder.ts';
 import { assertDatabase, assertOwnDatabase } from './sqlite-file.ts';
 
 /**
- * Checks whether a store can be used, without changing what is in it. Throws a StoreRefused that says what to do.
- * Resolves with `in use` if another gateway holds the folder.
+ * Checks whether a store can be used, without changing its contents. Throws a StoreRefused that says what to do.
+ * Resolves with `in use` if another gateway has locked the folder.
  */
 export async function checkStore({
   databaseUrl,

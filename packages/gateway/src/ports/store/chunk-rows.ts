@@ -1,6 +1,6 @@
 /**
- * Rows in as many inserts as they need: a statement has room for so many values, fewer on SQLite (32,766) than on PostgreSQL
- * (65,535), and what a model or a tool can ask for has no bound of its own.
+ * Splits rows into as many inserts as needed. The number of values in a statement is limited (32,766 on SQLite, 65,535
+ * on PostgreSQL), and the number of rows that a model or a tool can cause is not.
  */
 export function chunkRows<Row extends object>(rows: readonly Row[]): readonly (readonly Row[])[] {
   const columns = Math.max(1, Object.keys(rows[0] ?? {}).length);

@@ -1,6 +1,6 @@
 import type { Tables } from './tables.ts';
 
-// As records, so that the compiler misses a column that is left out.
+// These are records, so that the compiler reports a missing column.
 const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
   spaces: { id: 1, name: 1, description: 1, metadata: 1, next_seq: 1, hops: 1, created_at: 1 },
   entities: { id: 1, kind: 1, external_id: 1, display_name: 1, metadata: 1, created_at: 1, deleted_at: 1 },
@@ -152,7 +152,7 @@ type Known =
   | 'plans'
   | 'api_keys';
 
-/** The columns of whole rows, for statements that are planned once: see statement.ts. */
+/** The columns of complete rows, for statements that are planned once: see statement.ts. */
 export const COLUMNS: { readonly [T in Known]: readonly (keyof Tables[T])[] } = Object.fromEntries(
   Object.entries(WHOLE).map(([table, columns]) => [table, Object.keys(columns)]),
 ) as never;

@@ -4,19 +4,19 @@ import type { Build, Params } from './params.ts';
 import { StoreMisuse } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
-/** What a statement is compiled on, once for each kind of database. */
+/** What a statement is compiled for, once per kind of database. */
 export interface Target {
   readonly dialect: Dialect;
   readonly db: Kysely<Tables>;
 }
 
-/** Builds and compiles it when it is first asked for. From then on it is only given its values. */
+/** Builds and compiles the statement when it is first used. After that, only its values are filled in. */
 export function compiledOnce<Values extends object, Row>(
   build: Build<Values, Row>,
 ): (on: Target, values: object) => CompiledQuery<Row> {
   const compiled: { [D in Dialect]?: Template<Row> } = {};
   return (on, values) => {
-    // Only the first time needs `db`: a transaction makes its own when it is asked for, and most never need one.
+    // `db` is needed only the first time. A transaction creates its own on demand, and most never need it.
     const template =
       compiled[on.dialect] ?? toTemplate(build(on.db, params as Params<Values>, on.dialect).compile(on.db));
     compiled[on.dialect] = template;
@@ -24,7 +24,7 @@ export function compiledOnce<Values extends object, Row>(
   };
 }
 
-/** A compiled statement, and the names of its parameters: undefined for one that is the same each time. */
+/** A compiled statement, and the names of its parameters. `undefined` marks a parameter that is the same each time. */
 interface Template<Row> {
   readonly query: CompiledQuery<Row>;
   readonly names: readonly (string | undefined)[];
@@ -51,11 +51,11 @@ function fill<Row>(
   return { query, queryId, sql, parameters: filled };
 }
 
-/** A value that no database takes is refused here, by its name, before the statement is sent. */
+/** Rejects a value that the database cannot bind, with its name, before the statement is sent. */
 function assertBindable(name: string, value: unknown): unknown {
   const isBindable = isPlain(value) || (Array.isArray(value) && value.every(isPlain));
   if (!isBindable)
-    throw new StoreMisuse(`The value of "${name}" is no text, number, boolean or list of these: use toJson.`);
+    throw new StoreMisuse(`The value of "${name}" is not a text, number, boolean or list of these: use toJson.`);
   return value;
 }
 
@@ -79,12 +79,12 @@ function named<Row>(query: CompiledQuery<Row>): CompiledQuery<Row> {
   return query;
 }
 
-/** What a database is to know the text by, where it keeps statements. */
+/** The name under which a database prepares the statement. */
 export function nameOfStatement(sql: string): string | undefined {
   return names.get(sql);
 }
 
-/** Stands for a value while a statement is built. */
+/** Stands in for a value while a statement is built. */
 class ParamNode implements OperationNodeSource {
   readonly name: string;
 
@@ -92,7 +92,7 @@ class ParamNode implements OperationNodeSource {
     this.name = name;
   }
 
-  /** Kysely takes what has this for an expression. */
+  /** Kysely treats objects with this property as expressions. */
   get expressionType(): undefined {
     return undefined;
   }

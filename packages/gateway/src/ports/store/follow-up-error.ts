@@ -1,7 +1,10 @@
-/** The codes of statements that were not run: the transaction had failed before, or the server had no such prepared statement. */
+/**
+ * The codes of statements that did not run, because the transaction had already failed or the server did not have the
+ * prepared statement.
+ */
 const CODES: ReadonlySet<unknown> = new Set(['25P02', '26000', 'undone']);
 
-/** Whether an error only tells that another came before it. */
+/** True if an error only says that another error came before it. */
 export function isFollowUpError(error: unknown): boolean {
   return CODES.has((error as { code?: unknown } | null)?.code);
 }
@@ -10,7 +13,10 @@ export interface Failure {
   readonly error: unknown;
 }
 
-/** Throws the failure that says what went wrong: after it a transaction refuses all other statements, and what those say tells nothing. */
+/**
+ * Throws the error that caused the others: after it, the transaction refuses all other statements, and their errors say
+ * nothing new.
+ */
 export function throwFirst(failures: readonly (Failure | undefined)[]): void {
   const failed = failures.filter((one) => one !== undefined);
   const first = failed.find(({ error }) => !isFollowUpError(error)) ?? failed[0];

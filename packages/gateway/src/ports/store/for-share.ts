@@ -6,8 +6,8 @@ interface Lockable {
 }
 
 /**
- * Locks the rows that the query finds until the commit: others may lock them for share too, and nobody may change them. SQLite runs
- * one transaction at a time, and has nothing to lock.
+ * Locks the rows of the query until the commit: other transactions may also lock them for share, but may not change
+ * them. SQLite runs one transaction at a time and needs no locks.
  */
 export function forShare<Query extends Lockable>(query: Query, dialect: Dialect): Query {
   return dialect === 'sqlite' ? query : query.modifyEnd(sql`for share`);

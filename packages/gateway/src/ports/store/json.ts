@@ -1,16 +1,16 @@
 import type { Json } from './tables.ts';
 
-/** What a column of JSON text holds. `undefined` is kept as null: JSON has no other word for it. */
+/** The JSON text of a value for a column. `undefined` is stored as null, because JSON has no undefined. */
 export function toJson(value: unknown): Json {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** Reads what `toJson` wrote. The type is the caller's claim: only this package writes the store. */
+/** Reads what `toJson` wrote. The type is not checked: only this package writes the store. */
 export function fromJson<T>(text: Json): T {
   return JSON.parse(text) as T;
 }
 
-/** The JSON text of a value, with the keys of every object in order: the same text for values that differ only in their order. */
+/** The JSON text of a value with sorted keys: values that differ only in the order of their keys give the same text. */
 export function canonicalJson(value: unknown): Json {
   return JSON.stringify(value, sortKeys) ?? 'null';
 }
@@ -20,12 +20,15 @@ function sortKeys(_key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** The JSON text of an object with one more field, which is JSON text too: what is serialized already is not parsed to be joined. */
+/** Adds a field to the JSON text of an object. The field is also JSON text, so nothing has to be parsed again. */
 export function withJsonField(object: Json, name: string, field: Json): Json {
   return withJsonFields(object, { [name]: field });
 }
 
-/** The same with several fields. To add them one by one would copy the text each time, because a joined text is copied when it is cut. */
+/**
+ * The same for several fields. Adding them one by one would copy the text each time, because slicing a concatenated
+ * string copies it.
+ */
 export function withJsonFields(object: Json, fields: Readonly<Record<string, Json>>): Json {
   let text = object.slice(0, -1);
   for (const name of Object.keys(fields))
@@ -33,7 +36,10 @@ export function withJsonFields(object: Json, fields: Readonly<Record<string, Jso
   return `${text}}`;
 }
 
-/** The value itself, where JSON can say it; otherwise as much of it as it can: tools give and report what they like. */
+/**
+ * Returns the value itself if JSON can represent it, otherwise as much of it as JSON can. Tools may return and report
+ * any value.
+ */
 export function asJson(value: unknown): unknown {
   if (typeof value !== 'object' && typeof value !== 'bigint') return value;
   try {
@@ -56,7 +62,7 @@ function readable(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value, plain));
   } catch {
-    // A getter that throws, or what is too deep or too long for a text.
-    return '[a value that is no JSON]';
+    // A getter threw, or the value is too deep or too long for a text.
+    return '[a value that is not JSON]';
   }
 }

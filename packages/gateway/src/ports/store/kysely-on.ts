@@ -3,8 +3,8 @@ import type { StoreConnection } from './store-connection.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Statements of one transaction, each sent as soon as it is asked for. In Kysely's own transactions each waits for the answer to the
- * one before, so that nothing could travel together.
+ * Runs statements of one transaction, each sent immediately. In Kysely's own transactions each statement waits for the
+ * answer to the one before, so statements could not share a round trip.
  */
 export function kyselyOn(
   db: Kysely<Tables>,
@@ -19,7 +19,7 @@ export function kyselyOn(
 
 const connections = new WeakMap<Kysely<Tables>, StoreConnection>();
 
-/** Has compiled statements sent to this connection right away. Kysely takes several steps to find the one it has. */
+/** Sends compiled statements directly to this connection. Kysely needs several steps to find it. */
 export function runOn(db: Kysely<Tables>, connection: StoreConnection): Kysely<Tables> {
   connections.set(db, connection);
   return db;

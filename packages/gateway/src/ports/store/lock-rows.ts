@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type Params, type Statement, statement } from './statement.ts';
 import type { Tx } from './store.ts';
 
-/** The order in which a transaction locks rows of these tables: docs/decisions/0064. */
+/** The order in which a transaction locks rows of these tables: docs/decisions/0018. */
 const LOCK_ORDER = ['threads', 'spaces', 'agents', 'runs'] as const;
 
 type LockedTable = (typeof LOCK_ORDER)[number];
@@ -12,9 +12,9 @@ interface Locked {
 }
 
 /**
- * Locks rows until the commit, so that nobody else changes them. In the store's own order, by table and then by id, whatever order they
- * are given in: two transactions that lock the same rows then never wait for each other. SQLite runs one transaction at a time, and
- * has nothing to lock.
+ * Locks rows until the commit, so that no other transaction changes them. The rows are always locked in the same order,
+ * by table and then by id, so two transactions that lock the same rows cannot deadlock. SQLite runs one transaction at
+ * a time and needs no locks.
  */
 export async function lockRows(tx: Tx, rows: { readonly [T in LockedTable]?: readonly string[] }): Promise<void> {
   if (tx.dialect === 'sqlite') return;
@@ -25,7 +25,10 @@ export async function lockRows(tx: Tx, rows: { readonly [T in LockedTable]?: rea
   }
 }
 
-/** Weaker than FOR UPDATE: rows that refer to these may be written meanwhile. Rows are locked in the order in which they are sorted. */
+/**
+ * NO KEY UPDATE is weaker than FOR UPDATE: rows that refer to these may still be written. Rows are locked in the order
+ * in which they are sorted.
+ */
 function lockIn(table: LockedTable): Statement<Locked, unknown> {
   return statement(
     (_db, { ids }: Params<Locked>) =>

@@ -3,8 +3,8 @@ import { dialectOf, type Param } from './statement.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * The later of the transaction's time and the time at which the statement runs. A statement may have waited for a lock, and with this
- * it finds what became due meanwhile. On SQLite nothing changes while a transaction runs.
+ * The later of the transaction's time and the time at which the statement runs. A statement may have waited for a lock,
+ * and must find what became due in the meantime. On SQLite nothing else changes while a transaction runs.
  */
 export function nowOrLater(db: Kysely<Tables>, now: number | Param<number>): RawBuilder<number> {
   if (dialectOf(db) === 'sqlite') return sql<number>`${now}`;

@@ -3,9 +3,10 @@ import type { Dialect } from './dialect.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * A value that a statement will be given, while it is built. The statement is built once for all values, so nothing may depend on this
- * one: it is an expression to Kysely, and no value to anything else. It cannot be called; it is declared as a function because
- * TypeScript refuses a function as a condition, and `if (params.x)` would be true for every value.
+ * A placeholder for a value while a statement is built. The statement is built once for all values, so its form must
+ * not depend on the value: to Kysely the placeholder is an expression, and other code cannot use it as a value. It
+ * cannot be called. It is declared as a function because TypeScript refuses a function as a condition: without that,
+ * `if (params.x)` would compile and be true for every value.
  */
 export interface Param<out T> extends Expression<T> {
   (never: never): never;
@@ -13,7 +14,7 @@ export interface Param<out T> extends Expression<T> {
 
 export type Params<Values> = { readonly [Name in keyof Values]: Param<Values[Name]> };
 
-/** Builds a statement for all values. */
+/** Builds a statement that works for all values. */
 export type Build<Values, Row> = (
   db: Kysely<Tables>,
   params: Params<Values>,

@@ -1,8 +1,9 @@
 import { throwFirst } from './follow-up-error.ts';
 
 /**
- * Statements that do not need each other's results, sent in one go: with a database over the wire they share a round trip. All have
- * ended before it resolves or rejects: one that was still under way after a rollback would run outside the transaction.
+ * Sends statements that do not need each other's results together, so that they share a round trip to the database. It
+ * resolves or rejects when all have ended: one that was still running after a rollback would run outside the
+ * transaction.
  */
 export async function pipeline<T extends readonly unknown[]>(
   ...statements: { readonly [K in keyof T]: Promise<T[K]> }

@@ -10,28 +10,28 @@ export interface BatchStatement {
   readonly name: string | undefined;
   readonly text: string;
   readonly values: readonly unknown[];
-  /** It stands for so many statements: the column `place` of each row says for which. */
+  /** How many statements it replaces. The column `place` of each row says to which one the row belongs. */
   readonly parts?: number;
 }
 
-/** The columns that a prepared statement returns: known after its first run, and not asked for again. */
+/** The columns that a prepared statement returns. They are read with its first run and cached. */
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
 
 /**
- * The statements that a connection has prepared, by name. One that failed when it was first run may be prepared or not, and so may
- * all of them once one is stale.
+ * The statements that a connection has prepared, by name. If a statement failed in its first run, it is unknown whether
+ * it is prepared. After one of them was found stale, the same holds for all.
  */
 export type Prepared = Map<string, Columns | 'unsure'>;
 
-/** The message that tells the columns of what comes next. */
+/** The message that describes the columns of the following rows. */
 interface RowDescription {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
 }
 
 export interface Answer<Row> extends QueryResult<Row> {
-  /** What was done, in PostgreSQL's words: `UPDATE 3`, or ROLLBACK where COMMIT was asked for and could not be. */
+  /** PostgreSQL's command tag: `UPDATE 3`, or ROLLBACK if COMMIT was requested and was not possible. */
   readonly tag: string;
-  /** The rows of each statement that this one stands for. */
+  /** The rows of each statement that this one replaces. */
   readonly rowsByPart: readonly (readonly Row[])[] | undefined;
 }
 
@@ -44,21 +44,21 @@ interface Sent extends BatchStatement {
 }
 
 /**
- * Statements that are sent in one go and answered in one go: PostgreSQL's extended protocol with a single Sync at the
- * end. With a Sync behind each statement the server would send each answer by itself, and both processes would be woken
- * for each. The second thing a Sync does is to end the skipping after an error:
+ * Statements that are sent and answered together: PostgreSQL's extended protocol with a single Sync at the end. With a
+ * Sync after each statement, the server would send each answer separately, and both processes would wake up for each.
+ * A Sync also ends the skipping after an error:
  *
  *     gateway    BEGIN · lock · write · write · COMMIT · Sync
  *                               ✗ fails
  *     database   ✓       ✓      ✗       skipped  skipped  answers
  *
- * So nothing of a batch is done behind a statement that failed, be it BEGIN.
+ * So no statement of a batch runs after one that failed, even if that was BEGIN.
  */
 export class Batch implements Submittable {
   readonly #prepared: Prepared;
   readonly #onEnd: () => void;
   readonly #statements: Sent[] = [];
-  /** The place of the statement whose answer comes next. */
+  /** The index of the statement whose answer comes next. */
   #next = 0;
   #isSent = false;
 
@@ -83,8 +83,8 @@ export class Batch implements Submittable {
   }
 
   /**
-   * Called by the driver when the connection is free. The messages go out as one piece: a socket that is given them one by one does more
-   * for each than it takes to make it.
+   * Called by the driver when the connection is free. The messages are written as one buffer: separate writes to the
+   * socket cost more than building the messages.
    */
   submit({ stream }: Connection): void {
     this.#isSent = true;
@@ -95,13 +95,13 @@ export class Batch implements Submittable {
     if (stream.writable) stream.write(Buffer.concat(messages));
   }
 
-  /** `parsed` are the names of statements that this batch prepares. */
+  /** `parsed` contains the names of statements that this batch prepares. */
   #serialize(messages: Buffer[], statement: Sent, parsed: Set<string>): void {
     const { name = '', text, values } = statement;
     const known = this.#prepared.get(name);
     const columns = known === 'unsure' ? undefined : known;
     if (columns === undefined && !parsed.has(name)) {
-      // To close a statement that is not there is no error; to prepare one that is there would be.
+      // Closing a statement that does not exist is not an error, but preparing one that exists is.
       if (known === 'unsure') messages.push(serialize.close({ type: 'S', name }));
       messages.push(serialize.parse({ name, text, types: [] }));
       if (name !== '') parsed.add(name);
@@ -141,7 +141,7 @@ export class Batch implements Submittable {
       rows: rows as never[],
       rowsByPart: rowsByPart as never[][] | undefined,
       tag: text,
-      // Counted when it is asked for: hardly anybody asks.
+      // Computed on demand, because it is rarely read.
       get numAffectedRows() {
         return countOf(text);
       },
@@ -149,8 +149,8 @@ export class Batch implements Submittable {
   }
 
   /**
-   * The current statement failed, or the connection broke. The server skips what is behind a statement that failed; if
-   * the connection broke, nobody knows how far it came, unless it broke before anything was sent.
+   * The current statement failed, or the connection broke. After a failed statement the server skips the rest. If the
+   * connection broke, it is unknown which statements ran, unless nothing had been sent yet.
    */
   handleError(error: unknown): void {
     const [failed, ...skipped] = this.#statements.slice(this.#next);
@@ -173,7 +173,7 @@ export class Batch implements Submittable {
   }
 }
 
-/** A proxy answers too, with an error of class 08, when it has lost the server. What that has done by then is unknown. */
+/** A proxy that lost the server also sends errors, of class 08. Then it is unknown what the server has done. */
 function isAnswerOfServer(error: unknown): boolean {
   return error instanceof DatabaseError && error.code?.startsWith('08') !== true;
 }
@@ -204,7 +204,7 @@ function toColumn({ name, dataTypeID }: RowDescription['fields'][number]): Colum
   return { name, parse: parserOf(dataTypeID) };
 }
 
-/** Not every command counts rows: there is INSERT 0 3, and there is LOCK TABLE. */
+/** Not every command tag has a row count: compare `INSERT 0 3` and `LOCK TABLE`. */
 function countOf(tag: string): bigint {
   return BigInt(/\d+$/.exec(tag)?.[0] ?? 0);
 }

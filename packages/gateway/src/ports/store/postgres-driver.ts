@@ -16,7 +16,7 @@ import { type Answer, Batch, type BatchStatement, type Prepared } from './postgr
 import { toStoreError } from './postgres-error.ts';
 import { assertOutsideTransaction } from './run-transaction.ts';
 
-/** Kysely's own dialect, on a driver of ours. */
+/** Kysely's own dialect on our driver. */
 export function postgresDialect(driver: Driver): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
@@ -26,14 +26,14 @@ export function postgresDialect(driver: Driver): Dialect {
   };
 }
 
-/** A connection that sends in one batch what it is asked for in one turn of the event loop. */
+/** A connection that sends all statements of one turn of the event loop as one batch. */
 export class BatchingConnection implements DatabaseConnection {
   readonly client: PoolClient;
   readonly #prepared: Prepared;
   #waiting: Batch | undefined;
   #isBusy = false;
   #isScheduled = false;
-  /** Called right before a batch is sent: adds what waits elsewhere. */
+  /** Called right before a batch is sent. It can add statements that wait elsewhere. */
   onSend: (() => void) | undefined;
 
   constructor(client: PoolClient, prepared: Prepared) {
@@ -45,7 +45,7 @@ export class BatchingConnection implements DatabaseConnection {
     return this.run({ name: nameOfStatement(sql), text: sql, values: parameters });
   }
 
-  /** Rejects with errors of the store: the batch makes them. */
+  /** Rejects with store errors: the batch converts them. */
   run<Row>(statement: BatchStatement): Promise<Answer<Row>> {
     this.#waiting ??= new Batch(this.#prepared, () => this.#onEnd());
     const answer = this.#waiting.add<Row>(statement);
@@ -58,7 +58,7 @@ export class BatchingConnection implements DatabaseConnection {
     throw new Error('The store does not stream queries.');
   }
 
-  /** Sends a batch as soon as the answer to the one before is here, once all that is ready now has been asked for. */
+  /** Sends the next batch once the last one is answered, after all code that is ready now has added its statements. */
   schedule(): void {
     if (this.#isScheduled || this.#isBusy) return;
     this.#isScheduled = true;
@@ -111,7 +111,7 @@ export class BatchingDriver implements Driver {
 
   async commitTransaction(connection: BatchingConnection): Promise<void> {
     const { tag } = await connection.run(COMMIT);
-    // What PostgreSQL answers if an earlier statement failed and was not noticed.
+    // PostgreSQL answers ROLLBACK if an earlier statement failed and that went unnoticed.
     if (tag === 'ROLLBACK') throw new AbortedTransactionError();
   }
 
@@ -133,7 +133,7 @@ export class BatchingDriver implements Driver {
   }
 }
 
-/** Outside of transactions a connection cannot write: see postgres-pool.ts. */
+/** Outside of transactions a connection is read-only: see postgres-pool.ts. */
 const BEGIN: BatchStatement = { name: 'lastcall_begin', text: 'begin read write', values: [] };
 const COMMIT: BatchStatement = { name: 'lastcall_commit', text: 'commit', values: [] };
 const ROLLBACK: BatchStatement = { name: 'lastcall_rollback', text: 'rollback', values: [] };

@@ -7,8 +7,8 @@ import type { FilledQuery } from './statement.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Several transactions inside one transaction of PostgreSQL. Their code does not know of it; statements that members send at the same
- * time and that differ in their values only are run as one (several.ts).
+ * Several transactions inside one transaction of PostgreSQL. Their code need not know about it. If members send the
+ * same statement at the same time with different values, it runs once for all of them (several.ts).
  *
  *     member a     claim a · read a          run a · events a     COMMIT a ┐
  *     member b     claim b · read b          run b · events b     COMMIT b ┤ the last one commits for all
@@ -16,12 +16,13 @@ import type { Tables } from './tables.ts';
  *
  * The contract, each clause with a test in `postgres-groups.test.ts`:
  *
- * 1. All members are committed or none. A member resolves when the commit is durable; nobody is told earlier.
- * 2. If anything fails that may have written, all are undone, and each runs again alone: what fails alone is that one's own failure.
- *    A member that has written nothing leaves by itself, and runs again alone.
- * 3. If it is unknown whether the commit was made, each member says so, and nobody runs again.
- * 4. Statements of a member are run in its order. A statement never changes the same row for two members: the second one follows it.
- * 5. Rows are locked in the order of their keys, and the numbers of streams are drawn last, with the commit.
+ * 1. Either all members are committed or none. A member resolves when the commit is durable, not earlier.
+ * 2. If a member fails that may have written, all are undone, and each runs again alone: an error in that run is its
+ *    own. If the failed member has written nothing, only that member leaves, and runs again alone.
+ * 3. If it is unknown whether the commit was made, each member reports that, and none runs again.
+ * 4. The statements of a member run in their order. A statement never changes the same row for two members: the second
+ *    change is another statement after it.
+ * 5. Rows are locked in the order of their keys. The numbers of stream events are allocated last, with the commit.
  */
 export class PostgresGroup {
   readonly #driver: BatchingDriver;
@@ -42,18 +43,18 @@ export class PostgresGroup {
     this.#connection = connection;
     this.#db = db;
     this.#on = on;
-    // Each member awaits it by itself; without members the rejection would be unhandled.
+    // Each member awaits this promise. Without members its rejection would be unhandled.
     this.#committed.promise.catch(() => {});
     connection.onSend = () => this.#send();
     driver.beginTransaction(connection).catch(() => this.#undo());
   }
 
-  /** Resolves when the last member is gone, and the connection is free. */
+  /** Resolves when the last member has closed and the connection is free. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** All join before any of them begins. */
+  /** All members join before any of them begins. */
   join(key: string): BegunTransaction {
     const member: Member = { waiting: [], status: 'working', hasWritten: false };
     this.#members.push(member);
@@ -85,7 +86,7 @@ export class PostgresGroup {
     return answered.promise as Promise<QueryResult<Row>>;
   }
 
-  /** Its statements have all been answered by now. */
+  /** Called after all statements of the member were answered. */
   #leave(member: Member): void {
     if (member.hasWritten || member.status === 'done') this.#undo();
     member.status = 'done';
@@ -104,12 +105,12 @@ export class PostgresGroup {
     member.status = 'gone';
     if (this.#members.some(({ status }) => status !== 'gone')) return;
     this.#connection.onSend = undefined;
-    // A connection that cannot even roll back is not used again.
+    // If even the rollback fails, the connection is not used again.
     if (this.#state !== 'committing') await this.#driver.rollbackTransaction(this.#connection).catch(() => {});
     this.#ended.resolve();
   }
 
-  /** Called when a batch can be sent: all that the members have asked for by then is in it. */
+  /** Called when a batch can be sent. It contains all statements that the members have added so far. */
   #send(): void {
     for (let next = this.#takeNext(); next.length > 0; next = this.#takeNext()) this.#run(next);
     if (this.#state !== 'open' || !this.#isLast) return;
@@ -120,12 +121,12 @@ export class PostgresGroup {
     });
   }
 
-  /** Nobody will ask for anything more. */
+  /** True if no member will send another statement. */
   get #isLast(): boolean {
     return this.#members.every(({ status }) => status !== 'working');
   }
 
-  /** The statements that are run next, as one. */
+  /** Takes the statements that run next, combined into one. */
   #takeNext(): readonly Waiting[] {
     const first = this.#findNext();
     if (first === undefined) return [];
@@ -135,7 +136,10 @@ export class PostgresGroup {
     return this.#members.flatMap(({ waiting }) => takeSame(waiting, several, keys));
   }
 
-  /** A statement that others will come to waits for them, so that it is run for all at once. */
+  /**
+   * Finds the next statement to run. If other members have the same statement further back in their queues, it waits
+   * for them, so that one statement can run for all.
+   */
   #findNext(): Waiting | undefined {
     const heads = this.#members.flatMap(({ waiting: [head] }) => (head === undefined ? [] : [head]));
     const ready = this.#isLast ? heads : heads.filter((head) => !isHeldBack(head));
@@ -180,7 +184,7 @@ export class PostgresGroup {
 }
 
 interface Member {
-  /** What it has asked for and was not sent yet, in its order. */
+  /** The member's statements that are not sent yet, in order. */
   readonly waiting: Waiting[];
   status: 'working' | 'done' | 'gone';
   hasWritten: boolean;
@@ -192,12 +196,15 @@ interface Waiting {
   readonly answered: PromiseWithResolvers<QueryResult<never>>;
 }
 
-/** What comes last waits for the last member, unless its own one has asked for something behind it. */
+/**
+ * True for a statement that has to come last: it waits for the last member, unless its own member has queued something
+ * else after it.
+ */
 function isHeldBack({ member }: Waiting): boolean {
   return member.waiting.every(({ query }) => query.several?.isLast === true);
 }
 
-/** Takes all of the same statement that a member has next, unless another one has the same key. */
+/** Takes consecutive statements of the same form from a member's queue, up to one whose key is already taken. */
 function takeSame(waiting: Waiting[], several: SeveralForm, keys: Set<string>): readonly Waiting[] {
   const other = waiting.findIndex(({ query }) => {
     const key = query.several === several ? several.keyOf(query.values) : undefined;
@@ -208,7 +215,7 @@ function takeSame(waiting: Waiting[], several: SeveralForm, keys: Set<string>): 
   return waiting.splice(0, other === -1 ? waiting.length : other);
 }
 
-/** Two transactions that lock several rows lock them in the same order, and never wait for each other. */
+/** All transactions lock several rows in the same order, so they cannot deadlock. */
 function sortByKey(taken: readonly Waiting[], several: SeveralForm): readonly Waiting[] {
   const keyed = taken.map((one) => ({ one, key: several.keyOf(one.query.values) ?? '' }));
   return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ one }) => one);
@@ -226,7 +233,7 @@ function tell({ member, query, answered }: Waiting, answer: QueryResult<never>):
   answered.resolve(answer);
 }
 
-/** An update that found no row has written nothing: a claim of a thread that somebody else holds. */
+/** False for an update that found no row, such as the claim of a thread that another worker holds. */
 function mayHaveWritten({ query, several }: FilledQuery, { numAffectedRows }: QueryResult<never>): boolean {
   if (several?.isRead === true || query.kind === 'SelectQueryNode') return false;
   return query.kind !== 'UpdateQueryNode' || numAffectedRows !== 0n;

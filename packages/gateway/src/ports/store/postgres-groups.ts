@@ -5,18 +5,18 @@ import type { BegunTransaction } from './run-transaction.ts';
 import type { GroupOptions } from './store.ts';
 import type { Tables } from './tables.ts';
 
-/** With more, the first of a group would wait for long, and little more is saved. */
+/** With more members, the first one would wait too long, and little would be saved. */
 const MOST_MEMBERS = 24;
-/** A group that takes longer than this holds nobody up: it may wait for a lock. */
+/** After this time, a group no longer keeps the next group from starting: it may be waiting for a lock. */
 const SLOW_MS = 20;
-/** How many groups of a line run at once, if all but one are slow. */
+/** How many groups of a queue run at once, if all but one are slow. */
 const MOST_GROUPS = 2;
 
 type Kind = GroupOptions['kind'];
-/** Kinds of the same rank take turns, by who waits longest; a rank goes ahead of those after it. */
+/** Kinds of the same rank take turns, longest wait first. A rank goes ahead of those after it. */
 type Ranks = readonly (readonly Kind[])[];
 
-/** What has begun is finished before more begins: otherwise cycles under way would pile up. */
+/** Work in progress goes before new work: otherwise unfinished cycles would pile up. */
 const LINES: Readonly<Record<string, Ranks>> = {
   cycles: [['journal'], ['claim']],
   posts: [['post', 'event']],
@@ -26,8 +26,9 @@ const LINES: Readonly<Record<string, Ranks>> = {
 export const GROUP_CONNECTIONS: number = Object.keys(LINES).length * MOST_GROUPS;
 
 /**
- * Decides which transactions form a group (postgres-group.ts). One group of a line runs at a time. Whoever comes meanwhile waits, and
- * those who wait form the next group: so a lone one begins at once, and the more there is to do, the larger the groups are.
+ * Decides which transactions form a group (postgres-group.ts). One group of a queue runs at a time. Transactions that
+ * arrive in the meantime wait and form the next group. So a single transaction begins at once, and groups get larger
+ * under load.
  */
 export class PostgresGroups {
   readonly #lines: readonly Line[];
@@ -36,13 +37,13 @@ export class PostgresGroups {
     this.#lines = Object.values(LINES).map((ranks) => new Line(ranks, driver, context));
   }
 
-  /** Waits for a place in a group, and begins. */
+  /** Waits for a place in a group, and begins the transaction. */
   open(options: GroupOptions): Promise<BegunTransaction> {
     const line = this.#lines.find((one) => one.takes(options.kind)) as Line;
     return line.open(options);
   }
 
-  /** True if a whole group of cycles waits. */
+  /** True if enough cycles wait to fill a group. */
   get isBusy(): boolean {
     return this.#lines[0] !== undefined && this.#lines[0].waiting >= MOST_MEMBERS;
   }
@@ -62,7 +63,7 @@ class Line {
   readonly #driver: BatchingDriver;
   readonly #context: GroupContext;
   #seats: Seat[] = [];
-  /** Groups that are not slow yet, and all. */
+  /** The number of groups that are not slow yet, and of all. */
   readonly #running = { quick: 0, all: 0 };
   #isScheduled = false;
 
@@ -87,7 +88,7 @@ class Line {
     return taken.promise;
   }
 
-  /** Once all that is ready now has asked for its place. */
+  /** Starts a group after all code that is ready now has queued its transaction. */
   #schedule(): void {
     const { quick, all } = this.#running;
     if (this.#isScheduled || this.#seats.length === 0 || quick > 0 || all >= MOST_GROUPS) return;
@@ -122,11 +123,11 @@ class Line {
     try {
       const connection = await this.#driver.acquireConnection();
       const seats = this.#takeSeats();
-      // Another group may have taken them meanwhile.
+      // Another group may have taken them in the meantime.
       if (seats.length > 0) await this.#seat(seats, connection);
       await this.#driver.releaseConnection(connection);
     } catch (error) {
-      // Without a connection: each finds out alone what is wrong.
+      // There is no connection. Each transaction runs alone and reports its own error.
       for (const { taken } of this.#seats.splice(0)) taken.reject(error);
     }
   }
@@ -138,7 +139,10 @@ class Line {
     await group.ended;
   }
 
-  /** Those of one kind that are first in line. Two with the same key would not be kept apart by their locks. */
+  /**
+   * Takes the first waiting transactions of one kind. Two with the same key are never in one group, because their locks
+   * would not keep them apart.
+   */
   #takeSeats(): readonly Seat[] {
     const ranked = this.#ranks.map((kinds) => this.#seats.find((seat) => kinds.includes(seat.kind)));
     const kind = ranked.find((seat) => seat !== undefined)?.kind;

@@ -1,7 +1,7 @@
 import { codeOf } from './postgres-error.ts';
 import { StoreRefused, StoreUnavailable } from './store-error.ts';
 
-/** Says why a PostgreSQL store cannot be opened, and what to do. Never repeats the password. */
+/** Explains why a PostgreSQL store cannot be opened, and what to do. The message never contains the password. */
 export function toOpenError(cause: unknown, databaseUrl: string): unknown {
   const message = refusalOf(cause, new URL(databaseUrl));
   return message === undefined ? cause : new StoreRefused(message, { cause });

@@ -5,7 +5,7 @@ export function createPool(url: string, connections: number, more: PoolConfig = 
   const pool = new Pool({
     connectionString: url,
     max: connections,
-    // Also for who waits because all are busy: they try again, and nothing is lost.
+    // This is also the wait for a free connection. After it, callers retry, and nothing is lost.
     connectionTimeoutMillis: 10_000,
     // A worker that stalls inside a transaction holds its thread's row: the server ends it, so that another can take over.
     idle_in_transaction_session_timeout: 2_500,
@@ -14,27 +14,28 @@ export function createPool(url: string, connections: number, more: PoolConfig = 
     types: { getTypeParser: (typeId: number) => parserOf(typeId) },
     ...more,
   });
-  // A connection that dies while idle is replaced by the pool; without a listener it would end the process.
+  // The pool replaces a connection that dies while idle. Without a listener the error would end the process.
   pool.on('error', () => {});
-  // So would one that dies while it is lent out and no statement runs. Whoever has it learns of it with the next one.
+  // The same holds for a connection that dies between two statements of its user. The user gets the error with the next
+  // statement.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 
-/** The connection that brings the tables up to date: to build the indexes of a large table takes as long as it takes. */
+/** A connection for migrations, without a statement timeout: building the indexes of a large table can take long. */
 export function createMigrationPool(url: string): Pool {
   return createPool(url, 1, { statement_timeout: 0 });
 }
 
-/** Connections of the store, unable to write outside of a transaction. */
+/** Connections of the store. They cannot write outside of a transaction. */
 export function createStorePool(url: string, connections: number): Pool {
   return createPool(url, connections, { onConnect: prepareSession });
 }
 
 /**
- * Connections of groups. A group that waits for a lock holds several up, so it gives up soon, and each waits alone. Their statements
- * look up a few rows by key and are planned once, perhaps while the tables are empty: without these settings PostgreSQL would choose to
- * read whole tables, and go on to do so when they have grown.
+ * Connections of groups. A group that waits for a lock delays all its members, so it gives up soon, and each member
+ * then waits alone. The statements look up a few rows by key and are planned once, perhaps while the tables are empty.
+ * Without these settings PostgreSQL would plan full table scans, and keep these plans after the tables have grown.
  */
 export function createGroupPool(url: string, connections: number): Pool {
   return createPool(url, connections, {
@@ -47,8 +48,9 @@ export function createGroupPool(url: string, connections: number): Pool {
 }
 
 /**
- * Outside of transactions the server refuses to write, so that no write can be forgotten there. `begin read write` lifts it. And it
- * plans a prepared statement once: ours look rows up by their keys, so a plan for certain values is no better, but made anew each time.
+ * Makes the session read-only outside of transactions, so that every write outside of one fails. `begin read write`
+ * lifts this. Prepared statements are planned once: ours look up rows by their keys, so plans for specific values would
+ * be no better, but would be made again each time.
  */
 async function prepareSession(client: ClientBase): Promise<void> {
   await client.query('set session characteristics as transaction read only; set plan_cache_mode = force_generic_plan');

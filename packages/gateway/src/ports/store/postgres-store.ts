@@ -12,13 +12,13 @@ import type { Tables } from './tables.ts';
 
 export interface PostgresOptions {
   readonly url: string;
-  /** How many it opens at most. Up to four of them, and no more than half, are for groups. Default 10. */
+  /** How many connections it opens at most. Up to four of them, and no more than half, are for groups. Default 10. */
   readonly connections?: number;
 }
 
-/** The scaled store, for one gateway or several. */
+/** The store on PostgreSQL, for one gateway or several. */
 export async function openPostgresStore({ url, connections = 10 }: PostgresOptions): Promise<Store> {
-  // A single one is left to transactions that run alone, and then all of them do.
+  // If there is only one connection, all transactions use it without groups.
   const forGroups = Math.min(GROUP_CONNECTIONS, Math.floor(connections / 2));
   const pool = createStorePool(url, Math.max(1, connections - forGroups));
   const groupPool = createGroupPool(url, forGroups);
@@ -46,7 +46,7 @@ export async function openPostgresStore({ url, connections = 10 }: PostgresOptio
   return {
     dialect: 'postgres',
     db,
-    // With more, more messages are handled per second, and an idle agent waits longer: decision 0174 has the figures.
+    // With more, more messages are handled per second, and an idle agent waits longer: decision 0019 has the figures.
     claimsAtOnce: 16,
     get isBusy() {
       return groups.isBusy || pool.totalCount - pool.idleCount >= BUSY_AT;
@@ -64,7 +64,10 @@ export async function openPostgresStore({ url, connections = 10 }: PostgresOptio
   };
 }
 
-/** On a connection of its own: those of the store write in transactions only, and Kysely makes the table of migrations outside of one. */
+/**
+ * Migrates on a separate connection: the store's connections write only in transactions, and Kysely creates the table
+ * of migrations outside of one.
+ */
 async function migrateOn(url: string): Promise<void> {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createMigrationPool(url) }) });
   try {
@@ -76,7 +79,7 @@ async function migrateOn(url: string): Promise<void> {
   }
 }
 
-/** So many transactions at once keep a database busy. The rest of the connections is for those that are urgent. */
+/** This many concurrent transactions keep a database busy. The remaining connections are for urgent ones. */
 const BUSY_AT = 5;
 
 async function begin(
@@ -84,7 +87,7 @@ async function begin(
   on: (connection: DatabaseConnection) => Kysely<Tables>,
 ): Promise<BegunTransaction> {
   const connection = await driver.acquireConnection();
-  // It travels with the first statements. If it fails, they are skipped.
+  // BEGIN is sent with the first statements. If it fails, they are skipped.
   const begun = driver.beginTransaction(connection);
   return {
     connection,
@@ -97,8 +100,8 @@ async function begin(
 }
 
 /**
- * The database's clock as far as we know it: asked once, then counted on with our own, because to ask costs a round trip in every
- * transaction. Leases only need gateways to agree within a fraction of a second.
+ * An estimate of the database's clock. It is read once and then derived from our own clock, because reading it in every
+ * transaction would cost a round trip. Leases only need gateways to agree within a fraction of a second.
  */
 class DatabaseClock {
   #ahead = 0;
@@ -107,7 +110,7 @@ class DatabaseClock {
     return Date.now() + this.#ahead;
   }
 
-  /** On a connection that is there: the time it takes to connect is not the time that the answer is old. */
+  /** Uses an open connection, so that the time to connect is not counted as the age of the answer. */
   async ask(db: Kysely<Tables>): Promise<void> {
     await db.connection().execute(async (connected) => {
       const asked = Date.now();
@@ -119,8 +122,8 @@ class DatabaseClock {
   }
 
   /**
-   * The answer was given at some moment between the two. A clock that would be right at one of them stays as it is: a busy process
-   * reads answers late, and would set it back.
+   * The database answered at some moment between the two times. If the estimate fits one of them, it is kept: a busy
+   * process reads answers late, and would set its clock back.
    */
   #learn(now: number, { asked, answered }: { asked: number; answered: number }): void {
     const isRight = asked + this.#ahead <= now + 1 && now - 1 <= answered + this.#ahead;
@@ -128,7 +131,7 @@ class DatabaseClock {
   }
 }
 
-/** Serialization failure, deadlock, a lock not had in time: another transaction was in the way, and the next try finds it gone. */
+/** Serialization failure, deadlock, lock timeout: another transaction was in the way, and a retry may succeed. */
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01', '55P03']);
 const TRIES = 5;
 
@@ -140,10 +143,10 @@ async function tryAgain<T>(run: (onDoubt: () => void) => Promise<T>): Promise<T>
         inDoubt = true;
       });
     } catch (error) {
-      // The statements of that connection are prepared again.
+      // The connection's statements are prepared again.
       if (isStaleStatement(error) && tries < TRIES) continue;
       if (!CONFLICTS.has(codeOf(error))) throw inDoubt ? doubted(error) : error;
-      // Others were in the way each time: nothing is wrong with what was asked for, and later it may be done.
+      // All attempts met a conflict. The request itself is valid and may succeed later.
       if (tries === TRIES) throw new StoreUnavailable(error);
     }
   }
@@ -155,7 +158,7 @@ interface GroupPlace {
   readonly group: GroupOptions;
 }
 
-/** Runs it in a group, and alone if the group was undone, whatever the reason. */
+/** Runs a transaction in a group, or alone if the group was undone for any reason. */
 async function inGroup<T>(
   { source, groups, group }: GroupPlace,
   work: (tx: Tx) => Promise<T>,
@@ -173,7 +176,7 @@ async function inGroup<T>(
   return await alone();
 }
 
-/** It was asked to commit before the connection broke. */
+/** The commit had been sent when the connection broke, so its outcome is unknown. */
 function doubted(error: unknown): unknown {
   return error instanceof StoreUnavailable ? new StoreUnavailable(error.cause, { inDoubt: true }) : error;
 }

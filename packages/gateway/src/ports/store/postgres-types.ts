@@ -1,6 +1,9 @@
 import { types } from 'pg';
 
-/** Times and counts are whole numbers far below 2^53; PostgreSQL's driver gives int8 as text unless it is told. */
+/**
+ * Parses int8 as a number. Times and counts are integers far below 2^53, but PostgreSQL's driver returns int8 as text
+ * by default.
+ */
 const INT8 = 20;
 
 /** How a value of this type is read from the text that the server sends. */

@@ -7,8 +7,9 @@ const FILE_MODE = 0o600;
 const OTHERS = 0o077;
 
 /**
- * Makes the folder, and lets nobody else into it: conversations and the secret that signs tokens lie there. The mode is set after
- * the fact, because the umask takes bits away from a new folder, and an older one may be open to others.
+ * Creates the folder, with access for its owner only: it holds conversations and the secret that signs tokens. The mode
+ * is also set after the creation, because the umask removes bits from a new folder, and an existing folder may be open
+ * to others.
  */
 export function makePrivateFolder(folder: string): void {
   orRefuse(folder, () => mkdirSync(folder, { recursive: true, mode: FOLDER_MODE }));
@@ -16,8 +17,8 @@ export function makePrivateFolder(folder: string): void {
 }
 
 /**
- * Makes the files if they are not there, readable by their owner alone, before SQLite opens them. SQLite gives the files that it
- * puts beside a database (`-wal`, `-shm`, `-journal`) the mode of the database; those of an earlier start are restricted here.
+ * Creates the database files with access for their owner only, before SQLite opens them. SQLite gives the files next to
+ * a database (`-wal`, `-shm`, `-journal`) the mode of the database. Files from an earlier start are restricted here.
  */
 export function makePrivateDatabase(folder: string, name: string): string {
   const file = join(folder, name);
@@ -47,7 +48,10 @@ function restrictIfThere(file: string): void {
   if (statSync(file, { throwIfNoEntry: false }) !== undefined) restrict(file, () => chmodSync(file, FILE_MODE));
 }
 
-/** Whoever may not change the mode may still use what nobody else can read. Windows has no such modes. */
+/**
+ * If the mode cannot be changed, the path may still be used if other users have no access to it. Windows has no such
+ * modes.
+ */
 function restrict(path: string, change: () => void): void {
   try {
     change();

@@ -9,8 +9,8 @@ import type { Tables } from './tables.ts';
 type Rows = SelectQueryBuilder<any, any, unknown>;
 
 /**
- * A statement that fails where the query finds no row, so that what is sent behind it is undone without anybody waiting for its
- * answer. `isRowMissing` tells the failure.
+ * A statement that fails if the query finds no row. The statements after it are then undone, without waiting for its
+ * answer. `isRowMissing` recognises the error.
  */
 export function requireRow<Values extends object>(
   build: (db: Kysely<Tables>, params: Params<Values>, dialect: Dialect) => Rows,
@@ -23,14 +23,14 @@ export function requireRow<Values extends object>(
   );
 }
 
-/** What PostgreSQL calls no_data_found. */
+/** PostgreSQL's code for no_data_found. */
 const NO_ROW = 'P0002';
 
 export function isRowMissing(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === NO_ROW;
 }
 
-/** PostgreSQL has the function by migration 0004. */
+/** PostgreSQL gets this function in migration 0004. */
 export function addAssertFound(database: DatabaseSync): void {
   database.function('lastcall_assert_found', (found) => {
     if (found === 0) throw Object.assign(new Error('no row was found'), { code: NO_ROW });

@@ -5,8 +5,8 @@ import { StoreUnavailable } from './store-error.ts';
 const FIRST_WAIT_MS = 50;
 
 /**
- * Tries again while the store is away, up to a time. Only where nothing was written: what may have been must not be written twice.
- * The work runs as often as it is tried.
+ * Retries while the store is unavailable, up to a time limit. Use it only for work that has written nothing: a write
+ * whose outcome is unknown must not be repeated. The work runs once per attempt.
  */
 export async function retryWhileUnavailable<T>(
   work: () => Promise<T>,

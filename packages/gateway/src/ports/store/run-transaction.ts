@@ -11,44 +11,50 @@ import type { Tables } from './tables.ts';
 const transactions = new AsyncLocalStorage<{ open: boolean }>();
 
 /**
- * Refuses a second connection to code inside a transaction. With one connection it would wait for itself for ever; with
- * several it would not see its own writes, and at the limit transactions would wait for each other.
+ * Throws if code inside a transaction asks for a second connection. With one connection it would wait for itself for
+ * ever; with several it would not see its own writes, and transactions could wait for each other when no connection is
+ * left.
  */
 export function assertOutsideTransaction(): void {
   if (transactions.getStore()?.open === true)
     throw new StoreMisuse('The store was used inside a transaction: use the transaction (tx.db).');
 }
 
-/** How a database does transactions. */
+/** How a database runs transactions. */
 export interface TransactionSource {
   readonly dialect: Dialect;
   readonly now: () => number;
   /**
-   * Whether a statement that fails leaves nothing to commit. Then the commit is sent along with the last statements, without waiting
-   * for their answers.
+   * True if a failed statement leaves nothing to commit. Then the commit is sent together with the last statements,
+   * without waiting for their answers.
    */
   readonly abortsOnError: boolean;
-  /** Waits for its turn, and begins. */
+  /** Waits for its turn and begins a transaction. */
   open(options: { isUrgent: boolean }): Promise<BegunTransaction>;
 }
 
-/** A transaction of a database. Either `commit` or `rollback` comes once, or `rollback` after a `commit` that rejected; `close` at last. */
+/**
+ * A transaction of a database. Call `commit` or `rollback` once, or `rollback` after a `commit` that rejected, and
+ * `close` at the end.
+ */
 export interface BegunTransaction {
   readonly connection: StoreConnection;
-  /** Of a member of a group. */
+  /** The key of a member of a group. */
   readonly groupKey?: string;
-  /** Resolves when it has begun, where that is not known yet. */
+  /** Resolves when the transaction has begun, if that is not known yet. */
   readonly begun?: Promise<unknown>;
-  /** Builds statements, and runs them on that connection as soon as they are asked for. */
+  /** Builds statements, and runs them on that connection immediately. */
   on(connection: StoreConnection): Kysely<Tables>;
   commit(): Promise<void>;
-  /** Its work has failed. What was sent and waits for others is answered, so that `rollback` can follow. */
+  /** The work has failed. Statements that wait for other members are answered, so that `rollback` can follow. */
   fail?(): void;
   rollback(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Runs a transaction once: the work, then what was registered with `beforeCommit`, the commit, and `afterCommit`. */
+/**
+ * Runs a transaction once: the work, then the `beforeCommit` callbacks, the commit, and the `afterCommit` callbacks.
+ */
 export async function runTransaction<T>(
   source: TransactionSource,
   work: (tx: Tx) => Promise<T>,
@@ -64,7 +70,7 @@ export async function runTransaction<T>(
     tx.tell();
     return value;
   } finally {
-    // Work that was started inside and still runs is outside from here on.
+    // Work that was started in the transaction and still runs is outside of it from now on.
     inside.open = false;
     await begun.close();
   }
@@ -77,7 +83,7 @@ class OpenTransaction implements Tx {
   readonly #begun: BegunTransaction;
   readonly #before: (() => void | Promise<void>)[] = [];
   readonly #after: (() => void)[] = [];
-  /** How the statements ended that were sent and not awaited, BEGIN first. */
+  /** The results of statements that were sent and not awaited, BEGIN first. */
   readonly #sent: (Failure | Promise<Failure | undefined>)[] = [];
   #isOver = false;
   isDurable = false;
@@ -91,7 +97,7 @@ class OpenTransaction implements Tx {
     if (begun.begun !== undefined) this.#sent.push(begun.begun.then(nothing, toFailure));
   }
 
-  /** Made when it is asked for: many transactions only send statements that are compiled already. */
+  /** Created on demand: many transactions only send compiled statements. */
   get db(): Kysely<Tables> {
     this.#db ??= this.#begun.on(this.#whileOpen(this.#begun.connection));
     return this.#db;
@@ -130,7 +136,7 @@ class OpenTransaction implements Tx {
     return connection.executeNow<Row>(query).rows;
   }
 
-  /** The connection, as long as the transaction takes statements. */
+  /** The connection. It refuses statements once the transaction is over. */
   #whileOpen(connection: StoreConnection): StoreConnection {
     const { executeNow } = connection;
     const assertOpen = (): void => {
@@ -168,7 +174,7 @@ class OpenTransaction implements Tx {
     try {
       const value = await work(this);
       for (const last of this.#before) {
-        // Most of it only sends statements, and is done.
+        // Most callbacks only send statements and return nothing to wait for.
         const working = last();
         if (working !== undefined) await working;
       }
@@ -178,7 +184,7 @@ class OpenTransaction implements Tx {
     } catch (error) {
       this.#begun.fail?.();
       const failures = [...(await this.#end()), { error }];
-      // A connection that cannot even roll back is not used again.
+      // If even the rollback fails, the connection is not used again.
       await this.#begun.rollback().catch(() => {});
       throwFirst(failures);
       throw error;
@@ -190,18 +196,18 @@ class OpenTransaction implements Tx {
     const committing = this.#begun.commit().then(nothing, toFailure);
     const failures = this.#sent.length === 0 ? [] : await this.#end();
     const committed = await committing;
-    // It may have been made all the same, unless the database itself says that it was not, or was never asked.
+    // The commit may have been made, unless the database says that it was not or never received it.
     if (committed !== undefined && !isUndone(committed.error)) onDoubt?.();
     throwFirst([...failures, committed]);
   }
 
-  /** Takes no more statements, and waits for those that were sent. */
+  /** Refuses further statements, and waits for those that were sent. */
   async #end(): Promise<readonly (Failure | undefined)[]> {
     this.#isOver = true;
     return await Promise.all(this.#sent);
   }
 
-  /** The transaction is durable, whatever these callbacks do. */
+  /** Runs the `afterCommit` callbacks. The transaction is already durable, so their errors are only warnings. */
   tell(): void {
     this.isDurable = true;
     for (const work of this.#after) {
@@ -214,7 +220,7 @@ class OpenTransaction implements Tx {
   }
 }
 
-/** The transaction was one of a group, and has to run alone. */
+/** The transaction was a member of a group and has to run alone. */
 class RunsAlone extends Error {
   constructor() {
     super('The transaction locks a row, and runs again outside of its group.');
@@ -229,10 +235,10 @@ class SentStatement<Row> implements Sent<Row> {
     this.#tx = tx;
   }
 
-  // A database in this process has answered by now, and one over the wire has not: code must work with both.
+  // SQLite has answered at this point, PostgreSQL has not. Code must work with both, so reading early always throws.
   get rows(): readonly Row[] {
     if (!this.#tx.isDurable || this.#rows === undefined)
-      throw new StoreMisuse('What a statement returned is known after the commit.');
+      throw new StoreMisuse('The rows of a sent statement are known after the commit: read them in afterCommit.');
     return this.#rows;
   }
 
@@ -245,7 +251,7 @@ function isUndone(error: unknown): boolean {
   return error instanceof AbortedTransactionError || isFollowUpError(error) || isUnsent(error);
 }
 
-/** Whether the database was never asked, because the connection was gone. */
+/** True if nothing was sent, because the connection was already gone. */
 function isUnsent(error: unknown): boolean {
   return error instanceof StoreUnavailable && (error.cause as { code?: unknown } | null)?.code === 'unsent';
 }

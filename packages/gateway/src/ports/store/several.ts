@@ -14,31 +14,34 @@ import type { Build, Params } from './params.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * One statement in place of several that differ in their values only, for PostgreSQL: most of what a small statement costs is to start
- * and to end it. See postgres-group.ts for who runs them.
+ * One statement that replaces several with different values, for PostgreSQL: most of the cost of a small statement is
+ * starting and ending it. postgres-group.ts runs them.
  */
 export interface SeveralForm {
-  /** It only reads. */
+  /** True if it only reads. */
   readonly isRead: boolean;
-  /** It locks rows that others wait for, so it is sent with the commit and not before. */
+  /** True if it locks rows that others wait for. It is then sent with the commit and not before. */
   readonly isLast: boolean;
-  /** Names the row that it changes or locks: it must not be given the same twice. Undefined: it has none. */
+  /**
+   * Names the row that it changes or locks. The same row must not occur twice in one statement. Undefined if it has
+   * none.
+   */
   keyOf(values: object): string | undefined;
-  /** Its rows say in `place` which of the values they belong to, counted from 1. */
+  /** The column `place` of its rows says which of the values they belong to, counted from 1. */
   withValues(db: Kysely<Tables>, all: readonly object[]): CompiledQuery;
 }
 
 interface SeveralKey<Values> {
-  /** The value that names the row which the statement changes or locks. */
+  /** The value that names the row that the statement changes or locks. */
   readonly key?: keyof Values & string;
 }
 
-/** The types of a statement's values. The statement reads, or it is an update. */
+/** The types of a statement's values. The statement is a read or an update. */
 export interface Several<Values> extends SeveralKey<Values> {
   readonly types: { readonly [Name in keyof Values]: 'text' | 'bigint' };
 }
 
-/** A statement for several values that is written by hand. */
+/** A hand-written statement for several values. */
 export interface SeveralByHand<Values, All extends object> extends SeveralKey<Values> {
   readonly isLast?: boolean;
   readonly toValues: (all: readonly Values[]) => All;
@@ -61,8 +64,8 @@ export function toSeveralForm<Values extends object, All extends object>(
 }
 
 /**
- * The same statement over a table of values. What reads runs once for each of its rows, in their order: `offset 0` keeps PostgreSQL
- * from making a join of it, which would be run in any order and planned in other ways.
+ * Runs the same statement for a table of values. A read runs once per row, in order: `offset 0` keeps PostgreSQL from
+ * turning it into a join, which would run in any order and might be planned differently.
  */
 function overGiven<Values extends object>(
   build: Build<Values, unknown>,
@@ -93,14 +96,14 @@ interface GivenColumn {
   readonly type: string;
 }
 
-/** A table of values, from one array for each column. No column of the store has such a name. */
+/** A table of values, from one array per column. Its column names do not occur in the store. */
 export function givenTable(columns: readonly GivenColumn[]): AliasedRawBuilder<unknown, string> {
   const arrays = columns.map(({ array, type }) => sql`${array}::${sql.raw(type)}[]`);
   const names = columns.map(({ name }) => sql.id(columnOf(name)));
   return sql`unnest(${sql.join(arrays)}) with ordinality`.as<string>(sql`given(${sql.join(names)}, place)`);
 }
 
-/** The column of the table of values that holds this one. */
+/** The column of that table which holds this value. */
 export function givenValue(name: string): RawBuilder<unknown> {
   return sql.id('given', columnOf(name));
 }

@@ -17,7 +17,7 @@ import { assertOutsideTransaction } from './run-transaction.ts';
 import type { StoreConnection } from './store-connection.ts';
 import { StoreMisuse } from './store-error.ts';
 
-/** Node's own SQLite under Kysely: one connection, used by one transaction or one statement at a time. */
+/** Runs Kysely on Node's own SQLite: one connection, used by one transaction or one statement at a time. */
 export function sqliteDialect(driver: SqliteDriver): Dialect {
   return {
     createAdapter: () => new QueueingAdapter(),
@@ -27,14 +27,14 @@ export function sqliteDialect(driver: SqliteDriver): Dialect {
   };
 }
 
-/** Our driver queues by itself, because Kysely's own queue would let a transaction wait for itself silently. */
+/** Our driver has its own queue, because in Kysely's queue a transaction could wait for itself without an error. */
 class QueueingAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
   }
 }
 
-/** SQLite runs one transaction at a time: it has no locks of rows, and needs none. So `for update` and its like are left out. */
+/** SQLite runs one transaction at a time and has no row locks, so `for update` and similar clauses are left out. */
 class LocklessCompiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
     if (node.modifier === undefined || node.modifier === 'Distinct') super.visitSelectModifier(node);
@@ -43,14 +43,17 @@ class LocklessCompiler extends SqliteQueryCompiler {
 
 /** A transaction or a statement that waits for the connection. */
 interface Waiting {
-  /** 0 for what is urgent. */
+  /** 0 if it is urgent. */
   readonly rank: 0 | 1;
   /** True for a transaction, which may be committed together with others. */
   readonly isMember: boolean;
   readonly go: () => void;
 }
 
-/** How long the connection is used without a pause. SQLite answers at once, so without pauses the process would do nothing else. */
+/**
+ * How long the connection is used without a pause. SQLite answers synchronously, so without pauses the process could do
+ * nothing else.
+ */
 const SLICE_MS = 8;
 
 /** Lends the one connection to one transaction or statement at a time. */
@@ -60,7 +63,7 @@ export class SqliteDriver implements Driver {
   readonly #sliceMs: number;
   readonly #queue = new FairQueue<Waiting>({ ranks: 2 });
   #isLent = false;
-  /** Since when the connection is used without a pause. */
+  /** When the current use without a pause began. */
   #since: number | undefined;
 
   constructor(database: DatabaseSync, { sliceMs = SLICE_MS }: { sliceMs?: number } = {}) {
@@ -77,7 +80,10 @@ export class SqliteDriver implements Driver {
     return this.connection;
   }
 
-  /** Runs one statement by itself, at once if nobody has the connection. Kysely does the same in many more steps. */
+  /**
+   * Runs one statement outside of a transaction, at once if the connection is free. Kysely needs many more steps for
+   * this.
+   */
   async executeAlone<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     assertOutsideTransaction();
     if (!this.#isLent && !this.#isPauseDue()) return this.connection.executeNow<R>(query);
@@ -89,7 +95,7 @@ export class SqliteDriver implements Driver {
     }
   }
 
-  /** Resolves when the connection is lent to the caller, who gives it back with `pass` or `goNext`. */
+  /** Resolves when the caller has the connection. The caller gives it back with `pass` or `goNext`. */
   turn({ isMember, isUrgent }: { readonly isMember: boolean; readonly isUrgent: boolean }): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#queue.add({ isMember, rank: isUrgent ? 0 : 1, go: resolve });
@@ -100,12 +106,12 @@ export class SqliteDriver implements Driver {
     return promise;
   }
 
-  /** How many wait for the connection. */
+  /** How many callers wait for the connection. */
   get waiting(): number {
     return this.#queue.size;
   }
 
-  /** True if the next one is a transaction, and no pause is due before it. */
+  /** True if a transaction is next and no pause is due before it. */
   get isMemberNext(): boolean {
     return !this.#isPauseDue() && this.#queue.next()?.isMember === true;
   }
@@ -116,7 +122,7 @@ export class SqliteDriver implements Driver {
     else this.goNext();
   }
 
-  /** Lends the connection to the next one without a pause. */
+  /** Lends the connection to the next caller without a pause. */
   goNext(): void {
     this.#queue.take()?.go();
   }
@@ -153,8 +159,8 @@ export class SqliteDriver implements Driver {
 
 export class SqliteConnection implements StoreConnection {
   readonly #database: DatabaseSync;
-  // The same few hundred statements come again and again: preparing one costs more than running it. Lists of any length in
-  // `in (…)` make new texts, so their number is limited.
+  // The same few hundred statements are used again and again, and preparing one costs more than running it. The cache
+  // is limited because lists of any length in `in (…)` create new texts.
   readonly #prepared = new LRUCache<string, Prepared>({ max: 500 });
 
   constructor(database: DatabaseSync) {

@@ -4,18 +4,18 @@ import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 import { FIRST_MIGRATION } from './migrate.ts';
 import { StoreRefused } from './store-error.ts';
 
-/** How every SQLite database begins. */
+/** The first bytes of every SQLite database. */
 const HEADER = 'SQLite format 3\0';
 
 /**
- * Refuses a database that Lastcall did not make, before anything in it is changed: SQLite would open it, and the migrations would add
- * their tables to those of another program.
+ * Refuses a database that Lastcall did not make, before anything in it is changed. SQLite would open it, and the
+ * migrations would add tables to another program's database.
  */
 export function assertOwnDatabase(file: string): void {
   if (assertDatabase(file) === 'used' && !isOwn(file)) throw refusal(file, 'is a database of another program.');
 }
 
-/** Refuses what SQLite cannot open. A file that is not there, or empty, becomes a database. */
+/** Refuses a file that SQLite cannot open. A file that does not exist or is empty becomes a database. */
 export function assertDatabase(file: string): 'new' | 'used' {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return 'new';
@@ -36,7 +36,7 @@ function beginsLikeDatabase(file: string): boolean {
   }
 }
 
-/** Whether Lastcall made the tables, or there are none yet. */
+/** True if Lastcall made the tables, or there are none yet. */
 function isOwn(file: string): boolean {
   try {
     const database = new DatabaseSync(file, { readOnly: true });

@@ -23,13 +23,13 @@ export interface SqliteOptions {
 }
 
 /**
- * SQLite's defaults are for small programs: it would keep 2 MB of pages in memory, write what a savepoint may have to undo to a file,
- * and copy the log into the database every 4 MB. With many agents at work these writes would be as many as those of the
- * transactions themselves.
+ * SQLite's defaults are for small programs: it keeps 2 MB of pages in memory, writes the undo data of savepoints to a
+ * file, and copies the log into the database every 4 MB. With many agents at work, this would double the number of
+ * writes.
  */
 const FEWER_WRITES = `pragma cache_size = -${64 * 1024}; pragma temp_store = memory; pragma wal_autocheckpoint = 4000;`;
 
-/** The embedded store: one file, one process. */
+/** The embedded store: one file, used by one process. */
 export async function openSqliteStore({ home, synchronous = 'FULL', sliceMs }: SqliteOptions): Promise<Store> {
   makePrivateFolder(home);
   const lock = lockHome(home);
@@ -37,7 +37,7 @@ export async function openSqliteStore({ home, synchronous = 'FULL', sliceMs }: S
     const database = openDatabase(home, synchronous);
     return await openStore({ database, lock, sliceMs });
   } catch (error) {
-    // The next start must not find the folder in use.
+    // Without this, the next start would find the folder in use.
     lock.close();
     throw error;
   }
@@ -98,22 +98,22 @@ async function openStore({ database, lock, sliceMs }: OpenedFiles): Promise<Stor
   };
 }
 
-/** We have the lock, so every worker that held a thread is dead, and no lease will be renewed. */
+/** We have the lock, so every worker that held a thread is dead, and its leases will not be renewed. */
 async function releaseAllLeases(db: Kysely<Tables>): Promise<void> {
   await db
     .updateTable('threads')
     .set({ lease_owner: null, lease_until: 0 })
-    // It looks at all threads, once in the life of the process: an index on the owner would be written with each claim.
+    // This scans all threads, once per start of the process. An index on the owner would be written with each claim.
     .where('lease_owner', 'is not', null)
     .execute();
 }
 
-/** Enough to be committed together, and few enough that the next one does not wait for long. */
+/** Enough to be committed together, and few enough that the next one does not wait too long. */
 const MOST_WAITING = 8;
 
 /**
- * Held as long as the process lives, also if it is killed: the system lets go of it. In a file of its own, so that others
- * may still look into the database.
+ * The lock is held until the process ends. If the process is killed, the operating system releases it. It is in a
+ * separate file, so that other programs can still read the database.
  */
 function lockHome(home: string): DatabaseSync {
   assertDatabase(join(home, 'lock.db'));

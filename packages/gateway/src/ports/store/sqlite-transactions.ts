@@ -4,10 +4,10 @@ import type { BegunTransaction } from './run-transaction.ts';
 import type { SqliteConnection, SqliteDriver } from './sqlite-driver.ts';
 import type { StoreConnection } from './store-connection.ts';
 
-/** With more, the first transaction of a group would wait for long. */
+/** With more members, the first transaction of a group would wait too long. */
 const MOST_MEMBERS = 40;
 
-/** Transactions that share one commit, which is the most expensive part of each. */
+/** Transactions that share one commit, which is the most expensive part. */
 interface Group {
   /** How many transactions wait for the commit. */
   size: number;
@@ -15,8 +15,9 @@ interface Group {
 }
 
 /**
- * Runs transactions one after the other. Those that queue up while one runs follow it inside the same transaction of the
- * database, each in a savepoint of its own, and all of them resolve with the one commit. A single one is committed at once.
+ * Runs transactions one after the other. Those that queue up while one runs follow it inside the same database
+ * transaction, each in its own savepoint, and all of them resolve with the one commit. A single transaction is
+ * committed at once.
  */
 export class SqliteTransactions {
   readonly #driver: SqliteDriver;
@@ -72,7 +73,7 @@ export class SqliteTransactions {
     }
     this.#statements.begin.run();
     const committed = Promise.withResolvers<void>();
-    // Each member awaits it by itself; without members the rejection would be unhandled.
+    // Each member awaits this promise. Without members its rejection would be unhandled.
     committed.promise.catch(() => {});
     this.#group = { size: 0, committed };
   }
@@ -83,7 +84,7 @@ export class SqliteTransactions {
       if (group.size > 0) this.#statements.keep.run();
       group.size++;
     } catch (error) {
-      // Its writes cannot be separated from those of the others, so the whole group fails.
+      // The member's writes cannot be separated from those of the others, so the whole group fails.
       this.#giveUp(group, error);
       this.#driver.pass();
       throw error;
@@ -95,7 +96,7 @@ export class SqliteTransactions {
   #undo(): void {
     const group = this.#group as Group;
     try {
-      // Some failures undo the whole transaction of the database.
+      // Some failures undo the whole database transaction.
       if (group.size > 0 && this.#database.isTransaction) {
         this.#statements.undo.run();
         this.#statements.keep.run();
@@ -120,7 +121,8 @@ export class SqliteTransactions {
     } catch (error) {
       if (group !== undefined) this.#giveUp(group, error);
     }
-    // Decided once: a transaction joins without a pause, in which readers could see what is not durable.
+    // This is decided once: a transaction joins without a pause. In a pause, readers could see writes that are not
+    // durable.
     if (isJoined) this.#driver.goNext();
     else this.#driver.pass();
   }
@@ -138,12 +140,12 @@ export class SqliteTransactions {
     try {
       if (this.#database.isTransaction) this.#database.exec('rollback');
     } catch {
-      // It was closed: what was not committed is gone.
+      // The database was closed, so uncommitted writes are gone.
     }
   }
 }
 
-/** Some failures undo the whole transaction: what comes after them must not be made durable by itself. */
+/** Some failures undo the whole database transaction. Statements that follow must not be committed separately. */
 function inTransaction(database: DatabaseSync, connection: SqliteConnection): StoreConnection {
   const executeNow = <Row>(query: CompiledQuery): QueryResult<Row> => {
     if (!database.isTransaction) throw Object.assign(new Error('The transaction was undone.'), { code: 'undone' });

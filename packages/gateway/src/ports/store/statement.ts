@@ -12,13 +12,13 @@ export type { Param, Params } from './params.ts';
 /** A compiled statement: runs with these values in it. */
 export interface Statement<Values, Row> {
   (db: Kysely<Tables>, values: Values): Promise<Row[]>;
-  /** The same, ready to be sent. Throws where a value is none that a database takes. `db` is used once, to compile it. */
+  /** The same, ready to be sent. Throws if the database cannot bind a value. `db` is used once, to compile it. */
   withValues(on: Target, values: Values): FilledQuery<Row>;
-  /** Runs it before it returns. Only where `answersNow`. */
+  /** Runs it synchronously. Only possible if `answersNow`. */
   runNow(db: Kysely<Tables>, values: Values): Row[];
 }
 
-/** True if statements on it have their answer at once, because the database is in this process: nothing has to be waited for. */
+/** True if statements are answered synchronously, because the database is in this process. */
 export function answersNow(db: Kysely<Tables>): boolean {
   return connectionOf(db)?.executeNow !== undefined;
 }
@@ -26,13 +26,14 @@ export function answersNow(db: Kysely<Tables>): boolean {
 /** A statement with its values in it. */
 export interface FilledQuery<Row = unknown> extends CompiledQuery<Row> {
   readonly values: object;
-  /** Runs it for several values at once, if it can be: see several.ts. */
+  /** Runs it for several values at once, if possible: see several.ts. */
   readonly several?: SeveralForm | undefined;
 }
 
 /**
- * A statement that runs again and again: it is built and compiled once for each kind of database, and then only given its values. On
- * PostgreSQL it is planned once for each connection too. It names its columns: a plan of `select *` dies with the next migration.
+ * A statement that is used again and again. It is built and compiled once per kind of database; after that, only its
+ * values are filled in. On PostgreSQL it is also planned once per connection. It must name its columns: the plan of a
+ * `select *` breaks with the next migration.
  */
 export function statement<Values extends object, Row, All extends object = object>(
   build: Build<Values, Row>,

@@ -1,6 +1,6 @@
 import { LastcallError } from '@lastcall/core';
 
-/** The store was used in a way that cannot work: a mistake in the program. */
+/** The store was used in a way that cannot work. This is a bug in the program. */
 export class StoreMisuse extends LastcallError {
   override readonly name: string = 'StoreMisuse';
 
@@ -9,7 +9,7 @@ export class StoreMisuse extends LastcallError {
   }
 }
 
-/** The store cannot be used as it is set up. The message says what to do. */
+/** The store cannot be used with this setup. The message says what to do. */
 export class StoreRefused extends LastcallError {
   override readonly name: string = 'StoreRefused';
 
@@ -18,10 +18,10 @@ export class StoreRefused extends LastcallError {
   }
 }
 
-/** The database does not answer. Trying again later is right. */
+/** The database does not answer. Retry later. */
 export class StoreUnavailable extends LastcallError {
   override readonly name: string = 'StoreUnavailable';
-  /** It was asked to commit, and did not say that it has: the change may have been made or not. */
+  /** The commit was sent and not confirmed: the change may or may not have been made. */
   readonly inDoubt: boolean;
 
   constructor(cause: unknown, { inDoubt = false }: { inDoubt?: boolean } = {}) {

@@ -4,99 +4,112 @@ import type { Statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * All durable state, in transactions. Written once, in Kysely, for every database; what differs between them is in
- * `sqlite-store.ts` and `postgres-store.ts`.
+ * All durable state, in transactions. The code is written once, in Kysely, for every database. The differences between
+ * them are in `sqlite-store.ts` and `postgres-store.ts`.
  *
  * The contract, the same for every database, each clause with a test in `contract.test.ts`:
  *
- * 1. A transaction that resolves is durable. One that rejects has changed nothing, or says that it cannot know (`inDoubt`).
- * 2. After COMMIT is sent nothing of ours can fail: statements are compiled and their values checked when they are sent, what they
- *    return is read after the commit, and what `afterCommit` throws is a warning.
- * 3. Nothing is written unless BEGIN holds. On PostgreSQL BEGIN travels with the first statements, in one batch; should it fail,
- *    the server skips the rest of the batch (postgres-batch.ts), and the next batch waits for the answer to this one. Besides,
- *    connections are read only outside of transactions.
- * 4. Several rows are locked in the order of the store, not of the caller: `lockRows`.
+ * 1. A transaction that resolves is durable. One that rejects has changed nothing, or its outcome is unknown (`inDoubt`).
+ * 2. After COMMIT is sent, none of our code can fail: statements are compiled and their values checked when they are
+ *    sent, the returned rows are read after the commit, and an error in `afterCommit` is only a warning.
+ * 3. Nothing is written unless BEGIN succeeded. On PostgreSQL BEGIN is sent with the first statements, in one batch. If
+ *    it fails, the server skips the rest of the batch (postgres-batch.ts), and the next batch waits for the answer to
+ *    this one. In addition, connections are read-only outside of transactions.
+ * 4. Several rows are locked in the order of the store, not in that of the caller: `lockRows`.
  * 5. A value that a statement takes is a `Param`: code that branches on it does not compile.
- * 6. Only compiled statements are sent without waiting for their answer: `Tx.send`. One that must find a row fails by itself:
- *    `requireRow`.
+ * 6. Only compiled statements are sent without waiting for their answer: `Tx.send`. A statement that must find a row
+ *    fails if it does not: `requireRow`.
  *
- * A transaction on PostgreSQL that waits for nothing is one round trip:
+ * A transaction on PostgreSQL that waits for no answer is one round trip:
  *
  *     gateway    BEGIN · lock · write · write · COMMIT                       afterCommit
  *                                    │                                            ▲
  *     database                       └─▶ all of it, or one fails and undoes all ──┘
  *
- * With `group`, several transactions that are ready at the same time are one transaction of PostgreSQL: postgres-group.ts.
+ * With `group`, several transactions that are ready at the same time become one transaction of PostgreSQL:
+ * postgres-group.ts.
  *
- * On SQLite statements are answered at once, and COMMIT follows when all are known to have succeeded.
+ * On SQLite statements are answered synchronously, and COMMIT runs when all have succeeded.
  */
 export interface Store {
   readonly dialect: Dialect;
   /**
-   * For reading outside a transaction; PostgreSQL refuses to write there. Inside a transaction it throws: a database with one
-   * connection would wait for itself.
+   * For reading outside a transaction; PostgreSQL refuses to write there. Throws inside a transaction: a database with
+   * one connection would wait for itself.
    */
   readonly db: Kysely<Tables>;
   /**
-   * Runs `work`, commits, then runs what it left for after. Conflicts with other transactions are tried again: `work` may run more
-   * than once. It must not wait for another transaction, which may be waiting for it.
+   * Runs `work`, commits, then runs the `afterCommit` callbacks. After a conflict with another transaction it retries,
+   * so `work` may run more than once. It must not wait for another transaction, which may be waiting for it.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** Whether as much is under way as it does well side by side: more would only wait. */
+  /** True when the store is saturated: more transactions would only wait. */
   readonly isBusy: boolean;
-  /** How many threads are best claimed side by side. More would be claimed together, but whoever comes next would wait for them. */
+  /**
+   * How many threads to claim in parallel. With more, they would be claimed together, but the next one would wait for
+   * all of them.
+   */
   readonly claimsAtOnce: number;
-  /** Whether the database answers. */
+  /** Resolves if the database answers. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface TransactionOptions {
-  /** Somebody waits for it: it goes ahead of those that nobody does, where they stand in line. */
+  /** True if a caller waits for it. Urgent transactions go ahead of others in the queue. */
   readonly isUrgent?: boolean;
-  /** It may be one of several in a transaction of the database, where that pays: see postgres-group.ts. */
+  /**
+   * Allows the store to combine it with others in one database transaction, where that is faster: see
+   * postgres-group.ts.
+   */
   readonly group?: GroupOptions | undefined;
 }
 
 export interface GroupOptions {
-  /** Only transactions of one kind share one: they do the same, so that they share statements too. */
+  /** Only transactions of one kind are combined: they run the same code, so they can share statements too. */
   readonly kind: 'claim' | 'journal' | 'post' | 'event';
-  /** The row that it locks, and nobody else in the group. For any other lock it has to `runAlone`. */
+  /**
+   * The id of the row that it locks. No two members of a group have the same key. To lock any other row, it has to call
+   * `runAlone`.
+   */
   readonly key: string;
 }
 
-/** A transaction under way. */
+/** An open transaction. */
 export interface Tx {
   readonly dialect: Dialect;
-  /** Statements are sent as soon as they are asked for: those that do not need each other's rows can travel together. */
+  /** Statements are sent immediately, so those that do not need each other's rows can share a round trip. */
   readonly db: Kysely<Tables>;
   /** The database's clock, in milliseconds: gateways' own clocks may differ. */
   now(): number;
   /**
-   * Sends a statement without waiting for its answer. If it fails, so does the transaction, with what `toError` makes of the failure.
-   * It takes a compiled statement and no promise, because the commit may be on its way before the answer is here: from then on only
-   * the database may say no.
+   * Sends a statement without waiting for its answer. If it fails, the transaction fails with the error that `toError`
+   * returns. It takes a compiled statement and not a promise, because the commit may be sent before the answer arrives:
+   * from then on only the database may refuse.
    */
   send<Values extends object, Row>(
     statement: Statement<Values, Row>,
     values: Values,
     toError?: (error: unknown) => unknown,
   ): Sent<Row>;
-  /** Runs a statement before it returns. Only on SQLite, which is in this process: nothing has to be waited for. */
+  /** Runs a statement synchronously. Only on SQLite, which is in this process. */
   runNow<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): readonly Row[];
   /**
-   * To be called before a row is locked, by its id. The lock would not keep the members of a group apart, so a transaction that is one
-   * leaves the group, and its work begins again alone. The row of its own key is its own.
+   * Call it before locking a row, with the row's id. The lock would not keep members of a group apart, so a member
+   * leaves the group and its work starts again alone. A lock on the row that its key names is allowed.
    */
   runAlone(lockedId?: string): void;
-  /** Last work of the transaction, e.g. numbering the events it leaves. */
+  /** Adds work that runs last in the transaction, e.g. numbering its stream events. */
   beforeCommit(work: () => void | Promise<void>): void;
-  /** What the world may learn once it is durable. What it throws is told as a warning: the transaction stands. */
+  /**
+   * Adds a callback for when the transaction is durable, e.g. to publish events. Its errors become warnings, because
+   * the transaction cannot be undone.
+   */
   afterCommit(work: () => void): void;
 }
 
 /** A statement that was sent. */
 export interface Sent<Row> {
-  /** What it returned. Known once the transaction is durable: to be read in `afterCommit`. */
+  /** The returned rows. They are known once the transaction is durable, so read them in `afterCommit`. */
   readonly rows: readonly Row[];
 }

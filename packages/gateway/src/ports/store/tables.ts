@@ -49,7 +49,7 @@ export interface EntityRow {
   display_name: string;
   metadata: Json;
   created_at: number;
-  /** Its messages stay, with a tombstone for an author. */
+  /** The entity's messages stay, with a tombstone as their author. */
   deleted_at: number | null;
 }
 
@@ -64,7 +64,7 @@ export interface AgentRow {
   status: AgentStatus;
   active_space_id: string | null;
   last_error: Json | null;
-  /** Unguessable: the frame of what the gateway itself tells the model. */
+  /** An unguessable tag for the frames in which the gateway itself addresses the model. */
   tag: string;
   created_at: number;
   updated_at: number;
@@ -77,7 +77,7 @@ export interface ThreadRow {
   agent_id: string;
   lease_owner: string | null;
   lease_until: number;
-  /** Raised by every claim: who holds an older one writes nothing any more. */
+  /** Raised by every claim. A worker with an older epoch can no longer write. */
   epoch: number;
   /** The latest session snapshot and the entry it was taken after. */
   state: Json | null;
@@ -91,23 +91,23 @@ export interface ContextRow {
   owner_id: string | null;
   metadata: Json;
   created_at: number;
-  /** 1: made for one call or one answer that is not saved, and so deleted sooner. */
+  /** 1: made for a single call or for an answer that is not saved, and so deleted sooner. */
   is_brief: 0 | 1;
-  /** It was in use until then, as far as the last sweep knows. */
+  /** The last time it was known to be in use. The sweep updates it. */
   used_at: number;
   /** 1: a key gave it to its owner, who need not share a space with the agent. */
   is_given: 0 | 1;
 }
 
-/** A request for a turn that can be recognised when it comes again. */
+/** A request for a turn. If it is sent again, it is recognised by this row. */
 interface TurnRequestRow {
   run_id: string;
   context_id: string;
-  /** Who sent it: keys of two callers never meet. */
+  /** The caller that sent it. Idempotency keys of two callers never collide. */
   caller: string;
   idempotency_key: string | null;
   body_hash: string;
-  /** Of a client that sends the whole conversation: of all that it sent. */
+  /** The hash of the whole conversation, for clients that send all of it. */
   conversation_hash: string | null;
   created_at: number;
 }
@@ -133,14 +133,14 @@ export interface MembershipRow {
   last_seen_seq: number;
 }
 
-/** What the people of a space were last told of an agent's failure there. */
+/** The last failure of an agent that was shown to the people of a space. */
 export interface AgentFailureRow {
   space_id: string;
   entity_id: string;
   run_id: string;
   text: string;
   retry_at: number | null;
-  /** The number of the newest message at that time. */
+  /** The number of the newest message at the time of the failure. */
   after_seq: number;
   failed_at: number;
 }
@@ -157,7 +157,7 @@ export interface MessageRow {
   reply_to: string | null;
   metadata: Json;
   call_id: string | null;
-  /** What its card tells of a call that waits or waited for somebody. */
+  /** What its card shows about a call that waits, or waited, for an answer. */
   call: Json | null;
   client_message_id: string | null;
   status: MessageStatus;
@@ -199,31 +199,31 @@ export interface RunRow {
   usage: Json | null;
   epoch: number;
   config_version: number;
-  /** Takeovers without progress in between, of workers that died or stalled. */
+  /** Takeovers from workers that died or stalled, without progress in between. */
   attempts: number;
   /** The last entry at the last takeover that is not the start of a call: a later one is progress. */
   taken_seq: number;
   /** The worker that runs it. Null for runs of earlier versions. */
   owner: string | null;
-  /** How often its events have been tried, with this time. */
+  /** How often its events have been tried, including this run. */
   attempt: number;
-  /** The run that tried them before. */
+  /** The run of the previous attempt. */
   retry_of: string | null;
-  /** When another worker continued it: a list. */
+  /** The times at which another worker continued it, as a list. */
   takeovers: Json | null;
-  /** Somebody asked for its end. */
+  /** When a cancel was requested. */
   cancel_requested_at: number | null;
-  /** Where `agent.active` was shown, until `agent.inactive` is. */
+  /** The space that was sent `agent.active` and not yet `agent.inactive`. */
   active_in: string | null;
   created_at: number;
   ended_at: number | null;
-  /** What the request of a context asked for beyond the agent's configuration: see domain/contexts/turn-settings.ts. */
+  /** What a request in a context asked for beyond the agent's configuration: see domain/contexts/turn-settings.ts. */
   settings: Json | null;
   /** The answer of a run whose messages were not saved. All others are read from the transcript. */
   answer: Json | null;
 }
 
-/** An image that a tool made. Its bytes are a file of the same name. */
+/** An image that a tool made. Its bytes are a file with the same name. */
 interface ArtifactRow {
   id: string;
   agent_id: string;
@@ -274,7 +274,7 @@ export interface CallRow extends WaitColumns {
   input: Json;
   status: 'planned' | 'started' | 'settled' | 'pending';
   outcome: Json | null;
-  /** The status of the outcome, to count and to search by. */
+  /** The status of the outcome, for counting and searching. */
   outcome_status: string | null;
   idempotency_key: string;
   provider_call_id: string | null;
@@ -295,7 +295,7 @@ export interface WaitColumns {
   waiting_since: number | null;
   space_id: string | null;
   display: Json | null;
-  /** Who may answer, and what an answer must look like, as configured when the call was made. */
+  /** Who may answer, and the schema of an answer, as configured when the call was made. */
   answerers: Json | null;
   answer_schema: Json | null;
   expires_at: number | null;
@@ -304,16 +304,16 @@ export interface WaitColumns {
   answered_by: string | null;
   /** When it was answered, expired or was cancelled. */
   answered_at: number | null;
-  /** Answers that came after the end: kept for operators. */
+  /** Answers that came after the call had ended. They are kept for operators. */
   late_answers: Json | null;
-  /** When the call was last offered to workers. Null for calls that are no jobs. */
+  /** When the call was last offered to workers. Null for calls that are not jobs. */
   offered_at: number | null;
   /** How often it was offered. Each offer is one message to the webhook. */
   offers: Generated<number>;
   claims: Generated<number>;
   /** SHA-256 of the newest claim's token. It stays when the claim lapses, until another worker claims the job. */
   claim_hash: string | null;
-  /** The worker's own name. */
+  /** The name that the worker gave. */
   claimed_by: string | null;
   /** How long the claim lasts after each heartbeat. */
   claim_ms: number | null;
@@ -323,7 +323,7 @@ export interface WaitColumns {
   announce_attempts: Generated<number>;
   /** How often the call has asked for input. */
   rounds: Generated<number>;
-  /** What its tool needs to continue with an answer. Sealed, because only the tool may read it. */
+  /** What its tool needs to continue with an answer. It is encrypted, because only the gateway may read it. */
   resume_state: string | null;
   /** SHA-256 of the tool as it was when approval was requested. Null for other calls, and for those of earlier versions. */
   asked_definition: string | null;
@@ -392,9 +392,9 @@ interface AgentVersionRow {
 interface ChannelRow {
   id: string;
   next_seq: number;
-  /** Events up to here were swept away. */
+  /** Events up to this number were deleted by the sweep. */
   swept_seq: number;
-  /** When the first event was written that is left. Null: none is. 0: not known. */
+  /** When the first remaining event was written. Null: there is none. 0: unknown. */
   oldest_at: number | null;
 }
 
@@ -404,7 +404,7 @@ export interface StreamEventRow {
   type: string;
   payload: Json;
   created_at: number;
-  /** How many keys had been revoked when it was said: see streams/revocations.ts. */
+  /** How many keys had been revoked when the event was written: see streams/revocations.ts. */
   revocations: number;
 }
 
@@ -429,39 +429,39 @@ interface SettingRow {
 /** A tool of an MCP server, as it was approved. */
 export interface McpToolRow {
   id: string;
-  /** Which server: a hash of how it is reached. */
+  /** A hash of the server's address, which identifies it. */
   server_key: string;
   server_name: string;
-  /** The server's own name of it. */
+  /** The server's name for the tool. */
   tool_name: string;
   fingerprint: string;
   definition: Json;
-  /** The definition that the server has now, if it is another one than the approved one. */
+  /** The server's current definition, if it differs from the approved one. */
   held_fingerprint: string | null;
   held_definition: Json | null;
   /** The key that approved it. Null: it was the first definition. */
   approved_by: string | null;
   approved_at: number;
   held_at: number | null;
-  /** Since when the server's list does not have it. */
+  /** Since when the server no longer lists it. */
   gone_at: number | null;
 }
 
 export type McpCredentialKind = 'client' | 'tokens' | 'authorization';
 
-/** What an authorization server gave the gateway for an MCP server. */
+/** Credentials that an authorization server gave the gateway for an MCP server. */
 interface McpCredentialRow {
-  /** A hash of how the server is reached. */
+  /** A hash of the server's address. */
   server_key: string;
   kind: McpCredentialKind;
-  /** JSON, encrypted. */
+  /** Encrypted JSON. */
   sealed: string;
-  /** Of an authorization that somebody is about to give: SHA-256 of its `state`. */
+  /** SHA-256 of the `state` of an authorization that was requested and not given yet. */
   state_hash: string | null;
   updated_at: number;
 }
 
-/** What somebody who signs in may do: what these scopes allow, and what this person may. */
+/** The rights of a signed-in person: those that these scopes allow and this person has. */
 interface GrantColumns {
   scopes: Json;
   entity_id: string | null;
@@ -480,7 +480,7 @@ export interface SessionRow extends GrantColumns {
   hash: string;
 }
 
-/** A link that signs a browser in. The row is deleted a week after its time. */
+/** A link that signs a browser in. The row is deleted a week after it expires. */
 interface SignInLinkRow extends GrantColumns {
   id: string;
   /** SHA-256 of its code, in hexadecimal. */
@@ -489,11 +489,11 @@ interface SignInLinkRow extends GrantColumns {
   revoked_at: number | null;
 }
 
-/** A text that models were given in requests. */
+/** A text that was sent to models. */
 interface RequestTextRow {
   /** SHA-256 of the text. */
   hash: string;
   text: Json;
-  /** When a request had it last, to a day. */
+  /** When a request last contained it, to the day. */
   used_at: number;
 }

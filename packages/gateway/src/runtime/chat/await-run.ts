@@ -4,9 +4,10 @@ import type { Services } from '../../ports/services.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 
 /**
- * Resolves with what came of the run, wherever it runs. Rejects with a signal's reason if that comes first, which the run does not
- * notice. Notices of the bus tell of the end; the store is asked now and then, since a notice can get lost. A store that is away is
- * asked again: the run is stored, and whoever waits must not be told that nothing was done.
+ * Resolves with the answer of the run, on whatever gateway it runs. Rejects with a signal's reason if that is aborted
+ * first; the run goes on. Notices of the bus report the end, and the store is also read from time to time, because a
+ * notice can get lost. If the store is unavailable, it is read again later: the run is stored, so the caller must not
+ * get an error as if nothing had been done.
  */
 export async function awaitRun(
   { store, bus, limits }: Pick<Services, 'store' | 'bus' | 'limits'>,
@@ -38,10 +39,13 @@ function ignoreOutage(error: unknown): undefined {
   if (!(error instanceof StoreUnavailable)) throw error;
 }
 
-/** How many sweeps pass between two looks at the store: enough waiting clients would keep it busy otherwise. */
+/**
+ * How many sweeps pass between two reads of the store. With more frequent reads, many waiting clients would keep it
+ * busy.
+ */
 const LOOK_SWEEPS = 5;
 
-/** Something may have happened since the last look. */
+/** Signals that something may have happened since the last read. */
 class Wake {
   #woken: PromiseWithResolvers<void> = Promise.withResolvers();
 

@@ -4,8 +4,9 @@ import type { TurnRequest } from './turn-request.ts';
 type Asked = Pick<TurnRequest, 'caller' | 'systemText' | 'settings'>;
 
 /**
- * The settings of a run, with the system text that the caller sent. A key may instruct the agent. What an entity sends is
- * kept apart from the instructions: its system text, and its reminder, which a nudge would put into the system role.
+ * The settings of a run, with the system text that the caller sent. A caller with a key may instruct the agent. Texts
+ * of an entity are kept apart from the instructions: its system text, and its reminder, which a nudge would otherwise
+ * put into the system role.
  */
 export function settingsFor({ caller, systemText = '', settings = {} }: Asked): NonNullable<TurnRequest['settings']> {
   if (caller.kind === 'key') return withInstructions(settings, systemText);

@@ -11,12 +11,12 @@ export type ClientToolLimits = Pick<GatewayLimits, 'clientTools' | 'clientToolBy
 
 interface Surroundings {
   readonly limits: ClientToolLimits;
-  /** Whether the agent has a tool of this name. */
+  /** True if the agent has a tool of this name. */
   readonly isTaken: (name: string) => boolean;
   readonly isOfServer: (name: string) => boolean;
 }
 
-/** Throws 422 or 413 for tools of a caller that cannot be offered, with the path of what is wrong. */
+/** Throws 422 or 413 for a caller's tools that cannot be offered, with the path of the problem. */
 export function assertClientTools(tools: readonly ClientTool[], { limits, isTaken, isOfServer }: Surroundings): void {
   if (tools.length === 0) return;
   assertSizes(tools, limits);
@@ -26,9 +26,10 @@ export function assertClientTools(tools: readonly ClientTool[], { limits, isTake
     const problem = toolNameProblem(name);
     if (problem !== undefined) throw invalid(path, problem);
     if (isTaken(name)) throw invalid(path, `must not be "${name}": the agent has a tool of that name.`);
-    // Also while the server is away: the model would take the caller's answer for the server's.
-    if (isOfServer(name)) throw invalid(path, `must not be "${name}": tools of an MCP server are named so.`);
-    if (names.indexOf(name) < index) throw invalid(path, `is "${name}" a second time.`);
+    // This also holds while the server is down: the model would take the caller's answer for the server's.
+    if (isOfServer(name))
+      throw invalid(path, `must not be "${name}": such names belong to the tools of an MCP server.`);
+    if (names.indexOf(name) < index) throw invalid(path, `is "${name}" a second time. Rename one.`);
   }
   try {
     clientToolSet(tools);
@@ -38,7 +39,10 @@ export function assertClientTools(tools: readonly ClientTool[], { limits, isTake
   }
 }
 
-/** All of them are made ready at once, and whatever holds the event loop is in proportion to their values. */
+/**
+ * All tools are prepared in one go, and the time that this blocks the event loop is proportional to the number of
+ * values in their schemas.
+ */
 const MOST_VALUES = 10_000;
 
 function assertSizes(tools: readonly ClientTool[], limits: ClientToolLimits): void {

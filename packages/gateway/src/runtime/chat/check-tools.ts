@@ -12,19 +12,21 @@ import { assertClientTools, type ClientToolLimits } from './check-client-tools.t
 
 export interface ToolCheck {
   readonly config: AgentConfig;
-  /** Names or ids: of the agent's tools, of the registry, or of the client's. */
+  /** Names or ids of the agent's tools, of tools in the registry, or of the client's tools. */
   readonly toolIds: readonly string[];
   readonly clientTools: readonly ClientTool[];
   readonly limits: ClientToolLimits;
-  /** Whether tools of the registry may be added that the agent does not have. */
+  /** True if tools of the registry that the agent does not have may be added. */
   readonly mayAdd: boolean;
 }
 
-/** Returns the tools that have to be added to the agent's for this run. Throws 422 for an id that is nobody's, naming it. */
+/**
+ * Returns the tools that have to be added to the agent's for this run. Throws 422 and names the id if no tool has it.
+ */
 export async function toolsToAdd(db: Kysely<Tables>, registry: Registry, check: ToolCheck): Promise<readonly string[]> {
   const { config, toolIds, clientTools, mayAdd, limits } = check;
   const references = (config.tools ?? []).filter((one) => typeof one === 'string');
-  // A tool of the file comes before one of the registry, which need not be asked for it then.
+  // Tools of the configuration file come before those of the registry, so the registry is not read for them.
   const ofOthers = [...references, ...toolIds].filter((one) => findTool(registry.tools, one) === undefined);
   const rows = await findToolRows(db, [...new Set(ofOthers)]);
   const ofRegistry = Object.fromEntries(rows.map((row) => [row.name, toRegisteredTool(row)]));
@@ -49,13 +51,13 @@ export async function toolsToAdd(db: Kysely<Tables>, registry: Registry, check: 
   return [...added.values()];
 }
 
-/** What a server offers is known only once it is asked: the run finds out. */
+/** A server's tools are known only after it was asked, so the run checks them. */
 function isOfServer({ mcp }: AgentConfig, id: string): boolean {
   return mcp?.servers.some(({ name }) => id.startsWith(`${name}__`)) === true;
 }
 
 function unknownTool(id: string): ApiError {
-  const message = `"${id}" is no tool of the agent or of the registry: give a tool's name or id.`;
+  const message = `"${id}" is not a tool of the agent or the registry: give a tool's name or id.`;
   return new ApiError(422, 'unknown_tool', message, {
     details: { path: 'terminating_config.tool_ids', toolId: id },
   });

@@ -10,22 +10,22 @@ import type { TurnCaller } from './turn-request.ts';
 
 export interface ToldBefore {
   readonly caller: TurnCaller;
-  /** Of the conversation up to the last reply. */
+  /** The hash of the conversation up to the last reply. */
   readonly conversationHash: string;
-  /** What the client says the last reply was. */
+  /** The last reply, as the client sent it. */
   readonly lastReply: string;
 }
 
 /**
- * Finds the context in which exactly this conversation took place and ended with this reply, so that it goes on there, with the results
- * of its tools. Undefined where it was another conversation, where it went on since, and where two contexts would fit: then nobody can
- * tell whose it is.
+ * Finds the context of exactly this conversation that ended with this reply, so that it can continue there, with the
+ * results of its tools. Returns undefined if the conversation is unknown or has continued since, and if two contexts
+ * match: then it is ambiguous.
  */
 export async function findConversation(tx: Tx, told: ToldBefore): Promise<string | undefined> {
   const { caller, conversationHash, lastReply } = told;
   const candidates = await findByConversation(tx.db, { caller: callerId(caller), conversationHash });
   if (candidates.length === 0) return undefined;
-  // Of two requests that continue it at once, the second finds that it went on.
+  // If two requests continue the conversation at once, the second one finds that it has continued.
   await lockRows(tx, { threads: candidates.map(({ contextId }) => contextId) });
   const found: string[] = [];
   for (const turn of candidates)
@@ -33,7 +33,7 @@ export async function findConversation(tx: Tx, told: ToldBefore): Promise<string
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Whether nothing was said in the context after this turn. */
+/** True if nothing was added to the context after this turn. */
 export async function isLast(db: Kysely<Tables>, { runId, contextId }: StartedTurn): Promise<boolean> {
   const last = await db
     .selectFrom('runs')
@@ -45,7 +45,9 @@ export async function isLast(db: Kysely<Tables>, { runId, contextId }: StartedTu
   return last?.id === runId && last.status !== 'running' && (await countWaiting(db, contextId)) === 0;
 }
 
-/** A stream also shows what the model wrote before its calls, so the reply may have more in front. */
+/**
+ * A stream also contains what the model wrote before its calls, so the client's reply may have more text at the start.
+ */
 async function wasAnsweredWith(db: Kysely<Tables>, { runId }: StartedTurn, reply: string): Promise<boolean> {
   const answer = await findAnswer(db, runId);
   if (answer === undefined || answer.status !== 'completed' || !answer.isSaved) return false;

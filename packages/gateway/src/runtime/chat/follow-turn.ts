@@ -6,7 +6,7 @@ import type { Services } from '../../ports/services.ts';
 import { awaitRun } from './await-run.ts';
 import { runEvents } from './run-events.ts';
 
-/** How far a turn has come: its last run, and the calls that wait, if that run was suspended by them. */
+/** The state of a turn: its last run, and the waiting calls if that run was suspended. */
 export interface TurnState {
   readonly answer: RunAnswer;
   readonly waiting: readonly PendingCall[];
@@ -15,11 +15,14 @@ export interface TurnState {
 interface FollowOptions {
   readonly signal: AbortSignal;
   readonly onEvent?: ((event: StreamEvent) => void) | undefined;
-  /** True for calls that somebody else will answer: the turn is followed until that has happened. */
+  /** True for calls that are answered elsewhere. The turn is followed until they are. */
   readonly isAnsweredElsewhere: (call: PendingCall) => boolean;
 }
 
-/** Waits for the end of a turn, over the runs that answers of others continue it in, or until a call waits for our caller. */
+/**
+ * Waits for the end of a turn, including the runs that continue it after answers from elsewhere, or until a call waits
+ * for our caller.
+ */
 export async function followTurn(services: Services, runId: string, options: FollowOptions): Promise<TurnState> {
   const { signal, onEvent, isAnsweredElsewhere } = options;
   for (let current = runId; ; ) {
@@ -32,7 +35,7 @@ export async function followTurn(services: Services, runId: string, options: Fol
   }
 }
 
-/** All calls of the context that wait. Those of an earlier run may still do so when a later one has ended. */
+/** All waiting calls of the context. Calls of an earlier run may still wait after a later run has ended. */
 async function waitingCalls({ store }: Services, contextId: string): Promise<readonly PendingCall[]> {
   const rows = await store.db
     .selectFrom('calls')
@@ -44,7 +47,9 @@ async function waitingCalls({ store }: Services, contextId: string): Promise<rea
   return rows.map(toPendingCall);
 }
 
-/** Waits for the run that continues a suspended turn: its calls are answered by others, or were a moment ago. */
+/**
+ * Waits for the run that continues a suspended turn. Its calls are answered elsewhere, or were answered a moment ago.
+ */
 async function nextRun(
   { store, limits }: Services,
   { runId, contextId }: RunAnswer,
@@ -69,7 +74,10 @@ async function nextRun(
   }
 }
 
-/** Nothing tells of a run that begins in a context. Whoever waits for people can wait for a look at the store. */
+/**
+ * The store is polled, because no event is emitted when a run begins in a context. A turn that waits for people can
+ * also wait for the next poll.
+ */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

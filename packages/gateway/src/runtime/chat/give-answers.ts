@@ -15,8 +15,9 @@ interface Given {
 }
 
 /**
- * Answers calls of the context that wait. Returns the run that has the answers, if all were given before. Throws as
- * POST /api/runs/:runId/tool-results answers: 404, 409, 410 or 422. What is kept all the same is for `keepLate`, after the rollback.
+ * Answers waiting calls of the context. If all answers were given before, returns the run that took them. Throws the
+ * same errors as POST /api/runs/:runId/tool-results: 404, 409, 410 or 422. `keepLate` stores late answers after the
+ * rollback.
  */
 export async function giveAnswers(
   services: Services,

@@ -40,12 +40,12 @@ export async function* runEvents(
   const reader = await readStream(services, { channel: runChannel(runId), after });
   const close = (): void => reader.close();
   signal?.addEventListener('abort', close);
-  // Notices can get lost.
+  // The store is also polled, because notices can get lost.
   const timer = setInterval(() => void reader.look().catch(() => {}), LOOK_MS);
   try {
     if (signal?.aborted === true) return;
     for (let item = await reader.next(); item !== undefined; item = await reader.next()) {
-      // Events were swept away: the run ended long ago, and its answer is kept.
+      // The events were deleted by the sweep: the run ended long ago. Its answer is still stored.
       if (item.kind === 'reset') return;
       yield item.event;
       if (item.event.type === 'run.end') return;

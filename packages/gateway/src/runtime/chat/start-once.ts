@@ -7,13 +7,14 @@ import type { AcceptedTurn, TurnRequest } from './turn-request.ts';
 
 export interface OnceRequest extends TurnRequest {
   readonly identity: RequestIdentity;
-  /** The client says that it sent the request before. */
+  /** True if the client marks the request as a retry. */
   readonly isRetry: boolean;
 }
 
 /**
- * `startTurn` for clients that send a request again without an idempotency key, and say that they do. A retry returns the turn of the
- * newest request with the same body. A request that is no retry starts a turn of its own, whatever was sent before.
+ * `startTurn` for clients that retry without an idempotency key, but mark the request as a retry. A retry returns the
+ * turn of the newest request with the same body. Any other request starts a new turn, even if the same body was sent
+ * before.
  */
 export async function startOnce(
   services: Services,
@@ -27,7 +28,8 @@ export async function startOnce(
   const newest = await findByBody(tx.db, { caller: callerId(caller), bodyHash, since: 0 });
   if (isRetry && newest !== undefined && newest.notedAt >= tx.now() - RETRIED_WITHIN_MS)
     return await repeatOf(tx, newest, caller);
-  // The first attempt may be under way on another gateway, and not stored yet. A retry counts up to the same key, and waits for it.
+  // The first attempt may be running on another gateway and not be stored yet. A retry counts up to the same key, and
+  // waits for it.
   for (let number = numberOf(newest?.key) + 1; ; number++) {
     const numbered = { ...identity, key: `${bodyHash} ${number}` };
     const accepted = await startTurn(services, tx, registry, { ...request, identity: numbered });
@@ -36,8 +38,8 @@ export async function startOnce(
 }
 
 /**
- * The turn that this request started when it came before, as `startOnce` would find it, for doors that have to look up what the request
- * names: that may have another name by now.
+ * The turn that this request started the first time, as `startOnce` would find it. For endpoints that first look up
+ * what the request names: its name may have changed since.
  */
 export async function findStarted(
   tx: Tx,
@@ -53,10 +55,10 @@ export async function findStarted(
   return turn && (await repeatOf(tx, turn, caller));
 }
 
-/** The `openai` package tries three times, each for ten minutes. */
+/** The `openai` package tries three times, for up to ten minutes each. */
 const RETRIED_WITHIN_MS = 60 * 60_000;
 
-/** A space is in no key that a client can send. */
+/** Keys that clients send never contain a space. */
 function numberOf(key: string | null | undefined): number {
   return Number(/ (\d+)$/.exec(key ?? '')?.[1] ?? 0);
 }

@@ -30,18 +30,20 @@ import { giveAnswers } from './give-answers.ts';
 import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from './turn-request.ts';
 
 /*
- * The way into contexts, for every door: the chat endpoints, /v1, useChat, the MCP server. docs/concepts/contexts.md has the whole.
+ * How all endpoints start turns in contexts: the chat endpoints, /v1, useChat, the MCP server. docs/concepts/contexts.md
+ * describes contexts as a whole.
  *
  *   const { runId, contextId } = await store.transaction((tx) => startTurn(services, tx, registry, request));
  *   const answer = await awaitRun(services, runId, { signals: [signal] }); // JSON: await-run.ts
  *   for await (const event of runEvents(services, runId, { signal })) …    // a stream: run-events.ts
  *
- * 1. What `startTurn` returned is durable once the transaction is committed: the run happens, on whatever gateway, whoever waits.
+ * 1. The run that `startTurn` returned is durable once the transaction is committed: it happens on some gateway, even if
+ *    no client waits for it.
  * 2. Turns of a context run one after another, in the order of their requests. A run's id is known before it begins.
  * 3. A repeat of a request (its idempotency key, or the same answers) starts nothing and returns the first run.
- * 4. Everything that is wrong with a request is thrown as an ApiError, before anything is stored and before any model is asked.
- * 5. A turn with calls that wait ends as `suspended`, with `pending` in its answer. Answers continue it in another run, under the
- *    settings of the first: given here with `input: { answers }`, or by POST /api/runs/:runId/tool-results.
+ * 4. All problems of a request are thrown as an ApiError, before anything is stored and before any model is called.
+ * 5. A turn with waiting calls ends as `suspended`, with `pending` in its answer. Answers continue it in another run, with
+ *    the settings of the first. They come with `input: { answers }`, or by POST /api/runs/:runId/tool-results.
  */
 
 /** Accepts a request for a turn: see above. */
@@ -68,20 +70,23 @@ export async function startTurn(
   return { ...accepted, isRepeat: false };
 }
 
-/** The stored id. An entity's right to use the context is checked first, also for a request that turns out to be a repeat. */
+/**
+ * The stored context id. An entity's right to use the context is checked first, even if the request turns out to be a
+ * repeat.
+ */
 async function contextIdOf(tx: Tx, { context, caller }: TurnRequest): Promise<string> {
   if ('contextId' in context)
     return caller.kind === 'key' ? context.contextId : (await getContext(tx.db, context.contextId, caller)).id;
   return context.newId === undefined ? newId(tx.now()) : await newContextId(tx.db, context.newId, caller);
 }
 
-/** The turn that the same request started before, unless the caller may no longer use its context. */
+/** The turn that the same request started before. Throws if the caller may no longer use its context. */
 export async function repeatOf(tx: Tx, turn: StartedTurn, caller: TurnCaller): Promise<AcceptedTurn> {
   if (caller.kind === 'entity') await getContext(tx.db, turn.contextId, caller);
   return { runId: turn.runId, contextId: turn.contextId, isRepeat: true };
 }
 
-/** Keys of two callers never meet. */
+/** Idempotency keys of two callers never collide. */
 export function callerId(caller: TurnCaller): string {
   return caller.kind === 'key' ? `key:${caller.keyId}` : `entity:${caller.entityId}`;
 }
@@ -89,7 +94,7 @@ export function callerId(caller: TurnCaller): string {
 interface Opened {
   readonly context: Context;
   readonly agent: AgentRow;
-  /** Nobody else can know it yet, so nothing waits in it. */
+  /** No other request can know the context yet, so no call waits in it. */
   readonly isNew: boolean;
 }
 
@@ -115,7 +120,7 @@ async function openContext(tx: Tx, request: TurnRequest, id: string): Promise<Op
   return { context, agent, isNew: true };
 }
 
-/** Nobody would answer before somebody resumes the agent. */
+/** A paused agent would not answer before it is resumed. */
 function assertActive({ id, status }: AgentRow): void {
   if (status !== 'active')
     throw new ApiError(409, 'agent_not_active', `Agent "${id}" is ${status}: resume it first.`, {
@@ -164,12 +169,12 @@ function historyOf({ context }: TurnRequest): readonly LanguageModelV4Message[] 
 
 function messagesOf(input: TurnInput): readonly LanguageModelV4Message[] {
   if (!('message' in input || 'call' in input)) return [];
-  // A turn begins with something that was said.
+  // A turn begins with a message, so a direct call gets one.
   const message = 'call' in input ? `Call the tool ${input.call.tool}.` : input.message;
   return [{ role: 'user', content: typeof message === 'string' ? [{ type: 'text', text: message }] : message }];
 }
 
-/** A model that was told nothing makes something up, or its provider refuses the request. */
+/** A model without any message makes something up, or its provider refuses the request. */
 async function assertSomethingSaid(tx: Tx, contextId: string): Promise<void> {
   const said = await tx.db
     .selectFrom('transcript_entries')
@@ -178,14 +183,10 @@ async function assertSomethingSaid(tx: Tx, contextId: string): Promise<void> {
     .limit(1)
     .execute();
   if (said.length > 0 || (await countWaiting(tx.db, contextId)) > 0) return;
-  throw new ApiError(
-    422,
-    'empty_context',
-    `Nothing was said in context "${contextId}" yet: send a message or a prompt.`,
-  );
+  throw new ApiError(422, 'empty_context', `Context "${contextId}" has no messages yet: send a message or a prompt.`);
 }
 
-/** Counted after the insert, with this request. */
+/** Counts after the insert, so this request is included. */
 async function assertRoom(services: Services, tx: Tx, { context: { id }, agent }: Opened): Promise<void> {
   const limit = inboxLimit(agent, services.limits);
   if ((await countWaiting(tx.db, id)) > limit) throw inboxFull(id, limit);

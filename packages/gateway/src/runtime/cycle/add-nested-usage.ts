@@ -4,7 +4,7 @@ import { fenced } from '../lease/lease.ts';
 import type { NestedUsage } from '../tools/sub-agent/nested-usage.ts';
 import type { Cycle } from './cycle.ts';
 
-/** Adds what a sub-agent cost to its run. The answer of the sub-agent does not depend on it. */
+/** Adds the usage of a sub-agent to its run. If that fails, the sub-agent's answer is still used. */
 export async function addNestedUsage(
   { store, logger }: Services,
   { lease, runId }: Cycle,
@@ -13,6 +13,6 @@ export async function addNestedUsage(
   try {
     await fenced(store, lease, (tx) => addRunUsage(tx, runId, { inputTokens, outputTokens, totalTokens }));
   } catch (error) {
-    logger.warn(`What a sub-agent of run ${runId} cost was not counted: ${totalTokens} tokens.`, { error });
+    logger.warn(`The usage of a sub-agent of run ${runId} was not counted: ${totalTokens} tokens.`, { error });
   }
 }

@@ -6,13 +6,14 @@ import { FIRST_PAGE, waitingEvents } from './read-thread.ts';
 import type { ThreadKind } from './thread-kind.ts';
 import { turnRules } from './turn-rules.ts';
 
-/** The mind of an agent: it is told of what arrived in its inbox, and acts only by its tools. */
+/** The thread of an agent: the agent reads the events of its inbox, and acts only through its tools. */
 export const agentThread: ThreadKind = {
   name: 'agent',
   hasSpaces: true,
   runStream: 'steps',
   retriesFailedRuns: true,
-  // The model may read this long after the answer came, so it says that it describes the time of writing.
+  // The model may read this note long after the answer has arrived, so the note says that it describes the time of
+  // writing.
   pendingNote: 'Pending when this was written. Its outcome comes later, as a tool_result event that names this call.',
   async takeEvents({ tx, threadId }, events, { eventsPerCycle }) {
     const isFirstPageEnough = events.length < FIRST_PAGE || eventsPerCycle <= FIRST_PAGE;

@@ -12,11 +12,14 @@ export interface FailedAttempt {
   /** The time of the next attempt. Undefined if there is none. */
   readonly retryAt: number | undefined;
   readonly events: readonly InboxEvent[];
-  /** The space that was told that the agent is active. */
+  /** The space in which the agent was announced as active. */
   readonly announcedSpaceId: string | null;
 }
 
-/** Tells the people who wait for the agent that it failed, and whether it will try again, also those who open the space later. */
+/**
+ * Shows the people who wait for the agent that it failed, and whether it will try again. People who open the space
+ * later see it too.
+ */
 export async function announceFailure(
   services: Services,
   tx: Tx,
@@ -38,8 +41,7 @@ export async function announceFailure(
 }
 
 /**
- * The spaces where the agent was shown as active, and those that its events came from, as long as the agent is a
- * member.
+ * The spaces where the agent was announced as active, and those that its events came from, if the agent is a member.
  */
 async function concernedSpaces(
   tx: Tx,

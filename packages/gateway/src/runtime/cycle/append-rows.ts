@@ -17,7 +17,7 @@ export interface RowPosition {
 /**
  * Appends rows to a thread's transcript and returns them with their numbers. The statements are sent without waiting
  * for the answers. If the stored transcript does not end right before `seq`, the writer's copy is stale: the database
- * refuses the first row, the transaction fails with `StaleTranscript`, and nothing of it remains.
+ * refuses the first row, and the transaction fails with `StaleTranscript` and is rolled back.
  */
 export function appendRows(
   { tx, lease: { threadId } }: HeldThread,
@@ -29,7 +29,7 @@ export function appendRows(
   const toError = (error: unknown): unknown =>
     violatesConstraint(error) ? new StaleTranscript(threadId, { cause: error }) : error;
   sendRows(tx, rows, {
-    // The first row is refused if the copy is stale, and then nothing of the transaction remains.
+    // If the copy is stale, the first row is refused, and the transaction is rolled back.
     each(row, index) {
       if (index === 0) tx.send(insertOne, { ...values, ...row, before: seq - 1 }, toError);
       else tx.send(insertNext, { ...values, ...row, seq: seq + index }, toError);
@@ -86,7 +86,7 @@ const insertAll = statement(
 );
 
 interface PlacedRow extends OneRow {
-  /** Counted from 1 within the rows of a thread. */
+  /** The position among the rows of a thread, counted from 1. */
   readonly position: number;
 }
 

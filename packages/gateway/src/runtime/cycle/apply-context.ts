@@ -4,13 +4,13 @@ import type { CycleTool } from './cycle-tools.ts';
 import type { Questions } from './questions.ts';
 import type { StagedWrites } from './staged-writes.ts';
 
-/** What the writes of a cycle are applied with. */
+/** What is needed to apply the writes of a cycle. */
 export interface ApplyContext {
   readonly services: Services;
   readonly cycle: Cycle;
   readonly stagedWrites: StagedWrites;
   readonly questions: Pick<Questions, 'of'>;
-  /** What would run for a call of the tool, as one text. */
+  /** The definition that a call of the tool would run, as one text. */
   readonly definitionOf: (toolName: string) => Promise<string>;
   readonly toolNamed: (name: string) => CycleTool | undefined;
 }

@@ -17,17 +17,17 @@ import { StagedWriteRefused } from './staged-write-refused.ts';
 import { endUnendedCall } from './unended-calls.ts';
 import { writePendingCall } from './write-pending-call.ts';
 
-/** What is known only once the writes are committed. */
+/** Results that are known only after the writes are committed. */
 export interface Applied {
-  /** Cards that were not opened, because the agent is no longer in the space. */
+  /** Cards that were not opened because the agent is no longer in the space. */
   readonly refusedCards: readonly OpenCard['card'][];
   readonly thread: 'released' | 'held';
   readonly waiting: Waiting;
 }
 
 /**
- * Applies writes in one transaction, in their order. Only the rows of the transcript and of calls go first, because they can be
- * sent together. After the commit, the returned function says what came of it.
+ * Applies writes in one transaction, in their order. Only the rows of the transcript and of calls go first, because
+ * they can be sent together. After the commit, the returned function returns the results.
  */
 export async function applyWrites(
   context: ApplyContext,
@@ -45,7 +45,7 @@ export async function applyWrites(
   for (const write of mergeDeltas(writes)) {
     if (write.kind === 'release-thread') released = releaseAndLook(tx, held.lease);
     else if (write.kind !== 'open-card') {
-      // Most are done at once, and there are some fifty of them in a run of ten steps.
+      // Most writes need no await, and a run of ten steps has about fifty of them.
       const applying = applyWrite(context, tx, write);
       if (applying !== undefined) await applying;
     } else if (!(await openCard(context, tx, write))) refusedCards.push(write.card);
@@ -95,7 +95,7 @@ function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined
       const { as: status, stop, usage, announcedSpaceId } = write;
       return closeRun(services, tx, cycle, { status, stop, usage, announcedSpaceId });
     }
-    // These were applied before all others.
+    // These were already applied.
     case 'entry':
     case 'request-text':
     case 'call-planned':
@@ -105,7 +105,10 @@ function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined
   }
 }
 
-/** A call that was approved, or whose question was answered, ends in another run than the one that asked: both tell. */
+/**
+ * A call that was approved, or whose question was answered, ends in another run than the one that asked. Both streams
+ * get the event.
+ */
 async function tellAskingRun(
   { services, cycle }: ApplyContext,
   tx: Tx,
@@ -116,7 +119,7 @@ async function tellAskingRun(
     emit(services, tx, { channel: runChannel(call.run_id), type, json });
 }
 
-/** Shows the input only with the card: a space that the agent was removed from must not learn what it wrote. */
+/** Shows the input only together with the card: a space that the agent was removed from must not see what it wrote. */
 async function openCard({ services, cycle }: ApplyContext, tx: Tx, { card, unseenInput }: OpenCard): Promise<boolean> {
   const { runId, agent } = cycle;
   const { spaceId, callId } = card;
@@ -132,7 +135,9 @@ async function openCard({ services, cycle }: ApplyContext, tx: Tx, { card, unsee
   return opened !== undefined;
 }
 
-/** The check is sent before the writes, which wait for answers anyway. Nothing is written after a cancel was accepted. */
+/**
+ * The check is sent before the writes, which wait for answers anyway. Nothing is written after a cancel was accepted.
+ */
 async function applyStaged({ cycle, stagedWrites }: ApplyContext, tx: Tx, callId: string): Promise<void> {
   const apply = async (): Promise<void> => {
     try {

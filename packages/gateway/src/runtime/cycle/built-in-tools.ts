@@ -11,7 +11,7 @@ export type BuiltInLimits = Pick<GatewayLimits, 'messageCharacters'>;
 
 const byLimit = new Map<number, ToolSet>();
 
-/** What every agent has. */
+/** The built-in tools of every agent. */
 export function agentBuiltIns({ messageCharacters }: BuiltInLimits): ToolSet {
   const known = byLimit.get(messageCharacters);
   if (known !== undefined) return known;
@@ -26,7 +26,7 @@ export function agentBuiltIns({ messageCharacters }: BuiltInLimits): ToolSet {
   return tools;
 }
 
-/** What every context has: it is in no space, and keeps nothing but its messages. */
+/** The built-in tools of every context. A context is in no space and stores only its messages. */
 export function contextBuiltIns(): ToolSet {
   return outputs;
 }

@@ -4,19 +4,19 @@ import { asJson, fromJson, toJson } from '../../ports/store/json.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import type { KnownSecrets } from '../../telemetry/known-secrets.ts';
 
-/** Things of one kind beyond this many are told as one number. */
+/** If there are more changes of one kind, the rest is shown as a number. */
 const MOST_NAMES = 50;
 const SAMPLE_CHARACTERS = 500;
 const NAME_CHARACTERS = 200;
 
-/** What people must not read in a sample. */
+/** Texts that must not appear in a sample. */
 export interface ChangeGuard {
   readonly secrets: KnownSecrets;
   /** The agent's frame tag. */
   readonly tag: string;
 }
 
-/** What people read of what a call changed. Undefined if it changed nothing. */
+/** What people read about the changes of a call. Undefined if it changed nothing. */
 export function toCallChanges(parts: readonly (Changes | undefined)[], guard: ChangeGuard): Changes | undefined {
   if (parts.every(isEmpty)) return undefined;
   const listed = (of: keyof Changes): readonly Change[] => {
@@ -31,7 +31,7 @@ function isEmpty(part: Changes | undefined): boolean {
   return part === undefined || (part.committed.length === 0 && part.discarded.length === 0);
 }
 
-/** The first of many, and how many more there are of each kind. */
+/** Keeps the first changes of each kind, and counts the rest. */
 function fold(changes: readonly Change[]): readonly Change[] {
   const more = new Map<string, number>();
   for (const { kind, count } of changes.slice(MOST_NAMES)) more.set(kind, (more.get(kind) ?? 0) + count);
@@ -40,7 +40,7 @@ function fold(changes: readonly Change[]): readonly Change[] {
 }
 
 function toSafe({ kind, name, count, sample }: Change, { secrets, tag }: ChangeGuard): Change {
-  // Both are removed before anything is cut: half of one would not be recognised.
+  // Both are removed before the text is cut: a part of one would not be recognised.
   const safe = <T>(value: T): T => hideTagIn(secrets.removeFromAll(value), tag);
   const shown = sample === undefined ? undefined : toSample(safe(asJson(sample)));
   return { kind, name: clip(safe(name), NAME_CHARACTERS), count, ...(shown === undefined ? {} : { sample: shown }) };

@@ -16,8 +16,8 @@ export interface CallOwner {
 type WriteOf<Kind extends CallWrite['kind']> = Extract<CallWrite, { kind: Kind }>;
 
 /**
- * Inserts the calls of new replies, marks calls as started, and writes how calls ended. What happens to a call in the transaction that
- * inserts it is one statement: a tool without effects has often run by then.
+ * Inserts the calls of new replies, marks calls as started, and writes how calls ended. Changes of a call in the
+ * transaction that inserts it are one statement: a tool without effects has often ended before the insert is written.
  */
 export function writeCalls(tx: Tx, owner: CallOwner, writes: readonly Write[]): void {
   const started = new Set(writes.flatMap((write) => (write.kind === 'call-started' ? [write.callId] : [])));

@@ -3,12 +3,12 @@ import { DEFAULT_CONSECUTIVE_NUDGES, DEFAULT_MAX_INVOCATIONS } from '@lastcall/c
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { AgentLimits } from '../../config/agent-limits.ts';
 
-/*
- * A request may ask for less than the agent may use, and never for more. What it asks for beyond that is lowered: the run then ends
- * at the agent's limit, and its answer names the limit.
+/**
+ * A request may ask for less than the agent may use, but not for more. A higher value is lowered: the run then ends at
+ * the agent's limit, and its answer names the limit.
  */
 
-/** The contract of a request, within the agent's own contract. */
+/** The contract of a request, limited by the agent's own contract. */
 export function lowerContract(asked: TerminatingContract, own: AgentConfig['terminating']): TerminatingContract {
   const { consecutiveNudges = DEFAULT_CONSECUTIVE_NUDGES, maxInvocations = DEFAULT_MAX_INVOCATIONS } = asked;
   return {
@@ -18,7 +18,10 @@ export function lowerContract(asked: TerminatingContract, own: AgentConfig['term
   };
 }
 
-/** The rules of a turn within the agent's steps. Under a contract an invocation is a step, so the lower number counts. */
+/**
+ * The rules of a turn, limited by the agent's steps. Under a contract an invocation is a step, so the lower number
+ * counts.
+ */
 export function limitSteps<R extends Pick<TurnOptions, 'terminating'>>(
   rules: R,
   { maxSteps }: Pick<AgentLimits, 'maxSteps'>,

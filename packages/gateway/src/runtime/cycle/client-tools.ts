@@ -5,7 +5,7 @@ import type { ClientTool, TurnSettings } from '../../domain/contexts/turn-settin
 import { toJson } from '../../ports/store/json.ts';
 import { advertisedInput, type CycleTools } from './cycle-tools.ts';
 
-/** Adds the tools that the caller runs itself: without an `execute`, a call of one waits for its answer. */
+/** Adds the tools that the caller runs. They have no `execute`, so a call waits for the caller's answer. */
 export function withClientTools(own: CycleTools, settings: TurnSettings | undefined): CycleTools {
   const { clientTools = [] } = settings ?? {};
   if (clientTools.length === 0) return own;
@@ -19,12 +19,12 @@ export function withClientTools(own: CycleTools, settings: TurnSettings | undefi
   return { ...own, tools: mergeToolSets(own.tools, added), named: (name) => known.get(name) ?? own.named(name) };
 }
 
-/** Throws where a schema cannot be used, or a name cannot be that of a tool. The same tools give the same object. */
+/** Throws if a schema cannot be used or a name is not valid for a tool. Equal tools give the same object. */
 export function clientToolSet(tools: readonly ClientTool[]): ToolSet {
   return mergeToolSets(sets.memo(toJson(tools), { context: tools }));
 }
 
-/** What the tools of callers take in memory: about this many bytes for each character of their JSON. */
+/** The memory that callers' tools take: about this many bytes per character of their JSON. */
 const BYTES_PER_CHARACTER = 16;
 const MOST_BYTES = 64_000_000;
 

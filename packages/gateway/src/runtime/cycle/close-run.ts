@@ -19,14 +19,14 @@ import { CYCLE_FAILED } from './cycle-failure.ts';
 export interface RunEnd {
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly stop: Stop | { readonly reason: 'error'; readonly error: string };
-  /** What programs read in the stop of a failed run. */
+  /** The error code in the stop of a failed run, for programs. */
   readonly code?: string;
   readonly usage?: unknown;
-  /** Whether the events of a failed run are tried again, up to the agent's number of attempts. Default true. */
+  /** True if the events of a failed run are tried again, up to the agent's number of attempts. Default true. */
   readonly retry?: boolean;
-  /** What the people in a space may read about a failure. */
+  /** The text about a failure that people in a space may read. */
   readonly text?: string;
-  /** The space that was told that the agent is active. */
+  /** The space in which the agent was announced as active. */
   readonly announcedSpaceId: string | null;
 }
 
@@ -130,7 +130,7 @@ async function returnEvents(
     if (isLast) await failApprovedCard(services, tx, fromJson(payload));
     else retries.push(at);
   }
-  // The failure of one conversation is no state of the agent.
+  // The failure of one conversation does not change the state of the agent.
   if (kind.retriesFailedRuns)
     await tx.db.updateTable('agents').set({ last_error: error }).where('id', '=', agent.id).execute();
   return {
@@ -142,14 +142,14 @@ async function returnEvents(
 }
 
 /**
- * Ends the card of a call that was approved, or whose question was answered, but whose agent cannot continue. Without this the card would show it as
- * running for ever.
+ * Ends the card of a call that was approved, or whose question was answered, but whose agent cannot continue. Otherwise
+ * the card would show the call as running for ever.
  */
 async function failApprovedCard(services: Services, tx: Tx, event: InboxEvent): Promise<void> {
   if (event.type !== 'tool_result') return;
   const { status } = event.outcome;
   if (status !== 'approved' && status !== 'answered') return;
-  const output = `It was ${status}, and the agent failed before it ran. It runs if an operator redrives it.`;
+  const output = `The call was ${status}, but the agent failed before it ran. It runs if an operator redrives the event.`;
   await updateCard(services, tx, event.callId, { status: 'error', output });
 }
 

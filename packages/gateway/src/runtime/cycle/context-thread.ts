@@ -15,24 +15,24 @@ import { type EventRow, FIRST_PAGE, waitingEvents } from './read-thread.ts';
 import type { ThreadKind } from './thread-kind.ts';
 import { turnRules } from './turn-rules.ts';
 
-/** A plain conversation of the agent's instructions, its tools and messages. One request is one run. */
+/** A plain conversation with the agent's instructions, its tools and messages. One request is one run. */
 export const contextThread: ThreadKind = {
   name: 'context',
   hasSpaces: false,
   runStream: 'whole',
-  // Whoever sent the request is told of the failure, and decides.
+  // The client that sent the request gets the error, and decides whether to try again.
   retriesFailedRuns: false,
   pendingNote: 'Pending when this was written. Its outcome comes later.',
   async takeEvents({ tx, threadId }, events) {
     const all = events.length < FIRST_PAGE ? events : await waitingEvents(tx, threadId, MAX_WAITING);
-    // The oldest request, and every answer: a run may take answers that came after it.
+    // Takes the oldest request and all answers: a run may take answers that came after its request.
     const request = all.find(({ type }) => type === 'chat');
     return [...(request === undefined ? [] : [request]), ...all.filter(({ type }) => type !== 'chat')];
   },
   async requestOf({ tx, threadId }, events) {
     const request = chatOf(events);
     if (request !== undefined && request.isAnswer !== true) return { runId: request.runId, settings: request.settings };
-    // An answer continues the turn that asked, under what that turn was asked for. Somebody else may follow it.
+    // An answer continues the turn that asked, with the settings of that turn. Another client may follow it.
     const { isUnwatched: _, ...before } = await settingsOfAsker(tx.db, threadId, events.flatMap(answeredCall));
     return request === undefined
       ? { settings: before }
@@ -43,7 +43,7 @@ export const contextThread: ThreadKind = {
     const request = events.map(({ event }) => event).find((event) => event.type === 'chat');
     const isResumed = request === undefined || request.isAnswer === true;
     if (isResumed && transcript.progress.stop?.reason === 'suspended') return settled;
-    // Nobody but the gateway may write a frame, such as the summary of what was compacted.
+    // Only the gateway may write a frame, such as the summary of a compaction.
     const messages = hideTagIn(request?.messages ?? [], tag).map((message): Entry => ({ kind: 'message', message }));
     const answers = isResumed ? settled.map((entry): Entry => ({ ...entry, late: true })) : settled;
     return isResumed ? [{ kind: 'turn' }, ...answers, ...messages] : [...answers, { kind: 'turn' }, ...messages];
@@ -68,10 +68,10 @@ export const contextThread: ThreadKind = {
   },
 };
 
-/** A turn begins with something that was said, also one whose reply the caller gives in an empty context. */
+/** A turn begins with a message, even if the caller gives the reply in an empty context. */
 const GIVEN = 'The caller gives the next message.';
 
-/** More requests than may wait are refused long before. */
+/** Requests above the inbox limit are refused long before this number. */
 const MAX_WAITING = 10_000;
 
 function chatOf(events: readonly EventRow[]): ChatEvent | undefined {
@@ -85,7 +85,9 @@ function answeredCall({ type, payload }: EventRow): readonly string[] {
   return event?.type === 'tool_result' ? [event.callId] : [];
 }
 
-/** Configurations of runs. The same one gives the same object, because tools and schemas are compiled once per object. */
+/**
+ * Configurations of runs. Equal settings give the same object, because tools and schemas are compiled once per object.
+ */
 class RunConfigs {
   readonly #known = new WeakMap<AgentConfig, LRUCache<string, AgentConfig>>();
 

@@ -1,8 +1,8 @@
-/** How a cycle is ended early. */
+/** Ends a cycle early. */
 export interface CycleAbort {
   readonly signal: AbortSignal;
   /**
-   * True if somebody asked to cancel the run. Otherwise this gateway cannot continue, and the run stays open for
+   * True if a cancel of the run was requested. Otherwise this gateway cannot continue, and the run stays open for
    * another worker.
    */
   isCancelled(): boolean;

@@ -7,15 +7,15 @@ import type { SubAgentCycle } from '../tools/sub-agent/sub-agent-tool.ts';
 import type { NewArtifact } from './store-artifact.ts';
 import type { ThreadKind } from './thread-kind.ts';
 
-/** What a tool call knows of the cycle that it runs in. */
+/** What a tool call can use of the cycle that it runs in. */
 export interface CycleContext extends SpaceToolContext {
   readonly threadId: string;
   readonly kind: ThreadKind;
-  /** Whom a call may ask. */
+  /** The people whom a call may ask. */
   readonly people: People;
-  /** What sub-agents know of the cycle. */
+  /** What sub-agents can use of the cycle. */
   readonly subAgents: SubAgentCycle;
-  /** Stores what a call made. `isVisible`: for those in the active space, too. */
+  /** Stores what a call made. With `isVisible`, people in the active space may read it too. */
   storeArtifact(artifact: Omit<NewArtifact, 'spaceId'> & { readonly isVisible: boolean }): Promise<StoredArtifact>;
 }
 

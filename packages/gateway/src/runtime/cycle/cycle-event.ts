@@ -6,14 +6,14 @@ import type { Waiting } from '../lease/release-thread.ts';
 import type { ShownCall } from './cycle-state.ts';
 import type { SettlementJson } from './settlement-json.ts';
 
-/** What happens to a running cycle, with all that a decision about it needs. */
+/** What happens in a running cycle, with all data that a decision about it needs. */
 export type CycleEvent =
-  /** The model is asked. From the second attempt on, its last reply broke off. */
+  /** The model is called. From the second attempt on, its last reply was interrupted. */
   | { readonly type: 'step-started'; readonly step: number; readonly attempt: number }
   | { readonly type: 'text-written' | 'reasoning-written'; readonly step: number; readonly text: string }
   /** The model began to write a call. */
   | { readonly type: 'input-started'; readonly callId: string; readonly toolName: string }
-  /** The model wrote more of a call. `text`: what that adds to the text of a message. */
+  /** The model wrote more of a call. `text` is the part that belongs to the text of a message. */
   | { readonly type: 'input-extended'; readonly callId: string; readonly delta: string; readonly text: string }
   /** A call begins to run. */
   | { readonly type: 'call-began'; readonly callId: string; readonly toolName: string; readonly input: unknown }
@@ -40,7 +40,7 @@ export type CycleEvent =
       readonly type: 'run-closed';
       readonly as: 'completed' | 'cancelled';
       readonly thread: 'released' | 'held';
-      /** What waits for a thread that was released. */
+      /** The events that wait for the thread, if it was released. */
       readonly waiting: Waiting;
       /** `unknown`: its messages were removed. */
       readonly rows: readonly TranscriptRow[] | 'unknown';
@@ -60,19 +60,19 @@ export interface CallStarted {
 /** A call was settled, or waits for an answer. */
 export interface CallEnded {
   readonly type: 'call-ended';
-  /** In plain data. */
+  /** The settlement as plain data. */
   readonly settlement: Settlement;
   readonly json: SettlementJson;
   readonly rawInput: string;
   readonly hasStagedWrites: boolean;
 }
 
-/** What another worker had shown of the run, or a card that an approval left running. */
+/** Calls of the run that another worker had shown, or a card that an approval left running. */
 export interface CallsRecovered {
   readonly type: 'calls-recovered';
   readonly cards: readonly string[];
   readonly shown: readonly ShownCall[];
-  /** Calls of a reply that broke off: the model is asked again and gives new ids. */
+  /** Calls of an interrupted reply. The model is called again and gives new ids. */
   readonly lost: readonly ShownCall[];
 }
 
@@ -81,6 +81,6 @@ export interface TurnStopped {
   readonly stop: Stop;
   readonly payload: Json;
   readonly usage: Usage;
-  /** The transcript is compacted before the thread is released. */
+  /** True if the transcript is compacted before the thread is released. */
   readonly isOverBudget: boolean;
 }

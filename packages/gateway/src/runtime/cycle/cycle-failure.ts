@@ -5,17 +5,17 @@ import type { Redact } from '../../telemetry/redact.ts';
 export interface CycleFailure {
   /** For operators: the message of the error, without secrets. */
   readonly message: string;
-  /** For the people in a space. It repeats nothing that a provider, a tool or a library said. */
+  /** For the people in a space. It contains no text of a provider, a tool or a library. */
   readonly text: string;
-  /** Whether another attempt may succeed. */
+  /** True if another attempt may succeed. */
   readonly retry: boolean;
-  /** How the turn itself says that it ended, if it does. */
+  /** How the turn itself ended, if it reported that. */
   readonly stop?: Stop;
-  /** What programs read in the run's stop. */
+  /** The error code in the run's stop, for programs. */
   readonly code?: string;
 }
 
-/** `isUnanswered`: the model was asked, and did not answer. */
+/** `isUnanswered`: the model was called and did not answer. */
 export function toCycleFailure(
   error: unknown,
   redact: Redact,
@@ -31,13 +31,13 @@ export function toCycleFailure(
   return { message, text: modelProblem(error, isUnanswered) ?? CYCLE_FAILED, retry: true };
 }
 
-/** What was stored of the agent cannot be read: the next try would find the same. */
+/** The agent's stored history cannot be read. Another attempt would find the same. */
 export function toHistoryFailure(error: unknown, redact: Redact): CycleFailure {
   const why = redact(error instanceof Error ? error.message : String(error));
   return { message: `${HISTORY_UNREADABLE} ${why}`, text: HISTORY_UNREADABLE, retry: false };
 }
 
-/** The next gateway that works on the run would stop too. */
+/** Another gateway that worked on the run would stop too. */
 export const NO_PROGRESS: CycleFailure = {
   code: 'no_progress',
   message:
@@ -50,8 +50,8 @@ export const NO_PROGRESS: CycleFailure = {
 const HISTORY_UNREADABLE = "The agent's stored history cannot be read.";
 
 export const CYCLE_FAILED = 'Something went wrong while the agent was working.';
-const NEVER_FINISHED = 'The model did not finish in the way that it has to, although it was reminded.';
-const TOO_MANY_REQUESTS_TO_MODEL = 'The model was asked as often as it may be, and did not finish.';
+const NEVER_FINISHED = 'The model did not end with a required tool, although it was reminded.';
+const TOO_MANY_REQUESTS_TO_MODEL = 'The model reached its limit of requests and did not finish.';
 
 const KEY_PROBLEM = 'the provider of its model has no valid key.';
 const NO_MODEL = 'its model does not exist at the provider.';
@@ -59,36 +59,36 @@ const MODEL_PROBLEM = 'its model cannot be used.';
 const TOOL_PROBLEM = 'one of its tools cannot be used.';
 const STATE_PROBLEM = 'its stored state is of another version than its tools.';
 
-/** Our own error codes: a model without its key, package or address, and tools that this gateway cannot use. */
+/** Our own error codes: a model lacks its key, package or address, or this gateway cannot use a tool. */
 const SETUP_BY_CODE: Readonly<Record<string, string>> = {
   model: MODEL_PROBLEM,
   unknown_tool: TOOL_PROBLEM,
   tool_definition: TOOL_PROBLEM,
   tool_set: TOOL_PROBLEM,
   schema: TOOL_PROBLEM,
-  // The stored state waits for a program that can read it.
+  // The stored state can be read only by another version of the program.
   slice_version: STATE_PROBLEM,
 };
 
-/** Names of errors of the providers' packages: a key or a setting is missing, or there is no such model. */
+/** Error names of the providers' packages: a key or a setting is missing, or the model does not exist. */
 const SETUP_BY_NAME: Readonly<Record<string, string>> = {
   AI_LoadAPIKeyError: KEY_PROBLEM,
   AI_LoadSettingError: MODEL_PROBLEM,
   AI_NoSuchModelError: NO_MODEL,
 };
 /**
- * HTTP statuses of providers: the key is refused, it has no right to the model, or there is no such model or address.
+ * HTTP statuses of providers: the key is invalid or has no access to the model, or the model or address does not exist.
  */
 const SETUP_BY_STATUS: Readonly<Record<number, string>> = { 401: KEY_PROBLEM, 403: KEY_PROBLEM, 404: NO_MODEL };
 
-/** What has to be changed first: another attempt would meet the same error. Undefined for all other errors. */
+/** What has to be changed before another attempt can succeed. Undefined for all other errors. */
 function setupProblem(error: unknown): string | undefined {
   const { name, statusCode } = fieldsOf(error);
   const byCode = error instanceof LastcallError ? own(SETUP_BY_CODE, error.code) : undefined;
   return byCode ?? own(SETUP_BY_NAME, name) ?? own(SETUP_BY_STATUS, statusCode);
 }
 
-/** What the model or its provider did. Undefined if it was not the model. */
+/** What went wrong at the model or its provider. Undefined for other errors. */
 function modelProblem(error: unknown, isUnanswered: boolean): string | undefined {
   const { name, statusCode, code } = fieldsOf(error);
   if (code === 'cut_stream') return "The model's answer broke off.";

@@ -2,13 +2,13 @@ import { LastcallError } from '@lastcall/core';
 
 /**
  * The gateway stops before the cycle has ended. The run stays open exactly as it was last written, as if the process
- * had been killed: the worker that takes it over settles what was running, repeats what may run again, and continues
- * with the rest.
+ * had been killed. The worker that takes it over settles the calls that were running, repeats those that may run again,
+ * and continues with the rest.
  */
 export class CycleInterrupted extends LastcallError {
   override readonly name: string = 'CycleInterrupted';
 
   constructor() {
-    super('cycle_interrupted', 'The gateway stops. The run stays open, and another worker goes on with it.');
+    super('cycle_interrupted', 'The gateway stops. The run stays open, and another worker continues it.');
   }
 }

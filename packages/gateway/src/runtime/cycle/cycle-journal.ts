@@ -26,33 +26,32 @@ import { TurnEventReader } from './turn-event-reader.ts';
 import { WriteQueue } from './write-queue.ts';
 
 export interface CycleJournalOptions extends ApplyContext {
-  /** Keeps outputs within their limit, and knows what was cut off. */
+  /** Keeps outputs within their limit, and holds what was cut off. */
   readonly outputs: OutputLimit;
-  /** Knows what the model was asked. */
+  /** Records what the model was sent. */
   readonly requests: RequestNotes;
-  /** They are removed from what is told of the changes of a call. */
+  /** These secrets are removed from the reported changes of a call. */
   readonly secrets: KnownSecrets;
   /**
-   * True if somebody asked to cancel the run: then calls that the abort cut off are settled, and the run ends. Any
-   * other abort is this gateway's own, and nothing is written after it: a call that was cut off may still have had its
-   * effect, so the run stays as it is, and the worker that takes it over treats the call like one that a killed process
-   * left.
+   * True if a cancel of the run was requested: then calls that the abort interrupted are settled, and the run ends. Any
+   * other abort comes from this gateway, and nothing is written after it: an interrupted call may still have had its
+   * effect, so the run stays as it is, and the worker that takes it over treats the call like one of a killed process.
    */
   readonly isCancelled: () => boolean;
   /** When this is aborted, the journal stops waiting for the store. */
   readonly signal: AbortSignal;
-  /** Called after a call changed what the agent keeps (goals, memories, plans, its space). */
+  /** Called after a call changed the agent's stored data (goals, memories, plans, its space). */
   readonly onStaged: () => Promise<void>;
 }
 
 /**
- * The journal of a cycle. It holds the cycle's state, has `decide` say what each event changes, and applies what that wants written.
- * Every transaction is fenced by the thread's epoch, so a worker that lost its lease writes nothing.
+ * The journal of a cycle. It holds the cycle's state, asks `decide` what each event changes, and applies the resulting
+ * writes. Every transaction is fenced by the thread's epoch, so a worker that lost its lease cannot write.
  *
- * A reply and a plain end of a call wait for the next write, or until the turn waits for the model or a tool: nothing takes effect
- * before the records that led to it are durable. What spaces see of a reply that is being written waits for up to 50 ms, and so does what the stream of
- * a context's run tells, but for the first words of a step. All else is
- * written at once.
+ * A reply and a plain end of a call are buffered until the next write, or until the turn waits for the model or a tool:
+ * nothing takes effect before the records that led to it are durable. Events for spaces about a reply that is still
+ * being written are buffered for up to 50 ms, and so are events on the stream of a context's run, except for the first
+ * words of a step. Everything else is written at once.
  */
 export class CycleJournal implements Journal {
   readonly #options: CycleJournalOptions;
@@ -60,13 +59,13 @@ export class CycleJournal implements Journal {
   readonly #reader: TurnEventReader;
   readonly #queue = new WriteQueue((writes) => this.#apply(writes));
   readonly #liveFlush: DelayedFlush;
-  /** The transcript as it is stored. */
+  /** The stored transcript. */
   readonly #rows: TranscriptRow[];
   /** Calls that run without a card, because the agent was removed from the space that would see them. */
   readonly #refusedCards = new Set<string>();
   #state: CycleState;
   #isFlushing = false;
-  /** The model has said something in this step. */
+  /** True if the model has written something in this step. */
   #hasSpoken = false;
   #isClosed = false;
 
@@ -86,17 +85,17 @@ export class CycleJournal implements Journal {
     return this.#state;
   }
 
-  /** Where the agent is. */
+  /** The agent's active space, and the one in which it was announced. */
   get position(): AgentPosition {
     return this.#state.status === 'running' ? this.#state : NOWHERE;
   }
 
-  /** Takes what core reports while the model writes and tools run. */
+  /** Handles the events that core reports while the model writes and tools run. */
   onEvent(turnEvent: TurnEvent): void {
     const event = this.#reader.read(turnEvent);
     if (event === undefined) return;
     const writes = this.#decide(event);
-    // Facts about steps are told with the next write. A step that is asked for again may take long, and is told of soon.
+    // Events about steps are sent with the next write. A retry of a step may take long, so it is reported soon.
     const waits = this.#context.runStream === 'steps' && isSettledSoon(event);
     if (waits && writes.every(({ kind }) => kind === 'live-event')) this.#queue.add(writes);
     else this.#addLive(writes, { isFirst: this.#isFirstOfStep(event) });
@@ -111,7 +110,7 @@ export class CycleJournal implements Journal {
     return undefined;
   }
 
-  /** Writes that a call starts, and its card: a call that was started has a card, whatever happens to this process. */
+  /** Writes that a call starts, together with its card: a started call has a card even if this process dies. */
   start(entry: StartedEntry, { toolName, input }: StartedCall): Promise<void> {
     this.#assertOpen();
     const { callId } = entry;
@@ -194,7 +193,7 @@ export class CycleJournal implements Journal {
     return { type: 'turn-stopped', stop: entry.stop, payload, usage, isOverBudget: isOverBudget(cycle) };
   }
 
-  /** A reply refers to what the model was asked. Nothing is to remain of a run whose messages are not saved. */
+  /** A reply refers to what the model was sent. If the run's messages are not saved, this is not stored either. */
   #toReply(entry: Extract<Entry, { kind: 'reply' }>): CycleEvent {
     const { cycle, requests, services } = this.#options;
     const noted = cycle.settings?.save === false ? undefined : requests.of(entry.step);
@@ -227,7 +226,7 @@ export class CycleJournal implements Journal {
     else this.#liveFlush.schedule();
   }
 
-  /** True for the first that a model says in a step of a run that somebody follows: it is told without delay. */
+  /** The first delta of a step is flushed at once if the run has subscribers. */
   #isFirstOfStep({ type }: CycleEvent): boolean {
     if (!FIRST_WORDS.has(type)) {
       this.#hasSpoken &&= type !== 'step-started';
@@ -249,7 +248,7 @@ export class CycleJournal implements Journal {
     });
   }
 
-  /** After an abort, what spaces saw of the reply is ended by whoever takes the run over. */
+  /** After an abort, the worker that takes the run over ends what spaces saw of the reply. */
   #flush(): void {
     const { signal, isCancelled } = this.#options;
     if (!this.#isClosed && (!signal.aborted || isCancelled())) this.#queue.flush();
@@ -271,8 +270,8 @@ export class CycleJournal implements Journal {
       fenced(services.store, cycle.lease, (_tx, held) => applyWrites(this.#options, held, writes), {
         group: writes.every(isPlain) ? { kind: 'journal', key: cycle.lease.threadId } : undefined,
       });
-    // Retries for as long as the lease surely lasts, so that a short outage of the store does not leave the outcome of
-    // a call in doubt.
+    // Retries while the lease is certain to last, so that a short outage of the store does not leave the outcome of a
+    // call in doubt.
     const applied = (await retryWhileUnavailable(write, { forMs: services.limits.leaseMs, signal }))();
     this.#rows.push(...writes.flatMap((one) => (one.kind === 'entry' ? [toRow(one)] : [])));
     for (const one of writes) if (one.kind === 'request-text') markStored(services.store, one);
@@ -293,7 +292,7 @@ type ShownStart = Omit<CallStarted, 'type' | 'rawInput'>;
 
 const FIRST_WORDS: ReadonlySet<CycleEvent['type']> = new Set(['text-written', 'reasoning-written', 'input-started']);
 
-/** True for what is followed by a write anyway: the end of the step, of the call or of the run. */
+/** True for events that are soon followed by a write: the end of the step, of the call or of the run. */
 function isSettledSoon(event: CycleEvent): boolean {
   return event.type !== 'progress-reported' && (event.type !== 'step-started' || event.attempt === 1);
 }

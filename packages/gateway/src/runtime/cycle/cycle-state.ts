@@ -3,8 +3,9 @@ import type { Waiting } from '../lease/release-thread.ts';
 import type { AgentPosition } from '../tools/built-in-context.ts';
 
 /**
- * How far a cycle has come. It never changes in place: `decide` makes the next state of it. It may be ahead of the store by what waits
- * to be written. If that write fails, the state is thrown away with the cycle, and the run continues from what is stored.
+ * The state of a cycle. It is immutable: `decide` returns the next state. It may be ahead of the store by the writes
+ * that are still buffered. If such a write fails, the state is discarded with the cycle, and the run continues from
+ * what is stored.
  */
 export type CycleState = RunningCycle | EndedCycle;
 
@@ -24,19 +25,19 @@ export interface RunningCycle extends AgentPosition {
 export interface ShownCall {
   readonly callId: string;
   readonly kind: 'message' | 'tool';
-  /** Fixed when the call became visible: entering another space later does not move it. */
+  /** The space is fixed when the call becomes visible: entering another space later does not change it. */
   readonly spaceId: string;
-  /** What was shown so far of a message's text or of a tool's input. */
+  /** The part of a message's text or a tool's input that was shown so far. */
   readonly shownText: string;
 }
 
-/** The end of the run is durable. */
+/** The run has ended, and its end is stored. */
 export interface EndedCycle {
   readonly status: 'ended';
   readonly as: 'completed' | 'failed' | 'cancelled';
-  /** `released` together with the end of the run. */
+  /** `released`: the thread was released together with the end of the run. */
   readonly thread: 'released' | 'held';
-  /** What waits for the thread, if it was released. */
+  /** The events that wait for the thread, if it was released. */
   readonly waiting: Waiting;
   /** All rows, if the end of the run was the last write. Otherwise the stored transcript may hold more. */
   readonly transcript: readonly TranscriptRow[] | 'unknown';

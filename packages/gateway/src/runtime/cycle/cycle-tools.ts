@@ -36,7 +36,7 @@ import { createOutputLimit } from './output-limit.ts';
 import type { Registry } from './registry.ts';
 import { removeSecrets } from './remove-secrets.ts';
 
-/** What the gateway knows of an agent's tool besides how to run it. */
+/** What the gateway knows about an agent's tool besides how to run it. */
 export interface CycleTool {
   readonly name: string;
   readonly isVisible: boolean;
@@ -51,27 +51,27 @@ export interface CycleTool {
 }
 
 export interface CycleTools {
-  /** Those of MCP servers may be others for the next step. */
+  /** The tools of MCP servers may change from step to step. */
   readonly tools: ToolSet;
   /** True if a space sees the calls of any of these tools as cards. */
   readonly isAnyVisible: boolean;
   /** Returns undefined for built-in tools, which are never visible, and for unknown names. */
   named(name: string): CycleTool | undefined;
-  /** False for built-in tools: what they read changes. */
+  /** False for built-in tools, because the data they read changes. */
   isWithoutEffects(name: string): boolean;
-  /** A text that changes with what a tool as data says: another one's results are not its own. */
+  /** A text that changes with the tool's definition. Results of one version are not used for another. */
   versionOf(name: string): string;
   /** The middleware of single tools, by name. */
   readonly middleware: ReadonlyMap<string, readonly MiddlewareConfig[]>;
-  /** Waits a while for MCP servers. */
+  /** Waits for MCP servers, up to a time limit. */
   ready?(options: ReadyOptions): Promise<void>;
-  /** Says why there is no tool of that name, if an MCP server should have it and is not there. */
+  /** Explains why there is no tool of that name, if it belongs to an MCP server that is not available. */
   whyMissing?(name: string): string | undefined;
 }
 
 /**
  * An agent's tools: the built-in ones, which cannot be overridden, and those its configuration names. They are made
- * once for a configuration, because checking them and compiling their schemas takes longer than a cycle.
+ * once per configuration, because checking them and compiling their schemas takes longer than a cycle.
  */
 export function cycleTools(registry: Registry, agent: ToolOwner, builtIns: ToolSet): CycleTools {
   const known = toolsByRegistry.get(registry) ?? new WeakMap<AgentConfig, MadeTools>();
@@ -86,7 +86,7 @@ export function cycleTools(registry: Registry, agent: ToolOwner, builtIns: ToolS
 
 type ToolOwner = Pick<ConfiguredAgent, 'config' | 'registryTools'>;
 
-/** What was made for a configuration, and of which version of the registry's tools. */
+/** The tools that were made for a configuration, and the version of the registry's tools they were made from. */
 interface MadeTools {
   readonly registryTools: RegisteredTools;
   readonly tools: CycleTools;
@@ -113,11 +113,13 @@ function makeTools(registry: Registry, { config, registryTools }: ToolOwner, bui
   };
 }
 
-/** A tool in TypeScript stays the same as long as the process. A sub-agent is what its tools are, too. */
+/**
+ * A tool in TypeScript does not change during the life of the process. The version of a sub-agent includes its tools.
+ */
 function versionOf(one: RegisteredTool, find: (reference: string) => RegisteredTool | undefined): string {
   if (one.kind === 'typescript') return '';
   const parts = new Set<RegisteredTool>([one]);
-  // Those that are added meanwhile are visited too.
+  // The loop also visits parts that are added while it runs.
   for (const part of parts)
     for (const { reference } of namedBySubAgent(part, [])) {
       const named = find(reference);
@@ -128,7 +130,7 @@ function versionOf(one: RegisteredTool, find: (reference: string) => RegisteredT
     .digest('base64');
 }
 
-/** The tool without the number and version of its row. */
+/** The tool without the id and version of its row. */
 function toDefinition(one: RegisteredTool): object {
   if (one.kind === 'typescript') return { name: one.name };
   const { id: _id, version: _version, ...definition } = one;
@@ -136,8 +138,8 @@ function toDefinition(one: RegisteredTool): object {
 }
 
 /**
- * A tool of the file comes before one of the registry: the file may have been given a tool of that name later. Those that come with
- * the gateway are last, so that everybody may have a `complete_task` of their own.
+ * A tool of the configuration file comes before one of the registry, because the name may have been added to the file
+ * later. The tools that come with the gateway are last, so that users can define their own `complete_task`.
  */
 function findRegistered(
   reference: string | ToolConfig,
@@ -147,7 +149,7 @@ function findRegistered(
   if (typeof reference !== 'string') return { ...reference, kind: 'configured' };
   const found = findTool(ofFile, reference) ?? findTool(ofRegistry, reference) ?? findTool(TASK_TOOLS, reference);
   if (found !== undefined) return found;
-  const message = `The agent's configuration names the tool "${reference}", and this gateway has none of that name or id.`;
+  const message = `The agent's configuration names the tool "${reference}", but this gateway has no tool with that name or id.`;
   throw new LastcallError('unknown_tool', message);
 }
 
@@ -166,13 +168,13 @@ function toCycleTool(one: RegisteredTool, tool: ToolSet[string]): CycleTool {
   };
 }
 
-/** The input schema of a tool as a model gets it. */
+/** The input schema of a tool as it is sent to a model. */
 export async function advertisedInput(name: string, tool: ToolSet[string]): Promise<JsonSchemaObject | undefined> {
   const [advertised] = await advertise({ [name]: tool }, { session: createSession(), pendingAnswered: true });
   return advertised?.type === 'function' ? (advertised.inputSchema as JsonSchemaObject) : undefined;
 }
 
-/** `ofRegistry`: the tools of the registry that sub-agents may name. */
+/** `ofRegistry` contains the tools of the registry that sub-agents may name. */
 export function toTool(one: RegisteredTool, registry: Registry, ofRegistry: RegisteredTools = {}): ToolSet[string] {
   if (one.kind === 'typescript') return one.tool;
   const run = runnable(one, registry, ofRegistry);
@@ -186,7 +188,7 @@ export function toTool(one: RegisteredTool, registry: Registry, ofRegistry: Regi
 
 interface RunnableTool {
   readonly tool: AnyTool;
-  /** What it does unless its configuration says otherwise. */
+  /** The default that a configuration can override. */
   readonly effects?: 'none' | 'session';
   readonly timeoutMs?: number;
 }
@@ -200,7 +202,7 @@ function runnable(config: ToolConfig, registry: Registry, ofRegistry: Registered
 }
 
 function imageHost(config: ToolConfig, { images }: Registry): ImageHost {
-  if (images === undefined) throw new LastcallError('model', 'This gateway makes no images.');
+  if (images === undefined) throw new LastcallError('model', 'This gateway cannot make images.');
   return {
     model: images.model,
     maxBytes: () => currentCycle().services.limits.artifactBytes,
@@ -212,7 +214,7 @@ function imageHost(config: ToolConfig, { images }: Registry): ImageHost {
   };
 }
 
-/** Tools of a sub-agent are made when it is first called: it may name itself, by way of others. */
+/** The tools of a sub-agent are made when it is first called, because sub-agents may refer to each other in a cycle. */
 function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgentHost {
   const known = new WeakMap<SubAgentConfig, ToolSet>();
   const all = [registry.tools, ofRegistry, TASK_TOOLS];
@@ -226,7 +228,7 @@ function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgent
     model: (name) => registry.model(name),
     middleware() {
       const { outputBytes } = currentCycle().services.limits;
-      // Nothing is kept of what is cut off: a sub-agent has nothing to read it back with.
+      // The part that is cut off is not stored, because a sub-agent has no tool to read it.
       const { middleware } = createOutputLimit({ outputBytes, keptOutputBytes: outputBytes });
       return [middleware, removeSecrets(registry.outgoing?.secrets.known ?? new KnownSecrets())];
     },
@@ -242,7 +244,7 @@ function subAgentTools(config: SubAgentConfig, registry: Registry, ofRegistry: R
   const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, ofRegistry));
   const waiting = registered.find((one) => one.kind === 'configured' && waits(one));
   if (waiting !== undefined)
-    throw new LastcallError('unknown_tool', `A sub-agent cannot use "${waiting.name}": its calls wait for somebody.`);
+    throw new LastcallError('unknown_tool', `A sub-agent cannot use "${waiting.name}": its calls wait for an answer.`);
   return Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry, ofRegistry)]));
 }
 
@@ -250,7 +252,10 @@ function publicOnly(): Outgoing {
   return { egress: createEgress(), secrets: createSecrets({ env: {}, names: [], known: new KnownSecrets() }) };
 }
 
-/** A tool that somebody else answers. Its own code only asks, so it may run again after a crash. */
+/**
+ * A tool whose calls are answered by a person or another program. Its own code only asks, so it may run again after a
+ * crash.
+ */
 function interactiveTool(config: ToolConfig): { tool: AnyTool; effects: 'session' } {
   const made = dataTool({
     description: config.description,
@@ -258,7 +263,7 @@ function interactiveTool(config: ToolConfig): { tool: AnyTool; effects: 'session
     execute: (_input: unknown, ctx: ToolContext) => {
       const { kind, position } = currentCycle();
       if (kind.hasSpaces && isVisible(config) && position().activeSpaceId === null)
-        return fail('You are in no space, so nobody could answer. Enter one with enter_space first.', {
+        return fail('You have no active space, so no one could answer. Call enter_space first.', {
           code: 'no_active_space',
         });
       const message = toJson({ status: 'pending', pendingToolCallId: ctx.toolCallId, note: kind.pendingNote });

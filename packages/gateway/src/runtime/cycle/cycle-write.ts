@@ -3,17 +3,17 @@ import type { OpenedPending } from '../../domain/pending/open-pending.ts';
 import type { RequestText } from '../../domain/runs/stored-request.ts';
 import type { Json, MessageStatus } from '../../ports/store/tables.ts';
 
-/** One thing that a transaction of the cycle writes. Plain data: it is applied again if the store was away. */
+/** One write of a cycle's transaction. It is plain data, because it is applied again if the store was unavailable. */
 export type Write =
   | EntryWrite
   /** A text that a reply refers to. */
   | ({ readonly kind: 'request-text' } & RequestText)
   | CallWrite
-  /** Applies what the call's tool staged. Refused once a cancel was accepted. */
+  /** Applies the writes that the call's tool staged. Refused once a cancel was accepted. */
   | { readonly kind: 'staged-writes'; readonly callId: string }
   | SpaceEvent
   | LiveEvent
-  /** The end of a call on the run's stream. */
+  /** The end of a call, as an event on the run's stream. */
   | { readonly kind: 'run-event'; readonly type: string; readonly callId: string; readonly json: Json }
   | OpenCard
   | {
@@ -56,7 +56,7 @@ export interface SpaceEvent {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** An event on the run's stream while the turn is under way. */
+/** An event on the run's stream during the turn. */
 export interface LiveEvent {
   readonly kind: 'live-event';
   readonly type: string;
@@ -70,7 +70,10 @@ interface Card {
   readonly input: unknown;
 }
 
-/** If the agent is no longer in the space, no card is opened, nothing of the input is shown, and the shown call is cancelled. */
+/**
+ * Opens a card. If the agent is no longer in the space, no card is opened, the input is not shown, and the shown call
+ * is cancelled.
+ */
 export interface OpenCard {
   readonly kind: 'open-card';
   readonly card: Card;
@@ -78,11 +81,11 @@ export interface OpenCard {
   readonly unseenInput: string;
 }
 
-/** A call that somebody else answers, with the card that asks them. */
+/** A call that waits for an answer, with the card that asks for it. */
 export interface PendingWrite {
   readonly kind: 'pending-call';
   readonly call: Pick<OpenedPending, 'callId' | 'toolName' | 'kind' | 'input' | 'display' | 'expiresAt'>;
-  /** Null if no space sees the call: then operators answer it, and those whom the tool names. */
+  /** Null if no space sees the call. Then operators may answer it, and those that the tool names. */
   readonly spaceId: string | null;
   /** The input as the model wrote it. Undefined if the space saw the model write it. */
   readonly rawInput: string | undefined;

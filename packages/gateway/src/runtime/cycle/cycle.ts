@@ -12,22 +12,22 @@ import type { BuiltInAgent } from '../tools/built-in-context.ts';
 import type { RunningCycle } from './cycle-state.ts';
 import type { ThreadKind } from './thread-kind.ts';
 
-/** What a cycle starts with. How far it has come is its state: cycle-state.ts. */
+/** The data that a cycle starts with. Its progress is in its state: cycle-state.ts. */
 export interface Cycle {
   readonly lease: Lease;
   readonly runId: string;
   readonly number: number;
   readonly kind: ThreadKind;
-  /** What the request of a context asked for. */
+  /** The settings that the request of a context asked for. */
   readonly settings?: TurnSettings | undefined;
   readonly agent: ConfiguredAgent;
-  /** What the thread remembered when the cycle began. */
+  /** The history of the thread when the cycle began. */
   readonly history: History;
-  /** The same, and what happens in the cycle. */
+  /** The history and the events of this cycle. */
   readonly transcript: Transcript;
   /** The transcript rows that the cycle started with. */
   readonly rows: readonly TranscriptRow[];
-  /** Those of them that were written when the run started: the history does not hold them yet. */
+  /** The rows that were written when the run started. The history does not contain them yet. */
   readonly written: readonly TranscriptRow[];
   /** A snapshot of the session, taken at some row of the transcript. */
   readonly state: SessionState | undefined;
@@ -42,7 +42,7 @@ export interface Cycle {
   readonly start: RunningCycle;
 }
 
-/** What has to be known of a run to end it. */
+/** What must be known about a run to end it. */
 export interface EndingRun extends Pick<Cycle, 'lease' | 'runId' | 'kind' | 'settings' | 'answers'> {
   readonly agent: Omit<ConfiguredAgent, 'registryTools'>;
 }
@@ -51,6 +51,6 @@ export interface ConfiguredAgent extends BuiltInAgent {
   readonly tag: string;
   readonly config: AgentConfig;
   readonly limits: AgentLimits;
-  /** The tools of the registry that its configuration names, as they were when the cycle was claimed. */
+  /** The registry's tools that its configuration names, as they were when the cycle was claimed. */
   readonly registryTools: RegisteredTools;
 }

@@ -9,7 +9,9 @@ import { appendEntry, type Decision, type DecisionContext, inTurn } from './deci
 
 type Status = Settlement['outcome']['status'];
 
-/** The end of a call, with all that belongs to it: what the space sees, its rows, its staged writes, its card. */
+/**
+ * The end of a call, with everything that belongs to it: what the space sees, its rows, its staged writes, its card.
+ */
 export function decideCallEnd(state: RunningCycle, event: CallEnded, context: DecisionContext): Decision {
   const { settlement, json } = event;
   const { callId, outcome } = settlement;
@@ -55,7 +57,10 @@ function moveTo(state: RunningCycle, { toolName, input, outcome }: Settlement): 
   return { ...state, activeSpaceId: spaceId, announcedSpaceId: spaceId };
 }
 
-/** Nothing of a failed call remains. A pending call waits, and is not to wait for an answer if the run was cancelled. */
+/**
+ * A failed call leaves no writes. A pending call includes this write because it checks for a cancel: a call of a
+ * cancelled run must not wait for an answer.
+ */
 function stagedWrites({ settlement: { callId, outcome }, hasStagedWrites }: CallEnded): readonly Write[] {
   const isApplied = outcome.status === 'pending' || (outcome.status === 'ok' && hasStagedWrites);
   return isApplied ? [{ kind: 'staged-writes', callId }] : [];

@@ -7,8 +7,9 @@ import { cancelAllShown } from './decide-shown-call.ts';
 import { appendEntry, type Decision, inTurn } from './decision.ts';
 
 /**
- * The turn is over: the run ends, and the thread is released with it, also if more events wait: other threads get their turn first. A
- * transcript that is over its budget is compacted before that. The cycle has ended when this is committed.
+ * The turn is over: the run ends, and the thread is released with it. This also holds if more events wait, because
+ * other threads get their turn first. If the transcript is over its budget, it is compacted before the release. The
+ * cycle has ended when this is committed.
  */
 export function decideStop(state: RunningCycle, { stop, payload, usage, isOverBudget }: TurnStopped): Decision {
   const as = stop.reason === 'aborted' ? 'cancelled' : 'completed';
@@ -23,7 +24,7 @@ export function decideStop(state: RunningCycle, { stop, payload, usage, isOverBu
   );
 }
 
-/** The same writes for a run whose cancel was accepted during its last step. */
+/** The same writes for a run that was cancelled during its last step. */
 export function asCancelled(writes: readonly Write[]): readonly Write[] {
   return writes.map((write) => {
     if (write.kind === 'close-run') return { ...write, as: 'cancelled', stop: ABORTED.stop };

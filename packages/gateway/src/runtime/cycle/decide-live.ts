@@ -4,8 +4,9 @@ import type { LiveEvent } from './cycle-write.ts';
 import type { DecisionContext } from './decision.ts';
 
 /**
- * What the run's stream tells of an event while the turn is under way. The ends of calls are told with their records, and the end of the
- * run with its own. The deltas after a step's last `step.start` concatenate to what is stored: a reply that broke off is asked for again.
+ * The event that the run's stream gets while the turn is running. The ends of calls and of the run are sent with their
+ * records. The deltas after a step's last `step.start` concatenate to what is stored: an interrupted reply is requested
+ * again.
  */
 export function liveEvent(event: CycleEvent, { agent: { tag }, runStream }: DecisionContext): LiveEvent | undefined {
   if (runStream === undefined || runStream === 'ends' || (runStream === 'steps' && WRITTEN.has(event.type)))
@@ -16,7 +17,7 @@ export function liveEvent(event: CycleEvent, { agent: { tag }, runStream }: Deci
     : { kind: 'live-event', type: TYPES[event.type] ?? event.type, payload: hideTagIn(payload, tag) };
 }
 
-/** What the model writes, while it writes it. */
+/** Events about what the model is writing. */
 const WRITTEN: ReadonlySet<CycleEvent['type']> = new Set([
   'text-written',
   'reasoning-written',

@@ -26,7 +26,7 @@ export function extendInput(state: RunningCycle, { callId, delta, text }: EventO
   return call === undefined ? [state, []] : extend(state, call, call.kind === 'tool' ? delta : text);
 }
 
-/** A message is shown as the text it is. Only tools make progress. */
+/** Shows the progress of a tool. Messages have no progress. */
 export function reportProgress(state: RunningCycle, { callId, value }: EventOf<'progress-reported'>): Decision {
   const call = state.shown.get(callId);
   if (call?.kind !== 'tool') return [state, []];
@@ -35,20 +35,20 @@ export function reportProgress(state: RunningCycle, { callId, value }: EventOf<'
 }
 
 /**
- * The reply is complete. Shows the rest of its calls' inputs, which is all of it with providers that do not stream them, and cancels
- * what was shown of calls that it does not contain: they never run.
+ * The reply is complete. Shows the rest of its calls' inputs (all of it, if the provider does not stream inputs), and
+ * cancels shown calls that the reply does not contain: they never run.
  */
 export function showRequested(state: RunningCycle, calls: Extract<Entry, { kind: 'reply' }>['calls']): Decision {
   const inputs = new Map(calls.map(({ callId, input }) => [callId, input]));
   const steps = [...state.shown.values()].map((call) => (current: RunningCycle): Decision => {
     const input = inputs.get(call.callId);
-    if (input === undefined) return cancelShown(current, call.callId, 'It was not asked for.');
+    if (input === undefined) return cancelShown(current, call.callId, 'The complete reply does not contain this call.');
     return extend(current, call, unseenInput(call, input));
   });
   return inTurn(state, ...steps);
 }
 
-/** Opens the card of a visible call, which shows what the space has not seen of it. */
+/** Opens the card of a visible call with the part of the input that the space has not seen. */
 export function startCall(state: RunningCycle, event: CallStarted, context: DecisionContext): Decision {
   const { callId, toolName, spaceId, input, rawInput } = event;
   return inTurn(
@@ -58,7 +58,8 @@ export function startCall(state: RunningCycle, event: CallStarted, context: Deci
       const call = current.shown.get(callId);
       if (current.cards.has(callId) || call === undefined) return [current, []];
       const unseen = unseenInput(call, rawInput);
-      // Added before the card exists: if the call is ended meanwhile, its end must be shown on the card and nowhere else.
+      // Added before the card exists: if the call ends in the meantime, its end must be shown on the card and nowhere
+      // else.
       const cards = new Set(current.cards).add(callId);
       const shown = new Map(current.shown).set(callId, { ...call, shownText: call.shownText + unseen });
       const card = { spaceId: call.spaceId, callId, toolName, input };
@@ -67,7 +68,10 @@ export function startCall(state: RunningCycle, event: CallStarted, context: Deci
   );
 }
 
-/** The agent was removed from the space: it has no card there, and no active space. The space was told with the refusal. */
+/**
+ * The agent was removed from the space: it has no card there, and no active space. The space was already notified with
+ * the refusal.
+ */
 export function refuseCard(state: RunningCycle, { callId, spaceId }: EventOf<'card-refused'>): Decision {
   const activeSpaceId = state.activeSpaceId === spaceId ? null : state.activeSpaceId;
   return [{ ...withoutCard(withoutShown(state, callId), callId), activeSpaceId }, []];
@@ -82,7 +86,7 @@ export function recoverCalls(state: RunningCycle, { cards, shown, lost }: CallsR
   return [next, lost.map((call) => cancelled(call, 'The reply broke off.'))];
 }
 
-/** Ends a shown call that never runs, or a message that was not sent. */
+/** Ends a shown call that will not run, or a message that was not sent. */
 export function cancelShown(state: RunningCycle, callId: string, reason: string): Decision {
   const call = state.shown.get(callId);
   return call === undefined ? [state, []] : [withoutShown(state, callId), [cancelled(call, reason)]];
@@ -132,7 +136,7 @@ export function withoutCard(state: RunningCycle, callId: string): RunningCycle {
   return { ...state, cards };
 }
 
-/** Tells the space that a shown call will not continue. */
+/** Shows the space that a call will not continue. */
 export function cancelled({ callId, kind, spaceId }: Omit<ShownCall, 'shownText'>, reason: string): SpaceEvent {
   return kind === 'message'
     ? { kind: 'space-event', spaceId, type: 'message.cancelled', payload: { streamId: callId, reason } }
@@ -165,7 +169,7 @@ function deltaOf({ callId, kind, spaceId }: Omit<ShownCall, 'shownText'>, delta:
     : { kind: 'space-event', spaceId, type: 'tool-input-delta', payload: { callId, delta } };
 }
 
-/** Empty if what was shown is no beginning of the input, and for a message, whose input is not shown. */
+/** Empty if the input does not begin with what was shown, and for a message, whose input is not shown. */
 function unseenInput({ kind, shownText }: ShownCall, rawInput: string): string {
   return kind === 'tool' && rawInput.startsWith(shownText) ? rawInput.slice(shownText.length) : '';
 }

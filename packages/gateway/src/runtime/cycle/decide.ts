@@ -16,13 +16,13 @@ import {
 } from './decide-shown-call.ts';
 import type { Decision, DecisionContext } from './decision.ts';
 
-/** What an event changes in a cycle, and what has to be written because of it. Pure: the same in, the same out. */
+/** What an event changes in a cycle, and what has to be written because of it. This is a pure function. */
 export function decide(
   state: CycleState,
   event: CycleEvent,
   context: DecisionContext,
 ): readonly [state: CycleState, writes: readonly Write[]] {
-  // The run has ended: what is still reported of its turn is shown to nobody.
+  // The run has ended, so later events of its turn are dropped.
   if (state.status === 'ended') return [state, []];
   if (event.type === 'run-closed') {
     const { as, thread, waiting, rows: transcript } = event;

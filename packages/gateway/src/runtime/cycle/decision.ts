@@ -5,17 +5,17 @@ import type { RunStream } from './thread-kind.ts';
 /** The next state of a running cycle, and what has to be written. */
 export type Decision = readonly [state: RunningCycle, writes: readonly Write[]];
 
-/** What decisions know besides the state: it does not change in a cycle. */
+/** The inputs of decisions besides the state. They do not change during a cycle. */
 export interface DecisionContext {
   readonly runId: string;
   readonly agent: { readonly entityId: string; readonly tag: string };
-  /** What the run's stream tells while the turn is under way. Default: `ends`. */
+  /** Which events the run's stream gets while the turn is running. Default: `ends`. */
   readonly runStream?: RunStream;
   /** True if a space sees the tool's calls as cards. */
   readonly isVisible: (toolName: string) => boolean;
 }
 
-/** Takes one decision after the other, each on the state that the one before left. */
+/** Makes several decisions in order, each on the state that the previous one returned. */
 export function inTurn(state: RunningCycle, ...steps: readonly ((state: RunningCycle) => Decision)[]): Decision {
   let current = state;
   const all: Write[] = [];

@@ -1,7 +1,7 @@
-/** At most twenty flushes a second, and none while the cycle's own transactions write the queued events. */
+/** At most twenty flushes per second, and none while the cycle's own transactions write the queued events. */
 const FLUSH_MS = 50;
 
-/** Writes the queued events of spaces while a slow reply is still coming. */
+/** Writes the queued events of spaces while a slow reply is still arriving. */
 export class DelayedFlush {
   readonly #flush: () => void;
   #timer: NodeJS.Timeout | undefined;

@@ -1,8 +1,8 @@
 import type { Store } from '../../ports/store/store.ts';
 
 /**
- * Every takeover from a worker that did not give its run up counts against the run. A worker that finds its lease lost was slow, and is
- * neither dead nor blocked, so the run did not stop it: its takeover is taken off again.
+ * Every takeover from a worker that did not release its run counts against the run. A worker that notices that it lost
+ * its lease was slow, but not dead or blocked, so the run did not stop it. The takeover is subtracted again.
  */
 export async function excuseTakeover(store: Store, runId: string): Promise<void> {
   await store.transaction((tx) =>

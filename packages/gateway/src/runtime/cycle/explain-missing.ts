@@ -1,10 +1,10 @@
 import type { Middleware } from '@lastcall/core';
 import type { CycleTools } from './cycle-tools.ts';
 
-/** The code of a call of a tool whose MCP server is not there. */
+/** The error code for a call of a tool whose MCP server is not available. */
 const SERVER_UNAVAILABLE = 'server_unavailable';
 
-/** Tells the model that a server is away, where it would read that there is no such tool. */
+/** Tells the model that a server is down, instead of that there is no such tool. */
 export function explainMissing({ whyMissing }: CycleTools): readonly Middleware[] {
   if (whyMissing === undefined) return [];
   return [

@@ -25,7 +25,7 @@ import { endUnendedCall, unendedCalls } from './unended-calls.ts';
 export interface FailedTurn {
   readonly error: unknown;
   readonly redact?: Redact | undefined;
-  /** What the model was asked and did not answer. */
+  /** The request that the model did not answer. */
   readonly request?: UnansweredRequest | undefined;
 }
 
@@ -34,15 +34,13 @@ interface UnansweredRequest extends Omit<NotedRequest, 'request'> {
   readonly request: Omit<FailedRequest, 'beforeSeq'>;
 }
 
-/**
- * Ends a run that cannot continue. Its calls are settled all the same, and its events are tried again if that may help.
- */
+/** Ends a run that cannot continue. Its calls are settled, and its events are tried again if that may help. */
 export async function failRun(
   services: Services,
   cycle: Cycle,
   { error, redact = createRedact(), request }: FailedTurn,
 ): Promise<'failed' | 'cancelled'> {
-  // A provider's error may quote the prompt, and with it the frame tag.
+  // A provider's error may quote the prompt, including the frame tag.
   const hide: Redact = (text) => hideTag(redact(text), cycle.agent.tag);
   const failure = toCycleFailure(error, hide, { isUnanswered: request !== undefined });
   return await fenced(services.store, cycle.lease, (_tx, held) =>
@@ -51,8 +49,8 @@ export async function failRun(
 }
 
 /**
- * Ends everything that is open in one transaction: calls, their cards, and what was shown of an incomplete reply. If a
- * cancel was accepted, the run ends as cancelled although it failed: that is what the caller was told.
+ * Ends everything that is open, in one transaction: calls, their cards, and the shown part of an incomplete reply. If a
+ * cancel was accepted, the run ends as cancelled although it failed, because the caller was already told so.
  */
 export async function closeFailedRun(
   services: Services,
@@ -75,7 +73,7 @@ export async function closeFailedRun(
   });
   const failed = why ?? ({ reason: 'error', error: message } as const);
   const stop = isCancelled ? ({ reason: 'aborted' } as const) : failed;
-  // Read from the store, because the failed turn may not know of the last write.
+  // Read from the store, because the failed turn may not know about the last write.
   const seq = (await lastSeq(tx, held.threadId)) + 1;
   const request = asked && { ...asked.request, beforeSeq: seq };
   const end: EntryRecord = { entry: { kind: 'stop', stop }, request };
@@ -119,7 +117,7 @@ async function settleOpenCalls(
     entries.push({ kind: 'settled', settlement: { ...call, startedAt, endedAt: now } });
     const type = outcome.status === 'error' ? 'tool-call.error' : 'tool-call.cancelled';
     const payload = hideTagIn(call, cycle.agent.tag);
-    // The run that asked for an approval is told of the end too.
+    // The stream of the run that asked for an approval gets the event too.
     for (const runId of new Set([cycle.runId, run_id]))
       emit(services, tx, { channel: runChannel(runId), type, payload });
   }
@@ -140,8 +138,8 @@ async function openCalls(tx: Tx, { runId }: EndingRun): Promise<Selectable<CallR
 }
 
 /**
- * Calls of earlier runs that this one was to run, because somebody had decided on them. One that has begun is in doubt. One that has not
- * waits for the next try, but a cancelled run has none.
+ * Calls of earlier runs that this run was to continue, because they had been approved, denied or answered. A call that
+ * has started is in doubt. Any other waits for the next attempt; if the run was cancelled, there is none.
  */
 async function answeredCalls(
   tx: Tx,

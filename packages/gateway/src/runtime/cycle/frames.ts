@@ -2,7 +2,7 @@ import { renderSituation, type Situation } from '../../domain/agents/describe-ag
 import { framesIn, type History } from '../../domain/consciousness/history.ts';
 import type { Cycle } from './cycle.ts';
 
-/** The frames that the model reads in a cycle. Nobody but the gateway writes one. */
+/** The frames that the model reads in a cycle. Only the gateway writes them. */
 export class Frames {
   readonly #history: History;
   readonly #texts: Set<string>;
@@ -10,8 +10,8 @@ export class Frames {
   #situation: string;
 
   /**
-   * The frames of the cycle's own messages are collected when it starts, because a tool that changes the messages it sees must not be
-   * able to add one. Those before them are the history's.
+   * The frames of the cycle's own messages are collected when it starts, so that a tool that changes the messages it
+   * sees cannot add one. Earlier frames are in the history.
    */
   constructor({ history, transcript, situation, agent }: Cycle) {
     this.#history = history;

@@ -5,8 +5,8 @@ import { release } from '../lease/release-thread.ts';
 import { progressOf } from './last-seq.ts';
 
 /**
- * Releases a thread in good order, whether or not its run is still open, and wakes another worker, because there may be more to do. The
- * takeover that follows says nothing against the run.
+ * Releases a thread in an orderly way, whether or not its run is still open, and wakes another worker, because there
+ * may be more to do. The takeover that follows does not count against the run.
  */
 export async function giveUpThread({ store, engine }: Pick<Services, 'store' | 'engine'>, lease: Lease): Promise<void> {
   await fenced(store, lease, async (tx) => {
@@ -16,7 +16,7 @@ export async function giveUpThread({ store, engine }: Pick<Services, 'store' | '
   });
 }
 
-/** Every takeover of an open run counts one. The one that follows is subtracted in advance. */
+/** Every takeover of an open run adds one. The next takeover is subtracted in advance. */
 async function excuseNextTakeover(tx: Tx, threadId: string): Promise<void> {
   const open = await tx.db
     .selectFrom('runs')

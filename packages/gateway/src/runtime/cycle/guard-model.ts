@@ -5,17 +5,18 @@ import { type FrameGuard, guardMessage } from '../../telemetry/guard-message.ts'
 type Part = Exclude<LanguageModelV4Message['content'], string>[number];
 
 export interface CycleGuard extends FrameGuard {
-  /** What the thread remembers. Its messages are guarded once, and not in each cycle. */
+  /** The history of the thread. Its messages are guarded once, not in each cycle. */
   readonly history: Pick<History, 'sent' | 'hasFrame'>;
 }
 
 /**
- * Wraps the model so that only our own frames carry the frame tag. All requests of a cycle pass through here, so no
+ * Wraps the model so that only our own frames contain the frame tag. All requests of a cycle pass through here, so no
  * text (a tool's output, a late answer, a reason, something the model wrote) can forge an event, even if its author
  * knows the tag.
  */
 export function guardModel(model: LanguageModelV4, guard: CycleGuard): LanguageModelV4 {
-  // A request repeats all messages of the one before. Each is guarded once, so a step does not cost more after many steps.
+  // Each request repeats the messages of the previous one. Each message is guarded once, so the cost of a step does not
+  // grow with the number of steps.
   const { history } = guard;
   const known = new WeakMap<LanguageModelV4Message, LanguageModelV4Message>();
   const guardOnce = (message: LanguageModelV4Message): { message: LanguageModelV4Message; isKept: boolean } => {
@@ -29,7 +30,7 @@ export function guardModel(model: LanguageModelV4, guard: CycleGuard): LanguageM
     prompt: history.sent.next(options.prompt, guardOnce),
   });
   return {
-    // Core checks the version to know how to call the model, so an older model must keep its version.
+    // Core checks the version to know how to call the model, so a model with an older version must keep it.
     specificationVersion: model.specificationVersion,
     provider: model.provider,
     modelId: model.modelId,
@@ -40,8 +41,9 @@ export function guardModel(model: LanguageModelV4, guard: CycleGuard): LanguageM
 }
 
 /**
- * True for a message that the next cycle is shown too, and that would be guarded in the same way: the history's messages are frozen.
- * System messages are compared with the instructions, and a user's text with frames, of which the situation is another one each time.
+ * True for a message that the next cycle sends too, and that would be guarded in the same way. The history's messages
+ * are frozen. System messages are compared with the instructions, and a user's text with frames, of which the situation
+ * differs each time.
  */
 function isRemembered(message: LanguageModelV4Message, history: CycleGuard['history']): boolean {
   if (message.role === 'system' || !Object.isFrozen(message)) return false;
@@ -50,7 +52,7 @@ function isRemembered(message: LanguageModelV4Message, history: CycleGuard['hist
   );
 }
 
-/** All later cycles send it: a model that changes what it was sent must not change it for them. */
+/** All later cycles send this message, so a model must not be able to change it. */
 function freezeGuarded(message: LanguageModelV4Message): LanguageModelV4Message {
   for (const part of message.content as Part[]) Object.freeze(part);
   Object.freeze(message.content);

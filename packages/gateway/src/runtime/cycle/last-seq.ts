@@ -1,13 +1,13 @@
 import type { Tx } from '../../ports/store/store.ts';
 
-/** The number of the last row of a thread's transcript. It is 0 before the first. */
+/** The number of the last row of a thread's transcript, or 0 if there is none. */
 export async function lastSeq(tx: Tx, threadId: string): Promise<number> {
   return await newest(rowsOf(tx, threadId));
 }
 
 /**
- * How far a thread has come: the number of its last row that is not the start of a call. An idempotent call is started again by each
- * worker that takes it over, and may stop each of them.
+ * How far a thread has come: the number of its last row that is not the start of a call. Starts do not count, because
+ * an idempotent call is started again by each worker that takes it over, and may stop each of them.
  */
 export async function progressOf(tx: Tx, threadId: string): Promise<number> {
   return await newest(rowsOf(tx, threadId).where('kind', '!=', 'started'));

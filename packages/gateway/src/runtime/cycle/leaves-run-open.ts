@@ -12,7 +12,7 @@ const THREAD_STAYS_HELD = [
   StaleTranscript,
   CycleInterrupted,
   RunCancelled,
-  // It is unknown whether the last write is stored. Whoever takes the run over reads it there.
+  // It is unknown whether the last write is stored. The worker that continues the run reads it from the store.
   JournalStalled,
 ];
 
@@ -20,7 +20,7 @@ export function keepsThread(error: unknown): boolean {
   return THREAD_STAYS_HELD.some((kind) => error instanceof kind);
 }
 
-/** True for errors that leave the run open: it continues from what is stored. */
+/** True for errors that leave the run open. It continues from what is stored. */
 export function leavesRunOpen(error: unknown): boolean {
   return error instanceof LeaseLost || error instanceof StoreUnavailable || keepsThread(error);
 }

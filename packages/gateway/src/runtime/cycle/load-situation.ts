@@ -14,10 +14,10 @@ import type { AgentRow, Tables } from '../../ports/store/tables.ts';
 /** An agent in more spaces than this learns of the others through `enter_space`. */
 const MAX_SPACES = 50;
 
-/** What an agent keeps, and where it may go. */
+/** An agent's stored data and the spaces it may enter. */
 export type Surroundings = Omit<Situation, 'agent' | 'activeSpaceId'>;
 
-/** Reads the agent and its spaces, goals, memories and plans as they are now. */
+/** Reads the agent and its spaces, goals, memories and plans. */
 export async function loadSituation(db: Kysely<Tables>, agentId: string): Promise<Situation> {
   const [[own], surroundings] = await pipeline(findOwn(db, { agentId }), loadSurroundings(db, agentId));
   const { entity_id = agentId, name = '', active_space_id = null } = own ?? {};

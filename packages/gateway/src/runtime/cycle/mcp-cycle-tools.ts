@@ -16,7 +16,9 @@ import { currentCycle } from './cycle-context.ts';
 import { advertisedInput, type CycleTool, type CycleTools } from './cycle-tools.ts';
 import type { Registry } from './registry.ts';
 
-/** Adds the tools of MCP servers to an agent's own. They are read anew for each step, and stay as they are within one. */
+/**
+ * Adds the tools of MCP servers to an agent's own. They are read again for each step, and do not change within a step.
+ */
 export function withMcpTools(own: CycleTools, config: AgentConfig, registry: Registry): CycleTools {
   const { mcp: pool } = registry;
   const servers = serversOf(config);
@@ -26,7 +28,7 @@ export function withMcpTools(own: CycleTools, config: AgentConfig, registry: Reg
   return made;
 }
 
-/** An agent's own tools are made once, too. */
+/** These tools are also made once, like an agent's own. */
 const madeOf = new WeakMap<CycleTools, CycleTools>();
 
 interface Host {
@@ -37,7 +39,7 @@ interface Host {
 function addTools(own: CycleTools, servers: readonly McpServerConfig[], { pool, files }: Host): CycleTools {
   let shown: readonly McpSnapshot[] = [];
   let merged = own.tools;
-  // Tools of earlier steps stay known: their calls may still be under way.
+  // Tools of earlier steps stay known, because their calls may still be running.
   const known = new Map<string, ServerTool>();
   const toolsNow = (): ToolSet => {
     const connected = servers.map((server) => ({ server, connection: pool.connection(server) }));
@@ -60,7 +62,7 @@ function addTools(own: CycleTools, servers: readonly McpServerConfig[], { pool, 
     isWithoutEffects: (name) => own.isWithoutEffects(name) || known.get(name)?.tool.effects === 'none',
     async ready(options) {
       await Promise.all(servers.map((server) => pool.connection(server).ready(options)));
-      // There may be a thousand: they are made here, so that the step that offers them does not take as long.
+      // There may be a thousand tools. They are made here, so that the step that offers them is not delayed.
       toolsNow();
       await setImmediate();
     },
@@ -71,14 +73,14 @@ function addTools(own: CycleTools, servers: readonly McpServerConfig[], { pool, 
   };
 }
 
-/** A tool of a server, as one agent has it. */
+/** A server's tool with the settings of one agent. */
 interface ServerTool {
   readonly tool: McpTool;
   readonly named: CycleTool;
   version(): string;
 }
 
-/** How many tools stay known that are no longer offered. A server may offer others whenever it is asked. */
+/** How many tools that are no longer offered stay known. A server may offer different tools each time. */
 const MOST_FORMER = 1_000;
 
 function remember(known: Map<string, ServerTool>, added: ReadonlyMap<string, ServerTool>): void {
@@ -86,7 +88,7 @@ function remember(known: Map<string, ServerTool>, added: ReadonlyMap<string, Ser
     known.delete(name);
     known.set(name, one);
   }
-  // In the order in which they were last offered.
+  // The map is in the order in which the tools were last offered.
   for (const name of known.keys()) {
     if (known.size <= added.size + MOST_FORMER) return;
     known.delete(name);
@@ -102,7 +104,7 @@ function toolsOf(
   const tools = new Map<string, ServerTool>();
   for (const definition of connection.snapshot.tools) {
     const name = mcpToolName(server.name, definition.name);
-    // The operator's own tool of that name comes first. A server can take the place of none.
+    // The agent's own tools come first: a server cannot replace one by using its name.
     const isFree = !Object.hasOwn(own, name) && !tools.has(name);
     if (!isFree || allowed?.has(definition.name) === false) continue;
     const tool = mcpTool(definition, server, {
@@ -117,7 +119,7 @@ function toolsOf(
   return tools;
 }
 
-/** Stores what a call returned, for whoever sees the call. */
+/** Stores files that a call returned. The people who see the call may read them. */
 function fileStore(files: ArtifactFiles, isVisible: boolean): StoreFile {
   const cycle = currentCycle();
   return async (bytes, said) => {
@@ -127,7 +129,7 @@ function fileStore(files: ArtifactFiles, isVisible: boolean): StoreFile {
   };
 }
 
-/** The same definition at another address, or with other credentials, is another tool. */
+/** The same definition at another address, or with other credentials, counts as another tool. */
 function versionOf(definition: McpDefinition, server: McpServerConfig): string {
   return createHash('sha256').update(connectionKey(server)).update(fingerprintOf(definition)).digest('base64');
 }

@@ -24,7 +24,7 @@ function isSameStream(one: Told, next: Told): boolean {
   return (['streamId', 'callId', 'step'] as const).every((name) => one.payload[name] === next.payload[name]);
 }
 
-/** Undefined for the stream of the run. */
+/** Undefined for an event on the run's stream. */
 function spaceOf(event: Told): string | undefined {
   return event.kind === 'space-event' ? event.spaceId : undefined;
 }

@@ -38,7 +38,7 @@ export interface ClaimedCycle {
 
 /**
  * Claims a thread and its next cycle in one transaction. Returns undefined if another worker holds the thread or there
- * is nothing to do; the thread is then as free as it was.
+ * is nothing to do; the thread is then not held.
  */
 export async function claimNextCycle(
   services: Services,
@@ -49,7 +49,7 @@ export async function claimNextCycle(
   const claimant = { owner, leaseMs: services.limits.leaseMs };
   const take = async (tx: Tx): Promise<ClaimedCycle | TakenRun | undefined> => {
     const cached = transcriptCache.peek(threadId);
-    // A woken thread usually has work, so the context is loaded in the same round trip that asks for the work.
+    // A woken thread usually has work, so the context is loaded in the same round trip that reads the work.
     const claimed = await claimThread(tx, threadId, claimant, (thread) =>
       pipeline(readThread(thread), loadContext(thread, cached)),
     );
@@ -74,7 +74,7 @@ export async function claimNextCycle(
     const cycle = await findCycle(services, held, registry, { found, loadContext: useContext });
     if (cycle !== undefined) return { lease, cycle };
     release(tx, lease);
-    // A run that was ended here has written to the transcript.
+    // If a run was ended here, the transcript has changed.
     tx.afterCommit(() => (isIdle ? transcriptCache.updateEpoch(lease) : transcriptCache.forget(threadId)));
     return undefined;
   };
@@ -86,15 +86,15 @@ export async function claimNextCycle(
   return cycle === undefined ? undefined : { lease: claimed.lease, cycle };
 }
 
-/** A thread whose open run was taken over. What the run holds was not read yet. */
+/** A thread whose open run was taken over. The contents of the run were not read yet. */
 interface TakenRun {
   readonly lease: Lease;
   readonly runId: string;
 }
 
 /**
- * Reads what a run that was taken over holds. This is a transaction after the one that counted the takeover, because the reading may be
- * what stopped the worker before.
+ * Reads the contents of a run that was taken over. This is a separate transaction after the one that counted the
+ * takeover, because reading them may be what stopped the previous worker.
  */
 async function continueTaken(
   services: Services,
@@ -105,7 +105,8 @@ async function continueTaken(
   try {
     return await nextCycle(services, registry, lease, { transcriptCache, isTaken: true });
   } catch (error) {
-    // The run is not to blame. If the store is still away, this takeover counts when the lease has run out.
+    // The run did not cause this, so the takeover should not count. If the store is still unavailable, it counts once
+    // the lease has run out.
     if (error instanceof StoreUnavailable) await giveUpThread(services, lease).catch(() => {});
     if (!(error instanceof LeaseLost)) throw error;
     await excuseTakeover(services.store, runId);
@@ -117,7 +118,7 @@ function isOpen(found: ThreadRows): found is ThreadRows & Pick<OpenRun, 'open' |
   return found.row !== undefined && found.open !== undefined;
 }
 
-/** Forgets the cached transcript if the transaction failed: then it is unknown what was written. */
+/** Forgets the cached transcript if the transaction failed, because it is unknown what was written. */
 async function forgetOnError<T>(
   transcriptCache: TranscriptCache,
   threadId: string,
@@ -132,11 +133,11 @@ async function forgetOnError<T>(
 }
 
 /**
- * Finds the next cycle of a held thread: the run that a dead worker left open, or a new run for the waiting events.
- * Returns undefined, and releases the thread, if there is neither. A new run, its claimed events and the text that the
+ * Finds the next cycle of a held thread: the run that a dead worker left open, or a new run for the waiting events. If
+ * there is neither, releases the thread and returns undefined. A new run, its claimed events and the text that the
  * model will read are written in one transaction: a crash after it leaves a run to take over, a crash before it leaves
- * waiting events. `reclaim` is given if it is unknown whether the thread was released. `isTaken`: the run was taken over with the claim,
- * which counted that.
+ * waiting events. `reclaim` is given if it is unknown whether the thread was released. `isTaken`: the run was taken
+ * over with the claim, and the takeover was counted there.
  */
 export async function nextCycle(
   services: Services,
@@ -155,8 +156,8 @@ export async function nextCycle(
     if (!isTaken && isOpen(found) && !(await takeOverRun(services, held, registry, { ...found, isLost: false })))
       return undefined;
     const cycle = await findCycle(services, held, registry, { found, loadContext: () => loadContext(held, known) });
-    // Released in the transaction that found nothing: an event that is written meanwhile wakes a worker, which then
-    // finds the thread free.
+    // Released in the transaction that found nothing: an event that is written at the same time wakes a worker, which
+    // then finds the thread free.
     if (cycle === undefined) release(tx, lease);
     return cycle;
   };
@@ -203,7 +204,10 @@ async function findCycle(
   return undefined;
 }
 
-/** Closes the run in the transaction that took its events: no model can be asked about a history that cannot be read. */
+/**
+ * Closes the run in the transaction that took its events: the model cannot be called with a history that cannot be
+ * read.
+ */
 async function closeUnreadable(
   services: Services,
   held: HeldThread,

@@ -21,7 +21,7 @@ import { StagedWrites } from './staged-writes.ts';
 import { storeArtifact } from './store-artifact.ts';
 import { definitionOf } from './tool-definition.ts';
 
-/** A cycle with what its turn is made of. */
+/** A cycle with everything that its turn needs. */
 export interface OpenCycle {
   readonly services: Services;
   readonly registry: WorkerRegistry;
@@ -35,7 +35,7 @@ export interface OpenCycle {
   readonly context: CycleContext;
 }
 
-/** Creates the journal and the tools of a cycle. Throws if the agent cannot work as it is set up. */
+/** Creates the journal and the tools of a cycle. Throws if the agent's setup does not work. */
 export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycle' | 'abort'>): OpenCycle {
   const { services, registry, cycle, abort } = given;
   const { agent, runId, kind, settings } = cycle;

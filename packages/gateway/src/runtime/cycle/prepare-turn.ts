@@ -18,7 +18,7 @@ import { toolLabel } from './tool-label.ts';
 import { UNKEPT_FILES } from './unkept-files.ts';
 import { voidChangedApprovals } from './void-changed-approvals.ts';
 
-/** The turn of a cycle, ready to run, and what the cycle needs after it. */
+/** The turn of a cycle, ready to run, and what the cycle needs afterwards. */
 export interface PreparedTurn {
   readonly turn: TurnOptions;
   readonly model: LanguageModelV4;
@@ -40,9 +40,9 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
   const model = await kind.modelOf(cycle, (name) => registry.model(name));
   const deadline = Date.now() + limits.cycleTimeoutMs;
   await tools.ready?.({
-    // What was approved must still be what runs.
+    // The server is asked again, because what was approved must still be what runs.
     isFresh: Object.keys(cycle.answers).length > 0,
-    // The other half is for the answer.
+    // The other half of the time is for the answer.
     withinMs: limits.cycleTimeoutMs / 2,
     signal: abort.signal,
   });
@@ -76,7 +76,7 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
   return { turn, model, session };
 }
 
-/** The session as the last cycle left it, with the ends of calls whose answers this cycle begins with. */
+/** The session after the last cycle, including the ends of calls whose answers this cycle begins with. */
 function sessionOf({ services, cycle: { history, state, written, agent } }: OpenCycle): Session {
   const session = history.session(state, {
     logger: withoutTag(services.logger, agent.tag),
@@ -102,7 +102,7 @@ function middlewareOf(open: OpenCycle, { modelId }: LanguageModelV4): Middleware
     ...toolMiddleware(new Map(ofTools)),
     requests.middleware,
     ...explainMissing(tools),
-    // Innermost, so that nothing else sees the result before.
+    // This middleware is innermost, so that no other one sees the result before secrets are removed.
     removeSecrets(secretsOf(open.registry)),
   ];
 }

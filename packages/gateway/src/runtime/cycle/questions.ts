@@ -13,10 +13,10 @@ import type { People, PeopleAnswer, Question } from '../tools/mcp/people.ts';
 import type { Cycle } from './cycle.ts';
 import type { CycleContext } from './cycle-context.ts';
 
-/** How often an answer to a question of an open call is looked for. Another gateway may have taken it. */
+/** How often the store is read for an answer to a question of an open call. Another gateway may have received it. */
 const LOOK_MS = 200;
 
-/** What a call that asks stores with its end: see `WaitColumns`. */
+/** What is stored when a call ends with a question: see `WaitColumns`. */
 export interface AskedQuestion extends Question {
   readonly resumeState: string;
 }
@@ -39,7 +39,7 @@ export class Questions implements People {
     this.#options = options;
   }
 
-  /** The question with which the call ends for now. */
+  /** The question that the call ended with for now. */
   of(callId: string): AskedQuestion | undefined {
     return this.#asked.get(callId);
   }
@@ -88,7 +88,8 @@ export class Questions implements People {
         display: { text },
         resultSchema: schema,
         duringCall: ctx.toolCallId,
-        // Withdrawn when the call ends. If its process dies first, the time of the call ends the question.
+        // The question is withdrawn when the call ends. If the process dies first, the question expires with the call's
+        // deadline.
         expiresAt: ctx.deadline,
       };
       const round = await openPending(tx, opened);
@@ -106,7 +107,7 @@ export class Questions implements People {
         db.selectFrom('calls').select(['wait_status', 'answer']).where('id', '=', questionId).executeTakeFirst(),
       );
       if (row?.wait_status === 'resolved' && row.answer !== null) return fromJson<PeopleAnswer>(row.answer);
-      if (row?.wait_status !== 'pending') return { error: 'Nobody answered in time.' };
+      if (row?.wait_status !== 'pending') return { error: 'No one answered in time.' };
     }
   }
 }

@@ -24,10 +24,10 @@ function limitsOf(config: AgentConfig, defaults: Registry['agentLimits']): Agent
 
 const limits = new WeakMap<AgentConfig, { readonly defaults: object; readonly resolved: AgentLimits }>();
 
-// The same JSON gives the same object, because tools and schemas are compiled once per object.
+// Equal JSON gives the same object, because tools and schemas are compiled once per object.
 const configs = new LRUCache<string, AgentConfig>({
   max: 5_000,
-  // With what is made of them, about ten times as many bytes.
+  // With the compiled tools and schemas, this takes about ten times as many bytes.
   maxSize: 20_000_000,
   sizeCalculation: (_config, json) => json.length,
   memoMethod: (json) => fromJson<AgentConfig>(json),

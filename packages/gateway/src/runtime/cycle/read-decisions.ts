@@ -4,9 +4,9 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
 /**
- * Reads the approvals and denials among the events, and the answers to questions. Core needs them as answers, to run the
- * tool or to refuse it; plain results need only be shown to the model. A retried event may have settled its call the
- * first time, or led it to its next question, and then it is left out.
+ * Reads the approvals and denials among the events, and the answers to questions. Core needs them as answers, to run
+ * the tool or to refuse it; plain results are only shown to the model. An event of an earlier attempt may already have
+ * settled its call, or led it to its next question. Such an event is left out.
  */
 export async function readDecisions(
   tx: Tx,

@@ -13,13 +13,13 @@ export interface Past {
   readonly nextSeq: number;
   /** The session as it was at some row of the transcript. */
   readonly state: SessionState | undefined;
-  /** Why it could not be read. Then all of the above is empty but the number of the next row. */
+  /** Why the history could not be read. Then all other fields are empty, except for the number of the next row. */
   readonly flaw?: { readonly error: unknown };
 }
 
 /**
- * Never throws: rows that cannot be read (a damaged database, a row of another version) would make every claim of the thread fail
- * for ever, and what waits for the agent would wait in silence.
+ * Never throws. If rows that cannot be read (a damaged database, a row of another version) threw here, every claim of
+ * the thread would fail for ever, and its events would wait without any error being reported.
  */
 export function readPast(rows: readonly TranscriptRow[], state: Json | null): Past {
   const nextSeq = (rows.at(-1)?.seq ?? 0) + 1;

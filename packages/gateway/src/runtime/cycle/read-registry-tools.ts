@@ -8,8 +8,9 @@ import type { Tables, ToolRow } from '../../ports/store/tables.ts';
 import type { Registry } from './registry.ts';
 
 /**
- * The tools of the registry that a configuration names, and no others: how many there are in all costs nothing. `version` was read
- * with the claim. While it stays the same, the same object comes back without a look at the store, so that tools are made once.
+ * Reads only the registry's tools that a configuration names, so the size of the registry does not matter. `version`
+ * was read with the claim. While it does not change, the same object is returned without reading the store, so that
+ * tools are made once.
  */
 export async function readRegistryTools(
   db: Kysely<Tables>,
@@ -25,7 +26,7 @@ export async function readRegistryTools(
   }
   const rows = await findAll(db, before.references, registry);
   const found = Object.fromEntries(rows.map((row) => [row.name, toolOf(row)]));
-  // Most changes of the registry are of other agents' tools.
+  // Most changes of the registry concern other agents' tools.
   const tools = isSame(before.tools, found) ? before.tools : found;
   known.set(config, { ...before, version, tools });
   return tools;
@@ -55,7 +56,7 @@ function outsideFile(named: readonly NamedTool[], registry: Registry): readonly 
   return named.map(({ reference }) => reference).filter((one) => findTool(registry.tools, one) === undefined);
 }
 
-/** With those that sub-agents among them name, and so on: sub-agents may name each other. */
+/** Also finds the tools that sub-agents among them name, and so on. Sub-agents may name each other. */
 async function findAll(
   db: Kysely<Tables>,
   references: readonly string[],
@@ -75,10 +76,10 @@ function isSame(before: RegisteredTools, now: RegisteredTools): boolean {
   return names.length === Object.keys(before).length && names.every((name) => before[name] === now[name]);
 }
 
-// The same row gives the same object: agents share tools, and what did not change is not made again.
+// The same row gives the same object: agents share tools, and unchanged tools are not made again.
 const tools = new LRUCache<string, RegisteredTool>({
   max: 5_000,
-  // With what is made of them, about ten times as many bytes.
+  // With the compiled tools, this takes about ten times as many bytes.
   maxSize: 20_000_000,
   sizeCalculation: (_tool, key) => key.length,
 });

@@ -15,11 +15,11 @@ import { loadSurroundings, type Surroundings } from './load-situation.ts';
 export type EventRow = Selectable<InboxEventRow>;
 export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'updated_at'> &
   Pick<ThreadRow, 'state' | 'kind' | 'lease_owner'> & {
-    /** How often the registry of tools was changed; null before the first time. */
+    /** How often the registry of tools was changed; null if it never was. */
     readonly tools_version: string | null;
   };
 
-/** What shows whether a thread has something to do. */
+/** The rows that show whether a thread has work. */
 export interface ThreadRows {
   readonly row: ThreadedAgent | undefined;
   /** A run that another worker left open. */
@@ -35,7 +35,7 @@ export async function readThread({ tx, threadId }: LockedThread): Promise<Thread
   return { row: agents[0], open: last?.status === 'running' ? last : undefined, events, last };
 }
 
-/** How many events are read before the agent's own limit is known. Most inboxes hold fewer. */
+/** How many events are read before the agent's own limit is known. Most inboxes contain fewer. */
 export const FIRST_PAGE = 50;
 
 /** What a cycle needs to start. */
@@ -71,7 +71,7 @@ const selectWaiting = (db: Kysely<Tables>, { threadId, now }: WaitingQuery) =>
     .select(COLUMNS.inbox_events)
     .where('thread_id', '=', threadId)
     .where(IS_WAITING)
-    // The statement may wait for the holder of the thread, and finds the events that came meanwhile too.
+    // The statement may wait for the holder of the thread. It then also finds events that arrived in the meantime.
     .where('available_at', '<=', nowOrLater(db, now))
     .orderBy('priority')
     .orderBy('id');
@@ -82,7 +82,7 @@ interface ThreadParams {
 }
 
 const readThreadRows = batchReads<ThreadParams>({ types: { threadId: 'text', now: 'bigint' } })({
-  // The last one. A run that is open is the last: it is closed before another one starts.
+  // Reads the last run. An open run is always the last one, because it is closed before another one starts.
   runs: (db, { threadId }) =>
     db
       .selectFrom('runs')
@@ -90,9 +90,9 @@ const readThreadRows = batchReads<ThreadParams>({ types: { threadId: 'text', now
       .where('thread_id', '=', threadId)
       .orderBy('cycle_no', 'desc')
       .limit(sql.lit(1)),
-  // The limit is a literal: with a parameter, SQLite would plan the query anew each time.
+  // The limit is a literal: with a parameter, SQLite would plan the query each time.
   events: (db, { threadId, now }) => selectWaiting(db, { threadId, now }).limit(sql.lit(FIRST_PAGE)),
-  // After the events: a cycle for an event that came after a change of a tool must know of the change.
+  // Read after the events: if a tool was changed before an event arrived, the event's cycle must see the change.
   agents: (db, { threadId }) =>
     db
       .selectFrom('agents')

@@ -10,8 +10,8 @@ import { unendedCalls } from './unended-calls.ts';
 type Recovered = Omit<CallsRecovered, 'type'>;
 
 /**
- * Finds what another worker had started to show of this run. Calls of a complete reply end when they are settled.
- * Calls of an incomplete reply are lost, because the model is asked again and gives new ids.
+ * Finds the calls of this run that another worker had begun to show. Calls of a complete reply end when they are
+ * settled. Calls of an incomplete reply are lost, because the model is called again and gives new ids.
  */
 export async function findShownCalls(services: Services, cycle: Cycle): Promise<Recovered> {
   const asked = new Set(
@@ -27,8 +27,8 @@ export async function findShownCalls(services: Services, cycle: Cycle): Promise<
 }
 
 /**
- * Finds the cards of approved calls. They are in the space where the approval was asked for, wherever the agent is
- * now, and show the call as running since it was approved.
+ * Finds the cards of approved calls. They are in the space where the approval was requested, even if the agent is now
+ * elsewhere, and have shown the call as running since it was approved.
  */
 export async function findApprovedCalls({ store }: Services, { answers, transcript }: Cycle): Promise<Recovered> {
   const callIds = Object.keys(answers);
@@ -40,15 +40,15 @@ export async function findApprovedCalls({ store }: Services, { answers, transcri
     .where('status', '=', 'running')
     .execute();
   const shown = rows.flatMap(({ call_id: callId, space_id: spaceId }) =>
-    // The input was shown when the approval was asked for.
+    // The input was shown when the approval was requested.
     callId === null ? [] : [{ callId, kind: 'tool' as const, spaceId, shownText: rawInput(transcript, callId) }],
   );
   return { cards: shown.map(({ callId }) => callId), shown, lost: [] };
 }
 
 /**
- * Gives a card to every visible call that was started and has neither a card nor an end, which earlier versions could leave behind. The
- * end of the call is then shown on it.
+ * Adds a card to every visible call that was started and has neither a card nor an end. Earlier versions could leave
+ * such calls behind. The end of the call is then shown on the card.
  */
 export async function showStartedCalls(
   { transcript: { entries, progress } }: Cycle,

@@ -10,20 +10,22 @@ import type { Outgoing } from '../tools/http/http-tool.ts';
 import type { McpServers } from '../tools/mcp/mcp-servers.ts';
 import type { ToolCaches } from './tool-caches.ts';
 
-/** What the gateway's process provides and no database holds: tools, models, metrics. */
+/** What the gateway's process provides and the database does not contain: tools, models, metrics. */
 export interface Registry {
   /** The tools that agents may name. */
   readonly tools: RegisteredTools;
-  /** Returns the model of that name, or the gateway's default without one. Throws if the model is not available. */
+  /**
+   * Returns the model of that name, or the gateway's default if there is no name. Throws if the model is not available.
+   */
   model(name: string | undefined): LanguageModelV4 | Promise<LanguageModelV4>;
-  /** The default limits of agents that set none of their own. */
+  /** The default limits, for agents that do not set their own. */
   readonly agentLimits: AgentLimitsInput;
   readonly metrics?: Metrics | undefined;
-  /** Removes the process's secrets from what is stored: a provider may repeat the key that it refuses. */
+  /** Removes the process's secrets from stored texts: a provider may repeat the key that it refuses. */
   readonly redact?: Redact | undefined;
   /** Connections and secrets of tools. Without it, tools reach the public internet and have no secrets. */
   readonly outgoing?: Outgoing | undefined;
-  /** Encrypts what is stored and nobody is to read. Default: with a key of the store. */
+  /** Encrypts stored values that only the gateway may read. Default: with a key of the store. */
   readonly seal?: Seal | undefined;
   /** The MCP servers of agents. Without it, agents have none of their tools. */
   readonly mcp?: McpServers | undefined;
@@ -31,7 +33,7 @@ export interface Registry {
   readonly images?: { readonly model: FindImageModel; readonly files: ArtifactFiles } | undefined;
 }
 
-/** The same, with what a worker keeps from one cycle to the next. */
+/** A registry, with what a worker keeps from one cycle to the next. */
 export interface WorkerRegistry extends Registry {
   readonly toolCaches: ToolCaches;
 }

@@ -10,7 +10,7 @@ export function secretsOf({ outgoing }: Pick<WorkerRegistry, 'outgoing'>): Known
 
 const NO_SECRETS = new KnownSecrets();
 
-/** Removes the process's secrets from how a call ended, whatever kind of tool it was, before anybody hears of it. */
+/** Removes the process's secrets from the outcome of a call, for every kind of tool, before anything else sees it. */
 export function removeSecrets(secrets: KnownSecrets): Middleware {
   return {
     name: 'remove-secrets',
@@ -18,13 +18,16 @@ export function removeSecrets(secrets: KnownSecrets): Middleware {
   };
 }
 
-/** Removes them from what a tool reports while it runs. */
+/** Removes them from the progress that a tool reports. */
 export function withoutSecrets(event: TurnEvent, secrets: KnownSecrets): TurnEvent {
   if (event.type !== 'tool-call.progress' || secrets.isEmpty) return event;
   return { ...event, value: secrets.removeFromAll(toPlainValue(event.value)) };
 }
 
-/** What a `Map` or an object of a class holds is stored as well, so it is searched as it is stored. */
+/**
+ * The contents of a `Map` or a class instance are stored too, so the value is searched in the form in which it is
+ * stored.
+ */
 function withPlainValue(outcome: Outcome): Outcome {
   return outcome.status === 'ok' ? { ...outcome, value: toPlainValue(outcome.value) } : outcome;
 }

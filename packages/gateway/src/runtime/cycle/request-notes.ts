@@ -11,8 +11,8 @@ export interface NotedRequest {
 }
 
 /**
- * Notes what a cycle's model is asked in each step, beside the conversation. The innermost middleware sees the request as it is sent;
- * turns inside a call have middleware of their own, so this one sees none of theirs.
+ * Records what a cycle's model is sent in each step, besides the conversation. This middleware is innermost, so it sees
+ * the request as it is sent. Turns inside a call have separate middleware, so their requests are not recorded.
  */
 export class RequestNotes {
   readonly middleware: Middleware = {
@@ -27,7 +27,7 @@ export class RequestNotes {
   #before: AskedBeside | undefined;
   #answeredStep = 0;
 
-  /** The same function, whose last text is noted. */
+  /** Wraps the function and records the last text that it returned. */
   observing(observe: () => string): () => string {
     return () => {
       this.#observed = observe();
@@ -58,7 +58,7 @@ export class RequestNotes {
     return { request: { messages: prompt.length, ...hashes }, texts };
   }
 
-  /** Nearly always the same as in the step before. */
+  /** The result is nearly always the same as in the previous step. */
   #beside(given: Beside): AskedBeside {
     const before = this.#before;
     const isSame =
@@ -73,7 +73,7 @@ export class RequestNotes {
   }
 }
 
-/** What a request has beside the conversation. */
+/** The parts of a request besides the conversation. */
 interface Beside {
   readonly system: string;
   readonly observed: string;

@@ -5,8 +5,8 @@ import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Store, Tx } from '../../ports/store/store.ts';
 
 /**
- * Writes texts that are not stored yet, and notes once a day of the others that they are in use: the sweep keeps those. In one order,
- * so that two transactions never wait for each other.
+ * Writes texts that are not stored yet, and marks the others as used once a day, so that the sweep keeps them. The
+ * texts are sorted, so that two transactions cannot deadlock.
  */
 export function writeTexts(tx: Tx, texts: readonly RequestText[]): void {
   const sorted = texts.toSorted((one, other) => (one.hash < other.hash ? -1 : 1));
@@ -50,12 +50,12 @@ interface TextArrays {
   readonly nows: readonly number[];
 }
 
-/** True if the text is known to be stored: most steps write none. */
+/** True if the text is known to be stored. Most steps have no new texts. */
 export function isStored(store: Store, { hash }: RequestText): boolean {
   return cacheOf(store).has(hash);
 }
 
-/** Call it once the transaction that wrote the text was committed. */
+/** Call it after the transaction that wrote the text is committed. */
 export function markStored(store: Store, { hash }: RequestText): void {
   cacheOf(store).set(hash, true);
 }

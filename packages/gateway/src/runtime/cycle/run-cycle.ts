@@ -16,8 +16,8 @@ import { type PreparedTurn, prepareTurn } from './prepare-turn.ts';
 import type { WorkerRegistry } from './registry.ts';
 
 /**
- * Runs one cycle: a turn of core on the agent's consciousness, with a journal on the store. If it fails, the run ends
- * as failed and its events are tried again. It rejects only if the run stays open: the lease is lost, the store is
+ * Runs one cycle: a turn of core on the agent's history, with a journal in the store. If it fails, the run ends as
+ * failed and its events are tried again. It rejects only if the run stays open: the lease is lost, the store is
  * unavailable, the gateway stops, a staged write was refused, or a cancel was accepted before a call's write.
  */
 export async function runCycle(
@@ -42,7 +42,7 @@ export async function runCycle(
     return await compactAfterRun(open, prepared, ended);
   } catch (error) {
     if (leavesRunOpen(error)) throw error;
-    // A provider's error may quote the prompt, and with it the frame tag.
+    // A provider's error may quote the prompt, including the frame tag.
     const safeError = hideTagIn(error, cycle.agent.tag);
     services.logger.error(`Cycle ${cycle.number} of agent ${cycle.agent.id} failed.`, safeError);
     await open?.journal.close();
@@ -55,12 +55,12 @@ export async function runCycle(
     return ended;
   } finally {
     await open?.journal.close();
-    // What tools opened for the cycle is closed with it, however it ended.
+    // Resources that tools opened for the cycle are closed at its end, also after an error.
     await prepared?.session.dispose();
   }
 }
 
-/** What the model was asked last, if that is why the cycle failed. Nothing is to remain of a run that is not saved. */
+/** The last request to the model, if the model did not answer it. It is not stored for a run that is not saved. */
 function unanswered(open: OpenCycle | undefined, prepared: PreparedTurn | undefined): FailedTurn['request'] {
   const noted = open?.cycle.settings?.save === false ? undefined : open?.requests.unanswered();
   if (noted === undefined || prepared === undefined) return undefined;
@@ -72,7 +72,7 @@ function unanswered(open: OpenCycle | undefined, prepared: PreparedTurn | undefi
 async function runPrepared({ context, journal }: OpenCycle, { turn }: PreparedTurn): Promise<EndedCycle> {
   await runInCycle(context, () => runTurn(turn));
   const { state } = journal;
-  if (state.status === 'running') throw new Error('The turn ended, and its end was not written.');
+  if (state.status === 'running') throw new Error('The turn ended, but its end was not written.');
   return state;
 }
 
@@ -91,7 +91,7 @@ async function compactAfterRun(open: OpenCycle, prepared: PreparedTurn, ended: E
   return isCompacted ? { ...ended, transcript: 'unknown' } : ended;
 }
 
-/** Compacts what is stored, because the failed turn may not know of the last writes. */
+/** Compacts the stored transcript, because the failed turn may not know about the last writes. */
 async function compactAfterFailure(open: OpenCycle, { model }: PreparedTurn): Promise<void> {
   const { services, cycle, abort } = open;
   await tryCompacting(open, async () => {
@@ -103,7 +103,10 @@ async function compactAfterFailure(open: OpenCycle, { model }: PreparedTurn): Pr
   });
 }
 
-/** The run is over, so an error here does not fail it. The next cycle tries again. Returns true if something may be written. */
+/**
+ * The run has already ended, so an error here does not fail it. The next cycle tries again. Returns true if something
+ * may have been written.
+ */
 async function tryCompacting({ services, cycle }: OpenCycle, compacting: () => Promise<boolean>): Promise<boolean> {
   try {
     return await compacting();

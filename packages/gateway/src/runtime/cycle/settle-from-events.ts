@@ -11,8 +11,9 @@ type SettledEntry = Extract<Entry, { kind: 'settled' }>;
 
 /**
  * Settles the calls whose answers came as events, in the transaction that claims the events: the model then sees the
- * answer in place of the provisional result. Approvals, denials and answers to questions settle nothing here: core still
- * has to run the tool or refuse it. The stream of the run that made the call is told of its end, long after the run's own.
+ * answer in place of the provisional result. Approvals, denials and answers to questions settle nothing here: core
+ * still has to run the tool or refuse it. The stream of the run that made the call gets the call's end, long after the
+ * run itself has ended.
  */
 export async function settleFromEvents(
   services: Services,
@@ -43,12 +44,12 @@ export async function settleFromEvents(
 
 interface OpenCall {
   readonly runId: string;
-  /** When it began to wait, and when it was answered or expired. */
+  /** When the call began to wait, and when it was answered or expired. */
   readonly startedAt: number;
   readonly endedAt: number;
 }
 
-/** Undefined for a retried event: it has settled its call the first time. */
+/** Undefined for an event of an earlier attempt, which already settled its call. */
 async function findOpen(tx: Tx, callId: string): Promise<OpenCall | undefined> {
   const call = await tx.db
     .selectFrom('calls')
@@ -70,7 +71,7 @@ function outcomeOf({ outcome }: ToolResultEvent): Outcome | undefined {
     case 'error':
       return { status: 'error', code: 'execution', message: outcome.message, text: outcome.message };
     case 'expired': {
-      const message = 'Nobody answered in time.';
+      const message = 'No one answered in time.';
       return { status: 'error', code: 'expired', message, text: message };
     }
     case 'approved':

@@ -4,14 +4,14 @@ import { toJson, withJsonField, withJsonFields } from '../../ports/store/json.ts
 import type { Json } from '../../ports/store/tables.ts';
 import { hideTagInJson } from '../../telemetry/hide-tag.ts';
 
-/** An entry that ends a call, or tells that it waits. */
+/** An entry that ends a call, or says that it waits. */
 export type EndEntry = Parameters<Journal['settle']>[0];
 
-/** The texts of a settlement. All are joined from one text of the input and one of the outcome. */
+/** The JSON texts of a settlement. The input and the outcome are serialized once and used in all of them. */
 export interface SettlementJson {
   /** The row of the transcript. */
   readonly entry: Json;
-  /** The outcome in the call's row: complete, also if what everybody else reads was cut. */
+  /** The outcome in the call's row. It is complete, even if the output was cut for everything else. */
   readonly outcome: Json;
   /** The event on the run's stream. */
   readonly runEvent: Json;
@@ -25,22 +25,22 @@ export interface SerializedEnd {
 }
 
 export interface EndDetails {
-  /** What the call changed of the session. Its events are not kept: what the slices made of them is. */
+  /** The call's changes of the session. Only the resulting slices are stored, not their events. */
   readonly slices: Staged['slices'];
-  /** What people are told that the call changed. */
+  /** The changes of the call that people are shown. */
   readonly changes?: Changes | undefined;
-  /** The outcome before it was cut, or the outcome itself. */
+  /** The full outcome before it was cut, or the outcome itself. */
   readonly fullOutcome: Outcome;
   /** The agent's frame tag. It is hidden from the people who read the settlement. */
   readonly tag: string;
 }
 
 /**
- * Serializes the end of a call, once and right away: the tool may change its result before it is written. The tool has run, whatever
- * it returned: a value that JSON cannot hold is kept as far as it can, and never undoes the call.
+ * Serializes the end of a call, once and immediately, because the tool may change its result before it is written. The
+ * tool has already run: if JSON cannot represent its value, as much as possible is stored, and the call still counts.
  */
 export function serializeEnd(given: EndEntry, details: EndDetails): SerializedEnd {
-  // Of a call that waits, the input and what people are shown are written later: those are copied now.
+  // For a call that waits, the input and the displayed text are written later, so they are copied now.
   return given.settlement.outcome.status === 'pending'
     ? serialize(given, toPlainEntry(given), details)
     : withPlainEntry(given, (plain) => serialize(given, plain, details));
@@ -78,9 +78,7 @@ function serialize(
   };
 }
 
-/**
- * `stored` leaves out when a pending call expires. That is decided in one place, by the pending call's row, and not by a worker's clock.
- */
+/** `stored` leaves out when a pending call expires. Only the pending call's row decides that, not a worker's clock. */
 function outcomeJson(outcome: Outcome): { stored: Json; seen: Json; output: Json | undefined } {
   if (outcome.status === 'pending') {
     const { expiresAt, ...rest } = outcome;

@@ -19,15 +19,17 @@ export function showCards(
       if (named(toolName)?.isVisible !== true) return await next();
       const spaceId = journal.spaceOf(callId);
       if (spaceId !== null && (await journal.showCall({ spaceId, callId, toolName, input }))) return await next();
-      logger.warn(`"${toolName}" is visible, and agent ${agent.id} is in no space: its call is shown to nobody.`);
+      logger.warn(
+        `"${toolName}" is visible, but agent ${agent.id} has no active space: its call is not shown to anyone.`,
+      );
       return addUnseenNote(await next());
     },
   };
 }
 
-const UNSEEN_NOTE = 'Nobody saw this: you are in no space. Enter one with enter_space first, if somebody should.';
+const UNSEEN_NOTE = 'Not shown to anyone: you have no active space. Call enter_space first if people should see it.';
 
-/** Tells the model that nothing was shown. Results other than a success need no note. */
+/** Adds a note for the model that nothing was shown. Only successful results need it. */
 function addUnseenNote(result: unknown): unknown {
   if (!isToolResult(result)) return ok(result, UNSEEN_NOTE);
   return result.status === 'ok' ? ok(result.value, `${result.message}\n${UNSEEN_NOTE}`) : result;

@@ -5,7 +5,7 @@ interface StagedCall {
   readonly attempt: number;
   readonly writes: StagedWrite[];
   readonly changes: Change[];
-  /** What earlier attempts staged. */
+  /** The writes that earlier attempts staged. */
   readonly dropped: readonly Change[];
 }
 
@@ -13,7 +13,7 @@ interface StagedCall {
 export class StagedWrites {
   readonly #byCallId = new Map<string, StagedCall>();
 
-  /** `changes`: what the write changes, for people who read what the call did. */
+  /** `changes` describes what the write changes, for people who read what the call did. */
   stage({ toolCallId, attempt }: ToolContext, write: StagedWrite, changes: readonly Change[]): void {
     const staged = this.#byCallId.get(toolCallId);
     if (staged?.attempt === attempt) {
@@ -21,7 +21,7 @@ export class StagedWrites {
       staged.changes.push(...changes);
       return;
     }
-    // A retry starts from the state before the call, so what an earlier attempt staged is dropped.
+    // A retry starts from the state before the call, so the writes of an earlier attempt are dropped.
     const dropped = staged === undefined ? [] : [...staged.dropped, ...staged.changes];
     this.#byCallId.set(toolCallId, { attempt, writes: [write], changes: [...changes], dropped });
   }
@@ -31,7 +31,7 @@ export class StagedWrites {
     return this.#byCallId.get(callId)?.writes ?? [];
   }
 
-  /** What is changed if the call's writes are applied, or what is dropped if they are not. */
+  /** The changes that are made if the call's writes are applied, or dropped if they are not. */
   changes(callId: string, { isApplied }: { isApplied: boolean }): Changes | undefined {
     const staged = this.#byCallId.get(callId);
     if (staged === undefined) return undefined;

@@ -8,8 +8,8 @@ import type { StoredArtifact } from '../tools/image/store-artifact.ts';
 import type { Cycle } from './cycle.ts';
 
 /**
- * Stores bytes and then their row: whoever finds the row finds the bytes. Not with the settlement of the call, because a call
- * inside a sub-agent has none of its own.
+ * Stores the bytes and then their row, so that every row has its bytes. This is not part of the call's settlement,
+ * because a call inside a sub-agent has none.
  */
 export async function storeArtifact(
   { store }: Services,

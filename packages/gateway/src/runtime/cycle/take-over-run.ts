@@ -20,22 +20,25 @@ import { settingsOfRun } from './settings-of-run.ts';
 import { THREAD_KINDS } from './thread-kinds.ts';
 import { type CycleInputs, toCycle } from './to-cycle.ts';
 
-/** A run that three workers in a row left without any progress would stop the next one too. */
+/** A run that three workers in a row left without progress would probably stop the next one too. */
 const MAX_LOST = 3;
-/** A worker that stays alive may continue its own run this often without progress, for example after outages of the store. */
+/**
+ * How often a worker that stays alive may continue its own run without progress, for example after outages of the
+ * store.
+ */
 const MAX_CONTINUED = 20;
 
 /** An open run, and the agent whose thread was read. */
 export interface OpenRun {
   readonly open: RunRow;
   readonly row: ThreadedAgent;
-  /** True if the worker before died or stalled. False if this worker itself continues the run. */
+  /** True if the previous worker died or stalled. False if this worker continues its own run. */
   readonly isLost: boolean;
 }
 
 /**
- * Takes an open run over. Returns false if it ends the run instead, because the workers before made no progress, and releases the
- * thread. This parses nothing of what the run holds: that may be what stopped them.
+ * Takes over an open run. If the previous workers made no progress, it ends the run instead, releases the thread and
+ * returns false. It does not parse the contents of the run, because that may be what stopped them.
  */
 export async function takeOverRun(
   services: Services,
@@ -70,11 +73,11 @@ async function recordTakeover(
     .set({ epoch: lease.epoch, attempts, taken_seq: progress, owner: row.lease_owner, takeovers: toJson(takeovers) })
     .where('id', '=', open.id)
     .execute();
-  // The calls that asked are no longer open.
+  // The calls that asked these questions are no longer open.
   await withdrawQuestions(services, tx, { runId: open.id, agentId: row.id });
   const { at: _at, ...told } = takeover;
   emit(services, tx, { channel: runChannel(open.id), type: 'run.taken', payload: { runId: open.id, ...told } });
-  // Those since the last progress: a call that is started again by each worker adds rows and is none.
+  // Counts takeovers since the last progress. A call that each worker starts again adds rows, but that is not progress.
   const here = takeovers.filter(({ afterSeq }) => afterSeq >= progress).length;
   return attempts >= MAX_LOST || here >= MAX_CONTINUED ? 'stuck' : 'open';
 }
@@ -92,7 +95,7 @@ async function closeStuckRun(
   await closeFailedRun(services, held, { ...run, lease, answers }, NO_PROGRESS);
 }
 
-/** The cycle that continues an open run from what is stored. */
+/** Creates the cycle that continues an open run from what is stored. */
 export async function continueRun({ open, ...inputs }: CycleInputs & { readonly open: RunRow }): Promise<Cycle> {
   const answers = await decisionsOf(inputs.held.tx, open.id);
   return toCycle(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
@@ -108,7 +111,7 @@ async function toTakeover(tx: Tx, { open, row }: Pick<OpenRun, 'open' | 'row'>):
   };
 }
 
-/** When the worker before this one last wrote something. */
+/** When the previous worker last wrote something. */
 async function lastSign(tx: Tx, { id, created_at }: RunRow): Promise<number> {
   const last = await tx.db
     .selectFrom('transcript_entries')

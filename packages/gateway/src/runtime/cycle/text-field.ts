@@ -1,6 +1,9 @@
 /** Reads one string out of JSON that is still being written. */
 export interface TextField {
-  /** Takes the next piece of the JSON, cut anywhere. Returns what it adds to the string, in complete characters. */
+  /**
+   * Takes the next fragment of the JSON, which may be cut anywhere. Returns what it adds to the string, in complete
+   * characters.
+   */
   push(fragment: string): string;
   /** True if the string that was returned equals the one in the complete JSON. */
   end(finalText: unknown): boolean;
@@ -86,8 +89,8 @@ class TextFieldReader implements TextField {
   }
 
   /**
-   * True if the string that starts here is the wanted one. Only the first is taken, because what was returned cannot be
-   * taken back.
+   * True if the string that starts here is the wanted one. Only the first counts, because text that was returned cannot
+   * be taken back.
    */
   #startsText(): boolean {
     const isField = this.#open.length === 1 && this.#open[0] === '{' && this.#key === this.#field;
@@ -145,7 +148,7 @@ class TextFieldReader implements TextField {
       return '';
     }
     this.#endValue(true);
-    // JSON.parse too returns a half that has no partner.
+    // JSON.parse also returns a lone surrogate.
     const alone = this.#half;
     this.#half = '';
     return alone;

@@ -10,41 +10,42 @@ import type { LockedThread } from '../lease/lease.ts';
 import type { EventRow } from './read-thread.ts';
 
 /**
- * `whole`: also texts and inputs while the model writes them, because somebody waits for them. `steps`: the steps and the starts and
- * progress of calls; each is told with the next write, so they cost no writes of their own. `ends`: nothing.
+ * What the run's stream contains while the turn is running. `whole`: also texts and inputs while the model writes them,
+ * because a client is waiting. `steps`: the steps, and the starts and progress of calls; each is sent with the next
+ * write, so they cost no extra writes. `ends`: nothing.
  */
 export type RunStream = 'whole' | 'steps' | 'ends';
 
 /**
- * All that differs between the thread of an agent and that of a context: agent-thread.ts and context-thread.ts. Everything else about
- * a cycle (its lease, its fence, its journal, its turn) is the same for both.
+ * Everything that differs between the thread of an agent and that of a context: agent-thread.ts and context-thread.ts.
+ * The rest of a cycle (its lease, its fence, its journal, its turn) is the same for both.
  */
 export interface ThreadKind {
   readonly name: ThreadRow['kind'];
-  /** The agent is in spaces, which see its messages and its visible calls. */
+  /** True if the agent is in spaces, which see its messages and its visible calls. */
   readonly hasSpaces: boolean;
-  /** What the run's stream tells while the turn is under way, besides the ends of calls. */
+  /** Which events the run's stream gets while the turn is running, besides the ends of calls. */
   readonly runStream: RunStream;
-  /** The events of a failed run are tried again, in another run. */
+  /** True if the events of a failed run are tried again, in another run. */
   readonly retriesFailedRuns: boolean;
-  /** What the model reads of a call that somebody else will answer. */
+  /** The note that the model reads for a call that waits for an answer. */
   readonly pendingNote: string;
   /** Which of the waiting events one run takes. */
   takeEvents(held: LockedThread, events: readonly EventRow[], limits: AgentLimits): Promise<readonly EventRow[]>;
-  /** What a new run for these events is asked for. */
+  /** The request for a new run with these events. */
   requestOf(held: LockedThread, events: readonly EventRow[]): RunRequest | Promise<RunRequest>;
-  /** The agent's configuration for a run. The same in gives the same object: tools are made once for each. */
+  /** The agent's configuration for a run. Equal inputs give the same object, because tools are made once per object. */
   configOf(config: AgentConfig, settings: TurnSettings | undefined): AgentConfig;
-  /** What the model reads of the events. `settled`: the calls whose answers are among them. */
+  /** The transcript entries of the events. `settled`: the calls whose answers are among them. */
   entriesOf(events: readonly WaitingEvent[], opening: Opening): readonly Entry[];
   builtInTools(limits: Pick<GatewayLimits, 'messageCharacters'>): ToolSet;
-  /** How the turn is run. */
+  /** The options with which the turn runs. */
   turnOptions(run: RunSetup, situation: () => string): KindOptions;
-  /** The model that is asked. */
+  /** The model that is called. */
   modelOf(run: RunSetup, find: FindModel): LanguageModelV4 | Promise<LanguageModelV4>;
 }
 
-/** What a run works with. */
+/** The inputs of a run. */
 interface RunSetup {
   readonly agent: { readonly config: AgentConfig; readonly tag: string; readonly limits: AgentLimits };
   readonly settings?: TurnSettings | undefined;
@@ -69,6 +70,6 @@ interface Opening {
 interface KindOptions extends Pick<TurnOptions, 'observe' | 'batch' | 'terminating' | 'maxSteps' | 'modelSettings'> {
   readonly instructions: string;
   readonly onPending: 'suspend' | 'continue';
-  /** A text of `observe` in which the gateway itself wrote a frame, beside those that the cycle knows. */
+  /** A text of `observe` in which the gateway itself wrote a frame, in addition to those that the cycle knows. */
   readonly framed?: string;
 }

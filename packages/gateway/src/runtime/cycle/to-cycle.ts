@@ -9,7 +9,7 @@ import type { Past } from './read-past.ts';
 import type { ThreadContext, ThreadedAgent } from './read-thread.ts';
 import type { RunRequest, ThreadKind } from './thread-kind.ts';
 
-/** What was read of a thread that has something to do. */
+/** The data that was read for a thread that has work. */
 export interface CycleInputs {
   readonly held: HeldThread;
   readonly agent: ConfiguredAgent;

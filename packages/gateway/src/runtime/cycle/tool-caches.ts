@@ -7,24 +7,24 @@ export interface CacheSettings {
   readonly maxEntries?: number | undefined;
 }
 
-/** The cache of one agent, as its configuration asks for it. */
+/** The cache of one agent, as configured. */
 export interface CacheOwner extends CacheSettings {
   readonly agentId: string;
-  /** A call of any other tool runs: what is answered from a cache has no effects. */
+  /** Calls of tools with effects always run; only others are answered from the cache. */
   readonly isWithoutEffects: (toolName: string) => boolean;
-  /** Two versions of a tool have no results in common. */
+  /** Two versions of a tool do not share results. */
   readonly versionOf?: ((toolName: string) => string) | undefined;
-  /** Told of each call that is answered from the cache. */
+  /** Called for each call that is answered from the cache. */
   readonly onHit?: ((callId: string, hit: { readonly storedAt: number }) => void) | undefined;
 }
 
 type Results = LRUCache<string, { readonly value: unknown; readonly storedAt: number }>;
 
-// With the length of what each may hold, this bounds the memory: 100 million characters.
+// Together with the size limit of each cache, this bounds the memory: 100 million characters.
 const MOST_AGENTS = 100;
 const MOST_CHARACTERS = 1_000_000;
 
-/** What agents' `cache` middleware keeps from one cycle to the next, in this process. */
+/** The results that agents' `cache` middleware keeps from one cycle to the next, in this process. */
 export class ToolCaches {
   readonly #ofAgents = new LRUCache<string, Results>({ max: MOST_AGENTS });
   readonly #clock: { now(): number };
@@ -53,7 +53,7 @@ export class ToolCaches {
     };
   }
 
-  /** Other settings are another cache: what was kept under the old ones is let go of. */
+  /** Other settings use a new cache. The old one is no longer used, and is evicted later. */
   #of({ agentId, ttlMs, maxEntries = 1_000 }: CacheSettings & Pick<CacheOwner, 'agentId'>): Results {
     const name = JSON.stringify([agentId, ttlMs, maxEntries]);
     const known = this.#ofAgents.get(name);
@@ -71,7 +71,7 @@ export class ToolCaches {
   }
 }
 
-/** The order of an object's keys says nothing. Inputs are JSON: a model wrote them. */
+/** The order of an object's keys does not matter. Inputs are JSON, because a model wrote them. */
 function keyOf({ toolName, input }: MiddlewareCall, version = ''): string {
   return `${toolName} ${version} ${canonicalJson(input)}`;
 }

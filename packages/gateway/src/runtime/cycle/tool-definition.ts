@@ -4,11 +4,11 @@ import { canonicalJson } from '../../ports/store/json.ts';
 import type { CycleTools } from './cycle-tools.ts';
 
 /**
- * What would run for a call of the tool, as one text: an approval is for this. The code of a tool in TypeScript cannot be compared, but
- * what it says of itself can.
+ * The definition that a call of the tool would run, as one text. An approval is for this definition. The code of a tool
+ * in TypeScript cannot be compared, but its description and settings can.
  */
 export async function definitionOf(tools: CycleTools, name: string): Promise<string> {
-  // Asked for first: the tools of MCP servers are read with it.
+  // Read first, because this also reads the tools of MCP servers.
   const { description, effects, idempotent, terminal } = (tools.tools[name] ?? {}) as Partial<AnyTool>;
   const definition = {
     version: tools.versionOf(name),

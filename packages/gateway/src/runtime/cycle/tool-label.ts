@@ -1,7 +1,9 @@
 import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
 import type { CycleTools } from './cycle-tools.ts';
 
-/** The label under which metrics count a call: the tool's name, or a fixed word where a caller or a model chose the name. */
+/**
+ * The label under which metrics count a call: the tool's name, or a fixed word if a caller or a model chose the name.
+ */
 export type ToolLabel = (toolName: string) => string;
 
 export function toolLabel(offered: Pick<CycleTools, 'tools'>, settings: TurnSettings | undefined): ToolLabel {

@@ -12,15 +12,15 @@ interface CachedTranscript {
 }
 
 /**
- * The limit for all cached transcripts together. A thousand agents that take turns with some ten cycles each fit: where they do not,
- * each is displaced before its next turn, and nothing is found. A single one above a quarter of it is not cached, because it would
- * displace all others.
+ * The limit for all cached transcripts together. It fits a thousand agents that take turns, with about ten cycles each.
+ * If they did not fit, each would be evicted before its next turn, and the cache would never hit. A single transcript
+ * above a quarter of the limit is not cached, because it would evict all others.
  */
 const MAX_CHARACTERS = 16_000_000;
 
 /**
  * Caches the transcripts of threads that were held recently, so that they need not be read again. Only the holder of a
- * thread writes its transcript, and every claim raises the epoch: the cached rows are valid as long as nobody else
+ * thread writes its transcript, and every claim raises the epoch: the cached rows are valid if no other worker has
  * claimed the thread since.
  */
 export class TranscriptCache {
@@ -37,12 +37,12 @@ export class TranscriptCache {
     this.#cached.set(lease.threadId, cached, { size: Math.max(1, characters) });
   }
 
-  /** What is cached, be it current or not: `get` tells, once the epoch is known. */
+  /** The cached rows, which may be outdated. `get` checks that once the epoch is known. */
   peek(threadId: string): readonly TranscriptRow[] | undefined {
     return this.#cached.get(threadId)?.rows;
   }
 
-  /** Returns undefined if nothing is cached or another worker held the thread meanwhile. */
+  /** Returns undefined if nothing is cached or another worker has held the thread since. */
   get({ threadId, epoch }: Lease, { isNewClaim }: { isNewClaim: boolean }): readonly TranscriptRow[] | undefined {
     const cached = this.#cached.get(threadId);
     if (cached === undefined) return undefined;
@@ -51,7 +51,7 @@ export class TranscriptCache {
     return undefined;
   }
 
-  /** The thread was claimed again and nothing was written. */
+  /** The thread was claimed again, but nothing was written. */
   updateEpoch({ threadId, epoch }: Lease): void {
     const cached = this.#cached.get(threadId);
     if (cached !== undefined)

@@ -4,7 +4,10 @@ import { asJson, fromJson, toJson } from '../../ports/store/json.ts';
 import type { CycleEvent } from './cycle-event.ts';
 import { createTextField, type TextField } from './text-field.ts';
 
-/** Reads what core reports while the model writes and tools run. It knows how far the texts of messages were written. */
+/**
+ * Converts the events that core reports while the model writes and tools run. It tracks how much of the texts of
+ * messages was written.
+ */
 export class TurnEventReader {
   readonly #outputBytes: number;
   readonly #texts = new Map<string, TextField>();
@@ -13,7 +16,7 @@ export class TurnEventReader {
     this.#outputBytes = outputBytes;
   }
 
-  /** Returns undefined for what changes nothing in the cycle. */
+  /** Returns undefined for events that change nothing in the cycle. */
   read(event: TurnEvent): CycleEvent | undefined {
     switch (event.type) {
       case 'step.start':

@@ -8,7 +8,7 @@ import type { EndingRun } from './cycle.ts';
 import type { ShownCall } from './cycle-state.ts';
 import { cancelled } from './decide-shown-call.ts';
 
-/** Finds the calls of this run that were shown and not ended, from the stored events of the spaces. */
+/** Finds the calls of this run that were shown and have not ended, in the stored events of the spaces. */
 export async function unendedCalls(
   db: Kysely<Tables>,
   { runId, agent, kind }: Pick<EndingRun, 'runId' | 'agent' | 'kind'>,
@@ -34,7 +34,7 @@ export async function unendedCalls(
   return [...unended.values()];
 }
 
-/** Tells the space that a shown call will not continue. */
+/** Shows the space that a call will not continue. */
 export function endUnendedCall(services: Services, tx: Tx, call: Omit<ShownCall, 'shownText'>, reason: string): void {
   const { spaceId, type, payload } = cancelled(call, reason);
   emit(services, tx, { channel: spaceChannel(spaceId), type, payload });

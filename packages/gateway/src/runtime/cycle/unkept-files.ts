@@ -1,8 +1,8 @@
 import { type Filesystem, FilesystemError, memoryFilesystem } from '@lastcall/core';
 
 /**
- * The files of an agent's tools: there are none, and none can be written. What a tool wrote would be gone with the cycle, and nothing
- * would say so.
+ * The file system of an agent's tools: it is empty and read-only. A file that a tool wrote would be lost with the
+ * cycle, without any error.
  */
 export const UNKEPT_FILES: Filesystem = {
   ...memoryFilesystem(),

@@ -3,8 +3,8 @@ import type { OpenCycle } from './open-cycle.ts';
 import { definitionOf } from './tool-definition.ts';
 
 /**
- * The decisions that a cycle starts with. An approval counts for the tool as it was when the approval was requested: where the tool has
- * changed, the call is denied. A call that has started had an approval that counted.
+ * The decisions that a cycle starts with. An approval counts for the tool as it was when the approval was requested. If
+ * the tool has changed since, the call is denied. If the call has already started, its approval counted.
  */
 export async function voidChangedApprovals({ services, cycle, tools }: OpenCycle): Promise<Cycle['answers']> {
   const { answers, transcript } = cycle;

@@ -8,7 +8,7 @@ import type { ApplyContext } from './apply-context.ts';
 import type { PendingWrite } from './cycle-write.ts';
 import { endUnendedCall } from './unended-calls.ts';
 
-/** Stores a call that somebody else will answer, and opens the card that asks them. */
+/** Stores a call that waits for an answer, and opens the card that asks for it. */
 export async function writePendingCall(context: ApplyContext, tx: Tx, write: PendingWrite): Promise<void> {
   const { cycle, toolNamed } = context;
   const { call, spaceId } = write;

@@ -3,15 +3,16 @@ import type { Write } from './cycle-write.ts';
 /** Writes that are applied in one transaction. */
 interface Batch<Result> {
   readonly writes: Write[];
-  /** Nothing is added any more: if these writes are refused, nothing else is undone with them. */
+  /** True if nothing may be added: if these writes are refused, no other write is undone with them. */
   isAlone: boolean;
   isDue: boolean;
   readonly applied: PromiseWithResolvers<Result>;
 }
 
 /**
- * Collects the writes of a cycle and applies them in order, one transaction after the other: parallel calls end in parallel, and the rows
- * are numbered. What waits goes into one transaction. After a failure nothing is applied any more.
+ * Collects the writes of a cycle and applies them in order, one transaction after the other, because parallel calls end
+ * in parallel and the rows are numbered. Waiting writes are applied in one transaction. After a failure nothing more is
+ * applied.
  */
 export class WriteQueue<Result> {
   readonly #apply: (writes: readonly Write[]) => Promise<Result>;
@@ -29,7 +30,7 @@ export class WriteQueue<Result> {
     if (writes.length > 0) this.#batch().writes.push(...writes);
   }
 
-  /** Applies what waits and these writes, and resolves when they are durable. */
+  /** Applies the waiting writes and these, and resolves when they are durable. */
   async write(writes: readonly Write[], { isAlone = false }: { isAlone?: boolean } = {}): Promise<Result> {
     this.assertSound();
     const batch = this.#batch({ isAlone });
@@ -38,13 +39,13 @@ export class WriteQueue<Result> {
     return await batch.applied.promise;
   }
 
-  /** Starts to apply what waits. */
+  /** Starts to apply the waiting writes. */
   flush(): void {
     for (const batch of this.#waiting) batch.isDue = true;
     if (!this.#isDraining) this.#draining = this.#drain();
   }
 
-  /** True if something waits besides events for streams. */
+  /** True if something other than stream events is waiting. */
   get hasRecords(): boolean {
     return this.#waiting.some(hasRecords);
   }
@@ -66,7 +67,7 @@ export class WriteQueue<Result> {
       return last;
     }
     const batch: Batch<Result> = { writes: [], isAlone, isDue: false, applied: Promise.withResolvers() };
-    // Nobody may be waiting for it. The next write throws the failure.
+    // The promise may have no listener. The next write throws the failure.
     batch.applied.promise.catch(() => {});
     this.#waiting.push(batch);
     return batch;

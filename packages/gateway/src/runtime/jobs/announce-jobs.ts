@@ -9,24 +9,27 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Outgoing } from '../tools/http/http-tool.ts';
 
-/** How many webhooks one gateway sends side by side. */
+/** How many webhooks one gateway sends in parallel. */
 const BATCH_SIZE = 20;
 const TIMEOUT_MS = 10_000;
-/** The last attempt is about ten minutes after the first. Whoever missed them all finds the job in the list. */
+/**
+ * The last attempt is about ten minutes after the first. A worker that missed all of them finds the job in the list.
+ */
 const MOST_ATTEMPTS = 10;
 
-/** One message to a webhook. */
+/** One request to a webhook. */
 interface Announcement {
   readonly offer: JobOffer;
-  /** Which offer of the job it is. */
+  /** The number of the job's offer. */
   readonly number: number;
   readonly attempt: number;
   readonly webhook: JobWebhook;
 }
 
 /**
- * Sends the announcements that are due to the agents' webhooks. An attempt is noted before it is made, so that two gateways
- * do not make it both, and one that dies in between makes it again: announcements come at least once, with one id.
+ * Sends the announcements that are due to the agents' webhooks. An attempt is stored before it is made, so that two
+ * gateways do not both make it, and an attempt of a gateway that died is repeated: announcements are delivered at least
+ * once, with the same id.
  */
 export async function announceJobs(services: Services, outgoing: Outgoing): Promise<void> {
   for (;;) {
@@ -82,11 +85,11 @@ async function announce(services: Services, outgoing: Outgoing, announcement: An
     await send(outgoing, announcement);
   } catch (error) {
     const known = outgoing.secrets.known.removeFrom(String((error as Error).message));
-    const message = `The webhook of agent ${offer.agentId} was not told of job ${offer.callId} (attempt ${attempt} of ${MOST_ATTEMPTS}).`;
+    const message = `Job ${offer.callId} could not be announced to the webhook of agent ${offer.agentId} (attempt ${attempt} of ${MOST_ATTEMPTS}).`;
     services.logger.warn(message, { host: new URL(webhook.url).host, reason: known });
     return;
   }
-  // Not if it was offered again meanwhile: that is another announcement.
+  // Not updated if the job was offered again in the meantime: that is another announcement.
   await services.store.transaction((tx) =>
     tx.db
       .updateTable('calls')
@@ -112,7 +115,7 @@ async function send(
     signal: AbortSignal.timeout(TIMEOUT_MS),
     redirect: 'error',
   });
-  // Its content means nothing, and might never end.
+  // The body of the response is not needed, and might never end.
   response.body.on('error', () => {}).destroy();
   if (response.status < 200 || response.status > 299) throw new Error(`It answered HTTP ${response.status}.`);
 }

@@ -6,17 +6,17 @@ import { isRowMissing, requireRow } from '../../ports/store/require-row.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Store, TransactionOptions, Tx } from '../../ports/store/store.ts';
 
-/** A thread held by one worker. A worker that holds an older epoch of the thread cannot write any more. */
+/** A thread that one worker holds. A worker with an older epoch of the thread can no longer write. */
 export interface Lease {
   readonly threadId: string;
   readonly epoch: number;
 }
 
 /**
- * A thread that a transaction locks with a statement sent before: its claim, or the fence. Every read that prepares work
- * on a thread takes a LockedThread, so that it runs behind the lock: on PostgreSQL a read before it would miss what a
- * stalled worker commits while the claim waits for it. What was read behind a claim that claimed nothing is thrown away,
- * and the fence undoes the whole transaction. Only this file creates one.
+ * A thread that a transaction locks with an earlier statement: its claim, or the fence. Every read that prepares work
+ * on a thread takes a LockedThread, so that it runs after the lock: on PostgreSQL an earlier read would miss what a
+ * stalled worker commits while the claim waits for it. If the claim fails, what was read is discarded; if the fence
+ * fails, the whole transaction is undone. Only this file creates one.
  */
 export interface LockedThread {
   readonly tx: Tx;
@@ -24,7 +24,7 @@ export interface LockedThread {
   readonly [locked]: true;
 }
 
-/** A thread that this worker holds until the end of the transaction, or nothing of the transaction remains. */
+/** A thread that this worker holds until the end of the transaction. Otherwise the transaction is rolled back. */
 export interface HeldThread extends LockedThread {
   readonly lease: Lease;
 }
@@ -35,7 +35,7 @@ function heldBy(tx: Tx, lease: Lease): HeldThread {
   return { tx, threadId: lease.threadId, lease } as HeldThread;
 }
 
-/** Another worker took the thread over. Everything that this worker still tries to write is refused. */
+/** Another worker took the thread over. All further writes of this worker are refused. */
 export class LeaseLost extends LastcallError {
   override readonly name: string = 'LeaseLost';
 
@@ -59,7 +59,7 @@ export interface ClaimedThread<T> {
 /** Reads a thread. It must only read: what it reads may be thrown away, and it may be called twice. */
 type ReadThread<T> = (thread: LockedThread) => Promise<T>;
 
-/** Claims the thread if nobody holds it, and reads it in the same round trip. */
+/** Claims the thread if it is free, and reads it in the same round trip. */
 export async function claimThread<T>(
   tx: Tx,
   threadId: string,
@@ -82,9 +82,9 @@ async function tryClaim<T>(
 }
 
 /**
- * Tries again after whoever is changing the row has committed. That may be a worker that releases the thread because it
- * did not see the event we were woken for. A plain claim would not wait for it: it would see a thread that is still
- * held.
+ * Tries again after the transaction that is changing the row has committed. It may be a worker that releases the thread
+ * because it did not see the event we were woken for. A plain claim would not wait for it: it would see a thread that
+ * is still held.
  */
 async function claimAfterChange<T>(
   tx: Tx,
@@ -97,8 +97,8 @@ async function claimAfterChange<T>(
 }
 
 /**
- * Claims a thread again under the same epoch. For a worker that does not know whether its last transaction, which may
- * have released the thread, was committed.
+ * Claims a thread again under the same epoch, for a worker that does not know whether its last transaction was
+ * committed and released the thread.
  */
 export async function reclaimThread(tx: Tx, { threadId, epoch }: Lease, { owner, leaseMs }: Claimant): Promise<void> {
   const reclaimed = await tx.db
@@ -145,7 +145,7 @@ export async function fenced<T>(
     tx.send(fence, lease, (error) => (isRowMissing(error) ? new LeaseLost(lease.threadId) : error));
     return work(tx, heldBy(tx, lease));
   };
-  // What has begun is finished before more begins: otherwise cycles under way would pile up.
+  // Work in progress goes before new work: otherwise unfinished cycles would pile up.
   return await store.transaction(fencedWork, { isUrgent: true, group });
 }
 

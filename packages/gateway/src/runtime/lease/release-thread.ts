@@ -15,13 +15,13 @@ const clearLease = statement(
   { types: { threadId: 'text' }, key: 'threadId' },
 );
 
-/** Events that wait for a thread: for a person, for others, or none. */
+/** Which events wait for a thread: urgent ones for a person, others, or none. */
 export type Waiting = 'urgent' | 'others' | 'nothing';
 
 /**
- * Releases the thread. The transaction must hold the fence. After the commit, the returned function says what waits for the thread:
- * whoever tried to claim it before found it held, and leaves its events to the holder. An event that is written at the same time
- * wakes a worker after the commit.
+ * Releases the thread. The transaction must hold the fence. After the commit, the returned function says what waits for
+ * the thread: a worker that tried to claim it before the commit found it held, and left its events to the holder. An
+ * event that is written at the same time wakes a worker after the commit.
  */
 export function releaseAndLook(tx: Tx, { threadId }: Lease): () => Waiting {
   const sent = tx.send(clearLeaseAndLook, { threadId, now: tx.now() });

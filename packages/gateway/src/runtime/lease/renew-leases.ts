@@ -23,18 +23,19 @@ export async function renewLeases(
 }
 
 /**
- * Renewed rows stay locked until the commit, and whoever works on those threads waits. Small transactions keep that
- * wait short.
+ * Renewed rows stay locked until the commit, and other work on those threads waits. Small transactions keep that wait
+ * short.
  */
 const RENEWALS_PER_TRANSACTION = 100;
 
-/** The transaction is urgent: a busy gateway must not lose its threads because renewals waited in line. */
+/** The transaction is urgent: a busy gateway must not lose its threads because renewals waited in a queue. */
 async function renewBatch(
   store: Store,
   { owner, leaseMs, threadIds }: Renewal,
 ): Promise<readonly { id: string; epoch: number }[]> {
   const renew = async (tx: Tx): Promise<{ id: string; epoch: number }[]> => {
-    // An update locks rows in whatever order it finds them. Two transactions could then wait for each other.
+    // An update locks rows in any order, so two transactions could deadlock. Locking them first in a fixed order
+    // prevents that.
     await lockRows(tx, { threads: threadIds });
     return await tx.db
       .updateTable('threads')

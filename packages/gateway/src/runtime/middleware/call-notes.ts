@@ -1,10 +1,10 @@
 import type { Middleware, Outcome } from '@lastcall/core';
 
-/** What middleware did to a call. It stands in the call's outcome, as `middleware`. */
+/** What middleware did to a call. It is stored in the call's outcome as `middleware`. */
 export interface CallNote {
-  /** The result is one that was stored before, at this time. */
+  /** The result came from the cache. It was stored at this time. */
   readonly cache?: { readonly storedAt: number };
-  /** The arguments did not fit, and were repaired. What the model wrote is in its reply. */
+  /** The arguments were invalid and were repaired. The model's reply contains the original. */
   readonly repair?: { readonly by: 'rules' | 'model' };
   /** How often the tool was run. */
   readonly retry?: { readonly attempts: number };
@@ -22,7 +22,7 @@ export class CallNotes {
     return this.#notes.get(callId) ?? {};
   }
 
-  /** Must be outside everything that adds notes: the outcome is written down with it. */
+  /** It must be outside all middleware that adds notes, because it writes them into the outcome. */
   get middleware(): Middleware {
     return {
       name: 'call-notes',

@@ -7,10 +7,10 @@ import type { CallNotes } from './call-notes.ts';
 import { type CallLog, logCalls } from './log-calls.ts';
 import { repairInput } from './repair-input.ts';
 
-/** What middleware of one cycle is made of. */
+/** The parts that a cycle's middleware is made from. */
 export interface MiddlewareParts extends CallLog {
   readonly cache: (settings: CacheSettings) => Middleware;
-  /** The model of that name; without a name, the agent's own. */
+  /** The model of that name, or the agent's own model if there is no name. */
   readonly model: (name: string | undefined) => LanguageModelV4 | Promise<LanguageModelV4>;
   readonly signal: AbortSignal;
 }
@@ -33,7 +33,7 @@ function toMiddleware(config: MiddlewareConfig, parts: MiddlewareParts): Middlew
   return countAttempts(retry({ attempts, backoff: (attempt) => backoffMs(attempt, { firstMs }) }), parts.notes);
 }
 
-/** The same, and the transcript says how often the tool was run if it was more than once. */
+/** The same middleware. It also records how often the tool was run, if more than once. */
 function countAttempts(retrying: Middleware, notes: CallNotes): Middleware {
   return {
     ...retrying,

@@ -1,6 +1,6 @@
 /**
- * What a text says that is almost JSON: `cut-off` if it ends before it is complete, `malformed` if it is something else. What is
- * missing at the end is never added: `{"amount":12` may have been going to be 1200.
+ * The value of a text that is almost JSON. `cut-off` if the text ends before it is complete, `malformed` for anything
+ * else. A missing end is never added: `{"amount":12` may have been meant to be 1200.
  */
 export type LenientJson = { readonly value: unknown } | { readonly problem: 'cut-off' | 'malformed' };
 
@@ -13,7 +13,9 @@ export function readLenientJson(text: string): LenientJson {
   return 'value' in read && typeof read.value === 'string' ? new Reader(read.value).read() : read;
 }
 
-/** Without a regular expression: one that looks for both ends of a fence takes minutes on a long text of spaces. */
+/**
+ * Does not use a regular expression: one that looks for both ends of a fence takes minutes on a long text of spaces.
+ */
 function withoutFence(text: string): string {
   const start = text.indexOf('\n');
   return text.startsWith(FENCE) && text.endsWith(FENCE) && start !== -1 && start < text.length - FENCE.length
@@ -23,7 +25,7 @@ function withoutFence(text: string): string {
 
 const FENCE = '```';
 
-/** Thrown inside the reader alone. */
+/** Thrown and caught inside the reader only. */
 class Stop extends Error {
   readonly problem: 'cut-off' | 'malformed';
 
@@ -98,7 +100,7 @@ class Reader {
     return values;
   }
 
-  /** Items between commas, of which the last may have none behind it. */
+  /** Reads items between commas. A trailing comma is allowed. */
   #items(end: string, readItem: () => void): void {
     this.#at += 1;
     while (this.#next() !== end) {
@@ -135,7 +137,7 @@ class Reader {
     return String.fromCharCode(Number.parseInt(digits, 16));
   }
 
-  /** The next character that is neither space nor comment. At the end there is none. */
+  /** The next character that is neither white space nor part of a comment, or an empty text at the end. */
   #next(): string {
     this.#take(SPACE);
     const next = this.#text[this.#at];

@@ -12,8 +12,8 @@ export interface CallLog {
 }
 
 /**
- * Logs one line per call, whether or not its tool ran, with fields to search by. Inputs and outputs are logged at debug level alone,
- * in a line of their own, without secrets. Replies of the model have a line too.
+ * Logs one line per call, whether or not its tool ran, with fields to search by. Inputs and outputs are logged only at
+ * debug level, in a separate line, without secrets. Replies of the model are logged too.
  */
 export function logCalls({ logger, agentId, runId, notes, secrets }: CallLog): Middleware {
   const startedAt = new Map<string, number>();

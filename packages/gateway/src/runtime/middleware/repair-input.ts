@@ -6,15 +6,15 @@ import type { CallNotes } from './call-notes.ts';
 import { readLenientJson } from './lenient-json.ts';
 
 export interface RepairParts {
-  /** The model that is asked if rules are not enough. Without it, rules alone repair. */
+  /** The model that is called if rules are not enough. If undefined, only rules are used. */
   readonly model: (() => LanguageModelV4 | Promise<LanguageModelV4>) | undefined;
   readonly notes: CallNotes;
   readonly signal: AbortSignal;
 }
 
 /**
- * Repairs arguments that do not fit, once: by rules if they are almost JSON, and otherwise by a model. Arguments that end before they
- * are complete were cut off, whatever the provider says of the reply, and are left as they are.
+ * Repairs invalid arguments, once: by rules if they are almost JSON, otherwise with a model. Arguments that end before
+ * they are complete were cut off, even if the provider does not say so, and are left as they are.
  */
 export function repairInput({ model, notes, signal }: RepairParts): Middleware {
   return repair(async (broken) => {

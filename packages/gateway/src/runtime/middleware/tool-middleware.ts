@@ -3,8 +3,9 @@ import type { Middleware, MiddlewareCall, Outcome, ToolContext } from '@lastcall
 type Lists = ReadonlyMap<string, readonly Middleware[]>;
 
 /**
- * The middleware of single tools as one: each call goes through that of its own tool, outermost first. It is made for each cycle,
- * while tools are made once for all cycles. Requests to the model are no tool's, so `model` is not used.
+ * Combines the middleware of single tools: each call goes through that of the called tool, outermost first. It
+ * is made for each cycle, while tools are made once for all cycles. Requests to the model do not belong to a tool, so
+ * `model` is not used.
  */
 export function toolMiddleware(lists: Lists): Middleware[] {
   if (lists.size === 0) return [];
@@ -16,7 +17,7 @@ export function toolMiddleware(lists: Lists): Middleware[] {
       call: (next, call, ctx) => callThrough(listOf(call.toolName), { next, call, ctx }),
       outcome: (outcome, call) =>
         listOf(call.toolName).reduceRight<Outcome>((shaped, one) => one.outcome?.(shaped, call) ?? shaped, outcome),
-      // Only where a tool has one: core asks the first that there is.
+      // Defined only if a tool has one, because core uses the first `repair` that exists.
       ...(hasRepair
         ? {
             repair: (broken) =>

@@ -16,7 +16,7 @@ export function goalTools(currentContext: () => BuiltInContext): ToolSet {
   return {
     set_goals: tool({
       description:
-        'Sets goals of yours: new ones, or those of the keys you give. They are shown to you in every cycle.',
+        'Sets your goals: adds new ones, or changes those with the keys you give. They are shown to you in every cycle.',
       effects: 'session',
       inputSchema: goalsSchema,
       async execute({ goals }, ctx) {
@@ -27,7 +27,7 @@ export function goalTools(currentContext: () => BuiltInContext): ToolSet {
       },
     }),
     delete_goals: tool({
-      description: 'Deletes goals of yours by their keys.',
+      description: 'Deletes your goals with these keys.',
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {

@@ -16,7 +16,7 @@ export function memoryTools(currentContext: () => BuiltInContext): ToolSet {
   return {
     set_memories: tool({
       description:
-        'Keeps facts under keys of your choice. They are shown to you in every cycle; a known key is written over.',
+        'Stores facts under keys of your choice. They are shown to you in every cycle. An existing key is overwritten.',
       effects: 'session',
       inputSchema: memoriesSchema,
       async execute({ memories }, ctx) {
@@ -27,7 +27,7 @@ export function memoryTools(currentContext: () => BuiltInContext): ToolSet {
       },
     }),
     delete_memories: tool({
-      description: 'Deletes memories of yours by their keys.',
+      description: 'Deletes your memories with these keys.',
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {

@@ -1,6 +1,6 @@
 import type { Change } from '@lastcall/core';
 
-/** What people are told of goals, memories or plans that a call wrote. */
+/** The changes of goals, memories or plans by a call, as people see them. */
 export function written(kind: string, notes: readonly { readonly key: string }[]): readonly Change[] {
   return notes.map(({ key, ...sample }) => ({ kind, name: key, count: 1, sample }));
 }

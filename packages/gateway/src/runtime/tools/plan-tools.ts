@@ -17,7 +17,7 @@ export function planTools(currentContext: () => BuiltInContext): ToolSet {
   return {
     set_plans: tool({
       description:
-        'Sets plans of yours: you are woken with the instruction when one is due. Each has exactly one of cron, at, after.',
+        'Sets your plans: when a plan is due, you are woken with its instruction. Each has exactly one of cron, at, after.',
       effects: 'session',
       inputSchema: plansSchema,
       async execute({ plans }, ctx) {
@@ -31,7 +31,7 @@ export function planTools(currentContext: () => BuiltInContext): ToolSet {
       },
     }),
     delete_plans: tool({
-      description: 'Deletes plans of yours by their keys.',
+      description: 'Deletes your plans with these keys.',
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
@@ -42,7 +42,7 @@ export function planTools(currentContext: () => BuiltInContext): ToolSet {
       },
     }),
     get_plans: tool({
-      description: 'Reads your plans: what they say, and when they are due next.',
+      description: 'Reads your plans: their instructions, and when each is due next.',
       effects: 'none',
       inputSchema: nothingSchema,
       async execute() {

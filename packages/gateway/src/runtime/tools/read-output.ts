@@ -27,8 +27,8 @@ export interface ReadableThread {
 }
 
 /**
- * Reads back what was cut off an output, or what compaction replaced by a reference. It finds outputs of its own thread
- * only, never those of another agent.
+ * Reads the part of an output that was cut off, or that compaction replaced by a reference. It finds only outputs of
+ * its own thread, never those of another agent.
  */
 export function readOutputTool(currentThread: () => ReadableThread): Tool<ReadOutputInput> {
   return tool({
@@ -39,7 +39,7 @@ export function readOutputTool(currentThread: () => ReadableThread): Tool<ReadOu
       const { read, threadId } = currentThread();
       const text = await read((db) => outputOf(db, threadId, ref));
       if (text === undefined)
-        return fail(`There is no output "${ref}". A reference stands where an output says that it is kept.`);
+        return fail(`There is no output "${ref}". Use the reference that a shortened output names.`);
       if (offset > 0 && offset >= text.length)
         return fail(`offset must be below ${text.length}, the length of the output; it was ${offset}.`);
       return pageOf(text, offset, limit);

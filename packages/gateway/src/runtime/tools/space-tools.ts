@@ -28,7 +28,7 @@ function messageSchema(characters: number): z.ZodType<{ text: string; replyTo?: 
 /** How many messages an agent reads when it enters a space. */
 const RECENT_MESSAGES = 20;
 
-/** The tools for entering a space, sending messages and reading them. No other tools know of spaces. */
+/** The tools for entering a space, sending messages and reading them. No other tools use spaces. */
 export function spaceTools(
   currentContext: CurrentContext,
   { messageCharacters }: { messageCharacters: number },
@@ -44,7 +44,7 @@ type CurrentContext = () => SpaceToolContext;
 
 function enterSpace(currentContext: CurrentContext): Tool<{ spaceId: string }> {
   return tool({
-    description: 'Enter one of your spaces: it becomes your active space. Gives its recent messages and who is there.',
+    description: 'Enter one of your spaces: it becomes your active space. Returns its recent messages and its members.',
     inputSchema: spaceSchema,
     effects: 'session',
     async execute({ spaceId }, ctx) {
@@ -58,7 +58,7 @@ function enterSpace(currentContext: CurrentContext): Tool<{ spaceId: string }> {
           const { items: messages } = await listMessages(db, { spaceId, limit: RECENT_MESSAGES });
           return { spaceId: id, name, description, members, messages };
         });
-        // Read now: when the write is applied, the call is settled, and the agent counts as moved.
+        // Read now: when the write is applied, the call is settled, and the position has already changed.
         const { announcedSpaceId } = context.position();
         const entering = { kind: 'space', name: spaceId, count: 1, sample: 'entered' };
         stage(ctx, (tx) => moveTo(context, tx, { from: announcedSpaceId, to: spaceId }), [entering]);
@@ -73,8 +73,8 @@ async function moveTo(
   tx: Tx,
   { from, to: spaceId }: { from: string | null; to: string },
 ): Promise<void> {
-  // The lock makes a removal of the member wait for us, or lets us see it. Without it, a space could stay active that
-  // the agent is no longer in.
+  // The lock makes a removal of the member wait for us, or lets us see it. Without it, a space could stay active
+  // although the agent is no longer a member.
   await lockSpace(tx, spaceId);
   await requireMember(tx.db, spaceId, agent.entityId);
   await tx.db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agent.id).execute();
@@ -98,7 +98,7 @@ function sendMessage(
       const { services, agent, runId, position, read, stage } = currentContext();
       const spaceId = position().activeSpaceId;
       if (spaceId === null)
-        return fail(`You are in no space. ${await read((db) => listEnterable(db, agent.entityId))}`, {
+        return fail(`You have no active space. ${await read((db) => listEnterable(db, agent.entityId))}`, {
           code: 'no_active_space',
         });
       return await failOnApiError(async () => {
@@ -119,8 +119,8 @@ function sendMessage(
 
 async function listEnterable(db: Kysely<Tables>, entityId: string): Promise<string> {
   const { items } = await listSpaces(db, { entityId, limit: 50 });
-  if (items.length === 0) return 'There is none you could enter: nobody has made you a member of one.';
-  return `Enter one with enter_space first: ${items.map(({ id, name }) => `${id} (${JSON.stringify(name)})`).join(', ')}.`;
+  if (items.length === 0) return 'You cannot enter one: you are not a member of any space.';
+  return `Call enter_space first, with one of these: ${items.map(({ id, name }) => `${id} (${JSON.stringify(name)})`).join(', ')}.`;
 }
 
 function readMessages(
@@ -138,8 +138,7 @@ function readMessages(
         // Message numbers have no gaps, so an offset from the newest message is a number.
         const before = (newest?.next_seq ?? 1) - offset;
         const { items } = before <= 1 ? { items: [] } : await listMessages(db, { spaceId, before, limit });
-        // Checked again after reading: an agent that was removed meanwhile must not read what was said after its
-        // removal.
+        // Checked again after reading: an agent that was removed in the meantime must not read later messages.
         await requireMember(db, spaceId, agent.entityId);
         return { spaceId, messages: items.toReversed() };
       };

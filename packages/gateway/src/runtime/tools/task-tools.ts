@@ -25,8 +25,8 @@ const made = {
 } satisfies Record<TaskToolName, object>;
 
 /**
- * Tools that come with the gateway and that nobody has until a configuration or a request names them. They end a task: each only says
- * what came of it.
+ * Tools that come with the gateway. An agent has them only if a configuration or a request names them. They end a task:
+ * each only reports its outcome.
  */
 export const TASK_TOOLS: RegisteredTools = Object.fromEntries(
   Object.entries(made).map(([name, one]): [string, RegisteredTool] => [

@@ -12,7 +12,7 @@ import { toTool } from '../cycle/cycle-tools.ts';
 import type { Registry } from '../cycle/registry.ts';
 import { TASK_TOOLS } from './task-tools.ts';
 
-/** All tools of a gateway, to be shown. `others` are sources beside the file and the built-in tools. */
+/** All tools of a gateway, for lists. `others` are sources besides the configuration file and the built-in tools. */
 export function toolCatalog(
   registry: Registry,
   limits: Pick<GatewayLimits, 'messageCharacters'>,
@@ -30,7 +30,7 @@ export function toolCatalog(
   };
 }
 
-/** What comes with the process stays as it is, and making its schemas takes a while. */
+/** Tools of the process do not change, and making their schemas takes a while, so they are listed once. */
 function listOnce(describeAll: () => readonly Promise<ListedTool>[]): ToolSource {
   let listed: Promise<readonly ListedTool[]> | undefined;
   return {

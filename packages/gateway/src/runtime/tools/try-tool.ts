@@ -10,21 +10,21 @@ import { createOutputLimit } from '../cycle/output-limit.ts';
 import type { Registry } from '../cycle/registry.ts';
 import { removeSecrets } from '../cycle/remove-secrets.ts';
 
-/** A call that tests a tool. */
+/** A test call of a tool. */
 export interface ToolTrial {
   readonly tool: RegisteredTool;
   readonly input: unknown;
-  /** Runs a tool that needs approval: whoever tests it approves the call. */
+  /** Runs a tool that needs approval. The person who tests it thereby approves the call. */
   readonly approve: boolean;
   readonly signal: AbortSignal;
 }
 
-/** The most that a test takes, however long the tool's own timeout is: somebody waits for the answer. */
+/** The time limit of a test, even if the tool's own timeout is longer, because a person waits for the answer. */
 const LONGEST_TRIAL_MS = 120_000;
 
 /**
- * Calls a tool once, through the same pipeline as an agent's calls: schema, approval, limits, secrets, size limit. Nothing is stored
- * and nobody is asked: a call that somebody would have to answer ends as pending.
+ * Calls a tool once, through the same pipeline as an agent's calls: schema, approval, limits, secrets, size limit.
+ * Nothing is stored and no person is asked: a call that waits for an answer ends as pending.
  */
 export async function tryTool(services: Services, registry: Registry, trial: ToolTrial): Promise<Settlement> {
   const { name } = trial.tool;
@@ -51,7 +51,7 @@ export async function tryTool(services: Services, registry: Registry, trial: Too
   }
 }
 
-/** A tool that is answered by others asks them in its agent's space. Here there is none. */
+/** A tool that is answered by people asks them in its agent's space. A test has no space. */
 function runnableAlone(one: RegisteredTool, registry: Registry): ToolSet[string] {
   if (one.kind === 'typescript' || !isInteractive(one)) return toTool(one, registry);
   const { description, inputSchema, approval = false } = one;

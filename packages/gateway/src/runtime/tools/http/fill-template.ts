@@ -1,16 +1,16 @@
 import { ToolValidationError } from '@lastcall/core';
 import type { Placeholder, Template } from '../../../config/template.ts';
 
-/** Where the values of a call come from. */
+/** The values that a call fills in. */
 export interface Values {
   readonly input: unknown;
-  /** The secret of that name. Throws if it may not be used. */
+  /** Returns the secret of that name. Throws if it may not be used. */
   secret(name: string): string;
 }
 
 /**
- * Fills a template. If it is one placeholder and nothing else, the value keeps its type; inside text it becomes text.
- * Returns undefined if a value is missing. What is inserted is never read as a template.
+ * Fills a template. If the template is a single placeholder, the value keeps its type; inside text it becomes text.
+ * Returns undefined if a value is missing. Inserted values are never read as templates.
  */
 export function fillValue(template: Template, values: Values): unknown {
   const [only] = template;
@@ -18,7 +18,7 @@ export function fillValue(template: Template, values: Values): unknown {
   return fillText(template, values);
 }
 
-/** Fills a template with text. `encode` is for the values alone, not for the text around them. */
+/** Fills a template with text. `encode` is applied only to the values, not to the text around them. */
 export function fillText(
   template: Template,
   values: Values,
@@ -33,13 +33,13 @@ export function fillText(
   return filled;
 }
 
-/** Text and numbers as they are, other values as JSON. Null is no text. */
+/** Text and numbers unchanged, other values as JSON. Null is not text. */
 export function toText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The template's first value that is missing, as its author wrote it. */
+/** The first missing value of the template, as its author wrote it. */
 export function missingIn(template: Template, values: Values): string {
   const missing = template.find((part) => typeof part !== 'string' && toText(readValue(part, values)) === undefined);
   return missing === undefined || typeof missing === 'string' || 'env' in missing
@@ -57,7 +57,7 @@ function readValue(placeholder: Placeholder, { input, secret }: Values): unknown
   if ('env' in placeholder) return secret(placeholder.env);
   let value = input;
   for (const key of placeholder.input) {
-    // Own fields only: `{{input.constructor.name}}` is not part of the input.
+    // Only own properties are read: `{{input.constructor.name}}` is not part of the input.
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
     value = (value as Readonly<Record<string, unknown>>)[key];
   }

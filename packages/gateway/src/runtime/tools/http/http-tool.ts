@@ -13,7 +13,7 @@ import { readResponse } from './read-response.ts';
 import { type FilledRequest, requestTemplate } from './request-template.ts';
 import { retryWaitMs } from './retry-wait.ts';
 
-/** What tools use to reach the world outside. */
+/** What tools use to reach external services. */
 export interface Outgoing {
   readonly egress: Egress;
   readonly secrets: Secrets;
@@ -23,9 +23,9 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 
 interface HttpTool {
   readonly tool: AnyTool;
-  /** What a call may take, with all attempts. */
+  /** The time limit of a call, including all attempts. */
   readonly timeoutMs: number;
-  /** What it does unless its configuration says otherwise. Absent: it acts outside. */
+  /** The default that a configuration can override. If absent, the tool acts outside. */
   readonly effects?: 'none';
 }
 
@@ -35,7 +35,7 @@ export function httpTool(config: ToolConfig, { egress, secrets }: Outgoing): Htt
   const fill = requestTemplate(execution);
   const { known } = secrets;
   const execute = async (input: unknown, ctx: ToolContext): Promise<unknown> => {
-    // Everything is filled before anything is sent: a secret that may not be used fails without any traffic.
+    // Everything is filled in before anything is sent: a secret that may not be used fails without any traffic.
     const request = fill({ input, secret: (name) => secrets.read(name) });
     const keys = execution.signingSecrets.map((text) => secrets.read(text.slice('${env.'.length, -1)));
     const send = (): Promise<Attempt> => attempt(egress, known, withHeaders(request, ctx, keys), ctx.abortSignal);
@@ -47,8 +47,8 @@ export function httpTool(config: ToolConfig, { egress, secrets }: Outgoing): Htt
 }
 
 /**
- * HTTP says that `GET` and `HEAD` only read. A webhook or a signature tells a server that something happened, and approval says that
- * a call matters: these act outside.
+ * By HTTP's rules, `GET` and `HEAD` only read. But a webhook or a signature tells a server that something happened, and
+ * a tool with approval is important: those act outside.
  */
 function onlyReads({ execution: given, approval }: ToolConfig, { method, signingSecrets }: HttpExecution): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
@@ -76,7 +76,7 @@ async function sendUntilDone(
   }
 }
 
-/** The key is the same for every attempt, also after a restart: a server that knows it acts once. */
+/** The key is the same for every attempt, also after a restart. A server that supports it acts once. */
 function withHeaders(request: FilledRequest, { idempotencyKey }: ToolContext, keys: readonly string[]): FilledRequest {
   const signature =
     keys.length === 0 ? {} : signWebhook({ id: idempotencyKey, body: request.body ?? '', secrets: keys });
@@ -94,7 +94,7 @@ async function attempt(
     const response = await egress.request({ ...request, signal, holdsSecret: (text) => known.isIn(text) });
     return await toAttempt(response, host, known);
   } catch (error) {
-    // The call was ended from outside, and core says how.
+    // The call was aborted from outside, and core reports how.
     if (signal.aborted) throw error;
     const { code, message } = error as { code?: unknown; message: string };
     if (code === 'egress_refused') return { result: fail(known.removeFrom(message), { code }), mayRetry: false };
@@ -109,7 +109,7 @@ async function toAttempt(
 ): Promise<Attempt> {
   const value = await readResponse({ body, contentType: oneOf(headers['content-type']) }, known);
   if (status >= 200 && status < 300) {
-    // Nothing at all would look to a model as if the tool had not answered.
+    // To a model, an empty result would look as if the tool had not answered.
     const result = value === '' ? ok(null, `HTTP ${status}, with an empty body.`) : value;
     return { result, status, mayRetry: false };
   }

@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream';
 import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
 
-/** What is read of a response. The rest is never received. */
+/** How much of a response is read. The connection is closed after that. */
 const MOST_BYTES = 1_048_576;
 
-/** More than any form of a secret is long: one that begins before the limit is read whole, and so found. */
+/** Longer than any form of a secret: a secret that begins before the limit is read completely, and so found. */
 const MARGIN_BYTES = 65_536;
 
 const CUT = '\n[cut: the response was longer than 1 MiB]';
 
-/** The body of a response: JSON as a value, anything else as text, without any secret. */
+/** The body of a response: JSON as a value, anything else as text, with secrets removed. */
 export async function readResponse(
   { body, contentType }: { readonly body: Readable; readonly contentType: string | undefined },
   secrets: KnownSecrets,
@@ -27,7 +27,7 @@ interface ReadBytes {
   readonly hasEnded: boolean;
 }
 
-/** By events: an asynchronous loop over the stream costs a tenth of a short request. */
+/** Uses events, because an asynchronous loop over the stream costs a tenth of a short request. */
 function readBytes(body: Readable): Promise<ReadBytes> {
   const { promise, resolve, reject } = Promise.withResolvers<ReadBytes>();
   const pieces: Buffer[] = [];
@@ -42,7 +42,7 @@ function readBytes(body: Readable): Promise<ReadBytes> {
     length += piece.length;
     if (length < MOST_BYTES + MARGIN_BYTES) return;
     finish(false);
-    // Closes the connection: a body may never end.
+    // Closes the connection, because a body may never end.
     body.destroy();
   });
   body.once('end', () => finish(true));
@@ -53,7 +53,7 @@ function readBytes(body: Readable): Promise<ReadBytes> {
   return promise;
 }
 
-/** If there was more, the end of what was read goes too: it may be the beginning of a secret. */
+/** If there was more, the end of the text is cut off too: it may be the beginning of a secret. */
 function cutText(text: string, hasEnded: boolean): string {
   const end = hasEnded ? MOST_BYTES : Math.min(MOST_BYTES, Math.max(0, text.length - MARGIN_BYTES));
   return `${text.slice(0, end).toWellFormed()}${CUT}`;
@@ -63,7 +63,7 @@ function isJson(contentType: string | undefined): boolean {
   return contentType === undefined || /^[^;]*[/+]json\b/i.test(contentType);
 }
 
-/** Undefined if it is no JSON, whatever its type says, or nested too deeply to be walked through. */
+/** Undefined if the text is not JSON, regardless of its content type, or is nested too deeply to process. */
 function parsed(text: string, secrets: KnownSecrets): { readonly value: unknown } | undefined {
   try {
     return { value: secrets.removeFromAll(JSON.parse(text) as unknown) };

@@ -8,14 +8,14 @@ import { urlTemplate } from './url-template.ts';
 export interface FilledRequest {
   readonly url: URL;
   readonly method: string;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
 
 /**
- * Prepares the templates of a tool once, for all its calls. `GET` and `HEAD` without a placeholder for the input send it
- * as parameters of the query; other methods without a `body` send it as JSON.
+ * Prepares the templates of a tool once, for all its calls. `GET` and `HEAD` without a placeholder for the input send
+ * it as query parameters; other methods without a `body` send it as JSON.
  */
 export function requestTemplate(execution: HttpExecution): (values: Values) => FilledRequest {
   const { method, body } = execution;
@@ -39,11 +39,11 @@ export function requestTemplate(execution: HttpExecution): (values: Values) => F
   };
 }
 
-/** Fills every text of a body. Fields and items whose value is missing are left out. */
+/** Fills all texts of a body. Fields and items with a missing value are left out. */
 function bodyTemplate(value: unknown): (values: Values) => unknown {
   if (typeof value === 'string') {
     const template = parseTemplate(value);
-    // An empty text has no parts, and is no missing value.
+    // An empty text has no parts, but is not a missing value.
     return template.length === 0 ? () => '' : (values) => fillValue(template, values);
   }
   if (Array.isArray(value)) {
@@ -64,7 +64,7 @@ function toContent(body: unknown): { readonly text: string; readonly type: strin
     : { text: JSON.stringify(body), type: 'application/json' };
 }
 
-/** A line break would begin another header. Beyond Latin-1 there is no character that a header can hold. */
+/** A line break would start another header. Headers cannot contain characters beyond Latin-1. */
 function checkedHeader(name: string, value: string): string {
   if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
     throw new ToolValidationError(

@@ -4,8 +4,8 @@ const MOST_ATTEMPTS = 3;
 const FIRST_WAIT_MS = 250;
 
 /**
- * How long to wait before a request is repeated, or undefined if it is not: it was tried often enough, the answer will
- * not change, or the call's time would be over by then.
+ * How long to wait before a request is repeated, or undefined if it is not repeated: there were enough attempts, the
+ * answer will not change, or the call would time out first.
  */
 export function retryWaitMs(
   failure: { readonly status?: number | undefined; readonly retryAfter?: string | undefined },

@@ -4,9 +4,9 @@ import { parseTemplate, type Template } from '../../../config/template.ts';
 import { fillText, missingIn, required, toText, type Values } from './fill-template.ts';
 
 /**
- * Makes the URL of a call. Values can change neither scheme, host and port, which have no placeholders, nor how many
- * segments the path has and what the others are: they are percent-encoded, and what a server may read as a step up or
- * as nothing is refused. A parameter of the query whose value is missing is left out.
+ * Builds the URL of a call. Values cannot change the scheme, host and port, which have no placeholders, nor the number
+ * of path segments or the other segments: values are percent-encoded, and one that a server may read as `..`, `.` or
+ * empty is refused. A query parameter with a missing value is left out.
  */
 export function urlTemplate(text: string): (values: Values, extra?: Readonly<Record<string, unknown>>) => URL {
   const { origin, path, query } = splitUrl(text);
@@ -37,7 +37,7 @@ function isDots(text: string): boolean {
   return /^\s*(?:\.|%2e){1,2}\s*$/i.test(text);
 }
 
-/** As a server sees it that decodes more than once. */
+/** The text as a server sees it that decodes more than once. */
 function decoded(text: string): string {
   return text
     .replace(/%(?:25)*2f/gi, '/')
@@ -52,7 +52,7 @@ function queryOf(name: string, value: unknown): string[] {
   });
 }
 
-/** Half of a surrogate pair cannot be encoded; it becomes the sign for an unreadable character. */
+/** A lone surrogate cannot be encoded. It becomes the replacement character. */
 function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }

@@ -7,21 +7,21 @@ import type { ToolConfig } from '../../../config/tool-config.ts';
 import { imageTypeOf } from '../../../domain/artifacts/media-type.ts';
 import type { StoreArtifact, StoredArtifact } from './store-artifact.ts';
 
-/** What image tools need of the gateway. */
+/** What image tools need from the gateway. */
 export interface ImageHost {
   model(provider: string, model: string): Promise<ImageModelV4>;
   store: StoreArtifact;
   readonly maxBytes: () => number;
 }
 
-/** Images take long. */
+/** Generating an image takes long. */
 const DEFAULT_TIMEOUT_MS = 120_000;
 
-/** A tool that makes images. The model is told where they are, and never their bytes. */
+/** A tool that generates images. The model gets their URLs, never their bytes. */
 export function imageTool(config: ToolConfig, host: ImageHost): { tool: AnyTool; timeoutMs: number } {
   const { image, providerOptions } = readImageExecution(config.execution ?? {});
   const execute = async (input: unknown, ctx: ToolContext): Promise<unknown> => {
-    // Asked before anything is awaited: it belongs to the cycle of this call.
+    // Called before the first await, because it belongs to the cycle of this call.
     const [store, maxBytes] = [host.store(), host.maxBytes()];
     const model = await host.model(image.provider, image.model);
     const { images } = await model.doGenerate({
@@ -69,7 +69,7 @@ function optionsKey({ provider }: ImageModelV4): string {
   return name.trim().replaceAll(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The field `prompt`, or all of the input as JSON. */
+/** The field `prompt`, or the whole input as JSON. */
 function toPrompt(input: unknown): string {
   const { prompt } = input as { readonly prompt?: unknown };
   return typeof prompt === 'string' ? prompt : JSON.stringify(input);

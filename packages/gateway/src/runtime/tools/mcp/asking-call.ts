@@ -4,21 +4,21 @@ import { type InputRequests, type InputResponse, readQuestion, toResponses } fro
 import type { McpCall, McpResume } from './open-client.ts';
 import type { People } from './people.ts';
 
-/** What a call needs so that its server can ask. */
+/** The parts of a call with which its server can ask. */
 type Asking = Pick<McpCall, 'signal' | 'onAsk' | 'resume'>;
 
-/** What is stored of a question until it is answered. */
+/** What is stored with a question until it is answered. */
 interface State {
   readonly keys: readonly string[];
   readonly requestState?: string | undefined;
 }
 
-/** A server may want to be called again without anybody being asked, but not for ever. */
+/** A server may ask to be called again without a question to a person, but not endlessly. */
 const MOST_ROUNDS = 10;
 
 /**
- * Makes a call whose server may ask for input. One of 2026 ends the call with its question, and is called again with the answer, by
- * whichever gateway. One of 2025 asks while the call is open.
+ * Makes a call whose server may ask for input. A server of 2026 ends the call with its question, and is called again
+ * with the answer, by any gateway. A server of 2025 asks while the call is open.
  */
 export async function askingCall(
   call: (asking: Asking) => Promise<Called>,
@@ -38,9 +38,9 @@ export async function askingCall(
 }
 
 const STATE_LOST =
-  'The question was answered, but what the server needs to go on cannot be read: it was stored with another encryption key. Call it again.';
+  'The question was answered, but the state that the server needs to continue cannot be read: it was stored with another encryption key. Call the tool again.';
 
-/** While the call is open, its server may ask. When it ends, however it ends, nobody is asked any more. */
+/** While the call is open, its server may ask. When the call ends, for any reason, open questions are withdrawn. */
 async function callOpen(
   call: (asking: Asking) => Promise<Called>,
   { people, ctx, resume }: { people: People; ctx: ToolContext; resume: McpResume | undefined },
@@ -65,7 +65,7 @@ function resumeWith({ keys, requestState }: State, { answer }: ToolContext): Mcp
 }
 
 interface InputRequired {
-  /** Undefined if nobody is asked: the server wants to be called again. */
+  /** Undefined if there is no question: the server asks to be called again. */
   readonly requests: InputRequests | undefined;
   readonly requestState?: string | undefined;
 }
@@ -87,10 +87,10 @@ async function ask(
 ): Promise<PendingResult | ReturnType<typeof fail>> {
   const question = Object.keys(requests).length === 0 ? { problem: 'it asks again and again' } : readQuestion(requests);
   if ('problem' in question)
-    return fail(`The tool did not end, because it wants what it cannot get: ${question.problem}.`);
+    return fail(`The call failed, because the tool asks for something that it cannot get: ${question.problem}.`);
   const state: State = { keys: Object.keys(requests), requestState };
   await people.willAsk(ctx, question, JSON.stringify(state));
-  const note = `The tool asks for input: ${question.text}\nSomebody else answers that. When this was written, nobody had. Its outcome comes later and names this call.`;
+  const note = `The tool asks for input: ${question.text}\nA person has to answer. When this was written, no one had. The outcome comes later and names this call.`;
   const message = JSON.stringify({ status: 'pending', pendingToolCallId: ctx.toolCallId, note });
   return pending({ asks: true, display: { text: question.text }, message });
 }

@@ -3,15 +3,15 @@ import { isNeverSent } from '../../../ports/egress/never-sent.ts';
 /**
  * Why a call has no result.
  * - `answered`: the server answered with an error.
- * - `not-sent`: the server did not take the call, so that nothing happened.
- * - `lost`: nobody knows whether the server acted.
+ * - `not-sent`: the server did not accept the call, so nothing happened.
+ * - `lost`: it is unknown whether the server acted.
  */
 export interface CallFailure {
   readonly kind: 'answered' | 'not-sent' | 'lost';
   readonly message: string;
 }
 
-/** What a call is told whose stream ended before the answer. */
+/** The error of a call whose stream ended before the answer. */
 export const STREAM_ENDED: { readonly code: number; readonly message: string } = {
   code: -32_000,
   message: 'The connection ended before the answer.',
@@ -31,25 +31,25 @@ export function callFailure(error: unknown): CallFailure {
   return { kind: isAnswer ? 'answered' : 'lost', message: text };
 }
 
-/** A server of 2025-11-25 wants somebody to visit a page before the tool can be called. */
+/** A server of 2025-11-25 requires that a person visits a page before the tool can be called. */
 const URL_NEEDED = -32_042;
 
-/** Only http and https, and as text: whoever reads it decides whether to go there. */
+/** Only http and https URLs, as text: the person who reads it decides whether to open it. */
 function urlsIn(data: unknown): string {
   const { elicitations } = (data ?? {}) as { readonly elicitations?: unknown };
   const urls = (Array.isArray(elicitations) ? elicitations : [])
     .map(({ url }: { url?: unknown } = {}) => url)
     .filter((url): url is string => typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url));
   if (urls.length === 0) return '';
-  return ` Somebody must open this page in a browser, then the tool can be called again: ${shorten(urls.join(' , '))}`;
+  return ` A person must open this page in a browser. Then the tool can be called again: ${shorten(urls.join(' , '))}`;
 }
 
-/** A server that refuses the request itself has not run the tool. One that failed inside may have. */
+/** A server that refuses the request has not run the tool. A server that failed may have. */
 function isRefusal(status: number): boolean {
   return status >= 300 && status < 500;
 }
 
-/** What the client makes of an answer that it does not understand. */
+/** The client's error codes for an answer that it does not understand. */
 const ANSWERS: ReadonlySet<unknown> = new Set([
   'INVALID_RESULT',
   'UNSUPPORTED_RESULT_TYPE',

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { thinProgress } from './thin-progress.ts';
 
-/** More than this in one message of a server ends its stream: nobody could use it, and it would fill the memory. */
+/** A server's stream is closed if one message is longer than this: it would be useless, and would fill the memory. */
 const LONGEST_MESSAGE = 10 * 1_024 * 1_024;
 
-/** The response, with an end where one message of it gets too long. A stream of many messages may go on for ever. */
+/** The response, which ends if one message gets too long. A stream of many messages may go on for ever. */
 export function limitedResponse(response: Response, longest: number = LONGEST_MESSAGE): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
@@ -24,7 +24,7 @@ function limitedBytes(longest: number): TransformStream<Uint8Array, Uint8Array> 
   });
 }
 
-/** Passes complete events on, without progress that nobody would be shown. */
+/** Passes complete events on, without progress events that would not be shown. */
 function limitedEvents(longest: number): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
@@ -39,7 +39,7 @@ function limitedEvents(longest: number): TransformStream<Uint8Array, Uint8Array>
         rest = text.slice(end);
       }
       if (rest.length > longest) controller.error(tooLong(longest));
-      // A server that never stops sending must not keep the process from everything else.
+      // Yields, so that a server that never stops sending does not block the process.
       await setImmediate();
     },
     flush(controller) {
@@ -48,7 +48,7 @@ function limitedEvents(longest: number): TransformStream<Uint8Array, Uint8Array>
   });
 }
 
-/** Where the last blank line of a piece ends, or 0. It may have begun in the piece before. */
+/** The index after the last blank line of a chunk, or 0. The blank line may have begun in the previous chunk. */
 function endOfEvents(before: string, text: string): number {
   const joined = before + text;
   const plain = joined.lastIndexOf('\n\n');

@@ -1,15 +1,15 @@
 import type { Transport } from '@modelcontextprotocol/client';
 
-/** What the answers to `tools/list` had in them. */
+/** The entries of the answers to `tools/list`. */
 export interface ListEntries {
-  /** Forgets what was listed before, also answers that are still to come. */
+  /** Forgets earlier entries, including those of answers that are still on the way. */
   clear(): void;
   readonly all: readonly unknown[];
 }
 
 /**
- * Takes the tools out of the server's lists before the client sees them: it refuses a whole list for one malformed tool, and checks all of
- * them in one go. Call it before the client is connected.
+ * Takes the tools out of the server's lists before the client sees them: the client refuses a whole list because of one
+ * malformed tool, and checks all of them in one go. Call it before the client is connected.
  */
 export function takeListEntries(transport: Transport): ListEntries {
   let all: readonly unknown[] = [];

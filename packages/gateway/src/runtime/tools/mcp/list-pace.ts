@@ -1,15 +1,15 @@
-/** How often a server over HTTP is asked for its tools: nothing else would tell that it was restarted. */
+/** How often a server over HTTP is asked for its tools. A restart of the server can only be noticed this way. */
 const POLL_MS = 5_000;
 /** A list that could not be read is read again after this time. */
 const RETRY_MS = 3_000;
 /** The pause after a change, so that a server which changes its list all the time does not keep the gateway busy. */
 const CHANGE_PAUSE_MS = 10_000;
-/** Each change that follows soon doubles the pause, up to this. */
+/** Each change that follows soon doubles the pause, up to this limit. */
 const LONGEST_PAUSE_MS = 600_000;
 
 /**
- * Decides when a server's list is read. The first change after a quiet time is read at once, the next ones after a pause, which grows as
- * long as the changes go on.
+ * Decides when a server's list is read. The first change after a quiet time is read at once, later ones after a pause,
+ * which grows while the changes go on.
  */
 export class ListPace {
   readonly #now: () => number;
@@ -28,17 +28,17 @@ export class ListPace {
     this.#now = now;
   }
 
-  /** The server says that its list has changed, or was connected anew. */
+  /** The server reports that its list has changed, or was reconnected. */
   announce(): void {
     this.#announced++;
   }
 
-  /** The list is needed as it is now. */
+  /** Requests that the list is read now. */
   demand(): void {
     this.#demanded++;
   }
 
-  /** Milliseconds until the list is to be read: 0 for now, Infinity for not at all. */
+  /** Milliseconds until the list should be read: 0 for now, Infinity for never. */
   get waitMs(): number {
     if (this.#readAt === undefined || this.#demanded > this.#covered.demanded) return 0;
     return Math.max(0, this.#dueAt(this.#readAt) - this.#now());
@@ -49,12 +49,15 @@ export class ListPace {
     return this.#failedAt !== undefined;
   }
 
-  /** Call it before the list is read, and what it returns when that has ended. What is announced in between is read later. */
+  /**
+   * Call it before the list is read, and call the returned function when the read has ended. Changes that are announced
+   * in between are read later.
+   */
   begin(): (ended: 'same' | 'changed' | 'failed') => void {
     const covered = { announced: this.#announced, demanded: this.#demanded };
     return (ended) => {
       this.#failedAt = ended === 'failed' ? this.#now() : undefined;
-      // A failed read counts too: a run does not wait for ever.
+      // A failed read also counts as an answer, so that a run does not wait for ever.
       this.#covered.demanded = covered.demanded;
       if (ended === 'failed') return;
       const isChange = ended === 'changed' || covered.announced > this.#covered.announced;

@@ -9,7 +9,7 @@ import type { McpCredentials } from '../../../domain/mcp/mcp-credentials.ts';
 import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
 import { SHORTEST_SECRET } from '../../../telemetry/redact.ts';
 
-/** The client's own credentials and what it asks for, with secrets filled in. */
+/** The client's own credentials and the scope it requests, with secrets filled in. */
 export interface AuthorizationOptions {
   readonly issuer?: string | undefined;
   readonly clientId?: string | undefined;
@@ -19,15 +19,15 @@ export interface AuthorizationOptions {
   readonly redirectUrl: string;
 }
 
-/** What is stored between the question whether somebody authorises the gateway and the answer. */
+/** What is stored from the request for an authorization until it is given. */
 export interface AwaitedAuthorization {
-  /** The page where it is given. */
+  /** The page where a person gives the authorization. */
   readonly url: string;
   readonly codeVerifier: string;
   readonly discovery?: OAuthDiscoveryState | undefined;
-  /** The authorization server wants to hear the same one again. The gateway that gets the answer may have another address. */
+  /** The authorization server expects the same URL again. The gateway that gets the answer may have another address. */
   readonly redirectUrl: string;
-  /** Whatever the gateway needs to know of the server by then. */
+  /** What the gateway needs to know about the server to complete the authorization. */
   readonly context: unknown;
 }
 
@@ -40,7 +40,7 @@ export interface AuthorizationStorage {
   readonly given?: AwaitedAuthorization | undefined;
 }
 
-/** Authorization by somebody in a browser. All gateways on a store share what it gives. */
+/** Authorization by a person in a browser. All gateways on a store share the resulting tokens. */
 export function authorizationProvider(
   { issuer, clientId, clientSecret, scope, redirectUrl }: AuthorizationOptions,
   { credentials, serverKey, secrets, context, given }: AuthorizationStorage,

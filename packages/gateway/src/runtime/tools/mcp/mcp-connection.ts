@@ -14,7 +14,7 @@ export interface McpConnectionOptions extends ToolListOptions {
   readonly connectTimeoutMs: number;
   /** How the server is reached. Throws if a secret is missing. */
   address(): Promise<McpAddress>;
-  /** The page on which somebody is to authorise the gateway first. */
+  /** The page where a person has to authorise the gateway first. */
   authorizationUrl(): Promise<string | undefined>;
   readonly egress: Egress;
 }
@@ -22,23 +22,23 @@ export interface McpConnectionOptions extends ToolListOptions {
 export type Called = { readonly result: unknown } | { readonly failure: CallFailure };
 
 type CallOptions = Omit<McpCall, 'definition'> & {
-  /** True if the tool may run twice: then a call that got lost is repeated. */
+  /** True if the tool may run twice: then a lost call is repeated. */
   readonly mayRepeat: boolean;
 };
 
-/** How long, and for what, a run waits for a server. */
+/** How long a run waits for a server, and for what. */
 export interface ReadyOptions {
-  /** The server is asked for its tools, also if they are known. */
+  /** True if the server is asked for its tools, even if they are known. */
   readonly isFresh: boolean;
   readonly withinMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What an operator is shown of a server. */
+/** What operators see of a server. */
 export interface McpStatus {
   readonly status: 'connecting' | 'up' | 'down';
   readonly problem?: string;
-  /** Where somebody must authorise the gateway, in a browser. */
+  /** The page where a person must authorise the gateway. */
   readonly authorizationUrl?: string;
   readonly tools: readonly string[];
   readonly held: readonly string[];
@@ -47,7 +47,7 @@ export interface McpStatus {
 
 /**
  * - `connecting`: for the first time. Its tools are not known yet, so runs wait for it.
- * - `lost`: it was up a moment ago and is being connected again. Its tools are offered, and their calls wait for it.
+ * - `lost`: it was up a moment ago and is being reconnected. Its tools are offered, and their calls wait for it.
  * - `down`: the last attempt to connect has failed. Its tools are not offered, and no run waits for it.
  */
 type State =
@@ -58,22 +58,24 @@ type State =
 
 /** The time until the next attempt to connect: with the attempt itself, a server is back within 10 s. */
 const RETRY_MS = 3_000;
-/** How long later attempts may take: a server over HTTP that hangs must not delay the attempt that finds it back. */
+/** The time limit of later attempts: a server over HTTP that hangs must not delay the attempt that succeeds. */
 const RECONNECT_MS = { http: 5_000, stdio: 30_000 } as const;
-/** What the first list may take on top: the attempt ends by itself, with the reason. */
+/** The additional time for the first list. An attempt that exceeds it fails with that reason. */
 const FIRST_LIST_MS = 15_000;
-/** How long a call waits for a server that is down: it may be back in a moment. */
+/** How long a call waits for a server that is down, because it may be back in a moment. */
 const CALL_PATIENCE_MS = 5_000;
-/** A changed list is waited for at the end of a call, so that the next step has it. */
+/** How long the end of a call waits for a changed list, so that the next step has it. */
 const LIST_PATIENCE_MS = 10_000;
-/** So many lists in a row that do not come mean that the server hangs. */
+/** After this many lists in a row that do not arrive, the server counts as hanging. */
 const MOST_LATE_LISTS = 3;
 const MOST_ATTEMPTS = 3;
 const MUST_BE_AUTHORIZED =
-  'Somebody must authorise the gateway: open authorizationUrl of GET /api/mcp/servers in a browser.';
+  'The gateway must be authorised: open authorizationUrl of GET /api/mcp/servers in a browser.';
 const NO_TOOLS: McpSnapshot = { tools: [] };
 
-/** Keeps one server connected, as long as it is in use, and knows its tools. Agents that reach it in the same way share it. */
+/**
+ * Keeps one server connected while it is in use, and knows its tools. Agents that reach it in the same way share it.
+ */
 export class McpConnection {
   readonly #options: McpConnectionOptions;
   readonly #secrets: KnownSecrets;
@@ -86,10 +88,10 @@ export class McpConnection {
   #state: State = { kind: 'connecting' };
   /** Resolves with the next change of the state. */
   #changed = Promise.withResolvers<void>();
-  /** Resolves when the list is read. Undefined: it is not being read. */
+  /** Resolves when the list is read. Undefined if it is not being read. */
   #reading: Promise<void> | undefined;
   #lateLists = 0;
-  /** The last problem that was logged. Undefined: the server was up since. */
+  /** The last problem that was logged. Undefined if the server was up since. */
   #logged: string | undefined;
   #wakeUp: () => void = () => {};
   #inFlight = 0;
@@ -112,14 +114,15 @@ export class McpConnection {
     return { ...statusOf(this.#state), tools: this.snapshot.tools.map(({ name }) => name), held, unusable };
   }
 
-  /** How long nobody has used it. */
+  /** How long it has been unused. */
   get idleMs(): number {
     return this.#inFlight > 0 ? 0 : performance.now() - this.#usedAt;
   }
 
   /**
-   * Resolves when the tools are known, or without them if the time is over or the server is down: that does not stop an agent. A run
-   * that waits for a server that is connected for the first time gets its tools, also on a slow machine.
+   * Resolves when the tools are known, or without them when the time is over or the server is down, so that an agent
+   * can continue. A run that waits for a server that is connected for the first time gets its tools, even on a slow
+   * machine.
    */
   async ready({ isFresh, withinMs, signal }: ReadyOptions): Promise<void> {
     this.#usedAt = performance.now();
@@ -128,7 +131,7 @@ export class McpConnection {
     const attemptMs = this.#options.connectTimeoutMs + FIRST_LIST_MS;
     await this.#until(isKnown, Math.min(withinMs, attemptMs), signal);
     if (isFresh) await this.#settledList(withinMs, signal);
-    // They may have been approved since.
+    // The tools may have been approved since.
     else await this.#list.checkHeld();
   }
 
@@ -170,18 +173,18 @@ export class McpConnection {
     }
   }
 
-  /** What a server says may repeat the secrets that it was sent. */
+  /** A server's message may repeat the secrets that it was sent. */
   #failed({ kind, message }: CallFailure): { readonly failure: CallFailure } {
     return { failure: { kind, message: this.#secrets.removeFrom(message) } };
   }
 
-  /** Waits as long as a connection is being made, and a moment for a server that is down. */
+  /** Waits while a connection is being made, and for a short time if the server is down. */
   async #whenUp(definition: McpDefinition, signal: AbortSignal): Promise<McpClient | { readonly notSent: string }> {
     await this.#until(({ kind }) => kind === 'up', CALL_PATIENCE_MS, signal);
     await this.#until(({ kind }) => kind === 'up' || kind === 'down', LONGEST_TIMER_MS, signal);
     const state = this.#state;
     if (state.kind !== 'up') return { notSent: state.kind === 'connecting' ? 'it is not connected' : state.problem };
-    return this.#offers(definition) ? state.client : { notSent: 'it was connected anew, and has no such tool now' };
+    return this.#offers(definition) ? state.client : { notSent: 'it was reconnected and no longer has this tool' };
   }
 
   #offers(definition: McpDefinition): boolean {
@@ -202,7 +205,7 @@ export class McpConnection {
     this.#changed = Promise.withResolvers();
   }
 
-  /** Waits for a list that is being read, or is to be read at once. */
+  /** Waits for a list that is being read or should be read at once. */
   async #settledList(withinMs: number, signal?: AbortSignal): Promise<void> {
     const end = performance.now() + Math.min(withinMs, LIST_PATIENCE_MS);
     const isAwaited = (): boolean =>
@@ -237,7 +240,7 @@ export class McpConnection {
         await this.#lose(error);
       }
       timeoutMs = Math.min(connectTimeoutMs, RECONNECT_MS[transport]);
-      // A server that was just there may be back at once: a process is started anew.
+      // A server that was just connected may be back at once, e.g. if its process is restarted.
       await this.#pause(this.#state.kind === 'lost' ? 100 : RETRY_MS);
     }
   }
@@ -250,7 +253,7 @@ export class McpConnection {
       this.#wakeUp();
     });
     try {
-      // What is connected now may be another version of the server.
+      // The server may now be another version.
       this.#pace.announce();
       if (this.#pace.waitMs === 0) await this.#readList(client);
       this.#prior = client.prior;
@@ -272,11 +275,11 @@ export class McpConnection {
 
   async #open(timeoutMs: number): Promise<McpClient> {
     const { address, egress, authorizationUrl } = this.#options;
-    // Another attempt would ask for another authorization, while somebody is about to give the one that was asked for.
+    // Another attempt would request another authorization, while a person may be about to give the first one.
     if ((await authorizationUrl()) !== undefined) throw new Error(MUST_BE_AUTHORIZED);
     const { openClient } = await import('./open-client.ts');
     const prior = this.#prior;
-    // The server may speak another version the next time.
+    // The server may use another protocol version the next time.
     this.#prior = undefined;
     const late = AbortSignal.timeout(timeoutMs);
     const signal = AbortSignal.any([this.#lifetime.signal, late]);
@@ -289,7 +292,10 @@ export class McpConnection {
     }
   }
 
-  /** Throws if the server cannot be reached. A list that cannot be read leaves the last good one, and is read again soon. */
+  /**
+   * Throws if the server cannot be reached. If the list cannot be read, the last good one stays, and it is read again
+   * soon.
+   */
   async #readList(client: McpClient): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#reading = promise;
@@ -317,7 +323,7 @@ export class McpConnection {
       const isLate = (error as { code?: unknown }).code === 'REQUEST_TIMEOUT';
       this.#lateLists = isLate ? this.#lateLists + 1 : 0;
       const isAnswer = callFailure(error).kind === 'answered' || (isLate && this.#lateLists < MOST_LATE_LISTS);
-      // The calls under way learn by themselves whether the server is there.
+      // Running calls find out for themselves whether the server is there.
       if (isAnswer || this.#inFlight > 0) throw error;
       throw new ServerGone(callFailure(error).message, { cause: error });
     }
@@ -371,7 +377,10 @@ function statusOf(state: State): Pick<McpStatus, 'status' | 'problem' | 'authori
 /** The server cannot be reached any more. */
 class ServerGone extends Error {}
 
-/** A question is stored before the rest of the gateway sees it. Its state goes back to the server as it came. */
+/**
+ * Removes secrets from a result. A question is stored before the rest of the gateway sees it. Its state is sent back to
+ * the server unchanged.
+ */
 function withoutSecrets(result: unknown, secrets: KnownSecrets): unknown {
   const asked = (result ?? {}) as { readonly inputRequests?: unknown };
   return asked.inputRequests === undefined

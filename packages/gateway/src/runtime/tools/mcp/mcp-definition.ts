@@ -4,7 +4,7 @@ import { canonicalJson } from '../../../ports/store/json.ts';
 
 /** A tool as its server defines it. */
 export interface McpDefinition {
-  /** The server's own name of it. */
+  /** The server's name for the tool. */
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
@@ -13,21 +13,21 @@ export interface McpDefinition {
   readonly annotations?: McpHints | undefined;
 }
 
-/** What a server says about a tool's effects. Only a trusted server's word counts. */
+/** What a server claims about a tool's effects. It counts only if the server is trusted. */
 interface McpHints {
   readonly readOnlyHint?: boolean | undefined;
   readonly idempotentHint?: boolean | undefined;
   readonly [hint: string]: unknown;
 }
 
-/** What is approved of a tool: whatever a model reads of it and whatever decides how it is called. */
+/** The part of a tool that is approved: everything that a model reads of it and that decides how it is called. */
 export function approvedPart({ title, description, inputSchema, outputSchema, annotations }: McpDefinition): object {
   return { title, description, inputSchema, outputSchema, annotations };
 }
 
 const fingerprints = new WeakMap<McpDefinition, string>();
 
-/** The same for definitions that differ in nothing but the order of keys. */
+/** Definitions that differ only in the order of keys have the same fingerprint. */
 export function fingerprintOf(definition: McpDefinition): string {
   const known = fingerprints.get(definition);
   if (known !== undefined) return known;

@@ -11,16 +11,16 @@ import { type AwaitedAuthorization, authorizationProvider } from './mcp-authoriz
 export interface McpLoginOptions {
   readonly credentials: McpCredentials;
   readonly outgoing: Outgoing;
-  /** Where browsers come back to: a route of the gateway. */
+  /** The route of the gateway to which browsers return. */
   readonly redirectUrl: () => string;
 }
 
 type Login = Pick<McpServerConfig, 'url' | 'auth'>;
 
-/** What an authorization server may tell of why it refuses. */
+/** The longest reason of an authorization server that is shown. */
 const LONGEST_REASON = 500;
 
-/** How the gateway gets the tokens that MCP servers ask for. */
+/** How the gateway gets the tokens that MCP servers require. */
 export class McpLogin {
   readonly #options: McpLoginOptions;
 
@@ -28,7 +28,7 @@ export class McpLogin {
     this.#options = options;
   }
 
-  /** What the client asks for tokens. Undefined for a server without `auth`. Loads the MCP package. */
+  /** The provider from which the client gets tokens. Undefined for a server without `auth`. Loads the MCP package. */
   async provider(
     key: string,
     server: Login,
@@ -72,13 +72,13 @@ export class McpLogin {
     }
   }
 
-  /** The page on which somebody is to authorise the gateway. Undefined if nobody was asked lately. */
+  /** The page where a person has to authorise the gateway. Undefined if no authorization was requested lately. */
   async awaitedUrl(key: string, { auth }: Login): Promise<string | undefined> {
     if (auth?.type !== 'authorization_code') return undefined;
     return (await this.#options.credentials.awaited<AwaitedAuthorization>(keyOf(key)))?.url;
   }
 
-  /** Takes what the browser brings back, and gets the tokens for it. */
+  /** Takes the query that the browser brings back, and gets the tokens for it. */
   async finish(query: URLSearchParams): Promise<void> {
     const state = query.get('state');
     const taken = state === null ? undefined : await this.#options.credentials.take<AwaitedAuthorization>(state);
@@ -105,7 +105,7 @@ export class McpLogin {
 }
 
 const UNKNOWN_STATE =
-  'This authorization was not asked for, was used, or is older than 10 minutes. Open the page of GET /api/mcp/servers again.';
+  'This authorization was not requested, was already used, or is older than 10 minutes. Open the page of GET /api/mcp/servers again.';
 
 function keyOf(connectionKey: string): string {
   return createHash('sha256').update(connectionKey).digest('hex');

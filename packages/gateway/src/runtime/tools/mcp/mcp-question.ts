@@ -3,10 +3,10 @@ import { dataSchema } from '../../../config/data-schema.ts';
 import { withoutPatterns } from '../../../config/without-patterns.ts';
 import type { PeopleAnswer, Question } from './people.ts';
 
-/** What a server asks for in one go, by its own keys. */
+/** The requests of a server in one question, by the server's keys. */
 export type InputRequests = Readonly<Record<string, unknown>>;
 
-/** What a server is answered. */
+/** The answer that a server gets. */
 export interface InputResponse {
   readonly action: 'accept' | 'decline';
   readonly content?: unknown;
@@ -15,7 +15,7 @@ export interface InputResponse {
 const LONGEST_TEXT = 4_000;
 const NOTHING: JsonSchemaObject = { type: 'object', properties: {}, additionalProperties: false };
 
-/** Reads what a server asks for. A problem says why it cannot be asked. */
+/** Reads a server's question. `problem` says why it cannot be asked. */
 export function readQuestion(requests: InputRequests): Question | { readonly problem: string } {
   const keys = Object.keys(requests);
   const read = keys.map((key) => readRequest(requests[key]));
@@ -29,7 +29,7 @@ export function readQuestion(requests: InputRequests): Question | { readonly pro
   return { text, schema: { type: 'object', properties, required: keys, additionalProperties: false } };
 }
 
-/** What the server gets for an answer: each request its own part, or all a refusal. */
+/** The responses for the server: each request gets its part of the answer, or all are declined. */
 export function toResponses(keys: readonly string[], answer: PeopleAnswer): Readonly<Record<string, InputResponse>> {
   return Object.fromEntries(
     keys.map((key): [string, InputResponse] => {
@@ -45,16 +45,16 @@ function readRequest(request: unknown): Question | { readonly problem: string } 
   const { method, params } = (request ?? {}) as { readonly method?: unknown; readonly params?: unknown };
   const { mode = 'form', message, url, requestedSchema } = (params ?? {}) as Readonly<Record<string, unknown>>;
   if (method !== 'elicitation/create')
-    return { problem: `it asks for "${short(method, 100)}", which nobody can answer` };
+    return { problem: `it asks for "${short(method, 100)}", which is not supported` };
   const text = short(message ?? '', LONGEST_TEXT);
   if (mode === 'url') return readUrl(text, url);
-  if (mode !== 'form') return { problem: `it asks in a way that is not known: "${short(mode, 100)}"` };
+  if (mode !== 'form') return { problem: `it asks in an unknown mode: "${short(mode, 100)}"` };
   const isSchema = typeof requestedSchema === 'object' && requestedSchema !== null;
-  if (!isSchema) return { problem: 'it asks without a schema of the answer' };
+  if (!isSchema) return { problem: 'it asks without a schema for the answer' };
   return readForm(text, requestedSchema as JsonSchemaObject);
 }
 
-/** A form that no answer could be checked against is not shown to anyone. */
+/** A form is not shown if answers could not be checked against its schema. */
 function readForm(text: string, requested: JsonSchemaObject): Question | { readonly problem: string } {
   try {
     dataSchema(requested);
@@ -64,7 +64,9 @@ function readForm(text: string, requested: JsonSchemaObject): Question | { reado
   }
 }
 
-/** It is shown as text, and whoever reads it decides whether to go there. Other schemes could start programs. */
+/**
+ * The URL is shown as text, and the person who reads it decides whether to open it. Other schemes could start programs.
+ */
 function readUrl(text: string, url: unknown): Question | { readonly problem: string } {
   const isWeb = typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url) && url.length <= LONGEST_TEXT;
   if (!isWeb) return { problem: 'it asks to open a URL that is not http or https' };

@@ -1,6 +1,6 @@
 import type { Part } from '@lastcall/core';
 
-/** What a server returned: a value for programs, a text for the model, and images beside it. */
+/** The result of a server: a value for programs, a text for the model, and images. */
 export interface McpResult {
   readonly isError: boolean;
   /** The structured content, if there is any. */
@@ -9,17 +9,17 @@ export interface McpResult {
   readonly images: readonly Part[];
 }
 
-/** Images that models read. */
+/** The types of images that models read. */
 const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
-/** A larger one would be cut off as output that is too long, and its text with it. */
+/** A larger image would be cut off as too long an output, together with the text. */
 const LONGEST_IMAGE = 180_000;
 
-/** Stores a file that a server returned, and says where. Undefined if it cannot be stored. */
+/** Stores a file that a server returned, and returns its URL. Undefined if it cannot be stored. */
 export type StoreFile = (bytes: Uint8Array, said: string) => Promise<string | undefined>;
 
 /**
- * Reads a result. Binary content never becomes text: an image is a part that the model sees, other files are stored, and the text
- * says where.
+ * Reads a result. Binary content never becomes text: the model sees an image as a part, other files are stored, and the
+ * text says where.
  */
 export async function readMcpResult(result: unknown, store: StoreFile): Promise<McpResult> {
   const { content = [], structuredContent, isError } = (result ?? {}) as Record<string, unknown>;

@@ -17,10 +17,10 @@ import type { McpLogin } from './mcp-login.ts';
 import { mcpToolName } from './mcp-tool-name.ts';
 import type { McpAddress } from './open-client.ts';
 
-/** A connection that nobody used for this long is closed, and a process with it. */
+/** A connection that was unused for this long is closed, and its process ended. */
 const IDLE_MS = 300_000;
 const SWEEP_MS = 30_000;
-/** A process may have to be installed and started first, on a machine that is busy. */
+/** A server's program may have to be installed and started first, on a busy machine. */
 const CONNECT_TIMEOUT_MS = 30_000;
 
 /** A server, and the connection to it. */
@@ -74,12 +74,12 @@ export class McpServers {
     return connection;
   }
 
-  /** The servers that were used lately. */
+  /** The servers that were used recently. */
   connected(): readonly ConnectedServer[] {
     return [...this.#connections.values()];
   }
 
-  /** How the servers are that were used lately. */
+  /** The status of the servers that were used recently. */
   status(): readonly (McpStatus & { readonly name: string; readonly transport: string })[] {
     return [...this.#connections.values()].map(({ server: { name, transport }, connection }) => ({
       name,
@@ -104,7 +104,7 @@ export class McpServers {
     }
   }
 
-  /** The agent may have been stored when the configuration file, or this check, was another one. */
+  /** The agent may have been stored when the configuration file, or this check, was different. */
   #assertProgram(server: McpServerConfig): void {
     const problem = this.#host.checkProgram(server);
     if (problem !== undefined)
@@ -134,7 +134,7 @@ export class McpServers {
   }
 }
 
-/** How long a server may take to connect for the first time, and a run waits for that. */
+/** How long the first connection to a server may take. A run waits that long for it. */
 function connectTimeoutOf({ connectTimeout = CONNECT_TIMEOUT_MS }: McpServerConfig): number {
   return connectTimeout;
 }
@@ -143,12 +143,12 @@ export function serversOf({ mcp }: AgentConfig): readonly McpServerConfig[] {
   return mcp?.servers ?? [];
 }
 
-/** The same for servers that are reached in the same way, with the same credentials. */
+/** Servers that are reached in the same way with the same credentials have the same key. */
 export function connectionKey({ transport, url, headers, auth, command, args, env }: McpServerConfig): string {
   return canonicalJson({ transport, url, headers, auth, command, args, env });
 }
 
-/** Which server it is, whatever the credentials and whatever its name in a configuration. */
+/** Identifies a server, regardless of its credentials and its name in a configuration. */
 function serverKey({ transport, url, command, args }: McpServerConfig): string {
   return createHash('sha256').update(canonicalJson({ transport, url, command, args })).digest('hex');
 }

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 const LONGEST_NAME = 64;
 
 /**
- * The name under which a model knows a server's tool: `server__tool`. Names that models' providers would refuse, or that
- * could be read as those of another server, are shortened and get a hash.
+ * The name of a server's tool for models: `server__tool`. Names that providers would refuse, or that could belong to
+ * another server, are shortened and get a hash.
  */
 export function mcpToolName(server: string, tool: string): string {
   const plain = `${server}__${tool}`;
@@ -14,7 +14,7 @@ export function mcpToolName(server: string, tool: string): string {
   return `${prefix}__${readable(tool, LONGEST_NAME - prefix.length - 11)}-${hashOf(tool)}`;
 }
 
-/** Whether a tool of this server could have the name. */
+/** True if a tool of this server could have the name. */
 export function isToolNameOf(server: string, name: string): boolean {
   return name.startsWith(`${prefixOf(server)}__`);
 }
@@ -23,7 +23,7 @@ function prefixOf(server: string): string {
   return isPlainServer(server) ? server : `${readable(server, 12)}-${hashOf(server)}`;
 }
 
-/** The first `__` ends it, so that no two servers share a name. */
+/** The first `__` ends the server's name, so that no two servers share a tool name. */
 function isPlainServer(name: string): boolean {
   return /^[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/.test(name) && name.length <= 40;
 }

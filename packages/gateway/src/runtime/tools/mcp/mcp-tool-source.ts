@@ -4,7 +4,7 @@ import type { McpServers } from './mcp-servers.ts';
 import { mcpTool } from './mcp-tool.ts';
 import { mcpToolName } from './mcp-tool-name.ts';
 
-/** The tools of the MCP servers that agents used lately, for the list of all tools. */
+/** The tools of the MCP servers that agents used recently, for the list of all tools. */
 export function mcpToolSource(servers: McpServers): ToolSource {
   return {
     list: () =>

@@ -9,15 +9,15 @@ import { type McpResult, readMcpResult, type StoreFile } from './mcp-result.ts';
 import type { People } from './people.ts';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** What a model is shown of a stranger's text. */
+/** The longest part of a server's description that a model is shown. */
 const LONGEST_DESCRIPTION = 4_000;
-/** Of results that a model has not seen yet, in all. */
+/** The limit for all results together that a model has not seen yet. */
 const MOST_CHARACTERS = 16_000_000;
 
 export type McpTool = AiSdkTool &
   Partial<Pick<AnyTool, 'effects' | 'idempotent' | 'timeoutMs' | 'terminal' | 'approval'>>;
 
-/** What a tool has of the gateway. The functions are called when `execute` begins. */
+/** What a tool uses of the gateway. The functions are called at the start of `execute`. */
 export interface McpToolHost {
   readonly connection: McpConnection;
   readonly people?: () => People;
@@ -36,7 +36,7 @@ function shownResults(): LRUCache<string, ShownResult> {
 
 const noFiles = (): StoreFile => async () => undefined;
 
-/** A tool of an MCP server, as an agent with this configuration of the server has it. */
+/** A tool of an MCP server, as configured for an agent. */
 export function mcpTool(
   definition: McpDefinition,
   server: McpServerConfig,
@@ -45,7 +45,7 @@ export function mcpTool(
   const isVisible = server.tools?.[definition.name]?.visible === true;
   const traits = traitsOf(definition, server);
   const { terminal, approval } = server.tools?.[definition.name] ?? {};
-  // Made with the first result: a server may have a thousand tools that are never called.
+  // Created with the first result, because a server may have a thousand tools that are never called.
   let shown: LRUCache<string, ShownResult> | undefined;
   const check = outputCheck(definition);
   const mayRepeat = traits.effects !== 'external' || traits.idempotent;
@@ -67,7 +67,7 @@ export function mcpTool(
     const result = await readMcpResult(called.result, store);
     if (result.isError) return fail(result.text === '' ? 'The tool failed and did not say why.' : result.text);
     const problem = await check(result);
-    // It has acted: middleware that tries again must not.
+    // The tool has acted, so middleware must not retry the call.
     if (problem !== undefined) return fail(problem, { code: 'invalid_output' });
     shown ??= shownResults();
     shown.set(ctx.toolCallId, { text: result.text, images: result.images });
@@ -77,7 +77,7 @@ export function mcpTool(
     description: describe(definition),
     inputSchema: dataSchema(definition.inputSchema),
     execute: execute as NonNullable<AiSdkTool['execute']>,
-    // Undefined for a result that came from a cache: its value is shown then.
+    // Undefined for a result from a cache. Then its value is shown.
     toModelOutput: ({ toolCallId }: { toolCallId: string }) => {
       const result = shown?.get(toolCallId);
       shown?.delete(toolCallId);
@@ -94,7 +94,7 @@ function nobody(): never {
   throw new LastcallError('no_cycle', 'This tool runs only in the cycle of an agent.');
 }
 
-/** A stranger's hints count only if the operator trusts the server. What the operator says counts always. */
+/** The hints of a server count only if the operator trusts it. The operator's own settings always count. */
 function traitsOf(
   { name, annotations = {} }: McpDefinition,
   { trusted = false, tools = {} }: McpServerConfig,
@@ -111,7 +111,7 @@ function describe({ name, title, description }: McpDefinition): string {
   return characters.length <= LONGEST_DESCRIPTION ? text : `${characters.slice(0, LONGEST_DESCRIPTION).join('')}…`;
 }
 
-/** Compares a result with the tool's output schema, without the regular expressions in that. */
+/** Checks a result against the tool's output schema, without the schema's regular expressions. */
 function outputCheck({ name, outputSchema }: McpDefinition): (result: McpResult) => Promise<string | undefined> {
   if (outputSchema === undefined) return async () => undefined;
   const schema = dataSchema(outputSchema);
@@ -137,7 +137,7 @@ function failed(
     case 'answered':
       return fail(message);
     case 'not-sent':
-      return fail(`The MCP server "${server.name}" cannot be reached, and "${name}" was not called: ${message}`);
+      return fail(`The MCP server "${server.name}" cannot be reached, so "${name}" was not called: ${message}`);
     case 'lost':
       return fail(
         `The MCP server "${server.name}" was lost while "${name}" ran. It may have taken effect or not, and was not run again. (${message})`,

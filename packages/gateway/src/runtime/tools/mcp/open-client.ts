@@ -37,7 +37,7 @@ export type McpAddress =
       readonly env: Readonly<Record<string, string>>;
     };
 
-/** A server's list as it came. */
+/** A server's list, unchanged. */
 export interface McpList {
   readonly entries: readonly unknown[];
   isTool(entry: unknown): entry is McpDefinition;
@@ -48,14 +48,14 @@ export interface McpCall {
   readonly input: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   onProgress(progress: McpProgress): void;
-  /** A server of 2025 asks while the call is open. */
+  /** Called when a server of 2025 asks while the call is open. */
   onAsk(params: unknown): Promise<InputResponse>;
-  /** A call of a server of 2026 that asked before, and runs on. */
+  /** Continues a call of a server of 2026 that asked before. */
   readonly resume?: McpResume | undefined;
 }
 
 export interface McpResume {
-  /** Goes back to the server as it came. */
+  /** Sent back to the server unchanged. */
   readonly requestState?: string | undefined;
   readonly inputResponses?: Readonly<Record<string, InputResponse>> | undefined;
 }
@@ -68,13 +68,13 @@ interface McpProgress {
 
 /** One connection to a server. */
 export interface McpClient {
-  /** How the server wants to be spoken to: with it, the next connection need not ask. */
+  /** The discovered protocol of the server. With it, the next connection need not discover it again. */
   readonly prior: PriorDiscovery;
   /** Resolves when the connection is gone. */
   readonly closed: Promise<void>;
   list(): Promise<McpList>;
   call(call: McpCall): Promise<unknown>;
-  /** What a server's process wrote last to its error output. */
+  /** The last output of a server's process on standard error. */
   lastWords(): string;
   close(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export interface McpClient {
 export interface OpenOptions {
   readonly egress: Egress;
   readonly prior?: PriorDiscovery | undefined;
-  /** Ends the attempt to connect. */
+  /** Aborts the attempt to connect. */
   readonly signal: AbortSignal;
   /** How long each message of the attempt may take. */
   readonly timeoutMs: number;
@@ -91,7 +91,7 @@ export interface OpenOptions {
 
 /** How long a server may take to list its tools. */
 const LIST_MS = 10_000;
-/** A call ends by its own signal. The client's timers know less: one of them cancels nothing. */
+/** A call ends by its own signal. The client's timeouts are disabled, because one of them would not cancel the call. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Connects. This module loads the MCP package: import it when a server is first used. */
@@ -104,9 +104,9 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
     {
       versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMs(address, options.timeoutMs) } },
       capabilities: { elicitation: { form: {}, url: {} } },
-      // Whoever answers may do so days later, through another gateway.
+      // The answer may come days later, through another gateway.
       inputRequired: { autoFulfill: false },
-      // Asks servers of 2026 to tell. What they tell is read below, before the client's own delays.
+      // Asks servers of 2026 for notifications. They are read below, without the client's own delays.
       listChanged: { tools: { autoRefresh: false, onChanged: () => {} } },
     },
   );
@@ -147,7 +147,7 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
           timeout: NO_TIMEOUT_MS,
           onprogress: (progress) => call.onProgress(progress),
           allowInputRequired: true,
-          // Without an output schema: the client would compile a stranger's schema to code, and run its patterns.
+          // The output schema is left out: the client would compile an untrusted schema to code, and run its patterns.
           toolDefinition: { name, inputSchema } as Tool,
         });
       } finally {
@@ -159,8 +159,9 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
 }
 
 /**
- * How long the question may take which version a server speaks. Over HTTP there is always an answer. A program of 2025 may never answer
- * it, so that time remains for the older handshake; one of 2026 has to start within its third of the time.
+ * How long the probe for a server's protocol version may take. Over HTTP there is always an answer. A program of 2025
+ * may never answer it, so time must remain for the older handshake; a program of 2026 has to start within a third of
+ * the time.
  */
 function probeMs({ transport }: McpAddress, timeoutMs: number): number {
   return Math.min(LONGEST_PROBE_MS, transport === 'http' ? timeoutMs : Math.ceil(timeoutMs / 3));
@@ -168,7 +169,7 @@ function probeMs({ transport }: McpAddress, timeoutMs: number): number {
 
 const LONGEST_PROBE_MS = 30_000;
 
-/** The client does not listen to the signal while it asks for the version. */
+/** The client ignores the signal while it asks for the version. */
 async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   const { promise: aborted, reject } = Promise.withResolvers<void>();
   const stop = (): void => reject(signal.reason);
@@ -184,8 +185,8 @@ async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<
 }
 
 /**
- * A server of 2025 does not say which call it asks for. With several under way, the question could reach people whom it does not
- * concern, so it is not asked.
+ * A server of 2025 does not say which call a question belongs to. If several calls are running, the question could
+ * reach the wrong people, so it is cancelled.
  */
 async function askIn(open: ReadonlySet<McpCall>, params: unknown): Promise<InputResponse | { action: 'cancel' }> {
   const [call, ...others] = open;
@@ -211,7 +212,10 @@ const LAST_WORDS = 1_000;
 
 type HttpAddress = Extract<McpAddress, { transport: 'http' }>;
 
-/** The configured headers are for the server alone. With `requestInit`, the client would send them to authorization servers too. */
+/**
+ * The configured headers are for the server only. With `requestInit`, the client would send them to authorization
+ * servers too.
+ */
 function httpTransport(
   {
     url,
@@ -230,7 +234,7 @@ function httpTransport(
   return new StreamableHTTPClientTransport(server, { fetch, ...(authProvider === undefined ? {} : { authProvider }) });
 }
 
-/** Gets the tokens for an authorization that somebody has given. */
+/** Gets the tokens for an authorization that a person has given. */
 export async function finishAuthorization(
   { url, authProvider, egress }: { url: string; authProvider: OAuthClientProvider; egress: Egress },
   query: URLSearchParams,
@@ -239,8 +243,8 @@ export async function finishAuthorization(
 }
 
 /**
- * Lets the rest of the process have a turn after each piece that a server's process writes: one that never stops writing
- * would otherwise keep it busy for a third of a second at a time. The transport gives no access to the output but this.
+ * Yields to the rest of the process after each chunk that a server's process writes: one that never stops writing would
+ * otherwise block it for a third of a second at a time. The transport offers no other access to the output.
  */
 function takeTurns(transport: Transport): void {
   const { _process: child } = transport as { _process?: { readonly stdout?: Readable | null } };
@@ -251,7 +255,7 @@ function takeTurns(transport: Transport): void {
   });
 }
 
-/** A call whose stream ended without an answer would wait for its timeout. */
+/** Reports an error for a call whose stream ended without an answer. Otherwise the call would wait for its timeout. */
 function reportEndedStreams(transport: Transport): void {
   const send = transport.send.bind(transport);
   transport.send = async (message, options) => {
@@ -265,8 +269,8 @@ function reportEndedStreams(transport: Transport): void {
 }
 
 /**
- * Tells of a changed list at once, and passes progress on at most 20 times a second for each call: the rest is dropped
- * before anything is done with it.
+ * Reports a changed list at once, and passes progress on at most 20 times per second for each call. The rest is dropped
+ * before it is processed.
  */
 function readNotices(transport: Transport, onListChanged: () => void): void {
   const shownAt = new LRUCache<string | number, number>({ max: 1_000 });

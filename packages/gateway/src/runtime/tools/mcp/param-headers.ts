@@ -1,6 +1,7 @@
 /**
- * Why the `x-mcp-header` declarations of a tool's input make it unusable, by the 2026 specification: arguments that a client sends as
- * headers too are plain values, named by `properties` alone, each with a different header name. Undefined: they can be used.
+ * Why the `x-mcp-header` declarations of a tool's input make it unusable, by the 2026 specification: arguments that a
+ * client also sends as headers must be plain values, reached only through `properties`, each with a different header
+ * name. Undefined if they can be used.
  */
 export function paramHeaderProblem(inputSchema: unknown): string | undefined {
   const seen = new Set<string>();

@@ -7,7 +7,8 @@ import {
 } from '@modelcontextprotocol/client';
 
 /**
- * Tokens that are renewed once, however many requests find at the same time that they have expired: a refresh token can be used once.
+ * Renews expired tokens once, even if many requests find at the same time that they have expired: a refresh token can
+ * be used only once.
  */
 export function renewingTokens(provider: OAuthClientProvider): AuthProvider {
   let renewing: Promise<void> | undefined;
@@ -32,5 +33,5 @@ async function renew(provider: OAuthClientProvider, { response, serverUrl, fetch
     ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
     ...(scope === undefined ? {} : { scope }),
   });
-  if (result !== 'AUTHORIZED') throw new UnauthorizedError('Somebody must authorise the gateway.');
+  if (result !== 'AUTHORIZED') throw new UnauthorizedError('The gateway must be authorised by a person.');
 }

@@ -1,6 +1,6 @@
 const PROGRESS = 'notifications/progress';
 
-/** Of several messages of progress for one call that arrived together, only the last one is worth reading. */
+/** Of several progress messages for one call that arrived together, only the last one is kept. */
 export function thinProgress(events: string): string {
   if (!events.includes(PROGRESS)) return events;
   const blocks = events.split(/(?<=\n\r?\n)/);
@@ -9,7 +9,7 @@ export function thinProgress(events: string): string {
   return blocks.filter((_block, index) => tokens[index] === undefined || last.get(tokens[index]) === index).join('');
 }
 
-/** The call that an event reports progress of. Undefined for every other event, whatever texts it has. */
+/** The call whose progress an event reports. Undefined for every other event, whatever text it contains. */
 function progressToken(block: string): string | undefined {
   if (!block.includes(PROGRESS)) return undefined;
   const data = block

@@ -9,19 +9,19 @@ import { paramHeaderProblem } from './param-headers.ts';
 
 export interface UsableTools {
   readonly tools: readonly McpDefinition[];
-  /** Why each of the others is left out. */
+  /** Why each of the other entries is left out. */
   readonly problems: readonly string[];
 }
 
 const MOST_TOOLS = 1_000;
-/** What is looked at of a longer list. */
+/** How many entries of a list are checked. */
 const MOST_ENTRIES = 2_000;
-/** Of one definition as JSON. All of it would be part of every request to a model. */
+/** The longest definition, as JSON. The whole definition is part of every request to a model. */
 const LONGEST_DEFINITION = 65_536;
 
 /**
- * Finds the tools of a server's lists that a model can be offered. One that cannot be used must not keep the others away. A definition
- * that is as it was is the same object as before, and is not checked again.
+ * Finds the tools in a server's lists that can be offered to a model. One unusable tool must not block the others. A
+ * definition that has not changed is the same object as before, and is not checked again.
  */
 export class ToolChecker {
   readonly #secrets: KnownSecrets;
@@ -39,7 +39,7 @@ export class ToolChecker {
     const slices = new Slices();
     for (const entry of entries.slice(0, MOST_ENTRIES)) {
       await slices.pause();
-      // A definition may repeat secrets too, and is stored and shown to models.
+      // A definition may contain secrets too, and is stored and shown to models.
       const text = JSON.stringify(this.#secrets.removeFromAll(entry)) ?? 'null';
       const known = this.#known.get(text);
       const checked = known ?? (await checkEntry(text, isTool));

@@ -4,12 +4,15 @@ import type { McpDefinition } from './mcp-definition.ts';
 import type { McpList } from './open-client.ts';
 import { ToolChecker } from './tool-checker.ts';
 
-/** The tools of a server that agents may use now. Another object only if something is different. */
+/** The tools of a server that agents may use now. The object changes only if its contents do. */
 export interface McpSnapshot {
   readonly tools: readonly McpDefinition[];
 }
 
-/** Returns the names of tools whose definitions changed and wait for approval. `isChanged`: the list is not the last one. */
+/**
+ * Returns the names of tools whose definitions changed and wait for approval. `isChanged`: the list differs from the
+ * last one.
+ */
 type FindHeld = (
   tools: readonly McpDefinition[],
   list: { readonly isChanged: boolean },
@@ -24,7 +27,7 @@ export interface ToolListOptions {
 
 const NO_TOOLS: McpSnapshot = { tools: [] };
 
-/** The last good list of a server, and what agents may use of it. */
+/** The last good list of a server, and the tools in it that agents may use. */
 export class ToolList {
   readonly #options: ToolListOptions;
   readonly #checker: ToolChecker;
@@ -48,17 +51,17 @@ export class ToolList {
     return this.#held;
   }
 
-  /** Entries that are left out, and why. */
+  /** Entries that are left out, with the reasons. */
   get unusable(): readonly string[] {
     return this.#unusable;
   }
 
-  /** True once there is a good list. */
+  /** True once a good list was read. */
   get isKnown(): boolean {
     return this.#isKnown;
   }
 
-  /** Takes the server's list in place of the last one. If that fails, the last one stays. */
+  /** Replaces the list with the server's new one. If that fails, the old one stays. */
   async take(listed: McpList): Promise<'same' | 'changed'> {
     const { tools, problems } = await this.#checker.check(listed);
     const isChanged = !isSame(tools, this.#tools);
@@ -69,7 +72,7 @@ export class ToolList {
     return isChanged ? 'changed' : 'same';
   }
 
-  /** Finds out whether the tools that were held are approved now. The server is not asked. */
+  /** Checks whether the held tools are approved now, without asking the server. */
   async checkHeld(): Promise<void> {
     if (this.#held.length > 0) await this.#offer(this.#tools, { isChanged: false });
   }
@@ -77,7 +80,7 @@ export class ToolList {
   async #offer(tools: readonly McpDefinition[], list: { readonly isChanged: boolean }): Promise<void> {
     const held = await this.#options.findHeld(tools, list);
     const offered = tools.filter(({ name }) => !held.has(name));
-    // The same object as long as nothing is different: what is made of it need not be made again.
+    // The same object is kept while nothing changes, so that tools need not be made again.
     if (!isSame(offered, this.#snapshot.tools)) this.#snapshot = { tools: offered };
     this.#reportHeld([...held]);
   }
@@ -97,7 +100,7 @@ export class ToolList {
   }
 }
 
-/** A definition that is as it was is the same object. */
+/** An unchanged definition is the same object. */
 function isSame(tools: readonly McpDefinition[], others: readonly McpDefinition[]): boolean {
   return tools.length === others.length && tools.every((one, index) => one === others[index]);
 }

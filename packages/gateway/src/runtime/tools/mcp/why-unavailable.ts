@@ -2,7 +2,10 @@ import type { McpServerConfig } from '../../../config/mcp-server.ts';
 import type { McpStatus } from './mcp-connection.ts';
 import { mcpToolName } from './mcp-tool-name.ts';
 
-/** Says why a server's tool is not there, for the model that has called it. Undefined: the server is up and has no such tool. */
+/**
+ * Explains to a model that called a server's tool why the tool is not available. Undefined if the server is up and has
+ * no such tool.
+ */
 export function whyUnavailable(
   { name: server }: McpServerConfig,
   { status, problem, held }: McpStatus,
@@ -11,12 +14,12 @@ export function whyUnavailable(
   const wasNot = `"${toolName}" was not called`;
   switch (status) {
     case 'connecting':
-      return `The MCP server "${server}" is still being connected, and ${wasNot}. Its tools are there as soon as it is.`;
+      return `The MCP server "${server}" is still connecting, so ${wasNot}. Its tools are available once it is connected.`;
     case 'down':
-      return `The MCP server "${server}" is down, and ${wasNot}: ${problem}. The gateway goes on trying to connect; until then, do without its tools.`;
+      return `The MCP server "${server}" is down, so ${wasNot}: ${problem}. The gateway keeps trying to connect. Until then, work without its tools.`;
     case 'up':
       return held.some((tool) => mcpToolName(server, tool) === toolName)
-        ? `The definition of this tool of the MCP server "${server}" has changed and waits for approval, and ${wasNot}.`
+        ? `The definition of this tool of the MCP server "${server}" has changed and waits for approval, so ${wasNot}.`
         : undefined;
   }
 }

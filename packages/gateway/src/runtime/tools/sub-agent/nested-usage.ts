@@ -1,6 +1,6 @@
 import type { TurnEvent } from '@lastcall/core';
 
-/** Adds up what the model calls of a turn cost. */
+/** Adds up the usage of a turn's model calls. */
 export class NestedUsage {
   inputTokens = 0;
   outputTokens = 0;

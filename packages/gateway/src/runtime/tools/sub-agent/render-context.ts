@@ -2,8 +2,8 @@ import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { hideTag } from '../../../telemetry/hide-tag.ts';
 
 /**
- * The caller's conversation as one text of JSON lines. As messages it would hold calls of tools that the sub-agent does not
- * have, which some providers refuse, and the sub-agent would take the caller's replies for its own.
+ * The caller's conversation as one text of JSON lines. As messages it would contain calls of tools that the sub-agent
+ * does not have, which some providers refuse, and the sub-agent would take the caller's replies for its own.
  */
 export function renderContext(messages: readonly LanguageModelV4Message[], tag: string): string {
   const lines = messages
@@ -26,7 +26,7 @@ function toShort(part: Part): unknown {
     case 'tool-result':
       return { toolResult: part.toolName, output: part.output.type === 'content' ? '[content]' : part.output };
     default:
-      // Reasoning is the caller's own, and files are no text.
+      // Reasoning is private to the caller, and files are not text.
       return `[${part.type}]`;
   }
 }

@@ -16,16 +16,16 @@ import type { ToolConfig } from '../../../config/tool-config.ts';
 import { NestedUsage } from './nested-usage.ts';
 import { renderContext } from './render-context.ts';
 
-/** What a sub-agent needs of the gateway. */
+/** What a sub-agent needs from the gateway. */
 export interface SubAgentHost {
   /** Makes the tools of the sub-agent. Throws if one does not exist or cannot be used. */
   toolsOf(config: SubAgentConfig): ToolSet;
   model(name: string): LanguageModelV4 | Promise<LanguageModelV4>;
-  /** What stands around the calls of the sub-agent. */
+  /** The middleware around the calls of the sub-agent. */
   middleware(): readonly Middleware[];
   /** The cycle of the running call. */
   cycle(): SubAgentCycle;
-  /** Counts what happens in it in the metrics. `model` is undefined for the caller's own. */
+  /** Counts its events in the metrics. `model` is undefined for the caller's own model. */
   onEvent(event: TurnEvent, model: LanguageModelV4 | undefined): void;
 }
 
@@ -33,17 +33,17 @@ export interface SubAgentCycle {
   readonly depthLimit: number;
   /** The frame tag of the agent that calls. The sub-agent must not see it. */
   readonly tag: string;
-  /** Adds to what the run has cost. */
+  /** Adds to the usage of the run. */
   addUsage(usage: NestedUsage): Promise<void>;
 }
 
-/** Long enough for a few steps of a slow model. The cycle's own deadline holds too. */
+/** Long enough for a few steps of a slow model. The cycle's own deadline also applies. */
 const DEFAULT_TIMEOUT_MS = 300_000;
 
-/** A sub-agent has one task. */
+/** Lower than for an agent, because a sub-agent has one task. */
 const DEFAULT_MAX_STEPS = 20;
 
-/** How many sub-agents the running call is inside of. */
+/** The nesting depth of sub-agents of the running call. */
 const depths = new AsyncLocalStorage<number>();
 
 /** A tool that runs a turn inside the call: with its own model, instructions and tools, and the caller's deadline and budget. */
@@ -66,7 +66,7 @@ export function subAgentTool(
   };
   const made = dataTool({ description: config.description, ...dataSchemas(config), execute });
   const timeoutMs = config.timeoutMs ?? timeout ?? DEFAULT_TIMEOUT_MS;
-  // Without tools it does nothing outside, so it may simply run again after a crash.
+  // Without tools it has no outside effects, so it may run again after a crash.
   return (agentConfig.tools ?? []).length === 0
     ? { tool: made, timeoutMs, effects: 'session' }
     : { tool: made, timeoutMs };
@@ -102,12 +102,12 @@ async function runSubAgent({ agentConfig, prompt, context, ctx, host, cycle }: S
     });
     return toAnswer(result);
   } finally {
-    // Also of a turn that failed: what it used has been paid for.
+    // This also counts a turn that failed, because its usage has been paid for.
     if (!usage.isZero) await cycle.addUsage(usage);
   }
 }
 
-/** The input of a tool with one text field is that text. Everything else is JSON. */
+/** If the input has a single text field, the prompt is that text. Otherwise it is the input as JSON. */
 function toPrompt(input: unknown): string {
   const [value, ...others] = Object.values(input as object) as unknown[];
   return typeof value === 'string' && others.length === 0 && value !== '' ? value : JSON.stringify(input);
@@ -116,7 +116,7 @@ function toPrompt(input: unknown): string {
 function toAnswer({ stop, response, output }: TurnResult): unknown {
   if (stop.reason === 'end_turn') return stop.by === 'text' ? response : (output ?? response);
   if (stop.reason === 'suspended')
-    return fail('The sub-agent called a tool that waits for somebody, which a sub-agent cannot do.');
-  const said = response === '' ? '' : ` Its last words: ${response}`;
+    return fail('The sub-agent called a tool that waits for an answer, which a sub-agent cannot do.');
+  const said = response === '' ? '' : ` Its last text: ${response}`;
   return fail(`The sub-agent stopped without an answer (${stop.reason}).${said}`);
 }

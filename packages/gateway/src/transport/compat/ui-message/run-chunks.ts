@@ -94,7 +94,7 @@ export class RunChunks {
     return [...calls].flatMap((call): readonly UiChunk[] => {
       const { callId, status } = call;
       if (status === 'pending' || !this.#asked.delete(callId)) return [];
-      if (status === 'expired') return this.#fail(callId, 'Nobody answered in time.');
+      if (status === 'expired') return this.#fail(callId, 'No one answered in time.');
       if (status === 'cancelled') return this.#fail(callId, 'The call was cancelled before it was answered.');
       const answer = (call.answer ?? {}) as Readonly<Record<string, unknown>>;
       if ('result' in answer) return this.#succeed(callId, answer.result);
