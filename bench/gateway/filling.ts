@@ -73,7 +73,7 @@ let pushed = 0;
 
 function eventsOf(agentId: string, count: number, now: number) {
   return Array.from({ length: count }, () => ({
-    agent_id: agentId,
+    thread_id: agentId,
     event_id: `bench-${++pushed}`,
     type: 'service' as const,
     priority: 1,

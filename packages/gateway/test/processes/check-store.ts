@@ -30,13 +30,13 @@ async function problemsOfInbox(db: Db): Promise<string[]> {
       processed.set(key, (processed.get(key) ?? 0) + 1);
     }
   }
-  return events.flatMap(({ agent_id, event_id, status, error }) => {
+  return events.flatMap(({ thread_id, event_id, status, error }) => {
     if (status === 'withheld') return [];
-    const times = processed.get(`${agent_id} ${event_id}`) ?? 0;
+    const times = processed.get(`${thread_id} ${event_id}`) ?? 0;
     const isDone = status === 'done' && times === 1;
     return isDone
       ? []
-      : [`Event ${event_id} of ${agent_id} is ${status} and was processed ${times} times. ${error ?? ''}`];
+      : [`Event ${event_id} of ${thread_id} is ${status} and was processed ${times} times. ${error ?? ''}`];
   });
 }
 
