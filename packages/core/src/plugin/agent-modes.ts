@@ -1,7 +1,7 @@
+import { assertToolSet, type ToolSet } from '../contract/tool-set.ts';
 import { OptionsError, PluginError } from '../errors.ts';
 import { describeError } from '../results/describe-error.ts';
 import { resolveTool } from '../tools/resolved-tool.ts';
-import { assertToolSet, type ToolSet } from '../tools/tool-set.ts';
 import { assertNamesOnly } from './named-tools.ts';
 import { type ModeConfig, type Plugin, plugin } from './plugin.ts';
 import { joinHooks, type PluginHooks } from './plugin-hooks.ts';

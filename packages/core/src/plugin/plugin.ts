@@ -1,6 +1,6 @@
+import { assertToolSet, type ToolSet } from '../contract/tool-set.ts';
 import { PluginError } from '../errors.ts';
 import { describeError } from '../results/describe-error.ts';
-import { assertToolSet, type ToolSet } from '../tools/tool-set.ts';
 import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
 import { assertNamesOnly } from './named-tools.ts';
 import { assertHooks, type PluginHooks } from './plugin-hooks.ts';

@@ -1,9 +1,9 @@
 import type { LanguageModelV4Content, LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import { type ReadArguments, readArguments } from '../dispatch/read-arguments.ts';
+import type { Usage } from '../model/usage.ts';
 import type { NewId } from '../new-id.ts';
 import { toBase64 } from '../to-base64.ts';
-import type { AssistantContent, FinishReason, ReplyEntry, RequestedCall } from './entry.ts';
-import type { Usage } from './usage.ts';
+import type { AssistantContent, FinishReason, ReplyEntry, RequestedCall } from '../transcript/entry.ts';
 
 /** What a model gave, however it came. */
 export interface ModelReply {

@@ -29,7 +29,7 @@ import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 import { killAtEveryBoundary } from '../../src/testing/kill-at-every-boundary.ts';
 import { type ScriptedCall, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
-import { Transcript } from '../../src/turn/transcript.ts';
+import { Transcript } from '../../src/transcript/transcript.ts';
 
 interface Noted {
   readonly type: 'noted';

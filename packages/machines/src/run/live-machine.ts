@@ -2,7 +2,6 @@ import type { Answer, SessionOptions, Settlement } from '@lastcall/core';
 import type { CompiledCharter } from '../charter/charter.ts';
 import { firstFew } from '../charter/first-few.ts';
 import { MachineError } from '../errors.ts';
-import type { Machine } from '../machine.ts';
 import { applyEvent } from '../tree/apply-event.ts';
 import { LeafIndex } from '../tree/leaf-index.ts';
 import { Ledger } from '../tree/ledger.ts';
@@ -15,6 +14,7 @@ import { findInstance, type Instance, inTreeOrder, parentId, type Tree, walk } f
 import { toTreeEntry } from '../tree/tree-entry.ts';
 import type { TreeEffect, TreeEvent } from '../tree/tree-event.ts';
 import type { CommandOptions } from './command-options.ts';
+import type { Machine } from './machine.ts';
 import { runCommand } from './run-command.ts';
 import { Turnstile } from './turnstile.ts';
 

@@ -1,4 +1,4 @@
-import type { SessionEvent } from './slice.ts';
+import type { SessionEvent } from '../session/slice.ts';
 
 /** Something that a call changed: session events of one type, a file, a resource. */
 export interface Change {
