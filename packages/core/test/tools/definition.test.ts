@@ -17,7 +17,7 @@ import {
   ToolSetError,
   tool,
 } from '../../src/index.ts';
-import { advertise } from '../../src/internal/index.ts';
+import { advertise } from '../../src/doors/internal.ts';
 
 const anything = z.object({});
 const define = (definition: object): unknown =>
