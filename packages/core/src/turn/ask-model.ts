@@ -2,11 +2,12 @@ import type { LanguageModelV4CallOptions, LanguageModelV4GenerateResult } from '
 import type { Middleware } from '../contract/middleware.ts';
 import type { ModelRequest } from '../contract/middleware-for.ts';
 import type { CallLimit } from '../dispatch/call-limit.ts';
+import type { ModelReply } from '../model/model-reply.ts';
 import { DEFAULT_RETRIES, isRetryable, waitMs } from '../model/retry-policy.ts';
 import { readUsage } from '../model/usage.ts';
 import { StreamReader } from './read-stream.ts';
 import { record } from './record.ts';
-import { type ModelReply, type ReadReply, readReply } from './reply.ts';
+import { type ReadReply, readReply } from './reply.ts';
 import type { StepTools } from './step-tools.ts';
 import { laterAsUser, startOf, toPrompt } from './to-prompt.ts';
 import type { Turn } from './turn.ts';
