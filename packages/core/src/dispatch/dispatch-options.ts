@@ -51,7 +51,7 @@ export interface DispatchOptions {
 }
 
 /** A call as the model asked for it. */
-export interface CallRequest {
+interface CallRequest {
   toolName: string;
   /** As the model wrote it (JSON text), or parsed. */
   input?: unknown;

@@ -6,7 +6,7 @@ import { assertNamesOnly } from './named-tools.ts';
 import { type ModeConfig, type Plugin, plugin } from './plugin.ts';
 import { joinHooks, type PluginHooks } from './plugin-hooks.ts';
 
-export interface ModesOptions<C, M extends string> {
+interface ModesOptions<C, M extends string> {
   /** Every mode the agent may be in. */
   modes: readonly M[];
   plugins: readonly Plugin<C, M>[];

@@ -12,7 +12,7 @@ export interface ModeConfig {
 }
 
 /** Tools and instructions that come together. `C` is the host's own context, `M` the modes it knows. */
-export interface PluginDefinition<C = unknown, M extends string = string> {
+interface PluginDefinition<C = unknown, M extends string = string> {
   name: string;
   /** The tools it brings. */
   tools: (ctx: C) => ToolSet;

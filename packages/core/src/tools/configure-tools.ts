@@ -6,7 +6,7 @@ import { checkFields } from './check-definition.ts';
 import type { ToolDefinition } from './tool-definition.ts';
 
 /** What can be said of a tool from outside. */
-export type ToolConfiguration = Pick<
+type ToolConfiguration = Pick<
   AnyTool,
   | 'id'
   | 'terminal'

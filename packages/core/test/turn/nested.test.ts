@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { NestedTurnOptions } from '../../src/contract/tool-context.ts';
+import { memoryFilesystem } from '../../src/doors/files.ts';
 import {
   createBudget,
   createSession,
   fail,
-  memoryFilesystem,
   rewindTool,
   runTurn,
   type Session,

@@ -1,4 +1,4 @@
-import type { Answer, SessionOptions, Settlement } from '@lastcall/core';
+import type { Answer, Settlement } from '@lastcall/core';
 import type { CompiledCharter } from '../charter/charter.ts';
 import { firstFew } from '../charter/first-few.ts';
 import { MachineError } from '../errors.ts';
@@ -9,7 +9,7 @@ import { Log, type MachineEntry, type Origin, type TreeEntry, toEntries } from '
 import { type MachineMessage, toQueued, userMessage } from '../tree/message.ts';
 import { openCalls } from '../tree/open-calls.ts';
 import { findSuspension, listSuspensions, type Suspension, toAnswer } from '../tree/suspension.ts';
-import { MAIN, Thread } from '../tree/thread.ts';
+import { MAIN, type SessionOptions, Thread } from '../tree/thread.ts';
 import { findInstance, type Instance, inTreeOrder, parentId, type Tree, walk } from '../tree/tree.ts';
 import { toTreeEntry } from '../tree/tree-entry.ts';
 import type { TreeEffect, TreeEvent } from '../tree/tree-event.ts';

@@ -1,4 +1,4 @@
-import { type Budget, type BudgetLimits, type Clock, createBudget } from '@lastcall/core';
+import { type Budget, type Clock, createBudget, type TurnOptions } from '@lastcall/core';
 import { deferred } from '@lastcall/core/internal';
 import { type MachineMessage, toQueued } from '../tree/message.ts';
 import type { Suspension } from '../tree/suspension.ts';
@@ -194,7 +194,7 @@ function shared(options: RunMachineOptions, left: AbortSignal): LeafRunOptions {
   };
 }
 
-function toBudget(budget: Budget | BudgetLimits): Budget {
+function toBudget(budget: NonNullable<TurnOptions['budget']>): Budget {
   return typeof budget === 'object' && budget !== null && 'exhausted' in budget ? budget : createBudget(budget);
 }
 

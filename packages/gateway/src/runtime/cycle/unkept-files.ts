@@ -1,4 +1,4 @@
-import { type Filesystem, FilesystemError, memoryFilesystem } from '@lastcall/core';
+import { type Filesystem, FilesystemError, memoryFilesystem } from '@lastcall/core/files';
 
 /**
  * The files of an agent's tools: there are none, and none can be written. What a tool wrote would be gone with the cycle, and nothing
