@@ -1,5 +1,6 @@
 // Core and plugin put together: every mode of both players, built before the game begins.
-import { type AgentMode, buildModes, rewindTool } from '@lastcall/core';
+import { rewindTool } from '@lastcall/core';
+import { type AgentMode, buildModes } from '@lastcall/core/prompt';
 import type { PlayerId } from './cards.ts';
 import { coreTools, type Seat } from './core-tools.ts';
 import { beasts, MODES, type Mode } from './plugin-beasts.ts';

@@ -1,5 +1,6 @@
 // The plugin: its tools, what the agent is in each mode, and its rules about tools that are not its own.
-import { filterToolSet, type Plugin, type Policy, plugin } from '@lastcall/core';
+import { filterToolSet, type Policy } from '@lastcall/core';
+import { type Plugin, plugin } from '@lastcall/core/prompt';
 import { combat } from './combat.ts';
 import type { Seat } from './core-tools.ts';
 import { POINTS_TO_WIN } from './game.ts';

@@ -1,5 +1,6 @@
 // A tool that fails half-way and leaves no trace: what it wrote to the session and to its files is gone.
-import { createSession, dispatchCall, memoryFilesystem, ok, slice, tool } from '@lastcall/core';
+import { createSession, dispatchCall, ok, slice, tool } from '@lastcall/core';
+import { memoryFilesystem } from '@lastcall/core/files';
 import { z } from 'zod';
 import { show } from '../show.ts';
 

@@ -1,5 +1,6 @@
 // A plan is set up, worked on, changed on the way and completed. It is session state, so it survives a restart.
-import { createSession, dispatchCall, plan, planningSection, prompt, Session } from '@lastcall/core';
+import { createSession, dispatchCall, Session } from '@lastcall/core';
+import { plan, planningSection, prompt } from '@lastcall/core/prompt';
 import { show } from '../show.ts';
 
 const worker = prompt({ ns: 'demo', key: 'worker', sections: [planningSection({ strategy: 'plan_act_reflect' })] });

@@ -1,5 +1,6 @@
 // A prompt made of sections: one is a summary until the model opens it, and has its tools only then.
-import { createSession, dispatchCall, prompt, requires, section, tool } from '@lastcall/core';
+import { createSession, dispatchCall, requires, tool } from '@lastcall/core';
+import { prompt, section } from '@lastcall/core/prompt';
 import { z } from 'zod';
 import { show } from '../show.ts';
 

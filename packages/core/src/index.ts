@@ -1,22 +1,29 @@
-// The public door of @lastcall/core.
+// The public door of @lastcall/core: tools, sessions, calls and turns. What only prompts, plugins or file systems need is in
+// doors/. Most types of options have no name here: write `Parameters<typeof dispatchCall>[0]`.
 
-export { type Budget, type BudgetLimits, createBudget } from './budget.ts';
+export { type Budget, createBudget } from './budget.ts';
 export type { Clock } from './clock.ts';
-export type { Answer } from './dispatch/answer.ts';
-export type { CallEvent } from './dispatch/call-events.ts';
+export type { AiSdkTool } from './contract/ai-sdk-tool.ts';
+export type { AnyTool } from './contract/any-tool.ts';
+export type { Middleware } from './contract/middleware.ts';
+export type { BrokenInput, MiddlewareCall } from './contract/middleware-for.ts';
+export type { Prompt } from './contract/prompt.ts';
+export { type Section, section } from './contract/section.ts';
+export { MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded } from './contract/terminating.ts';
+export type { ToolContext } from './contract/tool-context.ts';
+export type { ToolReturn } from './contract/tool-return.ts';
+export { filterToolSet, mergeToolSets, type ToolSet } from './contract/tool-set.ts';
+export type { TurnEvent } from './contract/turn-events.ts';
+export type { PendingCall, TurnResult } from './contract/turn-result.ts';
+export type { StepInfo } from './contract/turn-settings.ts';
 export { dispatchCall } from './dispatch/dispatch-call.ts';
-export type { CallRequest, DispatchOptions } from './dispatch/dispatch-options.ts';
 export {
   DeadlineExceededError,
-  FilesystemError,
-  type FilesystemErrorCode,
   JournalStalled,
   LastcallError,
   OptionsError,
-  PluginError,
   PolicyDenied,
   PromptEvaluationError,
-  PromptRenderError,
   PromptValidationError,
   ReadOnlyError,
   RestoreFailed,
@@ -30,36 +37,25 @@ export {
   ToolValidationError,
   VisibilityExpansionRequired,
 } from './errors.ts';
-export type { FileEntry, FileMatch, FileStat, Filesystem, WriteMode } from './files/filesystem.ts';
+export type { Filesystem } from './files/filesystem.ts';
 export { memoryFilesystem } from './files/memory-filesystem.ts';
 export type { Logger } from './logger.ts';
 export { cache } from './middleware/cache.ts';
 export { log } from './middleware/log.ts';
-export type { Middleware } from './middleware/middleware.ts';
-export type { BrokenInput, MiddlewareCall, ModelRequest } from './middleware/middleware-for.ts';
 export { repair } from './middleware/repair.ts';
 export { retry } from './middleware/retry.ts';
+export type { Usage } from './model/usage.ts';
 export type { NewId } from './new-id.ts';
-export type { Plan, PlanStep } from './planning/plan.ts';
-export { plan } from './planning/plan.ts';
-export { type PlanningOptions, planningSection } from './planning/planning-section.ts';
-export type { PlanningStrategy } from './planning/planning-strategy.ts';
-export { type AgentMode, buildModes, type ModesOptions } from './plugin/agent-modes.ts';
-export { type ModeConfig, type Plugin, type PluginDefinition, plugin } from './plugin/plugin.ts';
-export type { PluginHooks } from './plugin/plugin-hooks.ts';
-export type { GuardContext, Policy, PolicyCall, PolicyContext, RecordingContext, Verdict } from './policies/policy.ts';
+export { type Plan, plan } from './planning/plan.ts';
+export { planningSection } from './planning/planning-section.ts';
+export { plugin } from './plugin/plugin.ts';
+export type { Policy } from './policies/policy.ts';
 export { readBeforeWrite } from './policies/read-before-write.ts';
 export { requires } from './policies/requires.ts';
 export { prompt } from './prompt/build-prompt.ts';
-export type { Prompt, PromptDefinition, RenderedPrompt, RenderOptions } from './prompt/prompt.ts';
-export {
-  type Section,
-  type SectionContext,
-  type SectionDefinition,
-  section,
-  type Visibility,
-} from './prompt/section.ts';
-export type { ErrorCode, Outcome, Part, PendingKind, Settlement } from './results/outcome.ts';
+export type { Answer } from './results/answer.ts';
+export type { Change, Changes } from './results/changes.ts';
+export type { ErrorCode, Outcome, Part, Settlement } from './results/outcome.ts';
 export {
   blocked,
   type FailResult,
@@ -76,40 +72,25 @@ export {
 export { type Secret, secret } from './results/secret.ts';
 export { jsonSchema } from './schema/json-schema.ts';
 export type { JsonSchemaObject } from './schema/json-schema-object.ts';
-export type { Problem } from './schema/schema-result.ts';
-export type { Change, Changes } from './session/changes.ts';
-export { createSession, type RestoreOptions, Session, type SessionOptions } from './session/create-session.ts';
-export type { SliceChange, SliceChanges } from './session/recording.ts';
-export { type Resource, type ResourceContext, type Resources, resource } from './session/resource.ts';
+export { createSession, Session } from './session/create-session.ts';
+export { type Resource, resource } from './session/resource.ts';
 export type { SessionJson } from './session/session-json.ts';
-export { type Migrate, type Reducer, type SessionEvent, type Slice, slice } from './session/slice.ts';
+export { type SessionEvent, type Slice, slice } from './session/slice.ts';
 export type { Snapshot } from './session/snapshots.ts';
 export type { ToolInvoked } from './session/tool-invoked.ts';
-export type { AiSdkTool } from './tools/ai-sdk-tool.ts';
-export type { AnyTool } from './tools/any-tool.ts';
-export { configureTools, type ToolConfiguration } from './tools/configure-tools.ts';
+export { configureTools } from './tools/configure-tools.ts';
 export { type Tool, tool } from './tools/tool.ts';
-export type { NestedTurnOptions, ToolContext } from './tools/tool-context.ts';
 export type { ToolDefinition } from './tools/tool-definition.ts';
-export type { ToolExample } from './tools/tool-example.ts';
-export type { ToolReturn } from './tools/tool-return.ts';
-export { filterToolSet, mergeToolSets, type ToolSet } from './tools/tool-set.ts';
 export { wrapToolSet } from './tools/wrap-tool-set.ts';
-export type { Entry } from './turn/entry.ts';
-export type { Journal, Staged, StartedCall } from './turn/journal.ts';
-export type { Message } from './turn/message.ts';
+export type { Entry } from './transcript/entry.ts';
+export type { Journal, Staged, StartedCall } from './transcript/journal.ts';
+export type { Message } from './transcript/message.ts';
+export type { Stop } from './transcript/stop.ts';
+export { Transcript } from './transcript/transcript.ts';
+export type { TranscriptJson } from './transcript/transcript-json.ts';
 export { type JournalRecord, replay } from './turn/replay.ts';
-export type { ModelReply } from './turn/reply.ts';
 export { rewindTool } from './turn/rewind-tool.ts';
 export { runTurn } from './turn/run-turn.ts';
-export type { Stop } from './turn/stop.ts';
 export { streamTurn, type TurnStream } from './turn/stream-turn.ts';
-export { MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded, type TerminatingContract } from './turn/terminating.ts';
-export { Transcript } from './turn/transcript.ts';
-export type { TranscriptJson } from './turn/transcript-json.ts';
 export { TurnFailed } from './turn/turn-error.ts';
-export type { TurnEvent } from './turn/turn-events.ts';
 export type { TurnOptions } from './turn/turn-options.ts';
-export type { PendingCall, TerminalOutput, TurnResult } from './turn/turn-result.ts';
-export type { BatchOptions, FinishedStep, RewindOptions, StepInfo } from './turn/turn-settings.ts';
-export type { Usage } from './turn/usage.ts';

@@ -1,5 +1,5 @@
+import { closestNames } from './closest-names.ts';
 import { OptionsError } from './errors.ts';
-import { closestNames } from './tools/closest-names.ts';
 
 /** The names that somebody reads, and for names of other libraries what they are called here. */
 export interface KnownNames {

@@ -32,10 +32,10 @@ export {
   StateError,
   StoredMachineError,
 } from './errors.ts';
-export type { Machine } from './machine.ts';
 export type { CommandOptions } from './run/command-options.ts';
 export { createMachine, type MachineOptions } from './run/create-machine.ts';
 export { describeMachine } from './run/describe-machine.ts';
+export type { Machine } from './run/machine.ts';
 export type { RunMachineOptions } from './run/machine-options.ts';
 export type { LeafReport, MachineStep, YieldReason } from './run/machine-step.ts';
 export { type MachineResult, runMachine, runMachineToCompletion } from './run/run-machine.ts';

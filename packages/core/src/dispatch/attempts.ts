@@ -1,7 +1,7 @@
+import type { Middleware } from '../contract/middleware.ts';
+import type { MiddlewareCall } from '../contract/middleware-for.ts';
 import { LastcallError, PolicyDenied, RestoreFailed } from '../errors.ts';
 import { isPromise } from '../is-promise.ts';
-import type { Middleware } from '../middleware/middleware.ts';
-import type { MiddlewareCall } from '../middleware/middleware-for.ts';
 import type { Policy } from '../policies/policy.ts';
 import { errorText } from '../results/describe-error.ts';
 import { fail, isToolResult, pending } from '../results/result.ts';

@@ -1,11 +1,11 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Budget } from '../budget.ts';
+import type { NestedTurnOptions, PromptLike, ToolContext } from '../contract/tool-context.ts';
 import { LastcallError } from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
 import type { Resources } from '../session/resource.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
-import type { NestedTurnOptions, PromptLike, ToolContext } from '../tools/tool-context.ts';
 import type { CallRun } from './call-run.ts';
 
 // Enumerable, so that a context a wrapper spread into another object is still known as this call's.

@@ -1,18 +1,18 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Budget } from '../budget.ts';
 import type { Clock } from '../clock.ts';
+import type { Middleware } from '../contract/middleware.ts';
+import type { NestedTurnOptions, PromptLike, ToolContext } from '../contract/tool-context.ts';
+import type { ToolSet } from '../contract/tool-set.ts';
+import type { TurnResult } from '../contract/turn-result.ts';
 import type { Logger } from '../logger.ts';
-import type { Middleware } from '../middleware/middleware.ts';
 import type { Policy } from '../policies/policy.ts';
+import type { Answer } from '../results/answer.ts';
+import type { CallEvent } from '../results/call-events.ts';
 import type { Settlement } from '../results/outcome.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
-import type { NestedTurnOptions, PromptLike, ToolContext } from '../tools/tool-context.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
-import type { Staged } from '../turn/journal.ts';
-import type { TurnResult } from '../turn/turn-result.ts';
-import type { Answer } from './answer.ts';
-import type { CallEvent } from './call-events.ts';
+import type { Staged } from '../transcript/journal.ts';
 import type { CallLimit } from './call-limit.ts';
 import type { ReadArguments } from './read-arguments.ts';
 

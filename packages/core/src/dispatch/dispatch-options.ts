@@ -1,23 +1,23 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { type Budget, type BudgetLimits, nestBudget, toBudget } from '../budget.ts';
 import type { Clock } from '../clock.ts';
+import { assertMiddleware, type Middleware } from '../contract/middleware.ts';
+import type { Prompt } from '../contract/prompt.ts';
+import type { ToolContext } from '../contract/tool-context.ts';
+import { assertToolSet, mergeToolSets, type ToolSet } from '../contract/tool-set.ts';
 import { consoleLogger, randomId, systemClock } from '../defaults.ts';
 import { OptionsError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { assertMiddleware, type Middleware } from '../middleware/middleware.ts';
 import type { NewId } from '../new-id.ts';
 import type { Policy } from '../policies/policy.ts';
-import type { Prompt } from '../prompt/prompt.ts';
+import { type Answer, assertAnswer } from '../results/answer.ts';
+import type { CallEvent } from '../results/call-events.ts';
 import { createSession } from '../session/create-session.ts';
 import { joinSession } from '../session/join-session.ts';
 import type { Session } from '../session/session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
-import type { ToolContext } from '../tools/tool-context.ts';
-import { assertToolSet, mergeToolSets, type ToolSet } from '../tools/tool-set.ts';
 import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
-import { type Answer, assertAnswer } from './answer.ts';
 import { runOf } from './call-context.ts';
-import type { CallEvent } from './call-events.ts';
 import { CallLimit } from './call-limit.ts';
 import type { CallRun } from './call-run.ts';
 import { safeListener } from './safe-listener.ts';
@@ -51,7 +51,7 @@ export interface DispatchOptions {
 }
 
 /** A call as the model asked for it. */
-export interface CallRequest {
+interface CallRequest {
   toolName: string;
   /** As the model wrote it (JSON text), or parsed. */
   input?: unknown;

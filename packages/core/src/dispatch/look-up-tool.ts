@@ -1,5 +1,5 @@
+import { closestNames } from '../closest-names.ts';
 import { isOffered } from '../tools/advertise.ts';
-import { closestNames } from '../tools/closest-names.ts';
 import { type ResolvedTool, resolveTool } from '../tools/resolved-tool.ts';
 import type { CallRun } from './call-run.ts';
 import { errorOutcome, type Stage } from './refusal.ts';

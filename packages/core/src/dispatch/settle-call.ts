@@ -1,10 +1,10 @@
 import { JournalStalled, RestoreFailed } from '../errors.ts';
+import { endEvent } from '../results/call-events.ts';
+import { type Change, type Changes, joinChanges } from '../results/changes.ts';
 import { describeError, errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
 import { logEnd, reduceEnd, stageLogs, tellSubscribers } from '../session/call-ends.ts';
-import { type Change, type Changes, joinChanges } from '../session/changes.ts';
-import type { Staged } from '../turn/journal.ts';
-import { endEvent } from './call-events.ts';
+import type { Staged } from '../transcript/journal.ts';
 import type { CallRun } from './call-run.ts';
 import { notPutBack, refusedAfterRun } from './cut-off.ts';
 import type { Ending } from './execute-tool.ts';

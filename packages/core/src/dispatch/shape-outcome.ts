@@ -1,4 +1,4 @@
-import type { Middleware } from '../middleware/middleware.ts';
+import type { Middleware } from '../contract/middleware.ts';
 import type { Outcome } from '../results/outcome.ts';
 import type { CallRun } from './call-run.ts';
 import type { Ending } from './execute-tool.ts';

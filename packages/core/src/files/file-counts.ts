@@ -1,4 +1,4 @@
-import type { Change } from '../session/changes.ts';
+import type { Change } from '../results/changes.ts';
 import { NO_PATH_LIMITS, normalisePath } from './file-path.ts';
 
 /** How often which files were changed. */

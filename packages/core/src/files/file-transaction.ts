@@ -1,5 +1,5 @@
 import { LastcallError, ReadOnlyError, StaleCallError } from '../errors.ts';
-import type { Change } from '../session/changes.ts';
+import type { Change } from '../results/changes.ts';
 import { createFileCounts } from './file-counts.ts';
 import { NO_PATH_LIMITS, normalisePath } from './file-path.ts';
 import type { Filesystem } from './filesystem.ts';

@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts';
+import type { Middleware } from '../contract/middleware.ts';
+import type { MiddlewareCall } from '../contract/middleware-for.ts';
 import { systemClock } from '../defaults.ts';
 import { OptionsError } from '../errors.ts';
 import { isToolResult } from '../results/result.ts';
 import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
-import type { Middleware } from './middleware.ts';
-import type { MiddlewareCall } from './middleware-for.ts';
 
 export interface CacheOptions {
   ttlMs: number;

@@ -1,7 +1,7 @@
+import type { Middleware } from '../contract/middleware.ts';
 import type { Logger } from '../logger.ts';
 import { errorText } from '../results/describe-error.ts';
 import { isToolResult } from '../results/result.ts';
-import type { Middleware } from './middleware.ts';
 
 /** Tells a logger of every run of a tool and every request to the model, and how it went. */
 export function log(logger: Logger): Middleware {

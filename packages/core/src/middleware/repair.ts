@@ -1,5 +1,5 @@
-import type { Middleware } from './middleware.ts';
-import type { BrokenInput } from './middleware-for.ts';
+import type { Middleware } from '../contract/middleware.ts';
+import type { BrokenInput } from '../contract/middleware-for.ts';
 
 /** A middleware that mends arguments, e.g. by asking a model or by a rule of thumb. */
 export function repair(mend: (broken: BrokenInput) => unknown): Middleware {

@@ -1,5 +1,6 @@
 import { backoffMs } from '../backoff-ms.ts';
 import type { Clock } from '../clock.ts';
+import type { Middleware } from '../contract/middleware.ts';
 import { systemClock } from '../defaults.ts';
 import {
   DeadlineExceededError,
@@ -10,10 +11,9 @@ import {
   ToolValidationError,
   VisibilityExpansionRequired,
 } from '../errors.ts';
+import { isRetryable } from '../model/retry-policy.ts';
 import { isToolResult } from '../results/result.ts';
-import { isRetryable } from '../turn/retry-policy.ts';
 import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
-import type { Middleware } from './middleware.ts';
 
 export interface RetryOptions {
   /** How often it is tried in all. */

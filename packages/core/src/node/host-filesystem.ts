@@ -14,7 +14,7 @@ import { assertIsFile, assertWritable, readFileBytes, writeFileBytes } from './h
 import { findPlace, type HostPlace } from './host-place.ts';
 import { globHostFiles, listHostDirectory } from './host-search.ts';
 
-export interface HostFilesystemOptions {
+interface HostFilesystemOptions {
   readonly limits?: Partial<PathLimits>;
   /** Of one file that is read, written or deleted. Default: 10 MiB. */
   readonly maxFileBytes?: number;

@@ -1,1 +1,1 @@
-export { type HostFilesystemOptions, hostFilesystem } from './host-filesystem.ts';
+export { hostFilesystem } from './host-filesystem.ts';

@@ -1,4 +1,4 @@
-import { type Section, section } from '../prompt/section.ts';
+import { type Section, section } from '../contract/section.ts';
 import { plan } from './plan.ts';
 import { type PlanningStrategy, strategyInstructions } from './planning-strategy.ts';
 import { planningTools } from './planning-tools.ts';

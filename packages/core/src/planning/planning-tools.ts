@@ -1,7 +1,7 @@
+import type { ToolSet } from '../contract/tool-set.ts';
 import { type FailResult, fail, type OkResult, ok } from '../results/result.ts';
 import type { Session } from '../session/session.ts';
 import { type Tool, tool } from '../tools/tool.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
 import { type Plan, type PlanSetUp, type PlanStepsAdded, type PlanStepUpdated, plan, type StepStatus } from './plan.ts';
 import { byField, problemWith } from './plan-texts.ts';
 

@@ -1,12 +1,12 @@
+import { assertToolSet, type ToolSet } from '../contract/tool-set.ts';
 import { OptionsError, PluginError } from '../errors.ts';
 import { describeError } from '../results/describe-error.ts';
 import { resolveTool } from '../tools/resolved-tool.ts';
-import { assertToolSet, type ToolSet } from '../tools/tool-set.ts';
 import { assertNamesOnly } from './named-tools.ts';
 import { type ModeConfig, type Plugin, plugin } from './plugin.ts';
 import { joinHooks, type PluginHooks } from './plugin-hooks.ts';
 
-export interface ModesOptions<C, M extends string> {
+interface ModesOptions<C, M extends string> {
   /** Every mode the agent may be in. */
   modes: readonly M[];
   plugins: readonly Plugin<C, M>[];

@@ -1,5 +1,5 @@
+import type { ToolSet } from '../contract/tool-set.ts';
 import { PluginError } from '../errors.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
 
 /** Throws where the instructions of a mode name a tool that the agent has and the mode does not. */
 export function assertNamesOnly(

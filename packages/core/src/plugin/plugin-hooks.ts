@@ -1,8 +1,8 @@
+import { assertMiddleware } from '../contract/middleware.ts';
+import type { FinishedStep } from '../contract/turn-settings.ts';
 import { PluginError } from '../errors.ts';
-import { assertMiddleware } from '../middleware/middleware.ts';
 import { describeError } from '../results/describe-error.ts';
 import type { TurnOptions } from '../turn/turn-options.ts';
-import type { FinishedStep } from '../turn/turn-settings.ts';
 
 /** What a plugin does around the agent's turns, in every mode. The same fields a turn has. */
 export type PluginHooks = Readonly<Pick<TurnOptions, 'policies' | 'middleware' | 'onStepFinish'>>;

@@ -1,6 +1,6 @@
+import { assertToolSet, type ToolSet } from '../contract/tool-set.ts';
 import { PluginError } from '../errors.ts';
 import { describeError } from '../results/describe-error.ts';
-import { assertToolSet, type ToolSet } from '../tools/tool-set.ts';
 import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
 import { assertNamesOnly } from './named-tools.ts';
 import { assertHooks, type PluginHooks } from './plugin-hooks.ts';
@@ -12,7 +12,7 @@ export interface ModeConfig {
 }
 
 /** Tools and instructions that come together. `C` is the host's own context, `M` the modes it knows. */
-export interface PluginDefinition<C = unknown, M extends string = string> {
+interface PluginDefinition<C = unknown, M extends string = string> {
   name: string;
   /** The tools it brings. */
   tools: (ctx: C) => ToolSet;

@@ -1,10 +1,10 @@
+import type { Prompt, PromptDefinition, RenderedPrompt, RenderOptions } from '../contract/prompt.ts';
 import { OptionsError, PromptValidationError } from '../errors.ts';
 import { createSession } from '../session/create-session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
 import type { AnySlice } from '../session/slice.ts';
 import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
 import { openedSections } from './opened-sections.ts';
-import type { Prompt, PromptDefinition, RenderedPrompt, RenderOptions } from './prompt.ts';
 import { createBody, type PromptBody } from './prompt-body.ts';
 import { buildTree, mayBeSummarised, nodesOf, type SectionNode } from './prompt-tree.ts';
 import type { Params } from './section-params.ts';

@@ -1,8 +1,8 @@
+import { mergeToolSets, type ToolSet } from '../contract/tool-set.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { AnyResource } from '../session/resource.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { AnySlice } from '../session/slice.ts';
-import { mergeToolSets, type ToolSet } from '../tools/tool-set.ts';
 import { openedIn, openedSections } from './opened-sections.ts';
 import { mayBeSummarised, type SectionNode, withPolicies } from './prompt-tree.ts';
 import type { Params } from './section-params.ts';

@@ -1,14 +1,14 @@
+import type { AiSdkTool } from '../contract/ai-sdk-tool.ts';
+import type { AnyTool } from '../contract/any-tool.ts';
+import { assertSection, isFullAlways, type Section, shownKey } from '../contract/section.ts';
+import type { ToolSet } from '../contract/tool-set.ts';
 import { PromptValidationError } from '../errors.ts';
 import type { Policy } from '../policies/policy.ts';
 import { describeError } from '../results/describe-error.ts';
 import type { AnySlice } from '../session/slice.ts';
-import type { AiSdkTool } from '../tools/ai-sdk-tool.ts';
-import type { AnyTool } from '../tools/any-tool.ts';
 import { resolveTool } from '../tools/resolved-tool.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
 import { placeholdersOf } from './placeholders.ts';
 import { RESERVED } from './reserved-names.ts';
-import { assertSection, isFullAlways, type Section, shownKey } from './section.ts';
 import { compileParams, type SectionParams } from './section-params.ts';
 
 /** A section at its place in a prompt, with all that is the same at every rendering. */

@@ -1,9 +1,9 @@
+import type { Section } from '../contract/section.ts';
 import { SchemaError } from '../errors.ts';
 import { compileSchema } from '../schema/compiled-schema.ts';
 import type { JsonSchemaNode } from '../schema/json-schema-object.ts';
 import type { CompiledSchema, SchemaResult } from '../schema/schema-result.ts';
 import { isSchemaObject, listOf, mapOf } from '../schema/subschemas.ts';
-import type { Section } from './section.ts';
 
 export type Params = Readonly<Record<string, unknown>>;
 

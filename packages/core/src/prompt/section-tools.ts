@@ -1,7 +1,7 @@
+import type { ToolSet } from '../contract/tool-set.ts';
 import { type FailResult, fail, type OkResult, ok } from '../results/result.ts';
 import type { Session } from '../session/session.ts';
 import { type Tool, tool } from '../tools/tool.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
 import { MOST_OPENINGS, openedIn, openedSections, type SectionsOpened } from './opened-sections.ts';
 import type { SectionNode } from './prompt-tree.ts';
 import type { Params } from './section-params.ts';

@@ -1,8 +1,8 @@
+import type { SectionContext, Visibility } from '../contract/section.ts';
 import { PromptRenderError } from '../errors.ts';
 import { errorText } from '../results/describe-error.ts';
 import type { Session } from '../session/session.ts';
 import type { SectionNode } from './prompt-tree.ts';
-import type { SectionContext, Visibility } from './section.ts';
 import type { Params } from './section-params.ts';
 
 /** What decides how a prompt looks now. */

@@ -1,7 +1,7 @@
+import type { ToolSet } from '../contract/tool-set.ts';
 import type { Session } from '../session/session.ts';
 import { describeTool } from '../tools/advertise.ts';
 import { resolveTool } from '../tools/resolved-tool.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
 
 /**
  * The instructions with the list of the terminal tools at their end, or as they are where there are none. Give it the very

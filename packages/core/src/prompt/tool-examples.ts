@@ -1,7 +1,7 @@
+import type { AnyTool } from '../contract/any-tool.ts';
+import type { ToolExample } from '../contract/tool-example.ts';
+import type { ToolSet } from '../contract/tool-set.ts';
 import { renderValue } from '../results/render.ts';
-import type { AnyTool } from '../tools/any-tool.ts';
-import type { ToolExample } from '../tools/tool-example.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
 
 /** The examples of a section's tools, each as the model would write the call and read its result. */
 export function examplesText(tools: ToolSet): readonly string[] {

@@ -48,7 +48,7 @@ export const Session: {
   },
 };
 
-export interface RestoreOptions extends SessionOptions {
+interface RestoreOptions extends SessionOptions {
   /**
    * A stored slice that is not among `slices` is an error ('refuse', the default), or stays in the session as it was stored until
    * a tool or the host uses it ('keep').

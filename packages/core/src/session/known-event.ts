@@ -1,5 +1,5 @@
+import { closestNames } from '../closest-names.ts';
 import { SessionError } from '../errors.ts';
-import { closestNames } from '../tools/closest-names.ts';
 import type { Root } from './root.ts';
 import { builtInNamed } from './slice.ts';
 import { isUnclaimed } from './unclaimed.ts';

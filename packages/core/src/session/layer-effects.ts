@@ -1,7 +1,7 @@
 import { RestoreFailed, StaleCallError } from '../errors.ts';
 import { type FileTransaction, openFileTransaction } from '../files/file-transaction.ts';
 import type { Filesystem } from '../files/filesystem.ts';
-import type { Change } from './changes.ts';
+import type { Change } from '../results/changes.ts';
 import { ResourceScope } from './resource-scope.ts';
 import type { SharedState } from './shared-state.ts';
 

@@ -3,8 +3,8 @@ import { RestoreFailed, SessionError, StaleCallError } from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import { isPromise } from '../is-promise.ts';
 import type { Logger } from '../logger.ts';
+import type { Change } from '../results/changes.ts';
 import { settlesWithin } from '../settles-within.ts';
-import type { Change } from './changes.ts';
 import type { AnyResource, Resource, Resources } from './resource.ts';
 
 // A disposal or a restore that hangs must not hang the call; these are far above what an honest one takes.

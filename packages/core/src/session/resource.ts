@@ -20,7 +20,7 @@ export interface AnyResource extends Pick<Resource<unknown>, 'key' | 'scope' | '
   readonly dispose?: (value: never) => void | Promise<void>;
 }
 
-export interface ResourceContext {
+interface ResourceContext {
   readonly resources: Resources;
   readonly logger: Logger;
 }

@@ -10,8 +10,8 @@ import {
 } from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
+import { type Change, countEvents, joinChanges } from '../results/changes.ts';
 import { CallLock } from './call-lock.ts';
-import { type Change, countEvents, joinChanges } from './changes.ts';
 import { assertKnownEvent } from './known-event.ts';
 import { LayerEffects } from './layer-effects.ts';
 import { LayerState } from './layer-state.ts';

@@ -14,7 +14,7 @@ export type Reducer<S> = {
 }['reduce'];
 
 /** Makes a state of today's shape of one that was stored with an older version. */
-export type Migrate<S> = {
+type Migrate<S> = {
   // Written as a method, so that it may name the exact shape that it takes.
   migrate(state: unknown, fromVersion: number): S;
 }['migrate'];

@@ -1,6 +1,6 @@
 import { LastcallError } from '../errors.ts';
-import type { Entry } from '../turn/entry.ts';
-import type { Journal } from '../turn/journal.ts';
+import type { Entry } from '../transcript/entry.ts';
+import type { Journal } from '../transcript/journal.ts';
 import { type MemoryJournal, memoryJournal } from './memory-journal.ts';
 
 /** The process ended here, as far as a test is concerned. */

@@ -1,10 +1,10 @@
 import { createSession } from '../session/create-session.ts';
 import type { Session } from '../session/session.ts';
-import type { Entry } from '../turn/entry.ts';
-import type { Journal } from '../turn/journal.ts';
+import type { Entry } from '../transcript/entry.ts';
+import type { Journal } from '../transcript/journal.ts';
+import { Transcript } from '../transcript/transcript.ts';
+import { toTranscriptJson } from '../transcript/transcript-json.ts';
 import { type JournalRecord, replay } from '../turn/replay.ts';
-import { Transcript } from '../turn/transcript.ts';
-import { toTranscriptJson } from '../turn/transcript-json.ts';
 
 /** A journal in memory. It keeps everything as JSON text, as a real one would: nothing lives on by reference. */
 export interface MemoryJournal extends Journal {

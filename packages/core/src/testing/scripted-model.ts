@@ -5,7 +5,7 @@ import type {
   LanguageModelV4GenerateResult,
 } from '@ai-sdk/provider';
 import { LastcallError } from '../errors.ts';
-import { streamResult } from '../turn/stream-result.ts';
+import { streamResult } from '../model/stream-result.ts';
 
 /** A call that a scripted reply asks for. */
 export interface ScriptedCall {

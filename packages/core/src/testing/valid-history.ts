@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import type { Entry } from '../turn/entry.ts';
+import type { Entry } from '../transcript/entry.ts';
 
 /** What is wrong with messages as a provider sees them: each call must be followed directly by its one result. */
 export function problemOfMessages(messages: readonly LanguageModelV4Message[]): string | undefined {

@@ -1,11 +1,11 @@
 import type { JSONSchema7, LanguageModelV4FunctionTool, LanguageModelV4ProviderTool } from '@ai-sdk/provider';
+import type { AiSdkTool } from '../contract/ai-sdk-tool.ts';
+import { assertToolSet, type ToolSet } from '../contract/tool-set.ts';
 import { ToolDefinitionError } from '../errors.ts';
 import { errorText } from '../results/describe-error.ts';
 import type { Session } from '../session/session.ts';
-import type { AiSdkTool } from './ai-sdk-tool.ts';
 import { checkDescription, longestDescription } from './check-definition.ts';
 import { type ResolvedTool, resolveTool } from './resolved-tool.ts';
-import { assertToolSet, type ToolSet } from './tool-set.ts';
 
 /** A tool as a model is told of it. */
 export type AdvertisedTool = LanguageModelV4FunctionTool | LanguageModelV4ProviderTool;

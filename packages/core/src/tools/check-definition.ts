@@ -1,11 +1,11 @@
+import { TOOL, type ToolMark } from '../contract/tool-mark.ts';
+import { nameProblem } from '../contract/tool-name.ts';
 import { ToolDefinitionError } from '../errors.ts';
 import { describeError } from '../results/describe-error.ts';
 import { renderValue } from '../results/render.ts';
 import { compileOutputSchema, compileSchema } from '../schema/compiled-schema.ts';
 import type { CompiledSchema, SchemaResult } from '../schema/schema-result.ts';
 import type { ToolDefinition } from './tool-definition.ts';
-import { TOOL, type ToolMark } from './tool-mark.ts';
-import { nameProblem } from './tool-name.ts';
 
 /** The limit in characters. Tools that come from elsewhere have longer descriptions, and must still work. */
 export function longestDescription(origin: 'lastcall' | 'data' | 'ai-sdk' | 'provider'): number {

@@ -1,12 +1,12 @@
+import type { AiSdkTool } from '../contract/ai-sdk-tool.ts';
+import type { AnyTool } from '../contract/any-tool.ts';
+import { assertToolSet, missing, type ToolSet } from '../contract/tool-set.ts';
 import { ToolSetError } from '../errors.ts';
-import type { AiSdkTool } from './ai-sdk-tool.ts';
-import type { AnyTool } from './any-tool.ts';
 import { checkFields } from './check-definition.ts';
 import type { ToolDefinition } from './tool-definition.ts';
-import { assertToolSet, missing, type ToolSet } from './tool-set.ts';
 
 /** What can be said of a tool from outside. */
-export type ToolConfiguration = Pick<
+type ToolConfiguration = Pick<
   AnyTool,
   | 'id'
   | 'terminal'

@@ -1,7 +1,7 @@
-import type { AnyTool } from './any-tool.ts';
+import type { AnyTool } from '../contract/any-tool.ts';
+import { TOOL } from '../contract/tool-mark.ts';
 import { checkDefinition } from './check-definition.ts';
 import type { ToolDefinition } from './tool-definition.ts';
-import { TOOL } from './tool-mark.ts';
 
 /** Makes a tool of what was read from a file or a request: its description may be as long as those of other tools from elsewhere. */
 export function dataTool<I, O, W>(definition: ToolDefinition<I, O, W>): AnyTool {

@@ -1,7 +1,7 @@
+import type { ToolExample } from '../contract/tool-example.ts';
 import { ToolDefinitionError } from '../errors.ts';
 import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
 import type { ToolDefinition } from './tool-definition.ts';
-import type { ToolExample } from './tool-example.ts';
 
 const FIELDS: KnownNames = knownNames<ToolDefinition>(
   {

@@ -1,15 +1,15 @@
+import type { AiSdkTool } from '../contract/ai-sdk-tool.ts';
+import type { AnyTool } from '../contract/any-tool.ts';
+import type { Middleware } from '../contract/middleware.ts';
+import { TOOL } from '../contract/tool-mark.ts';
 import { ToolDefinitionError } from '../errors.ts';
-import type { Middleware } from '../middleware/middleware.ts';
 import type { Policy } from '../policies/policy.ts';
 import { describeError } from '../results/describe-error.ts';
 import { compileForeignSchema, compileOutputSchema, compileSchema } from '../schema/compiled-schema.ts';
 import type { CompiledSchema } from '../schema/schema-result.ts';
 import type { AnySlice } from '../session/slice.ts';
-import type { AiSdkTool } from './ai-sdk-tool.ts';
-import type { AnyTool } from './any-tool.ts';
 import { checkDefinition, checkDescription, checkFields, longestDescription } from './check-definition.ts';
 import type { ToolDefinition } from './tool-definition.ts';
-import { TOOL } from './tool-mark.ts';
 import { attachedMiddleware } from './wrap-tool-set.ts';
 
 /** A tool as the runtime uses it, whoever made it: every field is there and its schemas are compiled. */

@@ -1,11 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { ToolContext } from '../contract/tool-context.ts';
+import type { ToolExample } from '../contract/tool-example.ts';
+import type { ToolReturn } from '../contract/tool-return.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { JsonSchemaObject } from '../schema/json-schema-object.ts';
 import type { Session } from '../session/session.ts';
 import type { AnySlice } from '../session/slice.ts';
-import type { ToolContext } from './tool-context.ts';
-import type { ToolExample } from './tool-example.ts';
-import type { ToolReturn } from './tool-return.ts';
 
 /** A named capability with an input schema. `I` is the parsed input, `O` the output, `W` the input as it is written. */
 export interface ToolDefinition<I = Record<string, unknown>, O = unknown, W = I> {

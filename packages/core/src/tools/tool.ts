@@ -1,7 +1,7 @@
+import { TOOL, type ToolMark } from '../contract/tool-mark.ts';
 import { checkDefinition } from './check-definition.ts';
 import { assertKnownFields } from './known-fields.ts';
 import type { ToolDefinition } from './tool-definition.ts';
-import { TOOL, type ToolMark } from './tool-mark.ts';
 
 /** A checked definition. A plain object: a spread copy with another `execute` is a tool again. */
 // An interface, because the compiler writes an exported tool of a user's into a declaration file by this name. Of a type

@@ -1,5 +1,5 @@
-import { assertMiddleware, type Middleware } from '../middleware/middleware.ts';
-import { assertToolSet, type ToolSet } from './tool-set.ts';
+import { assertMiddleware, type Middleware } from '../contract/middleware.ts';
+import { assertToolSet, type ToolSet } from '../contract/tool-set.ts';
 
 // Enumerable, so that a spread copy of a wrapped tool stays wrapped.
 const MIDDLEWARE: unique symbol = Symbol.for('lastcall.middleware') as never;

@@ -1,9 +1,9 @@
-import { type Answer, assertAnswer } from '../dispatch/answer.ts';
 import { dispatchRun } from '../dispatch/dispatch-call.ts';
 import { sameJson } from '../dispatch/same-json.ts';
 import { OptionsError } from '../errors.ts';
+import { type Answer, assertAnswer } from '../results/answer.ts';
 import { renderValue } from '../results/render.ts';
-import { fitsWait } from './fits-wait.ts';
+import { fitsWait } from '../transcript/fits-wait.ts';
 import { answerTo } from './given-answer.ts';
 import { stepTools } from './offer-tools.ts';
 import { settleUnrun } from './record.ts';

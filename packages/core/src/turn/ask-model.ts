@@ -1,15 +1,16 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
+import type { Middleware } from '../contract/middleware.ts';
+import type { ModelRequest } from '../contract/middleware-for.ts';
 import type { CallLimit } from '../dispatch/call-limit.ts';
-import type { Middleware } from '../middleware/middleware.ts';
-import type { ModelRequest } from '../middleware/middleware-for.ts';
+import type { ModelReply } from '../model/model-reply.ts';
+import { DEFAULT_RETRIES, isRetryable, waitMs } from '../model/retry-policy.ts';
+import { readUsage } from '../model/usage.ts';
 import { StreamReader } from './read-stream.ts';
 import { record } from './record.ts';
-import { type ModelReply, type ReadReply, readReply } from './reply.ts';
-import { DEFAULT_RETRIES, isRetryable, waitMs } from './retry-policy.ts';
+import { type ReadReply, readReply } from './reply.ts';
 import type { StepTools } from './step-tools.ts';
 import { laterAsUser, startOf, toPrompt } from './to-prompt.ts';
 import type { Turn } from './turn.ts';
-import { readUsage } from './usage.ts';
 
 /** What a request offers. Without `mayCall` the tools are there and none may be called. */
 export type Offered = Pick<StepTools, 'system' | 'advertised'> & { readonly mayCall?: boolean };

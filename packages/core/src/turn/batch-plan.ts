@@ -1,4 +1,4 @@
-import type { RequestedCall } from './entry.ts';
+import type { RequestedCall } from '../transcript/entry.ts';
 
 /** What a call is to the turn, known before anything runs. */
 export type CallRole = 'plain' | 'terminal' | 'listed' | 'transition' | 'rewind';

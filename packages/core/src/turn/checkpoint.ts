@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts';
+import type { RewindOptions } from '../contract/turn-settings.ts';
 import { restoredInTime } from '../dispatch/restore-wait.ts';
 import { RestoreFailed } from '../errors.ts';
 import { errorText } from '../results/describe-error.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { Snapshot } from '../session/snapshots.ts';
-import type { RewindOptions } from './turn-settings.ts';
 
 /** Points of turns that stopped and may be taken up again, by session. Each is known by the last call since. */
 const kept = new WeakMap<SessionLayer, { readonly lastCall: string; readonly checkpoint: Checkpoint }>();

@@ -1,5 +1,5 @@
+import type { ReplyEntry } from '../transcript/entry.ts';
 import type { Ended } from './ending.ts';
-import type { ReplyEntry } from './entry.ts';
 import type { Turn } from './turn.ts';
 
 export function finishStep(turn: Turn, reply: ReplyEntry, batch: readonly Ended[]): void {

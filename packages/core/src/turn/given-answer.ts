@@ -1,6 +1,6 @@
-import type { Answer } from '../dispatch/answer.ts';
-import { fitsWait } from './fits-wait.ts';
-import type { TurnProgress } from './progress.ts';
+import type { Answer } from '../results/answer.ts';
+import { fitsWait } from '../transcript/fits-wait.ts';
+import type { TurnProgress } from '../transcript/progress.ts';
 
 /**
  * The answer that ends the wait of a call, if there is one: given now, or known from before a crash. One that led to this

@@ -1,14 +1,14 @@
+import { assertListed, listedNames } from '../contract/terminating.ts';
+import { assertToolSet, mergeToolSets, type ToolSet } from '../contract/tool-set.ts';
 import { OptionsError, ToolDefinitionError } from '../errors.ts';
 import { renderPrompt } from '../prompt/build-prompt.ts';
 import { withTerminalTools } from '../prompt/terminal-tools.ts';
 import type { AnySlice } from '../session/slice.ts';
 import { type AdvertisedTool, advertise, isOffered } from '../tools/advertise.ts';
 import { type ResolvedTool, resolveTool } from '../tools/resolved-tool.ts';
-import { assertToolSet, mergeToolSets, type ToolSet } from '../tools/tool-set.ts';
 import type { PlanRules, ToolTraits } from './batch-plan.ts';
 import { isRewindTool } from './rewind-tool.ts';
 import type { StepTools } from './step-tools.ts';
-import { assertListed, listedNames } from './terminating.ts';
 import { openReply, type Turn } from './turn.ts';
 
 /** What the model is offered in this step. Throws for tools that cannot work, before the model is asked. */

@@ -1,9 +1,9 @@
 import type { LanguageModelV4Content, LanguageModelV4FinishReason, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { TurnEvent } from '../contract/turn-events.ts';
 import { LastcallError } from '../errors.ts';
+import type { ModelReply } from '../model/model-reply.ts';
+import { noUsage, readUsage, type Usage } from '../model/usage.ts';
 import type { NewId } from '../new-id.ts';
-import type { ModelReply } from './reply.ts';
-import type { TurnEvent } from './turn-events.ts';
-import { noUsage, readUsage, type Usage } from './usage.ts';
 
 /** A stream that ended before the provider said it was done. Asking again is the cure. */
 class CutStream extends LastcallError {

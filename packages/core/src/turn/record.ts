@@ -1,10 +1,10 @@
-import { endEvent } from '../dispatch/call-events.ts';
 import { readArguments } from '../dispatch/read-arguments.ts';
 import { isPromise } from '../is-promise.ts';
+import { endEvent } from '../results/call-events.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
 import { logEnd, stageLogs, tellSubscribers } from '../session/call-ends.ts';
-import type { Entry, PendingEntry, SettledEntry, StartedEntry } from './entry.ts';
-import type { Staged, StartedCall } from './journal.ts';
+import type { Entry, PendingEntry, SettledEntry, StartedEntry } from '../transcript/entry.ts';
+import type { Staged, StartedCall } from '../transcript/journal.ts';
 import { writtenInTime } from './journal-wait.ts';
 import type { Turn } from './turn.ts';
 

@@ -4,10 +4,10 @@ import { withChanges } from '../session/restore-changes.ts';
 import type { Session } from '../session/session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
 import type { Snapshot } from '../session/snapshots.ts';
+import type { Entry } from '../transcript/entry.ts';
+import type { Staged } from '../transcript/journal.ts';
+import { follow, readProgress } from '../transcript/progress.ts';
 import { Checkpoint } from './checkpoint.ts';
-import type { Entry } from './entry.ts';
-import type { Staged } from './journal.ts';
-import { follow, readProgress } from './progress.ts';
 
 /** What a journal kept: an entry and, of the end of a call, what the call changed. */
 export interface JournalRecord {

@@ -1,20 +1,9 @@
 import type { LanguageModelV4Content, LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import { type ReadArguments, readArguments } from '../dispatch/read-arguments.ts';
+import type { ModelReply } from '../model/model-reply.ts';
 import type { NewId } from '../new-id.ts';
 import { toBase64 } from '../to-base64.ts';
-import type { AssistantContent, FinishReason, ReplyEntry, RequestedCall } from './entry.ts';
-import type { Usage } from './usage.ts';
-
-/** What a model gave, however it came. */
-export interface ModelReply {
-  readonly content: readonly LanguageModelV4Content[];
-  readonly finishReason: LanguageModelV4FinishReason | undefined;
-  readonly usage: Usage;
-  /** How often the model was asked. Default 1. */
-  readonly attempts?: number;
-  /** Ids that calls were given while they streamed in, by the provider's id, in order. */
-  readonly callIds?: Map<string, string[]>;
-}
+import type { AssistantContent, FinishReason, ReplyEntry, RequestedCall } from '../transcript/entry.ts';
 
 /** A reply as an entry, and the arguments of its calls as they were read for it, in order. */
 export interface ReadReply {

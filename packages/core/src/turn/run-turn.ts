@@ -1,34 +1,34 @@
+import { MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded } from '../contract/terminating.ts';
+import type { ToolSet } from '../contract/tool-set.ts';
+import type { TerminalOutput, TurnResult } from '../contract/turn-result.ts';
 import { CallLimit } from '../dispatch/call-limit.ts';
 import { outerRun } from '../dispatch/dispatch-options.ts';
 import { OptionsError } from '../errors.ts';
 import { startRun } from '../session/call-ends.ts';
 import type { LockTicket } from '../session/call-lock.ts';
 import { Recording } from '../session/recording.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
+import type { Entry, ReplyEntry } from '../transcript/entry.ts';
+import { toModelMessages, userMessage } from '../transcript/message.ts';
+import { goesOn, isFinished } from '../transcript/progress.ts';
+import type { Stop } from '../transcript/stop.ts';
+import { Transcript } from '../transcript/transcript.ts';
 import { checkAnswers, hasNewAnswer, settleLateAnswers } from './answers.ts';
 import { askModel } from './ask-model.ts';
 import { isUnrun } from './batch-rules.ts';
 import { Checkpoint } from './checkpoint.ts';
 import { type BatchEnding, decideEnding, type Ended } from './ending.ts';
-import type { Entry, ReplyEntry } from './entry.ts';
 import { finishStep } from './finish-step.ts';
-import { toModelMessages, userMessage } from './message.ts';
 import { assertContract, stepTools } from './offer-tools.ts';
-import { goesOn, isFinished } from './progress.ts';
 import { record, settleUnrun } from './record.ts';
 import { DEFAULT_REWINDS, rewind } from './rewind.ts';
 import { settleBatch } from './settle-batch.ts';
 import { settleBefore } from './settle-before.ts';
 import type { StepTools } from './step-tools.ts';
-import type { Stop } from './stop.ts';
 import { stopBefore, stopOfLimit } from './stop-before.ts';
-import { MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded } from './terminating.ts';
 import { toTurnResult } from './to-turn-result.ts';
-import { Transcript } from './transcript.ts';
 import { isNew, openReply, openTurn, type Turn } from './turn.ts';
 import { attachTurn } from './turn-error.ts';
 import { assertSomethingSaid, type TurnOptions } from './turn-options.ts';
-import type { TerminalOutput, TurnResult } from './turn-result.ts';
 
 /** Runs steps until the agent stops. See docs/turns.md for what it rejects with: never for what a tool does. */
 export function runTurn<T extends ToolSet>(options: TurnOptions<T>): Promise<TurnResult<TerminalOutput<T>>> {

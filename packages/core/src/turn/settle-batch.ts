@@ -1,10 +1,10 @@
 import { dispatchRun } from '../dispatch/dispatch-call.ts';
 import type { ReadArguments } from '../dispatch/read-arguments.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
+import type { RequestedCall, SettledEntry } from '../transcript/entry.ts';
 import { type BatchPlan, type PlannedCall, planBatch } from './batch-plan.ts';
 import { cancelled, refusalOf } from './batch-rules.ts';
 import type { Ended } from './ending.ts';
-import type { RequestedCall, SettledEntry } from './entry.ts';
 import { answerTo } from './given-answer.ts';
 import { toolNamed } from './offer-tools.ts';
 import { settleUnrun } from './record.ts';

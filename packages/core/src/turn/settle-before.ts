@@ -1,8 +1,8 @@
 import { providedOutcome } from '../dispatch/provider-call.ts';
 import type { Outcome } from '../results/outcome.ts';
+import type { ReplyEntry, RequestedCall } from '../transcript/entry.ts';
 import { hasNewAnswer } from './answers.ts';
 import { cancelled } from './batch-rules.ts';
-import type { ReplyEntry, RequestedCall } from './entry.ts';
 import { stepTools } from './offer-tools.ts';
 import { settleUnrun } from './record.ts';
 import { settleBatch, unknownOutcome } from './settle-batch.ts';

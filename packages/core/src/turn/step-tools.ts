@@ -1,5 +1,5 @@
+import type { ToolSet } from '../contract/tool-set.ts';
 import type { AdvertisedTool } from '../tools/advertise.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
 import type { PlanRules } from './batch-plan.ts';
 
 /** The tools of one step and the instructions that go with them. */

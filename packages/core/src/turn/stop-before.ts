@@ -1,5 +1,5 @@
-import type { Stop } from './stop.ts';
-import { MaxInvocationsExceeded } from './terminating.ts';
+import { MaxInvocationsExceeded } from '../contract/terminating.ts';
+import type { Stop } from '../transcript/stop.ts';
 import type { Turn } from './turn.ts';
 
 /** What keeps the model from being asked again, if anything does. */

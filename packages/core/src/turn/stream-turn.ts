@@ -1,11 +1,11 @@
+import type { ToolSet } from '../contract/tool-set.ts';
+import type { TurnEvent } from '../contract/turn-events.ts';
+import type { TerminalOutput, TurnResult } from '../contract/turn-result.ts';
 import { checkSignal } from '../dispatch/dispatch-options.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
 import { EventChannel } from './event-channel.ts';
 import { runNested, runOpened } from './run-turn.ts';
 import { openTurn } from './turn.ts';
-import type { TurnEvent } from './turn-events.ts';
 import { checkTurnOptions, type TurnOptions } from './turn-options.ts';
-import type { TerminalOutput, TurnResult } from './turn-result.ts';
 
 export type TurnStream<O = unknown> = AsyncIterable<TurnEvent> & {
   readonly result: Promise<TurnResult<O>>;

@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import { userMessage } from './message.ts';
+import { userMessage } from '../transcript/message.ts';
 
 /** What a request shows the model beside the conversation. */
 export interface AroundView {

@@ -1,8 +1,8 @@
+import type { PendingCall, TurnResult } from '../contract/turn-result.ts';
 import type { Settlement } from '../results/outcome.ts';
-import type { EndedInside, Entry, RequestedCall } from './entry.ts';
-import type { Stop } from './stop.ts';
+import type { EndedInside, Entry, RequestedCall } from '../transcript/entry.ts';
+import type { Stop } from '../transcript/stop.ts';
 import type { Turn } from './turn.ts';
-import type { PendingCall, TurnResult } from './turn-result.ts';
 
 export function toTurnResult(turn: Turn, stop: Stop): TurnResult {
   const { progress, transcript } = turn;

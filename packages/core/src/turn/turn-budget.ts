@@ -1,6 +1,6 @@
 import { type Budget, type BudgetLimits, toBudget } from '../budget.ts';
 import type { Settlement } from '../results/outcome.ts';
-import type { TurnProgress } from './progress.ts';
+import type { TurnProgress } from '../transcript/progress.ts';
 
 /**
  * The budget of a turn. Limits given as numbers hold for the whole turn: what it used before it was taken up again counts.

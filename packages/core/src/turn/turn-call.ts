@@ -1,28 +1,28 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Budget } from '../budget.ts';
 import type { Clock } from '../clock.ts';
-import type { Answer } from '../dispatch/answer.ts';
+import type { Middleware } from '../contract/middleware.ts';
+import type { NestedTurnOptions, PromptLike, ToolContext } from '../contract/tool-context.ts';
+import type { ToolSet } from '../contract/tool-set.ts';
+import type { TurnResult } from '../contract/turn-result.ts';
 import { CallLimit } from '../dispatch/call-limit.ts';
 import type { CallRun } from '../dispatch/call-run.ts';
 import { markActedOutside } from '../dispatch/cut-off.ts';
 import type { ReadArguments } from '../dispatch/read-arguments.ts';
 import type { Logger } from '../logger.ts';
-import type { Middleware } from '../middleware/middleware.ts';
 import type { Policy } from '../policies/policy.ts';
+import type { Answer } from '../results/answer.ts';
 import type { Settlement } from '../results/outcome.ts';
 import { cloneJson } from '../schema/clone-json.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
-import type { NestedTurnOptions, PromptLike, ToolContext } from '../tools/tool-context.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
+import type { RequestedCall, SettledEntry, StartedEntry } from '../transcript/entry.ts';
+import type { Staged } from '../transcript/journal.ts';
 import type { CallRole } from './batch-plan.ts';
-import type { RequestedCall, SettledEntry, StartedEntry } from './entry.ts';
-import type { Staged } from './journal.ts';
 import { toolNamed } from './offer-tools.ts';
 import { recordSettled, recordStarted } from './record.ts';
 import type { StepTools } from './step-tools.ts';
 import type { Turn } from './turn.ts';
-import type { TurnResult } from './turn-result.ts';
 
 export interface CallDetails {
   readonly call: RequestedCall & { readonly role?: CallRole };

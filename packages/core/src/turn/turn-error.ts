@@ -1,7 +1,7 @@
 import { LastcallError } from '../errors.ts';
 import { describeError } from '../results/describe-error.ts';
-import type { Stop } from './stop.ts';
-import type { Transcript } from './transcript.ts';
+import type { Stop } from '../transcript/stop.ts';
+import type { Transcript } from '../transcript/transcript.ts';
 
 /** Stands for an error that could not carry the transcript itself; that one is its cause. */
 export class TurnFailed extends LastcallError {

@@ -1,15 +1,15 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Middleware } from '../contract/middleware.ts';
+import type { ToolContext } from '../contract/tool-context.ts';
+import { assertToolSet, type ToolSet } from '../contract/tool-set.ts';
+import type { BatchOptions, RewindOptions, TurnSettings } from '../contract/turn-settings.ts';
 import { OptionsError } from '../errors.ts';
-import type { Middleware } from '../middleware/middleware.ts';
-import type { ToolContext } from '../tools/tool-context.ts';
-import { assertToolSet, type ToolSet } from '../tools/tool-set.ts';
+import type { LanguageModelV3Like } from '../model/lift-model.ts';
+import { assertModel } from '../model/supported-model.ts';
+import type { Journal } from '../transcript/journal.ts';
+import { toModelMessages } from '../transcript/message.ts';
+import type { Transcript } from '../transcript/transcript.ts';
 import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
-import type { Journal } from './journal.ts';
-import type { LanguageModelV3Like } from './lift-model.ts';
-import { toModelMessages } from './message.ts';
-import { assertModel } from './supported-model.ts';
-import type { Transcript } from './transcript.ts';
-import type { BatchOptions, RewindOptions, TurnSettings } from './turn-settings.ts';
 
 export interface TurnOptions<T extends ToolSet = ToolSet> extends TurnSettings<T> {
   model: LanguageModelV4 | LanguageModelV3Like;

@@ -1,6 +1,6 @@
 import { OptionsError } from '../errors.ts';
 import type { NewId } from '../new-id.ts';
-import type { Transcript } from './transcript.ts';
+import type { Transcript } from '../transcript/transcript.ts';
 
 /**
  * Ids that no call of the transcript has. Whoever makes them may begin again at 1 when a turn is resumed; a call under the

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { memoryFilesystem } from '../../src/doors/files.ts';
 import {
   blocked,
   createSession,
   dispatchCall,
   fail,
-  memoryFilesystem,
   ok,
   pending,
   reply,

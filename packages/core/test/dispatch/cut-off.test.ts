@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { memoryFilesystem } from '../../src/doors/files.ts';
 import {
   createSession,
   dispatchCall,
   fail,
   type Middleware,
-  memoryFilesystem,
   type Outcome,
   resource,
   retry,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import type { DispatchOptions } from '../../src/dispatch/dispatch-options.ts';
 import {
   createBudget,
   createSession,
   DeadlineExceededError,
-  type DispatchOptions,
   dispatchCall,
   type Middleware,
   OptionsError,

@@ -1,25 +1,24 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { type Filesystem, memoryFilesystem } from '../../src/doors/files.ts';
 import {
   type Answer,
   createBudget,
   createSession,
   dispatchCall,
-  type Filesystem,
   fail,
   type Middleware,
-  memoryFilesystem,
   ok,
   type Policy,
   pending,
   requires,
   resource,
-  type SessionOptions,
   slice,
   type ToolContext,
   tool,
 } from '../../src/index.ts';
+import type { SessionOptions } from '../../src/session/create-session.ts';
 import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 
 // Each of these once broke the promise: a write left behind, a session lost, a call that hung or ran when it must not.

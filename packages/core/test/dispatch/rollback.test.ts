@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { memoryFilesystem } from '../../src/doors/files.ts';
 import {
   blocked,
   createSession,
   dispatchCall,
   fail,
-  memoryFilesystem,
   ok,
   type Policy,
   pending,

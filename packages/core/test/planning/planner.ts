@@ -1,9 +1,9 @@
+import type { Prompt } from '../../src/contract/prompt.ts';
 import { dispatchCall } from '../../src/dispatch/dispatch-call.ts';
 import type { Plan } from '../../src/planning/plan.ts';
 import { plan } from '../../src/planning/plan.ts';
 import { planningSection } from '../../src/planning/planning-section.ts';
 import { prompt } from '../../src/prompt/build-prompt.ts';
-import type { Prompt } from '../../src/prompt/prompt.ts';
 import type { Outcome } from '../../src/results/outcome.ts';
 import { createSession } from '../../src/session/create-session.ts';
 import type { Session } from '../../src/session/session.ts';

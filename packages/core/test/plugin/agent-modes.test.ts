@@ -1,19 +1,16 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { buildModes, type Plugin, PluginError, plugin } from '../../src/doors/prompt.ts';
 import {
-  buildModes,
   configureTools,
   createSession,
   filterToolSet,
   OptionsError,
-  type Plugin,
-  PluginError,
-  type PluginHooks,
-  plugin,
   runTurn,
   type ToolSet,
   tool,
 } from '../../src/index.ts';
+import type { PluginHooks } from '../../src/plugin/plugin-hooks.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 
 const plain = (description: string) => tool({ description, inputSchema: z.object({}), execute: () => description });

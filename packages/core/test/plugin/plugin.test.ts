@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { filterToolSet, PluginError, plugin, type ToolSet, ToolSetError, tool } from '../../src/index.ts';
+import { PluginError, plugin } from '../../src/doors/prompt.ts';
+import { filterToolSet, type ToolSet, ToolSetError, tool } from '../../src/index.ts';
 import { toolsNamedIn } from '../../src/plugin/named-tools.ts';
 
 const plain = (description: string) =>

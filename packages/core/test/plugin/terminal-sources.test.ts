@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { buildModes, plugin, prompt, section } from '../../src/doors/prompt.ts';
 import {
   blocked,
-  buildModes,
   createSession,
   filterToolSet,
   ok,
-  plugin,
-  prompt,
   runTurn,
-  section,
   type ToolSet,
   type TurnOptions,
   type TurnResult,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { type Section, type SectionDefinition, section } from '../../src/contract/section.ts';
 import { PromptValidationError } from '../../src/errors.ts';
 import { prompt } from '../../src/prompt/build-prompt.ts';
 import { RESERVED } from '../../src/prompt/reserved-names.ts';
-import { type Section, type SectionDefinition, section } from '../../src/prompt/section.ts';
 import { slice } from '../../src/session/slice.ts';
 import { echo } from './echo.ts';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import type { Prompt, RenderOptions } from '../../src/contract/prompt.ts';
+import { type Section, type SectionContext, section } from '../../src/contract/section.ts';
 import { dispatchCall } from '../../src/dispatch/dispatch-call.ts';
 import { PromptRenderError } from '../../src/errors.ts';
 import { prompt } from '../../src/prompt/build-prompt.ts';
-import type { Prompt, RenderOptions } from '../../src/prompt/prompt.ts';
-import { type Section, type SectionContext, section } from '../../src/prompt/section.ts';
 import { createSession } from '../../src/session/create-session.ts';
 import { slice } from '../../src/session/slice.ts';
 import { echo } from './echo.ts';

@@ -2,9 +2,9 @@ import { type } from 'arktype';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { type SectionDefinition, section } from '../../src/contract/section.ts';
 import { OptionsError, PromptRenderError } from '../../src/errors.ts';
 import { prompt } from '../../src/prompt/build-prompt.ts';
-import { type SectionDefinition, section } from '../../src/prompt/section.ts';
 
 /** The text of a section, without its heading. */
 function textOf<P>(rest: Omit<SectionDefinition<P>, 'key' | 'title'>, params?: Record<string, unknown>): string {

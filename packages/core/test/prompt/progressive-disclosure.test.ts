@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { Prompt } from '../../src/contract/prompt.ts';
+import { type Section, section } from '../../src/contract/section.ts';
+import type { ToolContext } from '../../src/contract/tool-context.ts';
 import { dispatchCall } from '../../src/dispatch/dispatch-call.ts';
 import type { Policy } from '../../src/policies/policy.ts';
 import { prompt } from '../../src/prompt/build-prompt.ts';
 import { openedSections, type RunStarted } from '../../src/prompt/opened-sections.ts';
-import type { Prompt } from '../../src/prompt/prompt.ts';
-import { type Section, section } from '../../src/prompt/section.ts';
 import type { Outcome } from '../../src/results/outcome.ts';
 import { createSession, Session } from '../../src/session/create-session.ts';
-import type { ToolContext } from '../../src/tools/tool-context.ts';
 import { echo } from './echo.ts';
 
 const howTo = (key: string): string =>

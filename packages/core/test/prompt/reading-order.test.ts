@@ -1,11 +1,11 @@
 import { tool as aiTool } from 'ai';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { section } from '../../src/contract/section.ts';
 import { dispatchCall } from '../../src/dispatch/dispatch-call.ts';
 import type { Policy } from '../../src/policies/policy.ts';
 import { requires } from '../../src/policies/requires.ts';
 import { prompt, renderPrompt } from '../../src/prompt/build-prompt.ts';
-import { section } from '../../src/prompt/section.ts';
 import { createSession } from '../../src/session/create-session.ts';
 import { echo } from './echo.ts';
 

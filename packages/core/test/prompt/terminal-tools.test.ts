@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { section } from '../../src/contract/section.ts';
 import { prompt } from '../../src/prompt/build-prompt.ts';
-import { section } from '../../src/prompt/section.ts';
 import { withTerminalTools } from '../../src/prompt/terminal-tools.ts';
 import { createSession } from '../../src/session/create-session.ts';
 import type { Session } from '../../src/session/session.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { section } from '../../src/contract/section.ts';
+import type { ToolSet } from '../../src/contract/tool-set.ts';
 import { prompt } from '../../src/prompt/build-prompt.ts';
-import { section } from '../../src/prompt/section.ts';
 import { tool } from '../../src/tools/tool.ts';
-import type { ToolSet } from '../../src/tools/tool-set.ts';
 import { echo } from './echo.ts';
 
 const find = tool({

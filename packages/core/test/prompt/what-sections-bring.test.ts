@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
+import { section } from '../../src/contract/section.ts';
+import type { ToolContext } from '../../src/contract/tool-context.ts';
 import { dispatchCall } from '../../src/dispatch/dispatch-call.ts';
 import { OptionsError, SessionError } from '../../src/errors.ts';
 import type { Policy } from '../../src/policies/policy.ts';
 import { readBeforeWrite } from '../../src/policies/read-before-write.ts';
 import { prompt } from '../../src/prompt/build-prompt.ts';
-import { section } from '../../src/prompt/section.ts';
 import { createSession, Session } from '../../src/session/create-session.ts';
 import { resource } from '../../src/session/resource.ts';
 import { type Slice, slice } from '../../src/session/slice.ts';
 import { tool } from '../../src/tools/tool.ts';
-import type { ToolContext } from '../../src/tools/tool-context.ts';
 import { echo } from './echo.ts';
 
 const counter = (name: string): Slice<number> => slice(name, { initial: 0, on: { Counted: (n) => n + 1 } });

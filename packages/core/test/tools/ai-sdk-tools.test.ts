@@ -1,8 +1,8 @@
 import { jsonSchema as aiJsonSchema, tool as aiTool, dynamicTool } from 'ai';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { advertise } from '../../src/doors/internal.ts';
 import { configureTools, createSession, dispatchCall, type ToolSet } from '../../src/index.ts';
-import { advertise } from '../../src/internal/index.ts';
 
 const dispatch = (tools: ToolSet, toolName: string, input: unknown = {}, more: object = {}) =>
   dispatchCall({ tools, call: { toolName, input, callId: 'call-1' }, ...more });

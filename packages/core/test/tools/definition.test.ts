@@ -3,6 +3,7 @@ import { type } from 'arktype';
 import * as v from 'valibot';
 import { expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
+import { advertise } from '../../src/doors/internal.ts';
 import {
   createSession,
   dispatchCall,
@@ -17,7 +18,6 @@ import {
   ToolSetError,
   tool,
 } from '../../src/index.ts';
-import { advertise } from '../../src/internal/index.ts';
 
 const anything = z.object({});
 const define = (definition: object): unknown =>

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import type { TurnResult } from '../../src/contract/turn-result.ts';
 import { type Answer, pending, type Settlement, tool } from '../../src/index.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
-import type { Journal } from '../../src/turn/journal.ts';
+import type { Journal } from '../../src/transcript/journal.ts';
+import { Transcript } from '../../src/transcript/transcript.ts';
 import { runTurn } from '../../src/turn/run-turn.ts';
-import { Transcript } from '../../src/turn/transcript.ts';
-import type { TurnResult } from '../../src/turn/turn-result.ts';
 
 /** A tool that asks two questions, one after the other, and says what it was answered. */
 function booking({ idempotent = false }: { idempotent?: boolean } = {}) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { RequestedCall } from '../../src/transcript/entry.ts';
 import { type BatchPlan, type PlanRules, planBatch, type ToolTraits } from '../../src/turn/batch-plan.ts';
-import type { RequestedCall } from '../../src/turn/entry.ts';
 
 const plainTraits: ToolTraits = {
   terminal: false,

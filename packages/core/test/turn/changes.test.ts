@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { memoryFilesystem } from '../../src/doors/files.ts';
 import {
   type Changes,
   createSession,
   dispatchCall,
-  memoryFilesystem,
   retry,
   runTurn,
   slice,

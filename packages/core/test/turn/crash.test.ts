@@ -16,8 +16,8 @@ import { type CrashScenario, killAtEveryBoundary } from '../../src/testing/kill-
 import { memoryJournal } from '../../src/testing/memory-journal.ts';
 import { type ScriptedReply, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
+import type { Transcript } from '../../src/transcript/transcript.ts';
 import { runTurn } from '../../src/turn/run-turn.ts';
-import type { Transcript } from '../../src/turn/transcript.ts';
 
 const settlementsOf = ({ entries }: Transcript) =>
   entries.flatMap((entry) => (entry.kind === 'settled' ? [entry.settlement] : []));

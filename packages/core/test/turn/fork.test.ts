@@ -4,7 +4,7 @@ import { pending, rewindTool, runTurn, Transcript, tool } from '../../src/index.
 import { memoryJournal } from '../../src/testing/memory-journal.ts';
 import { type ScriptedModel, type ScriptedReply, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
-import type { Entry } from '../../src/turn/entry.ts';
+import type { Entry } from '../../src/transcript/entry.ts';
 
 const what = z.object({ what: z.string().optional() });
 const look = tool({

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { memoryFilesystem } from '../../src/doors/files.ts';
 import {
   createSession,
   dispatchCall,
   type Entry,
   JournalStalled,
-  memoryFilesystem,
   RestoreFailed,
   resource,
   rewindTool,

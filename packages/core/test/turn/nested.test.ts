@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import type { NestedTurnOptions } from '../../src/contract/tool-context.ts';
+import { memoryFilesystem } from '../../src/doors/files.ts';
 import {
   createBudget,
   createSession,
   fail,
-  memoryFilesystem,
   rewindTool,
   runTurn,
   type Session,
@@ -16,8 +17,7 @@ import {
 } from '../../src/index.ts';
 import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 import { type ScriptedReply, scriptedModel } from '../../src/testing/scripted-model.ts';
-import type { NestedTurnOptions } from '../../src/tools/tool-context.ts';
-import { Transcript } from '../../src/turn/transcript.ts';
+import { Transcript } from '../../src/transcript/transcript.ts';
 
 interface Noted {
   readonly type: 'noted';

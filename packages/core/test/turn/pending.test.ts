@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import type { TurnResult } from '../../src/contract/turn-result.ts';
 import { createSession, fail, pending, repair, type SessionEvent, slice, tool } from '../../src/index.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
+import type { Stop } from '../../src/transcript/stop.ts';
+import { Transcript } from '../../src/transcript/transcript.ts';
 import { runTurn } from '../../src/turn/run-turn.ts';
-import type { Stop } from '../../src/turn/stop.ts';
-import { Transcript } from '../../src/turn/transcript.ts';
-import type { TurnResult } from '../../src/turn/turn-result.ts';
 
 const text = z.object({ text: z.string() });
 const suspended: Stop = { reason: 'suspended' };

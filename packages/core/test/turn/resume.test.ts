@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { createBudget, createSession, type SessionEvent, slice, tool } from '../../src/index.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
+import { Transcript } from '../../src/transcript/transcript.ts';
 import { runTurn } from '../../src/turn/run-turn.ts';
-import { Transcript } from '../../src/turn/transcript.ts';
 
 function counter() {
   const ran: number[] = [];

@@ -3,19 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { memoryFilesystem } from '../../src/doors/files.ts';
 import {
   createSession,
   dispatchCall,
   fail,
   filterToolSet,
-  memoryFilesystem,
   pending,
   RestoreFailed,
   resource,
   rewindTool,
   runTurn,
   type Session,
-  type SessionOptions,
   slice,
   type ToolContext,
   type ToolSet,
@@ -23,13 +22,14 @@ import {
   tool,
 } from '../../src/index.ts';
 import { hostFilesystem } from '../../src/node/host-filesystem.ts';
+import type { SessionOptions } from '../../src/session/create-session.ts';
 import { Session as StoredSession } from '../../src/session/create-session.ts';
 import { crashingJournal } from '../../src/testing/crashing-journal.ts';
 import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 import { killAtEveryBoundary } from '../../src/testing/kill-at-every-boundary.ts';
 import { type ScriptedCall, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
-import { Transcript } from '../../src/turn/transcript.ts';
+import { Transcript } from '../../src/transcript/transcript.ts';
 
 interface Noted {
   readonly type: 'noted';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createSession, prompt, runTurn, section, tool } from '../../src/index.ts';
+import { prompt, section } from '../../src/doors/prompt.ts';
+import { createSession, runTurn, tool } from '../../src/index.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 
 const refund = tool({ description: 'Refunds.', inputSchema: z.object({}), execute: () => 'Refunded.' });

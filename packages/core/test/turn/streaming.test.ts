@@ -10,10 +10,10 @@ import { crashingJournal } from '../../src/testing/crashing-journal.ts';
 import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
+import { Transcript } from '../../src/transcript/transcript.ts';
 import { EventChannel } from '../../src/turn/event-channel.ts';
 import { runTurn } from '../../src/turn/run-turn.ts';
 import { streamTurn } from '../../src/turn/stream-turn.ts';
-import { Transcript } from '../../src/turn/transcript.ts';
 
 const text = z.object({ text: z.string() });
 const echo = tool({ description: 'Echoes.', effects: 'none', inputSchema: text, execute: ({ text }) => text });

@@ -2,6 +2,7 @@ import { tool as aiTool } from 'ai';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { prompt, section } from '../../src/doors/prompt.ts';
 import {
   blocked,
   configureTools,
@@ -10,10 +11,8 @@ import {
   mergeToolSets,
   ok,
   pending,
-  prompt,
   reply,
   runTurn,
-  section,
   type ToolSet,
   tool,
   wrapToolSet,

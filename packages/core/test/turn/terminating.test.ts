@@ -1,13 +1,13 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import type { TerminatingContract } from '../../src/contract/terminating.ts';
 import {
   createSession,
   fail,
   MaxConsecutiveNudgesExceeded,
   MaxInvocationsExceeded,
   runTurn,
-  type TerminatingContract,
   Transcript,
   type TurnEvent,
   tool,

@@ -5,8 +5,8 @@ import { pending, secret, tool } from '../../src/index.ts';
 import { type ScriptedReply, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
 import { problemOfEntries, problemOfMessages } from '../../src/testing/valid-history.ts';
+import { Transcript } from '../../src/transcript/transcript.ts';
 import { runTurn } from '../../src/turn/run-turn.ts';
-import { Transcript } from '../../src/turn/transcript.ts';
 
 const empty = z.object({});
 

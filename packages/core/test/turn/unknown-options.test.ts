@@ -1,17 +1,15 @@
 import { tool as aiTool } from 'ai';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { plugin, prompt, section } from '../../src/doors/prompt.ts';
 import {
   cache,
   createBudget,
   createSession,
   dispatchCall,
-  plugin,
-  prompt,
   resource,
   retry,
   runTurn,
-  section,
   slice,
   streamTurn,
   Transcript,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createSession, type FinishedStep, fail, runTurn, tool } from '../../src/index.ts';
+import type { FinishedStep } from '../../src/contract/turn-settings.ts';
+import { createSession, fail, runTurn, tool } from '../../src/index.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 
 const bad = tool({ description: 'Fails.', inputSchema: z.object({}), execute: () => fail('It rains.') });

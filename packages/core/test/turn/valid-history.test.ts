@@ -2,7 +2,7 @@ import type { LanguageModelV4Content, LanguageModelV4Message } from '@ai-sdk/pro
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Answer } from '../../src/dispatch/answer.ts';
+import type { BatchOptions } from '../../src/contract/turn-settings.ts';
 import {
   blocked,
   createSession,
@@ -16,15 +16,15 @@ import {
   type TurnResult,
   tool,
 } from '../../src/index.ts';
+import type { Answer } from '../../src/results/answer.ts';
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts';
 import { type MemoryJournal, memoryJournal } from '../../src/testing/memory-journal.ts';
 import { type ScriptedModel, type ScriptedReply, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
-import type { Entry } from '../../src/turn/entry.ts';
-import type { Journal } from '../../src/turn/journal.ts';
-import { readProgress } from '../../src/turn/progress.ts';
-import { Transcript } from '../../src/turn/transcript.ts';
-import type { BatchOptions } from '../../src/turn/turn-settings.ts';
+import type { Entry } from '../../src/transcript/entry.ts';
+import type { Journal } from '../../src/transcript/journal.ts';
+import { readProgress } from '../../src/transcript/progress.ts';
+import { Transcript } from '../../src/transcript/transcript.ts';
 
 /** What a provider would refuse: each call is followed directly by its one result, and no result is without its call. */
 function problemOf(messages: readonly LanguageModelV4Message[]): string | undefined {

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { createSession, fail, rewindTool, runTurn, type ToolSet, tool } from '../../src/index.ts';
 import { type ScriptedCall, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
-import type { Entry } from '../../src/turn/entry.ts';
+import type { Entry } from '../../src/transcript/entry.ts';
+import { Transcript } from '../../src/transcript/transcript.ts';
 import { streamTurn } from '../../src/turn/stream-turn.ts';
-import { Transcript } from '../../src/turn/transcript.ts';
 
 const what = z.object({ what: z.string() });
 

@@ -3,7 +3,7 @@ import { fakeClock, scriptedModel } from '@lastcall/core/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { problemOfEntries, problemOfMessages } from '../../../core/src/testing/valid-history.ts';
-import { readProgress } from '../../../core/src/turn/progress.ts';
+import { readProgress } from '../../../core/src/transcript/progress.ts';
 import { compact } from '../../src/domain/consciousness/compact.ts';
 import { estimateEntries } from '../../src/domain/consciousness/estimate-tokens.ts';
 import { fromCompactionPayload, toCompactionPayload } from '../../src/domain/consciousness/transcript-row.ts';

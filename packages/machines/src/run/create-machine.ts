@@ -1,12 +1,12 @@
-import type { SessionOptions } from '@lastcall/core';
 import { assertKnownOptions, type KnownNames, knownNames } from '@lastcall/core/internal';
 import { type Charter, CompiledCharter } from '../charter/charter.ts';
 import type { NodeRef } from '../charter/node-types.ts';
 import type { KnownRoot, RootState } from '../charter/target-types.ts';
 import { CharterError } from '../errors.ts';
-import type { Machine } from '../machine.ts';
+import type { SessionOptions } from '../tree/thread.ts';
 import { type Instance, ROOT, type Tree } from '../tree/tree.ts';
 import { LiveMachine } from './live-machine.ts';
+import type { Machine } from './machine.ts';
 import { stateFor } from './transition-tool.ts';
 
 /** `N` are the charter's nodes, `R` the root: where they are known, so is the state. */

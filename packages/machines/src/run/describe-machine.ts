@@ -1,7 +1,7 @@
 import { type Charter, CompiledCharter } from '../charter/charter.ts';
-import type { Machine } from '../machine.ts';
 import { type Instance, type Tree, walk } from '../tree/tree.ts';
 import { LiveMachine } from './live-machine.ts';
+import type { Machine } from './machine.ts';
 
 /** A machine, or a charter alone, as a Mermaid flowchart: the nodes, where their transitions lead, and who is there. */
 export function describeMachine(machine: Machine | Charter): string {

@@ -1,8 +1,7 @@
-import type { Answer, SessionOptions, Settlement } from '@lastcall/core';
+import type { Answer, Settlement } from '@lastcall/core';
 import type { CompiledCharter } from '../charter/charter.ts';
 import { firstFew } from '../charter/first-few.ts';
 import { MachineError } from '../errors.ts';
-import type { Machine } from '../machine.ts';
 import { applyEvent } from '../tree/apply-event.ts';
 import { LeafIndex } from '../tree/leaf-index.ts';
 import { Ledger } from '../tree/ledger.ts';
@@ -10,11 +9,12 @@ import { Log, type MachineEntry, type Origin, type TreeEntry, toEntries } from '
 import { type MachineMessage, toQueued, userMessage } from '../tree/message.ts';
 import { openCalls } from '../tree/open-calls.ts';
 import { findSuspension, listSuspensions, type Suspension, toAnswer } from '../tree/suspension.ts';
-import { MAIN, Thread } from '../tree/thread.ts';
+import { MAIN, type SessionOptions, Thread } from '../tree/thread.ts';
 import { findInstance, type Instance, inTreeOrder, parentId, type Tree, walk } from '../tree/tree.ts';
 import { toTreeEntry } from '../tree/tree-entry.ts';
 import type { TreeEffect, TreeEvent } from '../tree/tree-event.ts';
 import type { CommandOptions } from './command-options.ts';
+import type { Machine } from './machine.ts';
 import { runCommand } from './run-command.ts';
 import { Turnstile } from './turnstile.ts';
 

@@ -1,15 +1,4 @@
-import type {
-  BatchOptions,
-  Budget,
-  BudgetLimits,
-  Clock,
-  Logger,
-  Middleware,
-  NewId,
-  Policy,
-  TurnEvent,
-  TurnOptions,
-} from '@lastcall/core';
+import type { Clock, Logger, Middleware, NewId, Policy, TurnEvent, TurnOptions } from '@lastcall/core';
 import { OptionsError } from '@lastcall/core';
 import { assertKnownOptions, type KnownNames, knownNames } from '@lastcall/core/internal';
 import type { Origin } from '../tree/log.ts';
@@ -27,9 +16,9 @@ export interface RunMachineOptions {
   /** Milliseconds since the epoch. */
   deadline?: number;
   /** For the whole run, all leaves together. */
-  budget?: Budget | BudgetLimits;
+  budget?: NonNullable<TurnOptions['budget']>;
   signal?: AbortSignal;
-  batch?: BatchOptions;
+  batch?: NonNullable<TurnOptions['batch']>;
   middleware?: readonly Middleware[];
   policies?: readonly Policy[];
   /** Is told what the leaves do as it happens: core's events, with the instance they belong to. */

@@ -1,6 +1,5 @@
-import { type Budget, type BudgetLimits, type Clock, createBudget } from '@lastcall/core';
+import { type Budget, type Clock, createBudget, type TurnOptions } from '@lastcall/core';
 import { deferred } from '@lastcall/core/internal';
-import type { Machine } from '../machine.ts';
 import { type MachineMessage, toQueued } from '../tree/message.ts';
 import type { Suspension } from '../tree/suspension.ts';
 import { ownerOf } from '../tree/thread.ts';
@@ -8,6 +7,7 @@ import { findInstance, inTreeOrder } from '../tree/tree.ts';
 import { AbortRelay } from './abort-relay.ts';
 import { toldStep, whyFailed, withoutAnswer } from './failed-run.ts';
 import { LiveMachine } from './live-machine.ts';
+import type { Machine } from './machine.ts';
 import { checkRunOptions, DEFAULT_MAX_STEPS, type RunMachineOptions } from './machine-options.ts';
 import type { MachineStep, YieldReason } from './machine-step.ts';
 import type { LeafRunOptions } from './run-leaf.ts';
@@ -194,7 +194,7 @@ function shared(options: RunMachineOptions, left: AbortSignal): LeafRunOptions {
   };
 }
 
-function toBudget(budget: Budget | BudgetLimits): Budget {
+function toBudget(budget: NonNullable<TurnOptions['budget']>): Budget {
   return typeof budget === 'object' && budget !== null && 'exhausted' in budget ? budget : createBudget(budget);
 }
 

@@ -1,11 +1,10 @@
-import type { SessionOptions } from '@lastcall/core';
 import { type Charter, CompiledCharter } from '../charter/charter.ts';
 import type { PlainObject } from '../charter/plain.ts';
 import { StoredMachineError } from '../errors.ts';
-import type { Machine } from '../machine.ts';
 import { LiveMachine, type LiveParts } from '../run/live-machine.ts';
+import type { Machine } from '../run/machine.ts';
 import { toQueued } from '../tree/message.ts';
-import { MAIN } from '../tree/thread.ts';
+import { MAIN, type SessionOptions } from '../tree/thread.ts';
 import { findInstance, type QueuedMessage, type Tree } from '../tree/tree.ts';
 import { restoreInstances } from './restore-instances.ts';
 import { restoreLog } from './restore-log.ts';

@@ -1,14 +1,7 @@
-import {
-  Session,
-  type SessionJson,
-  type SessionOptions,
-  type Settlement,
-  StoredTranscriptError,
-  Transcript,
-} from '@lastcall/core';
+import { Session, type SessionJson, type Settlement, StoredTranscriptError, Transcript } from '@lastcall/core';
 import { StoredMachineError } from '../errors.ts';
 import { openCalls } from '../tree/open-calls.ts';
-import { Thread } from '../tree/thread.ts';
+import { type SessionOptions, Thread } from '../tree/thread.ts';
 import { findInstance, parentId, type Tree } from '../tree/tree.ts';
 import { count, held, record } from './stored-fields.ts';
 

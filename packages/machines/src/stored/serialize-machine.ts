@@ -1,6 +1,6 @@
 import { type SessionJson, Transcript, type TranscriptJson } from '@lastcall/core';
-import type { Machine } from '../machine.ts';
 import { LiveMachine } from '../run/live-machine.ts';
+import type { Machine } from '../run/machine.ts';
 import type { LogItem } from '../tree/log.ts';
 import type { Thread } from '../tree/thread.ts';
 import type { Tree } from '../tree/tree.ts';

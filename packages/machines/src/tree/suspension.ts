@@ -1,4 +1,4 @@
-import type { Answer, PendingKind } from '@lastcall/core';
+import type { Answer, PendingCall } from '@lastcall/core';
 import { isPlainObject, type Plain, toPlain } from '../charter/plain.ts';
 import { MachineError } from '../errors.ts';
 import type { LeafIndex } from './leaf-index.ts';
@@ -12,7 +12,7 @@ export interface Suspension {
   readonly callId: string;
   readonly toolName: string;
   /** Whether the payload is the call's result, the input that its tool asked for, or the leave to run it: `true`, `{ approve: true, input? }`, `{ deny: reason }`. */
-  readonly kind: PendingKind;
+  readonly kind: PendingCall['kind'];
   readonly input: Plain;
   /** What `suspend(reason)`, or the tool, said it waits for; null where it said nothing. */
   readonly reason: Plain;

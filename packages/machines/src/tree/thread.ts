@@ -1,4 +1,4 @@
-import { createSession, type Entry, Session, type SessionJson, type SessionOptions, Transcript } from '@lastcall/core';
+import { createSession, type Entry, Session, type SessionJson, Transcript } from '@lastcall/core';
 import { ROOT, type Tree } from './tree.ts';
 import { viewSlice } from './view.ts';
 
@@ -7,6 +7,9 @@ export const MAIN: string = ROOT;
 
 // Core's own slice of every session.
 const ALWAYS = 'lastcall.succeeded';
+
+/** What core's `createSession` takes. */
+export type SessionOptions = NonNullable<Parameters<typeof createSession>[0]>;
 
 export interface ThreadOptions {
   readonly id: string;

@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import type { Answer, PendingKind } from '@lastcall/core';
+import type { Answer, PendingCall } from '@lastcall/core';
 import type { Plain, PlainObject } from '../charter/plain.ts';
 
 /** All that a machine is, but for what was said: one immutable value. Changing it is `applyEvent`. */
@@ -42,7 +42,7 @@ export type Phase =
 export interface Wait {
   readonly callId: string;
   readonly toolName: string;
-  readonly kind: PendingKind;
+  readonly kind: PendingCall['kind'];
   readonly input: Plain;
   /** What `suspend(reason)` or the tool itself said it waits for. */
   readonly reason: Plain;

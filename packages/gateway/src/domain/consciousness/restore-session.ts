@@ -1,4 +1,4 @@
-import { createSession, replay, Session, type SessionJson, type SessionOptions } from '@lastcall/core';
+import { createSession, replay, Session, type SessionJson } from '@lastcall/core';
 import type { StoredRecord } from './load-consciousness.ts';
 
 /** The latest snapshot of a session, and the number of the transcript row it was taken after. */
@@ -8,7 +8,7 @@ export interface SessionState {
 }
 
 /** What the calls of a cycle get beside the state. */
-export type SessionHost = Pick<SessionOptions, 'logger' | 'filesystem'>;
+export type SessionHost = Pick<NonNullable<Parameters<typeof createSession>[0]>, 'logger' | 'filesystem'>;
 
 interface StoredSession {
   readonly state: SessionState | undefined;

@@ -1,5 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
-import type { JsonSchemaObject, TerminatingContract } from '@lastcall/core';
+import type { JsonSchemaObject, TurnOptions } from '@lastcall/core';
 
 /** What one request of a context asks for beyond the agent's configuration. It is stored with the run. */
 export interface TurnSettings {
@@ -26,6 +26,9 @@ export interface TurnSettings {
   /** False: the messages of the run are removed when it ends, and only its answer is kept. */
   readonly save?: false;
 }
+
+/** Which tools end the run, and how often the model is asked and nudged. */
+export type TerminatingContract = NonNullable<TurnOptions['terminating']>;
 
 export interface CallerText {
   readonly from: 'system message' | 'nudge_message';

@@ -1,7 +1,8 @@
-import type { TerminatingContract, TurnOptions } from '@lastcall/core';
+import type { TurnOptions } from '@lastcall/core';
 import { DEFAULT_CONSECUTIVE_NUDGES, DEFAULT_MAX_INVOCATIONS } from '@lastcall/core/internal';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { AgentLimits } from '../../config/agent-limits.ts';
+import type { TerminatingContract } from '../../domain/contexts/turn-settings.ts';
 
 /**
  * A request may ask for less than the agent may use, but not for more. A higher value is lowered: the run then ends at

@@ -1,4 +1,4 @@
-import { type Filesystem, FilesystemError, memoryFilesystem } from '@lastcall/core';
+import { type Filesystem, FilesystemError, memoryFilesystem } from '@lastcall/core/files';
 
 /**
  * The file system of an agent's tools: it is empty and read-only. A file that a tool wrote would be lost with the

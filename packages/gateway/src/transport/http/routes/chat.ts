@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { TerminatingContract } from '@lastcall/core';
 import { z } from 'zod';
 import { getContext } from '../../../domain/contexts/context.ts';
 import { findAnswer, type RunAnswer } from '../../../domain/contexts/run-answer.ts';
+import type { TerminatingContract } from '../../../domain/contexts/turn-settings.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { runChannel } from '../../../domain/streams/emit.ts';
 import { encodeLast } from '../../../domain/streams/encode-event.ts';

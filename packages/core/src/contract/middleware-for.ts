@@ -1,7 +1,7 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { ModelReply } from '../model/model-reply.ts';
 import type { Outcome } from '../results/outcome.ts';
 import type { Problem } from '../schema/schema-result.ts';
-import type { ModelReply } from '../turn/reply.ts';
 
 /** What a model is asked. */
 export type ModelRequest = LanguageModelV4CallOptions;

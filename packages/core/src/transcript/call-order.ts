@@ -1,8 +1,8 @@
-import type { Answer } from '../dispatch/answer.ts';
+import type { Answer } from '../results/answer.ts';
 import type { Settlement } from '../results/outcome.ts';
-import type { Entry, ReplyEntry, RequestedCall } from '../turn/entry.ts';
-import { fitsWait } from '../turn/fits-wait.ts';
-import { callsOf, haveOneEach, resultsOf } from '../turn/message.ts';
+import type { Entry, ReplyEntry, RequestedCall } from './entry.ts';
+import { fitsWait } from './fits-wait.ts';
+import { callsOf, haveOneEach, resultsOf } from './message.ts';
 import type { Flaw } from './shape.ts';
 
 /**

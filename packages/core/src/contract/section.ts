@@ -4,8 +4,8 @@ import type { Policy } from '../policies/policy.ts';
 import { describeError } from '../results/describe-error.ts';
 import type { Session } from '../session/session.ts';
 import type { AnySlice } from '../session/slice.ts';
-import { assertToolSet, type ToolSet } from '../tools/tool-set.ts';
 import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
+import { assertToolSet, type ToolSet } from './tool-set.ts';
 
 /** `full` shows the text and brings the tools; `summary` shows the summary and how to open the section. */
 export type Visibility = 'full' | 'summary';

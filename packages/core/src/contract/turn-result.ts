@@ -1,9 +1,9 @@
+import type { Usage } from '../model/usage.ts';
 import type { PendingKind, Settlement } from '../results/outcome.ts';
-import type { ToolReturn } from '../tools/tool-return.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
-import type { Stop } from './stop.ts';
-import type { Transcript } from './transcript.ts';
-import type { Usage } from './usage.ts';
+import type { Stop } from '../transcript/stop.ts';
+import type { Transcript } from '../transcript/transcript.ts';
+import type { ToolReturn } from './tool-return.ts';
+import type { ToolSet } from './tool-set.ts';
 
 export interface TurnResult<O = unknown> {
   /** The terminal tool's text to the byte, or the model's text. Empty where a turn ended without either. */

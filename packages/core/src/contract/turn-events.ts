@@ -1,6 +1,6 @@
-import type { CallEvent } from '../dispatch/call-events.ts';
-import type { Stop } from './stop.ts';
-import type { Usage } from './usage.ts';
+import type { Usage } from '../model/usage.ts';
+import type { CallEvent } from '../results/call-events.ts';
+import type { Stop } from '../transcript/stop.ts';
 
 /** What a listener is told of a turn. The deltas after a step's last `step.start` concatenate to what is stored. */
 export type TurnEvent =

@@ -1,4 +1,4 @@
-import type { Changes } from '../session/changes.ts';
+import type { Changes } from '../results/changes.ts';
 import type { SliceChanges } from '../session/recording.ts';
 import type { SessionEvent } from '../session/slice.ts';
 import type { Entry, PendingEntry, SettledEntry, StartedEntry } from './entry.ts';

@@ -1,6 +1,6 @@
 import { OptionsError } from '../errors.ts';
-import type { ToolContext } from '../tools/tool-context.ts';
 import type { MiddlewareFor } from './middleware-for.ts';
+import type { ToolContext } from './tool-context.ts';
 
 /** Wraps calls and requests to the model. The first of a list is the outermost. */
 export type Middleware = MiddlewareFor<ToolContext>;

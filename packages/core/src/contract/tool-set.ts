@@ -1,7 +1,7 @@
+import { closestNames } from '../closest-names.ts';
 import { ToolDefinitionError, ToolSetError } from '../errors.ts';
 import type { AiSdkTool } from './ai-sdk-tool.ts';
 import type { AnyTool } from './any-tool.ts';
-import { closestNames } from './closest-names.ts';
 import { nameProblem } from './tool-name.ts';
 
 /** Tools by name: the name is the key. Objects made by the AI SDK's `tool()` work as they are. */

@@ -1,8 +1,8 @@
 import { LastcallError, OptionsError } from '../errors.ts';
-import { missing, type ToolSet } from '../tools/tool-set.ts';
+import type { Stop } from '../transcript/stop.ts';
+import type { Transcript } from '../transcript/transcript.ts';
 import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
-import type { Stop } from './stop.ts';
-import type { Transcript } from './transcript.ts';
+import { missing, type ToolSet } from './tool-set.ts';
 
 /** Which tools end the run, how often the model is reminded of them, and how often it is asked at most. */
 export interface TerminatingContract {

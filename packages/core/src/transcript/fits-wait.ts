@@ -1,4 +1,4 @@
-import type { Answer } from '../dispatch/answer.ts';
+import type { Answer } from '../results/answer.ts';
 import type { Settlement } from '../results/outcome.ts';
 
 /** Whether an answer is of the kind that a call waits for: leave to run, or the result or input. */

@@ -1,9 +1,9 @@
 import { StoredTranscriptError } from '../errors.ts';
-import { flawOfCalls } from '../stored/call-order.ts';
-import { entryShape } from '../stored/entry-shape.ts';
-import { listOf } from '../stored/shape.ts';
 import { toBase64 } from '../to-base64.ts';
+import { flawOfCalls } from './call-order.ts';
 import type { Entry } from './entry.ts';
+import { entryShape } from './entry-shape.ts';
+import { listOf } from './shape.ts';
 
 /** A transcript as plain data. */
 export interface TranscriptJson {

@@ -2,13 +2,13 @@ import type { LanguageModelV4, LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Budget } from '../budget.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
-import type { MiddlewareFor } from '../middleware/middleware-for.ts';
+import type { LanguageModelV3Like } from '../model/lift-model.ts';
 import type { Resources } from '../session/resource.ts';
 import type { Session } from '../session/session.ts';
-import type { LanguageModelV3Like } from '../turn/lift-model.ts';
-import type { TerminalOutput, TurnResult } from '../turn/turn-result.ts';
-import type { TurnSettings } from '../turn/turn-settings.ts';
+import type { MiddlewareFor } from './middleware-for.ts';
 import type { ToolSet } from './tool-set.ts';
+import type { TerminalOutput, TurnResult } from './turn-result.ts';
+import type { TurnSettings } from './turn-settings.ts';
 
 /**
  * What a tool is given beside its input: the AI SDK's execution options and more. Everything that writes is fenced:

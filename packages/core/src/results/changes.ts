@@ -1,5 +1,3 @@
-import type { SessionEvent } from './slice.ts';
-
 /** Something that a call changed: session events of one type, a file, a resource. */
 export interface Change {
   readonly kind: string;
@@ -17,9 +15,9 @@ export interface Changes {
 }
 
 /** Counts events by their type. */
-export function countEvents(events: readonly SessionEvent[]): readonly Change[] {
+export function countEvents(events: readonly { readonly type: string }[]): readonly Change[] {
   if (events.length === 0) return none;
-  const counted = new Map<string, { count: number; sample: SessionEvent }>();
+  const counted = new Map<string, { count: number; sample: unknown }>();
   for (const event of events) {
     const known = counted.get(event.type);
     if (known === undefined) counted.set(event.type, { count: 1, sample: event });

@@ -1,8 +1,8 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import type { Answer } from '../dispatch/answer.ts';
+import type { Usage } from '../model/usage.ts';
+import type { Answer } from '../results/answer.ts';
 import type { Settlement } from '../results/outcome.ts';
 import type { Stop } from './stop.ts';
-import type { Usage } from './usage.ts';
 
 /** One thing that happened. A transcript is a list of these, and only grows. */
 export type Entry =

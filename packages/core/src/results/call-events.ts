@@ -1,4 +1,4 @@
-import type { Outcome, Settlement } from '../results/outcome.ts';
+import type { Outcome, Settlement } from './outcome.ts';
 
 /** What a listener is told of one call: its start, its progress, and one end. */
 export type CallEvent =

@@ -1,19 +1,19 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { Budget, BudgetLimits } from '../budget.ts';
 import type { Clock } from '../clock.ts';
-import type { Answer } from '../dispatch/answer.ts';
 import type { Logger } from '../logger.ts';
+import type { Usage } from '../model/usage.ts';
 import type { NewId } from '../new-id.ts';
 import type { Policy } from '../policies/policy.ts';
-import type { Prompt } from '../prompt/prompt.ts';
+import type { Answer } from '../results/answer.ts';
 import type { Outcome } from '../results/outcome.ts';
 import type { Session } from '../session/session.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
-import type { Message } from './message.ts';
+import type { Message } from '../transcript/message.ts';
+import type { Transcript } from '../transcript/transcript.ts';
+import type { Prompt } from './prompt.ts';
 import type { TerminatingContract } from './terminating.ts';
-import type { Transcript } from './transcript.ts';
+import type { ToolSet } from './tool-set.ts';
 import type { TurnEvent } from './turn-events.ts';
-import type { Usage } from './usage.ts';
 
 /** What a turn can be told wherever it runs: by a host, or inside a call. */
 export interface TurnSettings<T extends ToolSet> {

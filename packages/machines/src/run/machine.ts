@@ -1,8 +1,8 @@
-import type { CommandOptions } from './run/command-options.ts';
-import type { MachineEntry } from './tree/log.ts';
-import type { MachineMessage } from './tree/message.ts';
-import type { Suspension } from './tree/suspension.ts';
-import type { Instance, Tree } from './tree/tree.ts';
+import type { MachineEntry } from '../tree/log.ts';
+import type { MachineMessage } from '../tree/message.ts';
+import type { Suspension } from '../tree/suspension.ts';
+import type { Instance, Tree } from '../tree/tree.ts';
+import type { CommandOptions } from './command-options.ts';
 
 /** An agent as a tree of states. It does something when `runMachine` runs it. */
 export interface Machine {

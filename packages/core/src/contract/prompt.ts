@@ -2,8 +2,8 @@ import type { Policy } from '../policies/policy.ts';
 import type { AnyResource } from '../session/resource.ts';
 import type { Session } from '../session/session.ts';
 import type { AnySlice } from '../session/slice.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
 import type { Section } from './section.ts';
+import type { ToolSet } from './tool-set.ts';
 
 export interface PromptDefinition {
   /** Whose prompt it is, e.g. a product or a package. */

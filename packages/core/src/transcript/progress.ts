@@ -1,9 +1,9 @@
-import type { Answer } from '../dispatch/answer.ts';
+import { addUsage, noUsage, type Usage } from '../model/usage.ts';
+import type { Answer } from '../results/answer.ts';
 import type { Settlement } from '../results/outcome.ts';
 import type { EndedInside, Entry, ReplyEntry, RequestedCall } from './entry.ts';
 import { fitsWait } from './fits-wait.ts';
 import type { Stop } from './stop.ts';
-import { addUsage, noUsage, type Usage } from './usage.ts';
 
 /** How far a turn has come. It is read from the transcript, so a turn resumed counts on from where it was. */
 export interface TurnProgress {

@@ -1,0 +1,13 @@
+import type { LanguageModelV4Content, LanguageModelV4FinishReason } from '@ai-sdk/provider';
+import type { Usage } from './usage.ts';
+
+/** What a model gave, however it came. */
+export interface ModelReply {
+  readonly content: readonly LanguageModelV4Content[];
+  readonly finishReason: LanguageModelV4FinishReason | undefined;
+  readonly usage: Usage;
+  /** How often the model was asked. Default 1. */
+  readonly attempts?: number;
+  /** Ids that calls were given while they streamed in, by the provider's id, in order. */
+  readonly callIds?: Map<string, string[]>;
+}

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+// A name that is exported once can only be taken back with a breaking change, so every door is listed here in full.
+const DOORS: Readonly<Record<string, { readonly values: string; readonly types: string }>> = {
+  '.': {
+    values: `
+      DeadlineExceededError JournalStalled LastcallError MaxConsecutiveNudgesExceeded MaxInvocationsExceeded
+      OptionsError PolicyDenied PromptEvaluationError PromptValidationError ReadOnlyError RestoreFailed SchemaError
+      Session SessionError SliceVersionError StaleCallError StoredTranscriptError ToolDefinitionError ToolSetError
+      ToolValidationError Transcript TurnFailed VisibilityExpansionRequired blocked cache configureTools createBudget
+      createSession dispatchCall fail filterToolSet isToolResult jsonSchema log memoryFilesystem mergeToolSets ok
+      pending plan planningSection plugin prompt readBeforeWrite repair replay reply requires resource retry
+      rewindTool runTurn secret section slice streamTurn tool wrapToolSet
+    `,
+    types: `
+      AiSdkTool Answer AnyTool BrokenInput Budget Change Changes Clock Entry ErrorCode FailResult Filesystem Journal
+      JournalRecord JsonSchemaObject Logger Message Middleware MiddlewareCall NewId OkResult Outcome Part PendingCall
+      PendingResult Plan Policy Prompt ReplyResult Resource Secret Section SessionEvent SessionJson Settlement Slice
+      Snapshot Staged StartedCall StepInfo Stop Tool ToolContext ToolDefinition ToolInvoked ToolResult ToolReturn
+      ToolSet TranscriptJson TurnEvent TurnOptions TurnResult TurnStream Usage
+    `,
+  },
+  './files': {
+    values: `
+      FilesystemError memoryFilesystem
+    `,
+    types: `
+      FileEntry FileMatch FileStat Filesystem FilesystemErrorCode WriteMode
+    `,
+  },
+  './internal': {
+    values: `
+      DEFAULT_CONSECUTIVE_NUDGES DEFAULT_MAX_INVOCATIONS advertise assertKnownOptions backoffMs closestNames dataTool
+      deferred forkSession isPlainEntry knownNames measureJson readArguments schemaSize streamResult toPlainValue
+      toPrompt toTranscriptJson
+    `,
+    types: `
+      Deferred KnownNames
+    `,
+  },
+  './node': {
+    values: `
+      hostFilesystem
+    `,
+    types: ``,
+  },
+  './prompt': {
+    values: `
+      PluginError PromptRenderError PromptValidationError buildModes plan planningSection plugin prompt section
+    `,
+    types: `
+      AgentMode ModeConfig Plan PlanStep PlanningStrategy Plugin Prompt RenderedPrompt Section
+    `,
+  },
+  './testing': {
+    values: `
+      ProcessKilled crashingJournal fakeClock killAtEveryBoundary memoryJournal scriptedModel sequentialIds settled
+    `,
+    types: `
+      CrashReport CrashScenario CrashTry CrashingJournal FakeClock MemoryJournal ScriptedCall ScriptedModel
+      ScriptedReply
+    `,
+  },
+};
+
+const folder = join(import.meta.dirname, '..');
+const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+  exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
+};
+
+test('the package has these entry points, each with its source, its types and its code', () => {
+  expect(Object.keys(exports)).toEqual(Object.keys(DOORS));
+  for (const { '@lastcall/source': source = '', types, default: code } of Object.values(exports)) {
+    const built = source.replace('./src/', './dist/').replace(/\.ts$/, '');
+    expect({ types, code }).toEqual({ types: `${built}.d.ts`, code: `${built}.js` });
+  }
+});
+
+describe.each(Object.entries(DOORS))('%s', (path, { values, types }) => {
+  const source = join(folder, exports[path]?.['@lastcall/source'] ?? '');
+
+  test('exports these values, and no others', async () => {
+    expect(Object.keys((await import(source)) as object).sort()).toEqual(words(values));
+  });
+
+  test('exports these types, and no others', () => {
+    expect(typesOf(readFileSync(source, 'utf8')).sort()).toEqual(words(types));
+  });
+});
+
+function words(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}
+
+/** The names of a door that TypeScript erases. A door holds nothing but exports by name, which this relies on. */
+function typesOf(door: string): string[] {
+  const lists = [...door.matchAll(/^export (type )?\{([^}]*)\} from '[^']+';$/gm)];
+  const rest = lists.reduce((text, [list]) => text.replace(list, ''), door.replace(/^\/\/.*$/gm, ''));
+  expect(rest.trim()).toBe('');
+  return lists.flatMap(([, allTypes, names = '']) =>
+    names
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '' && (allTypes !== undefined || name.startsWith('type ')))
+      .map((name) => name.replace('type ', '')),
+  );
+}
