@@ -51,5 +51,5 @@ export class CycleActivity {
   }
 }
 
-/** A log line is to be read at a glance. The transcript has the rest. */
+/** Longer texts are cut, so that a log line can be read at a glance. The transcript has the rest. */
 const LONGEST = 500;
