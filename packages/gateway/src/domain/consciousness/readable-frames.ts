@@ -2,8 +2,8 @@ import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { parseFrame } from '../frame.ts';
 
 /**
- * Converts what is stored of an agent for people to read: frames become the events and lines that they hold, and the
- * tag is hidden everywhere. Somebody who knew the tag could write text that reads like an event.
+ * Converts what is stored of an agent for people to read: frames become the events and lines that they contain, and the tag is
+ * hidden everywhere. A person who knew the tag could write text that reads like an event.
  */
 export function toReadable<T>(value: T, tag: string): T {
   return hideTagIn(showFrames(value, tag), tag) as T;
