@@ -74,7 +74,7 @@ const ANALYST = {
   name: 'Analyst',
   description: 'Answers any question by filing a report.',
   instructions:
-    'You are an analyst. Find out about what is asked, with fetch_weather where it helps. End every task with file_report.',
+    'You are an analyst. Answer the question, with fetch_weather where it helps. End every task with file_report.',
   tools: ['fetch_weather', 'file_report'],
   terminating: { toolIds: ['file_report'] },
 };

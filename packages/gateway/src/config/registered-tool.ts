@@ -42,7 +42,7 @@ export interface TypescriptSettings {
   readonly answerers?: Answerers | undefined;
   /** How long its calls wait for approval. */
   readonly expiresInMs?: number | undefined;
-  /** Middleware around its calls alone, inside that of the agent. The first is the outermost. */
+  /** Middleware around the calls of this tool only, inside the agent's middleware. The first is the outermost. */
   readonly middleware?: readonly MiddlewareConfig[] | undefined;
 }
 

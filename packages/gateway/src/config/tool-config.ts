@@ -24,7 +24,7 @@ export interface ToolConfig {
   readonly expiresInMs?: number | undefined;
   /** Who may answer a pending call. Default: every member of the space that its card is in. */
   readonly answerers?: Answerers | undefined;
-  /** Middleware around its calls alone, inside that of the agent. The first is the outermost. */
+  /** Middleware around the calls of this tool only, inside the agent's middleware. The first is the outermost. */
   readonly middleware?: readonly MiddlewareConfig[] | undefined;
   /** The schema of an answer. Default: any JSON. */
   readonly resultSchema?: JsonSchemaObject | undefined;

@@ -13,7 +13,7 @@ export class CycleActivity {
   readonly #tag: string;
   readonly #ids: { readonly agent: string; readonly agentId: string; readonly runId: string; readonly cycle: number };
   readonly #startedAt = performance.now();
-  /** How many calls ended in which way. */
+  /** The number of calls by outcome. */
   readonly #calls: Record<string, number> = {};
 
   constructor(logger: Logger, { runId, number, agent }: ObservedCycle) {

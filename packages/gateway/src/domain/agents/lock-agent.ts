@@ -8,7 +8,7 @@ import { TOOL_CALLER_ID } from './tool-caller.ts';
 
 /**
  * Why the row of an agent is locked:
- * - `share`: the agent must stay as it is until the commit.
+ * - `share`: the agent must not change until the commit.
  * - `inbox`: its waiting events are counted, to add one. Other transactions that count wait.
  * - `change`: the row is read and then written. The thread is locked first, because a cycle reads the agent under the thread's lock:
  *   otherwise a cycle could start with the old row after the change was confirmed.

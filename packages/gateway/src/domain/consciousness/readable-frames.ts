@@ -19,7 +19,7 @@ function showFrames(value: unknown, tag: string): unknown {
   return kind === 'message' ? { ...value, message: showFrames(message, tag) } : value;
 }
 
-/** Converts a part that is one of our frames. Any other stays as it is. */
+/** Converts a part that is one of our frames. Any other stays unchanged. */
 function toReadablePart(part: unknown, tag: string): unknown {
   const { type, text } = part as { type?: unknown; text?: unknown };
   if (type !== 'text' || typeof text !== 'string') return part;

@@ -26,10 +26,9 @@ interface Field {
   readonly parts: { left: number };
 }
 
-// A recursive schema never ends, and no real tool input is this deep. Parts of a schema may double with each level; those above
-// the limit are left out.
+// A recursive schema never ends, and no real tool input is this deep.
 const DEEPEST = 12;
-// Parts of a schema may double with each level. What is beyond is left as it is.
+// The number of parts of a schema may double with each level. Parts above this limit are not read.
 const MOST_PARTS = 500;
 
 function toValue(given: unknown, { depth, ...field }: Field): unknown {

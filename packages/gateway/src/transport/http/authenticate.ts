@@ -108,7 +108,7 @@ export function admit(caller: Caller, endpoint: Pick<Endpoint, 'access' | 'metho
 
 /**
  * The same check before the request body is read. The store is only queried for callers who are not known yet, and for callers
- * who would be refused: a key that was revoked meanwhile gets 401, whatever its scopes were.
+ * who would be refused: a key that was revoked meanwhile gets 401 and not 403.
  */
 export async function admitEarly({ presumed, confirm }: Identity, endpoint: Endpoint, store: Store): Promise<Caller> {
   if (presumed !== undefined && (presumed.kind === 'nobody' || isAdmitted(presumed, endpoint)))

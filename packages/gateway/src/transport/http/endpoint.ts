@@ -57,7 +57,7 @@ export type Access = 'anyone' | 'session' | 'entity' | 'key' | 'admin';
 interface Input<P, Q, B> {
   readonly caller: Caller;
   readonly request: Request;
-  /** Where the request comes from: see client-address.ts. Empty where there is no socket. */
+  /** Where the request comes from: see client-address.ts. Empty if there is no socket. */
   readonly address: string;
   readonly headers: Headers;
   readonly params: P;

@@ -155,7 +155,7 @@ async function hasVersion({ tx, caller }: UiCall, begin: string): Promise<boolea
 }
 
 /**
- * Answers the calls of this chat that wait. The first answer to a call counts, whoever gives it; a later client is shown what
+ * Answers the calls of this chat that wait. The first answer to a call counts, from any client; a later client is shown what
  * happened. Claims about calls that do not wait are ignored.
  */
 async function takeAnswers(

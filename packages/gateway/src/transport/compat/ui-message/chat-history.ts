@@ -25,7 +25,7 @@ export const historySchema: z.ZodType = z.array(
 );
 
 interface HistoryOptions {
-  /** How many turns. */
+  /** The number of turns. */
   readonly limit: number;
   /** The id of a message of the history: only turns before its own turn are returned. */
   readonly before?: string | undefined;
