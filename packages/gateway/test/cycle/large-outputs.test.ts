@@ -257,7 +257,7 @@ describe.each(databases)('an output over its limit on $kind', ({ create }) => {
     await one.idle();
     await one.say(space, ada, 'On');
     await one.idle();
-    expect(JSON.stringify(model.requests.at(-1)?.prompt)).toContain(`(${LARGE.length} characters): read_output`);
+    expect(JSON.stringify(model.requests.at(-1)?.prompt)).toContain(`(${LARGE.length} characters): use read_output`);
   });
 
   test('[G61] within the limit nothing is cut, also where the value is large and its text is not', async () => {

@@ -72,7 +72,7 @@ describe('a schedule', () => {
     ['backwards', { after: -5 }, 'after', 'is not a duration'],
     ['a duration of nothing', { after: 'PT0S' }, 'after', 'is not a duration'],
     ['words for a duration', { after: '5 minutes' }, 'after', 'is not a duration'],
-    ['months', { after: 'P1M' }, 'after', 'for months and years give "at"'],
+    ['months', { after: 'P1M' }, 'after', 'for months and years use "at"'],
     ['an unfinished duration', { after: 'PT' }, 'after', 'is not a duration'],
     ['a negative duration', { after: '-PT5M' }, 'after', 'is not a duration'],
     ['a duration beyond all', { after: 'P99999999999999999999D' }, 'after', 'is not a duration'],
