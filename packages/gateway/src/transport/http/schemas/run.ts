@@ -81,12 +81,9 @@ export const callSchema: z.ZodType = z
     outcome: outcomeSchema.optional(),
     idempotencyKey: z.string().optional(),
     attempts: z.int().optional().meta({ description: 'How often its tool ran, if it ran.' }),
-    worker: z
-      .string()
-      .optional()
-      .meta({
-        description: 'The worker that runs or ran it: the one that claimed the job, or a worker of the gateway.',
-      }),
+    worker: z.string().optional().meta({
+      description: 'The worker that runs or ran it: the one that claimed the job, or a worker of the gateway.',
+    }),
     createdAt: z.int().optional(),
     settledAt: z.int().optional(),
     pending: pendingCallSchema.optional().meta({
