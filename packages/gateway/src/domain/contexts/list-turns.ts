@@ -3,12 +3,12 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/tables.ts';
 import { COMPACTION, fromEntryPayload } from '../consciousness/transcript-row.ts';
 
-/** A turn of a conversation that has begun, with what is stored of it. */
+/** A turn of a conversation that has begun, as it is stored. */
 export interface StoredTurn {
   /** Its runs, in order. The first one's id is that of the turn. */
   readonly runIds: readonly string[];
   readonly entries: readonly Entry[];
-  /** Its last run goes on. */
+  /** True while its last run is running. */
   readonly isOpen: boolean;
 }
 
@@ -33,7 +33,7 @@ export async function listTurns(
   return await Promise.all(starts.map((start, index) => readTurn(db, contextId, { start, end: starts[index + 1] })));
 }
 
-/** Runs from one number on, up to the one that begins the next turn. */
+/** The runs from one number up to the one that begins the next turn. */
 interface Span {
   readonly start: number;
   readonly end: number | undefined;
@@ -52,7 +52,7 @@ async function readTurn(db: Kysely<Tables>, contextId: string, { start, end }: S
     .selectFrom('runs')
     .select(['id', 'status'])
     .where('thread_id', '=', contextId)
-    // What is not saved belongs to no turn.
+    // Runs that are not saved belong to no turn.
     .where('answer', 'is', null)
     .where('cycle_no', '>=', start)
     .orderBy('cycle_no');

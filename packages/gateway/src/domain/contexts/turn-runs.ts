@@ -8,13 +8,13 @@ import type { InboxEvent } from '../inbox/inbox-event.ts';
  * that begins a turn has the turn's entry in the transcript; one that continues it has none.
  */
 
-/** The runs of the turn that this run belongs to, in order, with those that wait for their start. */
+/** The runs of the turn that this run belongs to, in order, including queued ones. */
 export async function runsOfTurn(db: Kysely<Tables>, contextId: string, runId: string): Promise<readonly string[]> {
   const turns = toTurns(await runsSince(db, contextId, runId));
   return turns.find((runs) => runs.includes(runId)) ?? [runId];
 }
 
-/** The runs of the newest turn, also of one that waits for its start. Empty if there is none yet. */
+/** The runs of the newest turn, which may be queued. Empty if there is none yet. */
 export async function runsOfLatestTurn(db: Kysely<Tables>, contextId: string): Promise<readonly string[]> {
   return toTurns(await runsSince(db, contextId)).at(-1) ?? [];
 }
@@ -24,7 +24,7 @@ interface TurnRun {
   readonly beginsTurn: boolean;
 }
 
-/** Those that wait are read first: one that begins in between is in both lists, and never in none. */
+/** Queued runs are read first: one that begins in between is in both lists, and never in none. */
 async function runsSince(db: Kysely<Tables>, contextId: string, runId?: string): Promise<readonly TurnRun[]> {
   const queued = await queuedRuns(db, contextId);
   const begun = await begunSince(db, contextId, runId);
@@ -42,7 +42,7 @@ function toTurns(runs: readonly TurnRun[]): readonly (readonly string[])[] {
   return turns;
 }
 
-/** The runs from the one that began the turn of this run on. Default: the turn of the newest run. */
+/** The runs from the first run of this run's turn on. Default: the turn of the newest run. */
 async function begunSince(db: Kysely<Tables>, contextId: string, runId?: string): Promise<readonly TurnRun[]> {
   const start = await beginOfTurn(db, contextId, runId);
   if (start === undefined) return [];
@@ -83,7 +83,7 @@ async function beginOfTurn(db: Kysely<Tables>, contextId: string, runId?: string
     .where('id', '=', runId)
     .where('thread_id', '=', contextId)
     .executeTakeFirst();
-  // One that has not begun continues the newest turn, or begins its own.
+  // A run that has not begun continues the newest turn, or begins a new one.
   if (run === undefined) return (await beginnings.executeTakeFirst())?.cycle_no;
   return (await beginnings.where('runs.cycle_no', '<=', run.cycle_no).executeTakeFirst())?.cycle_no ?? run.cycle_no;
 }

@@ -3,7 +3,7 @@ import type { Tables } from '../../ports/store/tables.ts';
 import { answerRight } from './may-answer.ts';
 import { toPendingCall } from './pending-call.ts';
 
-/** How many calls wait in each of the spaces: for this member, or for anybody. */
+/** The number of waiting calls in each of the spaces: those for this member, or all. */
 export async function countWaiting(
   db: Kysely<Tables>,
   spaceIds: readonly string[],

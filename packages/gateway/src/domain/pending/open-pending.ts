@@ -23,9 +23,9 @@ export interface OpenedPending {
   /** The schema of an edited input, for a call that waits for approval. */
   readonly inputSchema?: JsonSchemaObject | undefined;
   readonly expiresAt?: number | undefined;
-  /** What the approval is for: see `PendingCallRow`. */
+  /** The definition that the approval is for: see `PendingCallRow`. */
   readonly askedDefinition?: string | undefined;
-  /** What the tool needs to run on with the answer: see `PendingCallRow`. */
+  /** What the tool needs to continue with the answer: see `PendingCallRow`. */
   readonly resumeState?: string | undefined;
   /** The open call that asks. */
   readonly duringCall?: string | undefined;
@@ -34,9 +34,9 @@ export interface OpenedPending {
 }
 
 /**
- * Stores a call until it is answered, expires or is cancelled. The same call may wait several times: for approval, then
- * for input as often as its tool asks, then for its result. Each answer is kept until the next one comes. Returns which question
- * it is, for a call that waits for input.
+ * Stores a call until it is answered, expires or is cancelled. The same call may wait several times: for approval, then for input
+ * as often as its tool asks, then for its result. Each answer is kept until the next one comes. For a call that waits for input,
+ * returns the number of the question.
  */
 export async function openPending(tx: Tx, call: OpenedPending): Promise<number | undefined> {
   // A schema that cannot be used would refuse every answer, so it is refused now, while the tool's author can see it.

@@ -10,32 +10,34 @@ import { forAnswerer, type PendingCall, toPendingCall } from '../pending/pending
 import { requireMember } from '../spaces/membership.ts';
 import { type Message, toMessage } from '../spaces/message.ts';
 
-/** A call by its id alone: what its card shows, or what those who may answer it are told, and for operators everything else. */
+/**
+ * A call, found by its id: what its card shows, or what entities that may answer it can see, and for operators everything else.
+ */
 export interface CallDetails {
   readonly callId: string;
   readonly runId: string;
   readonly toolName: string;
   /** Missing if no space sees the call. */
   readonly card?: Message;
-  /** Set if it waits or waited for somebody. With a token: if no space sees the call and the entity may answer it. */
+  /** Set if it waits or waited for an answer. With a token: only if no space sees the call and the entity may answer it. */
   readonly pending?: PendingCall;
-  /** The rest is for secret keys. */
+  /** The remaining fields are only for secret keys. */
   readonly step?: number;
   readonly index?: number;
   readonly status?: CallRow['status'];
   readonly outcome?: Outcome;
   readonly idempotencyKey?: string;
-  /** How often its tool ran, if it ran. */
+  /** The number of times its tool ran, if it ran. */
   readonly attempts?: number;
-  /** Who runs or ran it: the worker that claimed it, or the gateway's own. */
+  /** The worker that runs or ran it: the one that claimed the job, or a worker of the gateway. */
   readonly worker?: string;
   readonly createdAt?: number;
   readonly settledAt?: number;
 }
 
 /**
- * For somebody with a token (`entityId`): what the card shows to members of its space, or, if it has no card, what those who may
- * answer it are told. Others are not told of the call.
+ * With a token (`entityId`): what the card shows to members of its space, or, without a card, what entities that may answer it
+ * can see. For others the call is "not found".
  */
 export async function getCall(
   db: Kysely<Tables>,
@@ -61,7 +63,7 @@ export async function getCall(
   return shown;
 }
 
-/** As the list of pending calls shows it. */
+/** The call as the list of pending calls shows it. */
 async function answerableCall(db: Kysely<Tables>, callId: string, entityId: string): Promise<PendingCall> {
   const { pending } = await pendingOf(db, callId);
   if (pending === undefined || !(await mayAnswerUnseen(db, pending, entityId))) throw notFound('call', callId);
@@ -82,7 +84,7 @@ function factsOf(call: CallRow): Partial<CallDetails> {
   };
 }
 
-/** Middleware that repeats a call notes how often. */
+/** Middleware that repeats a call records how often. */
 function attemptsOf({ status, outcome, outcome_status }: CallRow): number | undefined {
   if (status === 'planned' || outcome_status === 'skipped' || outcome_status === 'cancelled') return undefined;
   const noted = outcome === null ? undefined : fromJson<{ middleware?: { retry?: { attempts: number } } }>(outcome);
