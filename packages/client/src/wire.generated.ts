@@ -14,7 +14,7 @@ export type Agent = {
     readonly reason: "error";
     readonly error: string;
   } | undefined;
-  /** `file`: the configuration file made it, and sets its configuration back at each start. */
+  /** `file`: the configuration file created it, and resets its configuration at each start. */
   readonly source: "file" | "api";
   readonly running?: {
     readonly runId: string;
@@ -243,7 +243,7 @@ export type Answerers = {
   readonly roles?: readonly (string)[] | undefined;
 };
 
-/** A call. With a token: only what its card shows, or what those who may answer it are told. */
+/** A call. With a token: only what its card shows, or what entities that may answer it can see. */
 export type Call = {
   readonly callId: string;
   readonly runId: string;
@@ -257,26 +257,26 @@ export type Call = {
   readonly idempotencyKey?: string | undefined;
   /** How often its tool ran, if it ran. */
   readonly attempts?: number | undefined;
-  /** Who runs or ran it: whoever claimed it, or a worker of the gateway. */
+  /** The worker that runs or ran it: the one that claimed the job, or a worker of the gateway. */
   readonly worker?: string | undefined;
   readonly createdAt?: number | undefined;
   readonly settledAt?: number | undefined;
-  /** Set if it waits or waited for somebody. With a token: only if no space sees the call and its entity may answer it. */
+  /** Set if it waits or waited for an answer. With a token: only if no space sees the call and its entity may answer it. */
   readonly pending?: PendingCall | undefined;
 };
 
-/** What a card tells of the call behind it. */
+/** What a card shows about its call. */
 export type CardCall = {
   readonly kind: "result" | "approval" | "input";
   readonly display?: Display | undefined;
-  /** Of a result; for an approval, of an edited input. */
+  /** The schema of a result, or for an approval, of an edited input. */
   readonly resultSchema?: JsonSchema | undefined;
   /** Default: every member of the space. */
   readonly answerers?: Answerers | undefined;
   readonly expiresAt?: number | undefined;
-  /** Which question of the call it is, if it waits for input. An answer names it. */
+  /** The number of the question, if the call waits for input. Include it in the answer. */
   readonly round?: number | undefined;
-  /** Set if the approver changed the input: what was asked for. */
+  /** The original input, if the approver changed it. */
   readonly askedInput?: unknown | undefined;
   readonly decision?: "result" | "error" | "approve" | "deny" | undefined;
   /** Who answered. */
@@ -292,14 +292,14 @@ export type CardCall = {
 export type Change = {
   /** `event`, `file`, `resource`, `message`, `space`, `goal`, `memory` or `plan`; more may follow. */
   readonly kind: string;
-  /** Which: the type of the event, the path, the key, the id of the space. Empty: all that are not listed. */
+  /** The changed item: the type of the event, the path, the key, or the id of the space. Empty: all items that are not listed. */
   readonly name: string;
   readonly count: number;
   /** One of them, or the beginning and the end of its JSON. */
   readonly sample?: unknown | undefined;
 };
 
-/** What of a call remains, and what was rolled back: all that a failed call did, and what earlier attempts did. */
+/** What a call changed, and what was rolled back: everything that a failed call or an earlier attempt did. */
 export type Changes = {
   readonly committed: readonly (Change)[];
   readonly discarded: readonly (Change)[];
@@ -355,7 +355,7 @@ export type ChatCompletion = {
   readonly [name: string]: unknown;
 };
 
-/** OpenAI's, with an agent as its model. */
+/** OpenAI's request, with an agent as the model. */
 export type ChatCompletionRequest = {
   /** An agent's name or id. */
   readonly model: string;
@@ -479,7 +479,7 @@ export type ContextWithMessages = {
   readonly next?: string | undefined;
 };
 
-/** How a call wants to be shown, as its tool says. */
+/** How the tool wants its call to be shown. */
 export type Display = {
   /** The name of the component that shows the call. */
   readonly customUI?: string | undefined;
@@ -527,7 +527,7 @@ export type InboxError = {
   readonly message: string;
 };
 
-/** What wakes an agent. */
+/** An event that wakes an agent. */
 export type InboxEvent = {
   readonly type: "space_message";
   readonly messageId: string;
@@ -660,7 +660,7 @@ export type McpServer = {
   readonly transport: "http" | "stdio";
   readonly status: "connecting" | "up" | "down";
   readonly problem?: string | undefined;
-  /** Where somebody must authorise the gateway, in a browser. Shown to admin keys. */
+  /** The URL at which a person must authorise the gateway in a browser. Shown to admin keys. */
   readonly authorizationUrl?: string | undefined;
   readonly tools: readonly (string)[];
   /** Tools that changed and wait for approval. */
@@ -691,7 +691,7 @@ export type Member = {
   readonly displayName: string;
   readonly role: string;
   readonly joinedAt: number;
-  /** What went wrong last with an agent here, as `agent.failed` told it. Absent once the agent has written here, or what it had to do is done or begun again. */
+  /** The last failure of an agent here, as in `agent.failed`. Absent once the agent has written here, or its work is done or has been started again. */
   readonly failure?: {
     readonly runId: string;
     readonly text: string;
@@ -724,7 +724,7 @@ export type Message = {
   };
   readonly runId?: string | undefined;
   readonly callId?: string | undefined;
-  /** On the card of a call that waits or waited for somebody. */
+  /** Set on the card of a call that waits or waited for an answer. */
   readonly call?: CardCall | undefined;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -739,11 +739,11 @@ export type MessagePart = {
 export type Model = {
   readonly name: string;
   readonly usable: boolean;
-  /** What is missing, with the command that mends it. */
+  /** What is missing, with the command that fixes it. */
   readonly why?: string | undefined;
 };
 
-/** A message as the model gets it. */
+/** A message as the model receives it. */
 export type ModelMessage = {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string | readonly (MessagePart)[];
@@ -773,7 +773,7 @@ export type Outcome = {
     readonly type: string;
     readonly [name: string]: unknown;
   })[] | undefined;
-  /** The output was too large, and what is shown of it is cut. */
+  /** Set if the output was too large and was cut. */
   readonly cut?: {
     readonly characters: number;
     readonly kept: boolean;
@@ -797,7 +797,7 @@ export type Outcome = {
   /** What the model reads. */
   readonly text: string;
   readonly effect?: "none" | "possible" | undefined;
-  /** The output was too large, and what is shown of it is cut. */
+  /** Set if the output was too large and was cut. */
   readonly cut?: {
     readonly characters: number;
     readonly kept: boolean;
@@ -819,7 +819,7 @@ export type Outcome = {
   readonly reason: string;
   /** What the model reads. */
   readonly text: string;
-  /** The output was too large, and what is shown of it is cut. */
+  /** Set if the output was too large and was cut. */
   readonly cut?: {
     readonly characters: number;
     readonly kept: boolean;
@@ -841,11 +841,11 @@ export type Outcome = {
   readonly kind: "result" | "approval" | "input";
   readonly expiresAt?: number | undefined;
   readonly onExpiry?: "report" | "fail" | undefined;
-  /** As the tool said it. */
+  /** The display that the tool returned. */
   readonly display?: unknown | undefined;
   /** What the model reads. */
   readonly text: string;
-  /** The output was too large, and what is shown of it is cut. */
+  /** Set if the output was too large and was cut. */
   readonly cut?: {
     readonly characters: number;
     readonly kept: boolean;
@@ -864,7 +864,7 @@ export type Outcome = {
   } | undefined;
 };
 
-/** A call that waits for somebody outside. */
+/** A call that waits for an answer from outside the run. */
 export type PendingCall = {
   readonly callId: string;
   readonly runId: string;
@@ -877,11 +877,11 @@ export type PendingCall = {
   readonly answeredBy?: Answerers | undefined;
   readonly resultSchema?: JsonSchema | undefined;
   readonly status: "pending" | "resolved" | "expired" | "cancelled";
-  /** The answer that won. */
+  /** The answer that counted. */
   readonly answer?: Answer | undefined;
   readonly resolvedBy?: string | undefined;
   readonly resolvedByName?: string | undefined;
-  /** Answers that came after its end, or lost against the one that won. */
+  /** Answers that came after the call ended, or after the answer that counted. */
   readonly lateAnswers?: readonly ({
     readonly answer: Answer;
     readonly by: string;
@@ -889,7 +889,7 @@ export type PendingCall = {
     readonly at: number;
   })[] | undefined;
   readonly expiresAt?: number | undefined;
-  /** Which question of the call it is, if it waits for input. */
+  /** The number of the question, if the call waits for input. */
   readonly round?: number | undefined;
   /** The open call that asks. */
   readonly duringCall?: string | undefined;
@@ -921,7 +921,7 @@ export type Plan = {
   readonly updatedAt: number;
 };
 
-/** Events were missed that are no longer stored. Load the state again. */
+/** Missed events are no longer stored. Reload the state. */
 export type ResetEvent = {
   readonly seq: number;
   readonly type: "reset";
@@ -946,7 +946,7 @@ export type Response = {
   readonly [name: string]: unknown;
 };
 
-/** OpenAI's, with an agent as its model. */
+/** OpenAI's request, with an agent as the model. */
 export type ResponsesRequest = {
   /** An agent's name or id. */
   readonly model: string;
@@ -1020,7 +1020,7 @@ export type Run = {
   readonly agentId: string;
   readonly threadId: string;
   readonly cycle: number;
-  /** `queued`: it waits for the request of its context before it. */
+  /** `queued`: it waits for an earlier request in its context. */
   readonly status: "running" | "completed" | "failed" | "cancelled" | "queued";
   /** The events that woke the agent. */
   readonly trigger: readonly ({
@@ -1028,7 +1028,7 @@ export type Run = {
     readonly type: "space_message" | "tool_result" | "plan" | "service" | "chat";
     /** Who sent it, answered, or pushed it, by name. */
     readonly by?: string | undefined;
-    /** What it says, at most 200 characters of it. */
+    /** Its text, at most 200 characters. */
     readonly text?: string | undefined;
     readonly spaceId?: string | undefined;
     /** The call that was answered. */
@@ -1037,7 +1037,7 @@ export type Run = {
   readonly stop?: Stop | undefined;
   readonly usage?: Usage | undefined;
   readonly configVersion: number;
-  /** How often its events have been tried, with this time. */
+  /** The number of attempts for its events, including this one. */
   readonly attempt: number;
   /** The run that tried them before. */
   readonly retryOf?: string | undefined;
@@ -1050,10 +1050,10 @@ export type Run = {
     readonly afterSeq: number;
     readonly from?: string | undefined;
     readonly to?: string | undefined;
-    /** How long nothing had been written. */
+    /** How long nothing had been written before the takeover. */
     readonly silentMs: number;
   })[] | undefined;
-  /** How many of its calls ended how. */
+  /** The number of its calls by status. */
   readonly counts: {
     readonly ok: number;
     readonly error: number;
@@ -1062,11 +1062,11 @@ export type Run = {
     readonly pending: number;
     readonly running: number;
   };
-  /** That of its last reply. Absent in lists. */
+  /** The model of its last reply. Absent in lists. */
   readonly model?: string | undefined;
-  /** What the run came to. Absent in lists. */
+  /** The final response of the run. Absent in lists. */
   readonly response?: string | undefined;
-  /** What the chat endpoints answered, or would have. */
+  /** The answer of the chat endpoints. */
   readonly result?: ChatAnswer | undefined;
   /** What its replies cost, if all prices are configured. Absent in lists, and with sub-agents. */
   readonly cost?: number | undefined;
@@ -1094,16 +1094,16 @@ export type RunEntry = {
   readonly kind: string;
   readonly at: number;
   readonly entry: TranscriptEntry;
-  /** With the end of a call that changed something. */
+  /** Set on the end of a call that changed something. */
   readonly changes?: Changes | undefined;
-  /** Of a reply, if the price of its model is configured. */
+  /** Set on a reply, if the price of its model is configured. */
   readonly cost?: number | undefined;
-  /** Who answered a call that waited, with its end. */
+  /** Set on the end of a call that waited: who answered it. */
   readonly by?: {
     readonly id: string;
     readonly name: string;
   } | undefined;
-  /** With the wait of a call: how the call ended, which may have been in a later run. */
+  /** Set on the wait of a call: how the call ended, perhaps in a later run. */
   readonly ended?: {
     readonly outcome: Outcome;
     readonly at: number;
@@ -1202,7 +1202,7 @@ export type RunEvent = {
   readonly afterSeq: number;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** How long nothing had been written. */
+  /** How long nothing had been written before the takeover. */
   readonly silentMs: number;
 } | {
   readonly seq: number;
@@ -1220,16 +1220,16 @@ export type RunEvent = {
 
 export type Session = {
   readonly id: string;
-  /** What it may do beyond what its person may. */
+  /** What it may do in addition to what its person may do. */
   readonly scopes: readonly ("admin" | "write" | "read")[];
-  /** The person that messages and answers are by. */
+  /** The person who is the author of messages and answers. */
   readonly entity?: {
     readonly id: string;
     readonly displayName: string;
   } | undefined;
-  /** The secret key that it ends with. */
+  /** The secret key whose revocation ends it. */
   readonly keyId?: string | undefined;
-  /** The session that made it, and that it ends with. */
+  /** The session that created it and whose end also ends it. */
   readonly makerSessionId?: string | undefined;
   readonly createdAt: number;
   readonly expiresAt: number;
@@ -1248,16 +1248,16 @@ export type Settlement = {
 
 export type SignInLink = {
   readonly id: string;
-  /** What it may do beyond what its person may. */
+  /** What it may do in addition to what its person may do. */
   readonly scopes: readonly ("admin" | "write" | "read")[];
-  /** The person that messages and answers are by. */
+  /** The person who is the author of messages and answers. */
   readonly entity?: {
     readonly id: string;
     readonly displayName: string;
   } | undefined;
-  /** The secret key that it ends with. */
+  /** The secret key whose revocation ends it. */
   readonly keyId?: string | undefined;
-  /** The session that made it, and that it ends with. */
+  /** The session that created it and whose end also ends it. */
   readonly makerSessionId?: string | undefined;
   readonly createdAt: number;
   readonly expiresAt: number;
@@ -1275,7 +1275,7 @@ export type Space = {
   readonly lastSeq: number;
   /** For a member: messages of others since it last saw the space. At most 100 are counted. */
   readonly unread?: number | undefined;
-  /** Calls in it that wait for the member. With a secret key: for anybody. */
+  /** Calls in it that wait for the member. With a secret key: all waiting calls. */
   readonly waiting?: number | undefined;
 };
 
@@ -1375,18 +1375,18 @@ export type Status = {
   /** The model of agents that name none. */
   readonly model: {
     readonly name: string;
-    /** Why it is that one: half a sentence. */
+    /** The reason, as a short phrase. */
     readonly why: string;
     readonly isRehearsal: boolean;
     /** How to set a real one, if it is the rehearsal. */
     readonly howToSet?: string | undefined;
   };
-  /** The name that takeovers of runs have for it. */
+  /** The name of this gateway in takeovers of runs. */
   readonly gatewayId?: string | undefined;
   readonly store?: string | undefined;
-  /** What is set up wrong, and what mends it. */
+  /** Problems of the setup, and how to fix them. */
   readonly problems?: readonly (string)[] | undefined;
-  /** What counts for agents whose `limits` do not say otherwise. */
+  /** The limits of agents whose own `limits` do not override them. */
   readonly agentLimits?: {
     readonly maxSteps: number;
     readonly tokensPerCycle: number;
@@ -1407,11 +1407,11 @@ export type Status = {
     readonly deadEvents: number;
     readonly pendingCalls: number;
   } | undefined;
-  /** It is the demo, whose process may be killed on purpose: `POST /api/demo/crash`. */
+  /** True for the demo, whose process can be killed on purpose with `POST /api/demo/crash`. */
   readonly canCrash?: true | undefined;
 };
 
-/** What the model was sent in a step. Only the frame tag is hidden. */
+/** The request to the model in a step. Only the frame tag is hidden. */
 export type StepRequest = {
   readonly model?: string | undefined;
   /** The system text. */
@@ -1422,7 +1422,7 @@ export type StepRequest = {
     readonly name?: string | undefined;
     readonly [name: string]: unknown;
   })[];
-  /** All else that was asked for. */
+  /** All other parameters of the request. */
   readonly settings: {
     readonly maxOutputTokens?: number | undefined;
     readonly temperature?: number | undefined;
@@ -1459,7 +1459,7 @@ export type Stop = {
   readonly code?: string | undefined;
 };
 
-/** The run goes on, without anybody to talk to, until one of these tools succeeds. */
+/** The run continues without user messages until one of these tools succeeds. */
 export type TerminatingConfig = {
   readonly tool_ids: readonly (string)[];
   /** Default 1. */
@@ -1571,7 +1571,7 @@ export type TranscriptEntry = {
   readonly summary: string;
 };
 
-/** A message as the AI SDK has it. */
+/** A message in the format of the AI SDK. */
 export type UIMessage = {
   readonly id: string;
   readonly role: "user" | "assistant";
@@ -2014,9 +2014,9 @@ export interface Operations {
       readonly token?: string | undefined;
     };
     readonly body: {
-      /** The chat. It becomes the id of a new context. */
+      /** The id of the chat. A new context gets this id. */
       readonly id: string;
-      /** Only the newest message is read, or the answers to calls that wait. The context knows the rest. */
+      /** Only the newest message is read, or the answers to waiting calls. The rest is stored in the context. */
       readonly messages: readonly ({
         readonly id: string;
         readonly role: "system" | "user" | "assistant";
@@ -2045,7 +2045,7 @@ export interface Operations {
   'GET /api/agents/{id}/chat/{chatId}/messages': {
     readonly params: { readonly id: string; readonly chatId: string };
     readonly query: {
-      /** How many turns. Default 50. */
+      /** The number of turns. Default 50. */
       readonly limit?: number | undefined;
       /** The id of a message: only turns before its own. */
       readonly before?: string | undefined;
@@ -2250,7 +2250,7 @@ export interface Operations {
     readonly query: Record<string, never>;
     readonly body: {
       readonly claimToken: string;
-      /** Any JSON up to 16,000 bytes, for whoever watches. */
+      /** Any JSON up to 16,000 bytes. Readers of the streams see it. */
       readonly progress?: unknown | undefined;
     };
     readonly answer: {
@@ -2310,7 +2310,7 @@ export interface Operations {
     readonly body: {
       /** The person that the browser acts for. */
       readonly entityId?: string | undefined;
-      /** At most your own. Default: none for a link with `entityId`, and your own otherwise. */
+      /** At most your own scopes. Default: none for a link with `entityId`, otherwise your own. */
       readonly scopes?: readonly ("admin" | "write" | "read")[] | undefined;
       /** Default 900. */
       readonly expiresInSeconds?: number | undefined;
@@ -2394,11 +2394,11 @@ export interface Operations {
       readonly limit?: number | undefined;
       readonly agentId?: string | undefined;
       readonly status?: "running" | "completed" | "failed" | "cancelled" | undefined;
-      /** The reason of its stop, e.g. `max_steps`. */
+      /** Why it stopped, e.g. `max_steps`. */
       readonly stop?: string | undefined;
       /** It called this tool. */
       readonly toolName?: string | undefined;
-      /** One of its calls, of `toolName` if that is given, ended so. */
+      /** One of its calls ended with this status. With `toolName`: one of that tool. */
       readonly outcome?: "ok" | "error" | "cancelled" | "skipped" | "pending" | undefined;
       /** It wrote in this space, or showed a call there. */
       readonly spaceId?: string | undefined;
@@ -2471,14 +2471,14 @@ export interface Operations {
       readonly result: unknown;
       /** From `POST /api/jobs/{callId}/claim`. Needed while a worker has claimed the call. */
       readonly claimToken?: string | undefined;
-      /** The question that is answered, for a call that may ask again: another one is not answered by mistake. */
+      /** The number of the question, for a call that may ask again. It prevents answering another question by mistake. */
       readonly round?: number | undefined;
     } | {
       readonly callId: string;
       readonly error: string;
       /** From `POST /api/jobs/{callId}/claim`. Needed while a worker has claimed the call. */
       readonly claimToken?: string | undefined;
-      /** The question that is answered, for a call that may ask again: another one is not answered by mistake. */
+      /** The number of the question, for a call that may ask again. It prevents answering another question by mistake. */
       readonly round?: number | undefined;
     } | {
       readonly callId: string;
@@ -2564,7 +2564,7 @@ export interface Operations {
     readonly params: {  };
     readonly query: Record<string, never>;
     readonly body: {
-      /** An id of your own. Default: a new one. */
+      /** An id that you choose. Default: a new id. */
       readonly id?: string | undefined;
       readonly name: string;
       readonly description?: string | undefined;
@@ -2662,12 +2662,12 @@ export interface Operations {
       };
       readonly runId?: string | undefined;
       readonly callId?: string | undefined;
-      /** On the card of a call that waits or waited for somebody. */
+      /** Set on the card of a call that waits or waited for an answer. */
       readonly call?: CardCall | undefined;
       readonly createdAt: number;
       readonly updatedAt: number;
       readonly duplicate?: true | undefined;
-      /** The other agents of the space, and what becomes of the message there. */
+      /** The other agents of the space, and whether the message reaches them. */
       readonly heardBy: readonly ({
         readonly entityId: string;
         readonly as: "queued" | "paused" | "withheld";
@@ -2857,9 +2857,9 @@ export interface Operations {
     readonly body: {
       /** Default: a new context. */
       readonly context_id?: string | undefined;
-      /** Of a new context: the id or name of the agent. Default: the only one. */
+      /** For a new context: the id or name of the agent. Default: the only agent. */
       readonly agent?: string | undefined;
-      /** Of a new context. */
+      /** For a new context. */
       readonly metadata?: {
         readonly [name: string]: unknown;
       } | undefined;
@@ -2876,9 +2876,9 @@ export interface Operations {
     readonly body: {
       /** Default: a new context. */
       readonly context_id?: string | undefined;
-      /** Of a new context: the id or name of the agent. Default: the only one. */
+      /** For a new context: the id or name of the agent. Default: the only agent. */
       readonly agent?: string | undefined;
-      /** Of a new context. */
+      /** For a new context. */
       readonly metadata?: {
         readonly [name: string]: unknown;
       } | undefined;
@@ -2896,9 +2896,9 @@ export interface Operations {
     readonly body: {
       /** Default: a new context. */
       readonly context_id?: string | undefined;
-      /** Of a new context: the id or name of the agent. Default: the only one. */
+      /** For a new context: the id or name of the agent. Default: the only agent. */
       readonly agent?: string | undefined;
-      /** Of a new context. */
+      /** For a new context. */
       readonly metadata?: {
         readonly [name: string]: unknown;
       } | undefined;
@@ -2912,9 +2912,9 @@ export interface Operations {
     readonly params: {  };
     readonly query: Record<string, never>;
     readonly body: {
-      /** An id of your own. Default: a new one. */
+      /** An id that you choose. Default: a new id. */
       readonly id?: string | undefined;
-      /** The id or name of the agent. Default: the only one. */
+      /** The id or name of the agent. Default: the only agent. */
       readonly agent?: string | undefined;
       /** The same as `agent`. */
       readonly agent_id?: string | undefined;

@@ -6,7 +6,7 @@ import type { ToolConfigInput } from './config/tool-config.ts';
 
 type ToolData = Omit<ToolConfigInput, 'name'>;
 
-/** What tools that ask people are given. */
+/** Input of the tools that ask people. */
 const QUESTION = {
   type: 'object',
   properties: { question: { type: 'string' } },
@@ -26,7 +26,7 @@ const fetchWeather = tool({
   },
 });
 
-/** A yes or no of a person, before something is booked. */
+/** A person confirms or declines before something is booked. */
 const confirmBooking: ToolData = {
   description: 'Asks the people in the space to confirm a booking. The answer comes later.',
   executionType: 'space',
@@ -52,16 +52,16 @@ const bookHotel = tool({
 });
 
 const fileReport = tool({
-  description: 'Files a report: its text is the last word on the matter.',
+  description: 'Files a report. Its text is final.',
   inputSchema: z.object({ title: z.string().min(1).max(200), body: z.string().min(1).max(10_000) }),
   terminal: true,
   execute: ({ title, body }) => `${title}\n\n${body}`,
 });
 
-/** As long as a slow bank: time to see it run, and to crash the gateway inside it. */
+/** A payment is as slow as with a slow bank, so that there is time to see it run and to crash the gateway meanwhile. */
 const PAYMENT_SECONDS = 5;
 
-/** Waits until somebody approves it, perhaps with another amount. */
+/** Each call waits until a person approves it, perhaps with another amount. */
 const payInvoice = tool({
   description: 'Pays an invoice. A demonstration: no money moves.',
   inputSchema: z.object({
@@ -70,7 +70,7 @@ const payInvoice = tool({
     currency: z.enum(['EUR', 'USD', 'GBP']),
   }),
   approval: true,
-  // After a crash it runs again with the same key, by which a bank knows what it has paid already.
+  // After a crash the call runs again with the same key, by which a bank recognises a payment that it has already made.
   idempotent: true,
   async execute({ invoice, amount, currency }, { idempotencyKey, progress, abortSignal }) {
     for (let second = 1; second <= PAYMENT_SECONDS; second++) {
@@ -94,7 +94,7 @@ const ledger = slice<readonly string[]>('ledger', {
   on: { ReceiptImported: (lines, { month, receipt }: ReceiptImported) => [...lines, `${month}: ${receipt}`] },
 });
 
-/** Fails half-way, each time: what it had written until then is gone with it. */
+/** Always fails half-way: the events that it dispatched until then are discarded. */
 const importReceipts = tool({
   description: 'Imports the receipts of a month into the ledger. A demonstration: the third receipt cannot be read.',
   inputSchema: z.object({ month: z.string().min(1).max(20) }),
@@ -112,9 +112,9 @@ const importReceipts = tool({
   },
 });
 
-/** Expires while one watches. */
+/** Expires soon enough to watch it. */
 const chooseRate: ToolData = {
-  description: 'Asks the people in the space which exchange rate to take. The offer stands for one minute.',
+  description: 'Asks the people in the space which exchange rate to take. The offer is valid for one minute.',
   executionType: 'space',
   inputSchema: QUESTION,
   resultSchema: { type: 'string', enum: ['1.08 now', '1.09 for a week', '1.11 for a month'] },
@@ -148,7 +148,7 @@ const addSupplier: ToolData = {
   expiresInMs: 24 * 3_600_000,
 };
 
-/** By name. */
+/** The tools of the demo, by name. */
 export const demoTools: ToolEntries = {
   fetch_weather: fetchWeather,
   confirm_booking: confirmBooking,

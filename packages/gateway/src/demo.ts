@@ -3,7 +3,8 @@ import { demoTools } from './demo-tools.ts';
 
 /**
  * The configuration of a gateway without a configuration file: three agents in three spaces, with tools of each kind. Each space
- * offers sentences that make its agent act, also without a model. `canCrash` tells people that they may kill the gateway.
+ * offers sentences that make its agent act, also without a model. With `canCrash` a description explains how to crash the
+ * gateway.
  */
 export function demoConfig({ canCrash = false }: { canCrash?: boolean } = {}): ConfigInput {
   return defineConfig({
@@ -12,7 +13,7 @@ export function demoConfig({ canCrash = false }: { canCrash?: boolean } = {}): C
     spaces: [
       {
         name: 'Travel desk',
-        description: 'Where Ada and the concierge meet.',
+        description: 'Ada talks to the concierge here.',
         agents: ['Concierge'],
         people: [ADA],
         metadata: {
@@ -25,7 +26,7 @@ export function demoConfig({ canCrash = false }: { canCrash?: boolean } = {}): C
       },
       {
         name: 'Accounts',
-        description: `Where the clerk asks before money moves.${canCrash ? HOW_TO_CRASH : ''}`,
+        description: `The clerk asks for approval before it pays.${canCrash ? HOW_TO_CRASH : ''}`,
         agents: ['Clerk'],
         people: [ADA, { name: 'Ben', externalId: 'demo:ben' }],
         metadata: {
@@ -39,7 +40,7 @@ export function demoConfig({ canCrash = false }: { canCrash?: boolean } = {}): C
       },
       {
         name: 'Research',
-        description: 'Where the analyst files a report on whatever is asked.',
+        description: 'The analyst files a report on any question.',
         agents: ['Analyst'],
         people: [ADA],
         metadata: { suggestions: ['Report on the weather in Tokyo.', 'Report on Oslo.', 'Report on hotel prices.'] },
@@ -48,7 +49,7 @@ export function demoConfig({ canCrash = false }: { canCrash?: boolean } = {}): C
   });
 }
 
-/** A payment takes a few seconds. */
+/** A payment takes a few seconds, so there is time to crash. */
 const HOW_TO_CRASH = ' While it pays, press Ctrl K and type "crash": nothing is lost, nothing is paid twice.';
 
 const ADA = { name: 'Ada', externalId: 'demo:ada' };
@@ -57,23 +58,23 @@ const CONCIERGE = {
   name: 'Concierge',
   description: 'Answers questions about the weather, books hotels and files reports.',
   instructions:
-    'You are the concierge of a small travel desk. Answer questions about the weather with fetch_weather. Before you book a hotel with book_hotel, ask for confirmation with confirm_booking and wait for the answer. When somebody asks for a report, file it with file_report.',
+    'You are the concierge of a small travel desk. Answer questions about the weather with fetch_weather. Before you book a hotel with book_hotel, ask for confirmation with confirm_booking and wait for the answer. When a person asks for a report, file it with file_report.',
   tools: ['fetch_weather', 'confirm_booking', 'book_hotel', 'file_report'],
 };
 
 const CLERK = {
   name: 'Clerk',
-  description: 'Pays invoices once somebody approves, imports receipts, asks for exchange rates and suppliers.',
+  description: 'Pays invoices once a person approves, imports receipts, asks for exchange rates and suppliers.',
   instructions:
-    'You are the clerk of a small company. Pay invoices with pay_invoice: somebody approves each payment. Import receipts with import_receipts, and say what went wrong if it fails. When an exchange rate is needed, ask for it with choose_rate; for a new supplier, ask with add_supplier. Wait for the answers.',
+    'You are the clerk of a small company. Pay invoices with pay_invoice: a person approves each payment. Import receipts with import_receipts, and say what went wrong if it fails. When an exchange rate is needed, ask for it with choose_rate; for a new supplier, ask with add_supplier. Wait for the answers.',
   tools: ['pay_invoice', 'import_receipts', 'choose_rate', 'add_supplier'],
 };
 
 const ANALYST = {
   name: 'Analyst',
-  description: 'Finds out about whatever is asked, and ends by filing a report.',
+  description: 'Answers any question by filing a report.',
   instructions:
-    'You are an analyst. Find out about what is asked, with fetch_weather where it helps. End every task with file_report.',
+    'You are an analyst. Answer the question, with fetch_weather where it helps. End every task with file_report.',
   tools: ['fetch_weather', 'file_report'],
   terminating: { toolIds: ['file_report'] },
 };

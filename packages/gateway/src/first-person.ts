@@ -4,7 +4,7 @@ import { fromJson } from './ports/store/json.ts';
 import type { Tx } from './ports/store/store.ts';
 import type { Seeded } from './seed-space.ts';
 
-/** The first person that the configuration names, if it names one and the person still is in that space. */
+/** The first person that the configuration names, if that person is still in the space. */
 export async function findFirstPerson(tx: Tx, { spaces }: Pick<Config, 'spaces'>): Promise<string | undefined> {
   const space = spaces.find(({ people = [] }) => people.length > 0);
   const person = space?.people?.[0];

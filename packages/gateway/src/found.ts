@@ -6,14 +6,14 @@ import type { Store } from './ports/store/store.ts';
 
 /** What a gateway found when it started. */
 export interface Found {
-  /** Where everything is stored, in words. */
+  /** A description of the store, e.g. `SQLite in .lastcall`. */
   readonly store: string;
   /** The model of agents that name none, and why it is that one. */
   readonly model: DefaultModel;
-  /** Why some agents cannot work with their model, or why a better one is not used; with the command that mends it. */
+  /** Why some agents cannot work with their model, or why a better model is not used, with the command that fixes it. */
   readonly problems: readonly string[];
   readonly agents: number;
-  /** Those of the file and of the registry. Built-in ones and those of MCP servers do not count. */
+  /** The tools of the file and of the registry. Built-in tools and tools of MCP servers do not count. */
   readonly tools: number;
   readonly spaces: number;
 }

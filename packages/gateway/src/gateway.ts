@@ -51,7 +51,7 @@ interface RunOptions {
   /** Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly logger?: Logger | undefined;
-  /** Where the lines of the gateway's own logger go, and whether those of messages have their text. */
+  /** Where the gateway's logger writes, and whether log lines about messages contain their text. */
   readonly log?: Pick<LoggerOptions, 'destination' | 'texts'> | undefined;
   /** Limits that override all others, for tests and benchmarks. */
   readonly tuning?: Partial<GatewayLimits> | undefined;
@@ -59,9 +59,9 @@ interface RunOptions {
   readonly synchronous?: 'FULL' | 'NORMAL' | undefined;
 }
 
-/** What `createGateway` does not take. */
+/** Options that `createGateway` does not take. */
 interface CheckedRunOptions extends RunOptions {
-  /** Kills this process, for people who want to see what is left then. Only the demo of the command line has it. */
+  /** Kills this process, to show what survives a crash. Only the demo of the command line sets it. */
   readonly crash?: (() => void) | undefined;
 }
 
@@ -254,12 +254,14 @@ async function start(starting: Starting): Promise<Running> {
   }
 }
 
-/** A gateway on a loopback address is reached under the names of its machine, and under those that a proxy in front of it has. */
+/**
+ * A gateway on a loopback address is reached under the names of its machine and under the host names of a proxy in front of it.
+ */
 function mcpHosts({ hosts }: McpExposure, { host }: Settings): readonly string[] | undefined {
   return LOOPBACK.includes(host) ? [...LOOPBACK, '[::1]', ...(hosts ?? [])] : hosts;
 }
 
-/** Whoever reads what a gateway prints on its own machine may do everything there. Elsewhere that is not so. */
+/** Only a gateway on a loopback address prints a link: users who can read its output already have full access to that machine. */
 async function signInLink(
   { store }: Services,
   { config, settings }: Starting,
@@ -286,7 +288,10 @@ async function stop(
   await atMost(CLOSE_MS, close());
 }
 
-/** A connection on which a statement hangs is closed once that has ended: a database that is out of reach may never say so. */
+/**
+ * The longest wait for the store to close. A connection closes once its statement has ended, and an unreachable database may
+ * never end it.
+ */
 const CLOSE_MS = 5_000;
 
 function findModels({ config, settings, env }: Starting): ModelFinder {

@@ -6,7 +6,7 @@ import { createSpace } from './domain/spaces/space.ts';
 import type { Services } from './ports/services.ts';
 import type { Tx } from './ports/store/store.ts';
 
-/** What one run of the seed works with. */
+/** What one run of the seed needs. */
 export interface Seeding {
   readonly services: Services;
   readonly tx: Tx;
@@ -142,7 +142,7 @@ function logOtherMembers({ name, known, log }: SeededSpace, named: ReadonlySet<s
 
 const quote = (text: string): string => JSON.stringify(text);
 
-/** What the configuration file made, by its names there. */
+/** Ids of what the configuration file created, by their names in the file. */
 export interface Seeded {
   readonly agents: Record<string, string>;
   readonly spaces: Record<string, string>;

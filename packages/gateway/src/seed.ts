@@ -12,8 +12,8 @@ import type { Seeded } from './seed-space.ts';
 import { type Seeding, seedSpace } from './seed-space.ts';
 
 /**
- * Makes the store match the configuration file. What the file does not name is kept, and logged. It is one transaction
- * that locks one row: if two gateways start at once, the second finds everything done.
+ * Makes the store match the configuration file. Agents, spaces and members that the file does not name are kept and logged. It is
+ * one transaction that locks one row: if two gateways start at once, the second finds everything done.
  */
 export async function seed(services: Services, { agents, spaces, tools }: Config): Promise<void> {
   const logLines = await services.store.transaction(async (tx) => {
@@ -51,8 +51,8 @@ async function lockSeed(tx: Tx): Promise<Seeded> {
 }
 
 /**
- * Existing spaces are locked in the order of their ids, like everywhere (see lockSpace), so that no two transactions
- * wait for each other. New ones, which nobody else knows of, come last.
+ * Existing spaces are locked in the order of their ids, like everywhere (see lockSpace), so that no two transactions wait for
+ * each other. New ones, which no other transaction can see, come last.
  */
 function inLockOrder(spaces: Config['spaces'], { spaces: ids }: Seeded): Config['spaces'] {
   const [known, added] = [
@@ -88,7 +88,7 @@ async function findAgent(tx: Tx, id: string | undefined): Promise<{ id: string; 
   return await agent.where('status', '!=', 'deleted').executeTakeFirst();
 }
 
-/** Logs what an earlier file created and this one no longer names. What was created over HTTP is not concerned. */
+/** Logs what an earlier file created and this one no longer names. Agents and spaces that were created over HTTP are ignored. */
 async function logDropped(
   { tx, seeded, log }: Seeding,
   { agents, spaces }: Pick<Config, 'agents' | 'spaces'>,

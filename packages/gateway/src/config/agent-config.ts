@@ -22,7 +22,7 @@ export interface AgentConfig {
   readonly terminating?: TerminatingConfig | undefined;
   readonly limits?: AgentLimitsInput | undefined;
   readonly middleware?: readonly MiddlewareConfig[] | undefined;
-  /** Who is told of the calls of its `external` tools. */
+  /** The webhook that announces calls of its `external` tools. */
   readonly jobs?: JobsConfig | undefined;
 }
 
@@ -106,7 +106,7 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
       ctx.addIssue({
         code: 'custom',
         path: ['mcpServers'],
-        message: 'is said twice: leave it out beside mcp.servers.',
+        message: 'is set twice: use either mcpServers or mcp.servers.',
       });
   })
   .transform(({ mcp, mcpServers, machine: _machine, ...config }): AgentConfig => {

@@ -28,7 +28,7 @@ export interface AgentLimits {
 }
 
 export const DEFAULT_AGENT_LIMITS: AgentLimits = {
-  // As many as a run of the chat endpoints may have that names no number itself (law C2).
+  // The same as for a run of the chat endpoints that sets no limit (law C2).
   maxSteps: 64,
   tokensPerCycle: 400_000,
   consciousnessTokens: 32_000,

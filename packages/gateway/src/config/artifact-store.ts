@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { secretTemplate } from './http-execution.ts';
 
-/** A bucket of a server that speaks S3. The keys are `${env.NAME}`. */
+/** A bucket of an S3-compatible server. The keys are written as `${env.NAME}`. */
 interface S3Config {
   readonly endpoint: string;
   readonly bucket: string;
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** What the names of objects begin with. */
+  /** The prefix of the object names. */
   readonly prefix?: string | undefined;
 }
 

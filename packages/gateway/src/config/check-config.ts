@@ -62,7 +62,7 @@ const imageModel = z.custom<ImageModelV4>(
   { error: 'must be an image model of an AI SDK provider.' },
 );
 
-/** What a later version will use: taken and not used, it would be believed to be in force. */
+/** A field for a later version. It must be empty: accepting a value that is not used would mislead users. */
 const notYet = (error: string): z.ZodType => z.array(z.unknown()).max(0, { error });
 
 const noPlugins = notYet('must be empty: the gateway does not use plugins yet. Register their tools under tools.');

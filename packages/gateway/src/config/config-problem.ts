@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** What is wrong, and where. `message` continues the path: `must be …, not …. Do this.` */
+/** A problem and its path. `message` continues the path: `must be …, not …. Do this.` */
 export interface ConfigProblem {
   readonly path: string;
   readonly message: string;
@@ -63,7 +63,10 @@ function problemsOf(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): read
 
 const UNKNOWN_FIELD = 'is unknown. Remove it, or correct its name.';
 
-/** Finds the one alternative of a union that the user closest. Its problems help more than "fits none of the forms". */
+/**
+ * Finds the alternative of a union that comes closest to what the user wrote. Its problems help more than "fits none of the
+ * forms".
+ */
 function closestAlternative(errors: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] | undefined {
   const sameType = errors.filter((issues) => !failsAsWhole(issues, ['invalid_type', 'invalid_value']));
   const close =

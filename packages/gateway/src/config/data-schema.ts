@@ -5,8 +5,8 @@ import { withoutPatterns } from './without-patterns.ts';
 type Checked = ReturnType<typeof jsonSchema<unknown>>;
 
 /**
- * A schema that came as data, for tools and for checks of values. Throws a SchemaError if it cannot be used. The same object is read
- * once, however many agents have the tool.
+ * Compiles a JSON schema that came as data, for tools and for checks of values. Throws a SchemaError if it cannot be used. Each
+ * schema object is compiled once, however many agents have the tool.
  */
 export function dataSchema(schema: JsonSchemaObject): Checked {
   const known = read.get(schema) ?? readSchema(schema);
@@ -17,7 +17,7 @@ export function dataSchema(schema: JsonSchemaObject): Checked {
 const read = new WeakMap<JsonSchemaObject, Checked>();
 
 function readSchema(schema: JsonSchemaObject): Checked {
-  // What is too large or too deep is not walked over by anything else.
+  // Checked first, so that no other code walks a schema that is too large or too deep.
   schemaSize(schema);
   return jsonSchema<unknown>(withoutPatterns(schema), { origin: 'data' });
 }

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { type AddressRange, isInRange } from './address-range.ts';
 
-/** What `egress.allow` opens: a name, an address or a range of addresses, on one port or on all of them. */
+/** A rule of `egress.allow`: a name, an address or a range of addresses, on one port or on all ports. */
 export interface EgressRule {
   readonly to: { readonly name: string } | { readonly range: AddressRange };
   /** Undefined opens all ports. */
@@ -26,7 +26,7 @@ export function parseEgressRule(text: string): EgressRule | undefined {
   return name === undefined ? undefined : { to: { name }, port };
 }
 
-/** True if one of the rules opens this address, which the name stands for, on the port. */
+/** True if one of the rules allows this name, or the address that it resolves to, on the port. */
 export function isOpened(
   rules: readonly EgressRule[],
   { name, port, address }: { readonly name: string; readonly port: number; readonly address: string },
@@ -45,10 +45,13 @@ function widthOf(ip: ipaddr.IPv4 | ipaddr.IPv6): 32 | 128 {
   return ip.kind() === 'ipv4' ? 32 : 128;
 }
 
-/** The name as a URL has it: lower case, international names in their ASCII form. An address in another form is none. */
+/**
+ * The name as a URL has it: lower case, international names in their ASCII form. Returns undefined for an address in another
+ * form.
+ */
 function normalName(host: string): string | undefined {
   const parsed = URL.canParse(`http://${host}/`) ? new URL(`http://${host}/`) : undefined;
-  // A name with a wildcard would be taken for a name, and open nothing.
+  // Wildcards are refused: they would be read as plain names and match nothing.
   if (parsed === undefined || parsed.host !== parsed.hostname || host.includes('*')) return undefined;
   return ipaddr.isValid(parsed.hostname) || parsed.username !== '' ? undefined : withoutDot(parsed.hostname);
 }

@@ -11,13 +11,13 @@ export interface HttpExecution {
   readonly body?: unknown;
   /** Milliseconds. */
   readonly timeout?: number | undefined;
-  /** The keys that sign the request as Standard Webhooks has it: `${env.NAME}`, the newest first. */
+  /** The keys that sign the request by the Standard Webhooks specification: `${env.NAME}`, the newest first. */
   readonly signingSecrets: readonly string[];
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** What the connection itself says, or what would lead the request elsewhere. */
+/** Headers that the connection sets, or that would send the request elsewhere. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   ...['host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'expect', 'te', 'trailer'],
   ...['proxy-authorization', 'proxy-connection', 'webhook-id', 'webhook-timestamp', 'webhook-signature'],
@@ -61,13 +61,13 @@ const httpSchema = z
   .superRefine((execution, ctx) => {
     const add = (path: PropertyKey[], message: string): void => ctx.addIssue({ code: 'custom', path, message });
     if (execution.url !== undefined && execution.webhookUrl !== undefined)
-      add(['webhookUrl'], 'is said twice: leave it out where url is given.');
+      add(['webhookUrl'], 'is set twice: use either url or webhookUrl.');
     if (execution.body === undefined) return;
     if (execution.method === 'GET' || execution.method === 'HEAD')
       add(['body'], `is not sent with ${execution.method}. Remove it, or use POST.`);
     bodyProblems(execution.body, ['body'], add);
     if (mixesInputIntoSyntax(execution))
-      add(['body'], 'must be an object here: inside text, input could change what it means.');
+      add(['body'], 'must be an object here: input inserted into a text could change the structure of the body.');
   });
 
 /** Checks what `execution` says about a URL, field by field. */
@@ -87,13 +87,13 @@ export function readHttpExecution(execution: ToolExecution): HttpExecution {
   };
 }
 
-/** Splits a URL's template behind its origin. */
+/** Splits a URL template after its origin. */
 export function splitUrl(text: string): { readonly origin: string; readonly path: string; readonly query: string } {
   const [, origin = '', path = '', query = ''] = /^([^/]*\/\/[^/?]*)([^?]*)(?:\?(.*))?$/s.exec(text) ?? [];
   return { origin, path, query };
 }
 
-/** What is wrong with a URL. It may have placeholders behind its origin. */
+/** Returns what is wrong with a URL, or undefined. It may have placeholders after its origin. */
 export function urlProblem(text: string): string | undefined {
   const { origin } = splitUrl(text);
   if (/\{\{|\$\{/.test(origin)) return 'must have its scheme, host and port written out: they cannot be filled in.';
@@ -105,9 +105,9 @@ export function urlProblem(text: string): string | undefined {
 }
 
 function headerProblem(name: string, others: ReadonlySet<string>): string | undefined {
-  if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,200}$/.test(name)) return 'is not the name of a header.';
+  if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,200}$/.test(name)) return 'is not a valid header name.';
   if (RESERVED_HEADERS.has(name)) return 'cannot be set: the gateway sets it.';
-  return others.has(name) ? 'is there twice.' : undefined;
+  return others.has(name) ? 'is set twice: header names ignore case. Remove one.' : undefined;
 }
 
 type AddProblem = (path: PropertyKey[], message: string) => void;
@@ -128,7 +128,7 @@ function bodyProblems(value: unknown, path: PropertyKey[], add: AddProblem): voi
   } else if (typeof value !== 'number' && typeof value !== 'boolean' && value !== null) add(path, 'must be JSON.');
 }
 
-/** A text that a program will parse: what is inserted there could end a string and begin another field. */
+/** True if input is inserted into a text that a program will parse: the input could end a string and begin another field. */
 function mixesInputIntoSyntax({
   body,
   headers = {},

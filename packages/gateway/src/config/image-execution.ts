@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ToolExecution } from './tool-config.ts';
 
-/** A tool that makes images. What is not named here (`quality`, `style` …) is passed on to the provider. */
+/** A tool that makes images. Other fields (`quality`, `style` …) are passed on to the provider. */
 export interface ImageExecution {
   readonly provider: string;
   readonly model: string;
@@ -33,7 +33,7 @@ const imageSchema = z.looseObject({
 
 export const imageExecutionSchema: z.ZodType = imageSchema;
 
-/** A checked execution, and what the provider alone understands of it. */
+/** A checked execution, and the fields that only the provider understands. */
 export function readImageExecution(execution: ToolExecution): {
   readonly image: ImageExecution;
   readonly providerOptions: Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { secretTemplate, urlProblem } from './http-execution.ts';
 
-/** Where an agent's jobs are announced besides its job stream. */
+/** The webhook that announces an agent's jobs, in addition to its job stream. */
 export interface JobsConfig {
   readonly webhook?: JobWebhook | undefined;
 }

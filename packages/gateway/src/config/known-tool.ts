@@ -1,6 +1,6 @@
 import { findTool, type RegisteredTools } from './registered-tool.ts';
 
-/** The tools that come with the gateway and that an agent has only if its configuration or a request names them. */
+/** Tools of the gateway that an agent has only if its configuration or a request names them. */
 const TASK_TOOL_NAMES = ['complete_task', 'report_error', 'pass_event'] as const;
 
 export type TaskToolName = (typeof TASK_TOOL_NAMES)[number];

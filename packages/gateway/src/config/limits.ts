@@ -15,9 +15,9 @@ export interface GatewayLimits {
   readonly bodyBytes: number;
   /** The number of tools that a request may bring, for the caller to run. */
   readonly clientTools: number;
-  /** How large one of them may be as JSON: its name, its description and its schema. */
+  /** The size of one such tool as JSON: its name, its description and its schema. */
   readonly clientToolBytes: number;
-  /** How large all of them may be. */
+  /** The size of all of them together. */
   readonly clientToolsBytes: number;
   readonly messageCharacters: number;
   readonly resultBytes: number;
@@ -33,7 +33,7 @@ export interface GatewayLimits {
   readonly connectionsPerCaller: number;
   /** How many of these may come from one address. */
   readonly connectionsPerAddress: number;
-  /** The number of bodies that are read at once. One that has come whole with its request does not count. */
+  /** The number of request bodies that are read at once. A body that arrived complete with its request does not count. */
   readonly bodies: number;
   readonly bodiesPerCaller: number;
   readonly bodiesPerAddress: number;
@@ -92,7 +92,7 @@ type Shares = Pick<
   'connectionsPerCaller' | 'connectionsPerAddress' | 'bodiesPerCaller' | 'bodiesPerAddress'
 >;
 
-/** Shares that are not set follow from the total that is: a tenth of it for a caller, a half for an address. */
+/** Shares that are not set are derived from the total: a tenth for one caller, a half for one address. */
 export function defaultShares({
   connections = DEFAULT_GATEWAY_LIMITS.connections,
   bodies = DEFAULT_GATEWAY_LIMITS.bodies,

@@ -11,7 +11,7 @@ export interface LoadedConfig {
   readonly config: Config;
 }
 
-// The first file that exists counts: a compiled file often lies beside its source.
+// The first file that exists is used: a compiled file is often next to its source.
 const NAMES = ['ts', 'mts', 'js', 'mjs'].map((extension) => `lastcall.config.${extension}`);
 
 /** Loads the configuration of a directory. Throws a ConfigError if the file cannot be loaded or used. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { secretText } from './secret-text.ts';
 
-/** How the gateway proves to an MCP server who it is. Texts may hold `${env.NAME}`. */
+/** How the gateway authenticates with an MCP server. Texts may contain `${env.NAME}`. */
 export type McpAuth =
   | { readonly type: 'token'; readonly token: string }
-  /** The gateway as itself. */
+  /** The gateway authenticates as itself. */
   | {
       readonly type: 'client_credentials';
       readonly issuer: string;
@@ -12,7 +12,7 @@ export type McpAuth =
       readonly clientSecret: string;
       readonly scope?: string | undefined;
     }
-  /** In the name of whoever authorises it, in a browser. Without `clientId` the gateway registers itself. */
+  /** The gateway acts for the person who authorises it in a browser. Without `clientId` the gateway registers itself. */
   | {
       readonly type: 'authorization_code';
       readonly issuer?: string | undefined;
@@ -26,7 +26,7 @@ const issuer = z.string().refine((text) => URL.canParse(text) && /^https?:/.test
 });
 const scope = z
   .string()
-  .regex(/^[\x21\x23-\x5b\x5d-\x7e ]{1,1000}$/, { error: 'must be words with spaces between them.' })
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e ]{1,1000}$/, { error: 'must be scopes separated by spaces.' })
   .optional();
 
 export const mcpAuthSchema: z.ZodType<McpAuth> = z
@@ -49,9 +49,14 @@ export const mcpAuthSchema: z.ZodType<McpAuth> = z
   ])
   .superRefine((auth, ctx) => {
     if (auth.type !== 'authorization_code') return;
-    // The server says who its authorization server is, and would be told the credentials.
+    // Without an issuer, the MCP server itself would name its authorization server, and that server would receive the
+    // credentials.
     if (auth.clientId !== undefined && auth.issuer === undefined)
-      ctx.addIssue({ code: 'custom', path: ['issuer'], message: 'is missing: it says who may be sent the client id.' });
+      ctx.addIssue({
+        code: 'custom',
+        path: ['issuer'],
+        message: 'is missing: without it, the server could choose who receives the client id.',
+      });
     if (auth.clientSecret !== undefined && auth.clientId === undefined)
-      ctx.addIssue({ code: 'custom', path: ['clientId'], message: 'is missing: the secret belongs to it.' });
+      ctx.addIssue({ code: 'custom', path: ['clientId'], message: 'is missing: a client secret needs a client id.' });
   });

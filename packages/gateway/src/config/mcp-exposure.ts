@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the MCP server at `/mcp` offers to holders of a key, and under which names it is reached. */
+/** What the MCP server at `/mcp` offers to holders of a key, and which host names it answers to. */
 export interface McpExposure {
   /** Tools of the file and of the registry. Default: all. A list names those that are offered, `false` offers none. */
   readonly tools: boolean | readonly string[];

@@ -4,27 +4,30 @@ import { secretText } from './secret-text.ts';
 
 /** An MCP server whose tools an agent has. */
 export interface McpServerConfig {
-  /** Its tools are named `name__tool`. */
+  /** The prefix of its tools: `name__tool`. */
   readonly name: string;
   readonly transport: 'http' | 'stdio';
   readonly url?: string | undefined;
-  /** Values may hold `${env.NAME}`. */
+  /** Values may contain `${env.NAME}`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** OAuth, or a token. */
   readonly auth?: McpAuth | undefined;
   readonly command?: string | undefined;
   readonly args?: readonly string[] | undefined;
-  /** The variables of the process. Values may hold `${env.NAME}`. It gets nothing else of the gateway's environment. */
+  /**
+   * The environment variables of the process, which inherits nothing else from the gateway's environment. Values may contain
+   * `${env.NAME}`.
+   */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** The server's own names of the tools that the agent gets. Default: all. */
   readonly allowedTools?: readonly string[] | undefined;
-  /** True if what the server says about the effects of its tools is believed. */
+  /** True if the gateway trusts what the server says about the effects of its tools. */
   readonly trusted?: boolean | undefined;
   /** How long a call may take, in milliseconds. */
   readonly timeout?: number | undefined;
-  /** How long it may take to connect for the first time, and a run waits for that, in milliseconds. */
+  /** How long the first connection may take, and how long a run waits for it, in milliseconds. */
   readonly connectTimeout?: number | undefined;
-  /** What is decided about single tools, by the server's own names. */
+  /** Settings of single tools, by the server's own names. */
   readonly tools?: Readonly<Record<string, McpToolSettings>> | undefined;
 }
 
@@ -51,7 +54,7 @@ function urlProblem(value: string): string | undefined {
   return username === '' && password === '' ? undefined : 'must not have credentials. Send them in a header.';
 }
 
-/** What the connection or the protocol sets. */
+/** Headers that the connection or the protocol sets. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   ...['host', 'content-length', 'content-type', 'accept', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade'],
   ...['expect', 'te', 'trailer', 'proxy-authorization', 'proxy-connection', 'last-event-id'],
@@ -61,7 +64,7 @@ const RESERVED_HEADERS: ReadonlySet<string> = new Set([
 const headers = z.record(z.string(), secretText).superRefine((given, ctx) => {
   for (const name of Object.keys(given)) {
     const isName = /^[!#$%&'*+.^_`|~0-9a-z-]{1,200}$/i.test(name);
-    if (!isName) ctx.addIssue({ code: 'custom', path: [name], message: 'is not the name of a header.' });
+    if (!isName) ctx.addIssue({ code: 'custom', path: [name], message: 'is not a valid header name.' });
     if (RESERVED_HEADERS.has(name.toLowerCase()))
       ctx.addIssue({ code: 'custom', path: [name], message: 'cannot be set: the gateway sets it.' });
   }
@@ -110,14 +113,14 @@ const mcpServerSchema: z.ZodType<McpServerConfig> = z
       ctx.addIssue({
         code: 'custom',
         path: ['auth'],
-        message: 'and an Authorization header are one too many. Remove one.',
+        message: 'and an Authorization header are both set. Remove one.',
       });
     for (const name of Object.keys(server.tools ?? {}))
       if (server.allowedTools?.includes(name) === false)
         ctx.addIssue({ code: 'custom', path: ['tools', name], message: 'is not one of allowedTools.' });
   });
 
-/** An agent's servers, each with a name of its own. */
+/** An agent's servers. Their names must differ. */
 export const mcpServersSchema: z.ZodType<readonly McpServerConfig[]> = z
   .array(mcpServerSchema)
   .max(100)

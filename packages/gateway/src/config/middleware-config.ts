@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A built-in middleware, by name or with its settings. The first of a list is the outermost. */
+/** A built-in middleware, given by its name or with its settings. The first of a list is the outermost. */
 export type MiddlewareConfig =
   | 'log'
   | 'repair'

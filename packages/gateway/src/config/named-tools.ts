@@ -6,7 +6,7 @@ export interface NamedTool {
   readonly path: string;
 }
 
-/** The tools that a list of tools names, by itself and in its sub-agents. The list may be one that was not checked yet. */
+/** The tools that a list of tools names, directly and in its sub-agents. The list may be unchecked. */
 export function namedTools(tools: unknown, base: readonly PropertyKey[]): readonly NamedTool[] {
   if (!Array.isArray(tools)) return [];
   return tools.flatMap((one: unknown, index) => {

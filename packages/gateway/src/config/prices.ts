@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a million tokens of a model cost, in whatever currency. */
+/** The price of a million tokens of a model, in any currency. */
 export interface ModelPrice {
   readonly input: number;
   readonly output: number;

@@ -12,14 +12,14 @@ import {
   toolMiddlewareSchema,
 } from './tool-config-schema.ts';
 
-/** A tool of the configuration file or of the registry, ready to be given to agents. `isVisible` takes both kinds. */
+/** A tool of the configuration file or of the registry. `isVisible` takes both kinds. */
 export type RegisteredTool = TypescriptTool | ConfiguredTool;
 
 interface ConfiguredTool extends ToolConfig {
   readonly kind: 'configured';
-  /** Of a tool of the registry. */
+  /** Only tools of the registry have an id. */
   readonly id?: string | undefined;
-  /** Raised by every change. Of a tool of the registry. */
+  /** Incremented by every change. Only tools of the registry have a version. */
   readonly version?: number | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface TypescriptSettings {
   readonly answerers?: Answerers | undefined;
   /** How long its calls wait for approval. */
   readonly expiresInMs?: number | undefined;
-  /** Middleware around its calls alone, inside that of the agent. The first is the outermost. */
+  /** Middleware around the calls of this tool only, inside the agent's middleware. The first is the outermost. */
   readonly middleware?: readonly MiddlewareConfig[] | undefined;
 }
 
@@ -104,7 +104,7 @@ function checkEntry(name: string, entry: unknown, path: readonly PropertyKey[]):
   if (!isObject(entry))
     return oneProblem(path, 'must be a tool: tool({ … }), { tool, visible } or a tool configuration.');
   if ('tool' in entry) return checkTypescript(name, entry, path, [...path, 'tool']);
-  // Tools of core and of the AI SDK have neither field: their code says what they do.
+  // Tools of core and of the AI SDK have neither field.
   if (!('executionType' in entry || 'execution' in entry)) return checkTypescript(name, { tool: entry }, path, path);
   return 'name' in entry && entry.name !== undefined && entry.name !== name
     ? oneProblem([...path, 'name'], `must equal its key "${name}". Leave it out.`)
@@ -135,7 +135,7 @@ function codeProblem(name: string, tool: AnyTool | AiSdkTool): string | undefine
     return 'must be a tool: tool({ description, inputSchema, execute }).';
   const isProviders = 'type' in tool && tool.type?.startsWith('provider') === true;
   if (tool.execute === undefined && !isProviders)
-    return 'has no execute, so nobody would run it. Add one, or configure it as a "space" or "external" tool.';
+    return 'has no execute function, so it cannot run. Add one, or configure it as a "space" or "external" tool.';
   try {
     mergeToolSets({ [name]: tool });
     return undefined;

@@ -12,11 +12,11 @@ export interface Settings {
   readonly databaseUrl: string | undefined;
   /** The first secret key. Without it the first start creates one and prints it once. */
   readonly secretKey: string | undefined;
-  /** Encrypts tokens of OAuth and the like in the database. Without it, the key is in the database too. */
+  /** Encrypts OAuth tokens and other secrets in the database. Without it, the encryption key is stored in the database too. */
   readonly encryptionKey: string | undefined;
-  /** How browsers reach the gateway, if not by its host and port. */
+  /** The URL under which browsers reach the gateway, if it differs from its host and port. */
   readonly publicUrl: string | undefined;
-  /** Addresses and ranges of the proxies whose word is taken for the address of a client. */
+  /** Addresses and ranges of the proxies that are trusted to report the client's address. */
   readonly trustedProxies: readonly string[];
   /** The model of agents that name none: `provider/model`, the name of a configured model, or `rehearsal`. */
   readonly model: string | undefined;

@@ -8,7 +8,7 @@ export interface SpaceSeed {
   /** The names of agents of the same configuration. */
   readonly agents?: readonly string[] | undefined;
   readonly people?: readonly PersonSeed[] | undefined;
-  /** Your own data. The studio offers `suggestions`, a list of sentences, in a space where nobody has said anything yet. */
+  /** Your own data. The studio offers `suggestions`, a list of sentences, in a space without messages. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ToolConfig } from './tool-config.ts';
 import { isInteractive } from './visibility.ts';
 
-/** A tool that asks a model of its own, with tools of its own. */
+/** A tool that runs a sub-agent, which has its own model and its own tools. */
 export interface SubAgentExecution {
   readonly agentConfig: SubAgentConfig;
   /** Whether the sub-agent is shown the conversation of the agent that calls it. */
@@ -17,7 +17,7 @@ export interface SubAgentConfig {
   /** Default: the model of the agent that calls it. */
   readonly model?: string | undefined;
   readonly instructions: string;
-  /** Names or ids of registered tools, or tools as data. It has no others. */
+  /** Names or ids of registered tools, or tools as data. The sub-agent has no other tools. */
   readonly tools?: readonly (string | ToolConfig)[] | undefined;
   readonly limits?:
     | { readonly maxSteps?: number | undefined; readonly tokensPerCycle?: number | undefined }
@@ -26,7 +26,7 @@ export interface SubAgentConfig {
 
 const count = z.int().min(1).max(1_000_000_000).optional();
 
-/** `toolSchema` checks the sub-agent's own tools. It is given, because it uses this schema itself. */
+/** `toolSchema` checks the sub-agent's own tools. It is a parameter because it uses this schema itself. */
 export function subAgentSchema(toolSchema: z.ZodType<ToolConfig>): z.ZodType<SubAgentExecution> {
   const tool = toolSchema.superRefine((config, ctx) => {
     if (waits(config)) ctx.addIssue({ code: 'custom', path: ['executionType'], message: WAITS });
@@ -52,9 +52,9 @@ export function subAgentSchema(toolSchema: z.ZodType<ToolConfig>): z.ZodType<Sub
 }
 
 const WAITS =
-  'is of no use to a sub-agent: calls of this tool wait for somebody, and a sub-agent ends with the call it runs in.';
+  'is of no use to a sub-agent: calls of this tool wait for an answer from outside, and a sub-agent ends with the call it runs in.';
 
-/** True if a call of the tool waits for somebody: a sub-agent cannot be woken by the answer. */
+/** True if a call of the tool waits for an answer from outside. The answer cannot wake a sub-agent. */
 export function waits(tool: Pick<ToolConfig, 'executionType' | 'execution' | 'approval'>): boolean {
   return isInteractive(tool) || tool.approval === true;
 }

@@ -1,4 +1,4 @@
-/** A text with places to be filled: with a value of the call's input, or with a secret of the environment. */
+/** A text with placeholders for values of the call's input and for secrets of the environment. */
 export type Template = readonly TemplatePart[];
 
 type TemplatePart = string | Placeholder;
@@ -6,11 +6,11 @@ type TemplatePart = string | Placeholder;
 export type Placeholder = { readonly input: readonly string[] } | { readonly env: string };
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}|\$\{([^{}]*)\}/g;
-// None of the signs that a URL is split at.
+// Excludes the characters at which a URL is split.
 const INPUT = /^\s*input((?:\.[^\s./?&#]+)*)\s*$/;
 const ENV = /^env\.([A-Za-z_]\w{0,127})$/;
 
-/** Reads `{{input.path}}` and `${env.NAME}`. Anything else in such brackets is a mistake, and throws a SyntaxError. */
+/** Reads `{{input.path}}` and `${env.NAME}`. Throws a SyntaxError for any other placeholder. */
 export function parseTemplate(text: string): Template {
   const parts: TemplatePart[] = [];
   let end = 0;

@@ -13,7 +13,7 @@ import { withoutPatterns } from './without-patterns.ts';
 const jsonObject = z.record(z.string(), z.unknown());
 const schemaObject: z.ZodType<JsonSchemaObject> = jsonObject.transform((schema, ctx) => {
   try {
-    // What is too large or too deep is not walked over by anything else.
+    // Checked first, so that no other code walks a schema that is too large or too deep.
     schemaSize(schema);
     return withoutPatterns(schema);
   } catch (error) {
@@ -30,10 +30,10 @@ export const answerersSchema: z.ZodType<Answerers> = z
     roles: z.array(z.string().min(1).max(200)).max(100).optional(),
   })
   .refine(({ entities = [], roles = [] }) => entities.length + roles.length > 0, {
-    error: 'must name somebody: with nobody named, nobody could answer. Leave it out to let every member answer.',
+    error: 'must name at least one role or entity. Leave it out to let every member answer.',
   });
 
-// Ten years: the time it runs out must still be a date.
+// Ten years, so that the time of expiry is still a valid date.
 export const expiresInMsSchema: z.ZodType<number> = z.int().min(1).max(315_576_000_000);
 
 export const toolMiddlewareSchema: z.ZodType<readonly MiddlewareConfig[]> = z.array(middlewareSchema).max(20);
@@ -93,13 +93,13 @@ function checkNested(execution: ToolExecution, ctx: AddIssue): ToolExecution {
   return execution;
 }
 
-/** Some write the display inside `execution`: it means the same there. */
+/** `display` may also be written inside `execution`, with the same meaning. */
 function liftDisplay(outer: ToolDisplay | undefined, inner: unknown, ctx: AddIssue): { display?: ToolDisplay } {
   if (inner === undefined) return outer === undefined ? {} : { display: outer };
   const parsed = displaySchema.safeParse(inner);
   if (parsed.success && outer === undefined) return { display: parsed.data };
   const message = parsed.success
-    ? 'is said twice: leave it out where display stands beside execution.'
+    ? 'is set twice: remove it, and keep display next to execution.'
     : 'must be { customUI: "the component\'s name" }.';
   ctx.addIssue({ code: 'custom', path: ['execution', 'display'], message });
   return {};

@@ -2,7 +2,7 @@ import type { JsonSchemaObject } from '@lastcall/core';
 import type { MiddlewareConfig } from './middleware-config.ts';
 import type { ExecutionType } from './visibility.ts';
 
-/** A tool as data. The registry holds it, or an agent's configuration inline. */
+/** A tool as data, in the registry or in an agent's configuration. */
 export interface ToolConfig {
   readonly name: string;
   readonly description: string;
@@ -17,14 +17,14 @@ export interface ToolConfig {
   readonly effects?: 'none' | 'session' | 'external' | undefined;
   readonly idempotent?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Each call waits until somebody approves it. */
+  /** Each call waits until a person approves it. */
   readonly approval?: boolean | undefined;
   readonly keepLatest?: string | undefined;
   /** How long a pending call waits for its answer. Without it, it waits for ever. */
   readonly expiresInMs?: number | undefined;
   /** Who may answer a pending call. Default: every member of the space that its card is in. */
   readonly answerers?: Answerers | undefined;
-  /** Middleware around its calls alone, inside that of the agent. The first is the outermost. */
+  /** Middleware around the calls of this tool only, inside the agent's middleware. The first is the outermost. */
   readonly middleware?: readonly MiddlewareConfig[] | undefined;
   /** The schema of an answer. Default: any JSON. */
   readonly resultSchema?: JsonSchemaObject | undefined;

@@ -24,7 +24,7 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
     case 'gateway':
       return inlineProblems(
         config,
-        'must be { url: … }, what the tool calls, { agentConfig: … }, a sub-agent, or { provider, model }, for images.',
+        'must be { url: … } to call a server, { agentConfig: … } to run a sub-agent, or { provider, model } to make images.',
       );
     case 'external':
       if (hasUrl(execution)) return httpProblems(config);
@@ -52,7 +52,7 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
         ? staticProblems(execution)
         : inlineProblems(
             config,
-            "must be { value: … }, the tool's answer, { url: … }, what it calls, { agentConfig: … }, a sub-agent, or { provider, model }, for images.",
+            'must be { value: … } to return a fixed value, { url: … } to call a server, { agentConfig: … } to run a sub-agent, or { provider, model } to make images.',
           );
   }
 }
@@ -61,7 +61,7 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
 function inlineProblems(config: ToolConfig, expected: string): readonly ProblemAt[] {
   const { execution = {} } = config;
   if (hasUrl(execution)) return httpProblems(config);
-  // Checked where it is read: see tool-config-schema.ts.
+  // The schema of a sub-agent has checked the rest: see tool-config-schema.ts.
   if (isSubAgent(execution)) return timeoutProblems(config);
   if (isImage(execution))
     return [...problemsIn(imageExecutionSchema, execution, ['execution']), ...timeoutProblems(config)];
@@ -78,7 +78,7 @@ function httpProblems(config: ToolConfig): readonly ProblemAt[] {
 
 function timeoutProblems({ execution, timeoutMs }: ToolConfig): readonly ProblemAt[] {
   if (execution?.timeout === undefined || timeoutMs === undefined) return [];
-  return [{ path: ['timeoutMs'], message: 'is said twice: leave it out where execution.timeout is given.' }];
+  return [{ path: ['timeoutMs'], message: 'is set twice: use either timeoutMs or execution.timeout.' }];
 }
 
 function staticProblems(execution: ToolExecution): readonly ProblemAt[] {
@@ -112,14 +112,13 @@ function visibilityProblems({ executionType, visible }: ToolConfig): readonly Pr
   return [
     {
       path: ['visible'],
-      message: 'must not be false for a "space" tool: nobody could see the call to answer it. Remove it.',
+      message: 'must not be false for a "space" tool: people must see the call to answer it. Remove it.',
     },
   ];
 }
 
 /**
- * Refuses settings of pending calls on a tool whose calls are never pending: they would do nothing, or not what was
- * meant.
+ * Refuses settings of pending calls on a tool whose calls are never pending: they would have no effect, or not the intended one.
  */
 function pendingProblems(config: ToolConfig): readonly ProblemAt[] {
   const waits = isInteractive(config);

@@ -1,4 +1,4 @@
-/** Where a tool runs: on the gateway, in a service, with a person in a space, or on the gateway and never shown. */
+/** Where a tool runs: on the gateway, in an external service, with a person in a space, or on the gateway without being shown. */
 export type ExecutionType = 'gateway' | 'external' | 'space' | 'internal';
 
 /**
@@ -12,7 +12,7 @@ export function isVisible(tool: {
   return tool.executionType !== 'internal' && (tool.visible ?? true);
 }
 
-/** True if somebody else answers the tool's calls later: `space` tools, and `external` ones without a URL. */
+/** True if the tool's calls are answered later from outside: `space` tools, and `external` ones without a URL. */
 export function isInteractive(tool: {
   readonly executionType: ExecutionType;
   readonly execution?: { readonly url?: unknown; readonly webhookUrl?: unknown } | undefined;
@@ -30,7 +30,7 @@ export function isImage(execution: { readonly provider?: unknown } | undefined):
   return execution?.provider !== undefined;
 }
 
-/** True if the tool runs a turn of its own. */
+/** True if the tool runs a sub-agent. */
 export function isSubAgent(execution: { readonly agentConfig?: unknown } | undefined): boolean {
   return execution?.agentConfig !== undefined;
 }

@@ -10,9 +10,9 @@ const SCHEMAS = new Set([
 type Schema = Record<string, unknown>;
 
 /**
- * The schema with its regular expressions moved into the descriptions, where a model reads them: everywhere that a schema can stand, and
- * wherever a reference leads. They are never run: one such as `^(a+)+$` takes minutes on a short text, and nothing else happens
- * meanwhile.
+ * The schema with its regular expressions moved into the descriptions, where a model reads them: in all subschemas, and in those
+ * that a reference points to. The gateway never runs them: one such as `^(a+)+$` takes minutes on a short text and blocks the
+ * process.
  */
 export function withoutPatterns(schema: JsonSchemaObject): JsonSchemaObject {
   const copy = structuredClone(schema);
@@ -28,7 +28,7 @@ function strip(schema: unknown, seen: Set<object>): void {
   const { pattern, patternProperties } = schema;
   if (typeof pattern === 'string')
     schema.description = [schema.description, `Pattern: ${pattern}`].filter(Boolean).join(' ');
-  // Names that a pattern allowed must not be refused now.
+  // Property names that a pattern allowed must still be allowed.
   if (patternProperties !== undefined) schema.additionalProperties = true;
   delete schema.pattern;
   delete schema.patternProperties;
@@ -41,7 +41,7 @@ function subschemas([keyword, value]: [string, unknown]): readonly unknown[] {
   return SCHEMAS.has(keyword) ? [value] : [];
 }
 
-/** Also those in what is no schema: another reference may lead there. */
+/** Includes references outside of schemas, since another reference may point there. */
 function refsIn(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
   const { $ref } = value as { readonly $ref?: unknown };

@@ -1,8 +1,8 @@
 import { LastcallError } from '@lastcall/core';
 
 /**
- * A request that cannot be done. HTTP answers with `status` and `{ error: { code, message, details } }`; a tool call
- * fails with the message.
+ * A request that is refused. HTTP responds with `status` and `{ error: { code, message, details } }`; a tool call fails with the
+ * message.
  */
 export class ApiError extends LastcallError {
   override readonly name: string = 'ApiError';
@@ -26,12 +26,12 @@ export class ApiError extends LastcallError {
 
 export type ApiStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 410 | 413 | 415 | 422 | 429 | 502 | 503;
 
-/** Also used for what the caller must not know of, so that they cannot tell that it exists. */
+/** Also used for things that the caller must not see, so that they cannot tell that these exist. */
 export function notFound(what: string, id: string): ApiError {
   return new ApiError(404, 'not_found', `There is no ${what} "${id}".`);
 }
 
-/** For `catch`: what was not found is undefined. Everything else is thrown on. */
+/** For `catch`: returns undefined for "not found". Every other error is rethrown. */
 export function ifNotFound(error: unknown): undefined {
   if (!(error instanceof ApiError) || error.status !== 404) throw error;
 }

@@ -1,9 +1,8 @@
 import { replaceTag } from '../telemetry/hide-tag.ts';
 
 /**
- * JSON values, one per line, between tags that carry an id which no outsider knows. No content can imitate a line or a
- * tag, even if its author knows the id: a value contains no line break, no "<" and not the id, because all three are
- * escaped.
+ * JSON values, one per line, between tags that contain an id which outsiders do not know. No content can imitate a line or a tag,
+ * even if its author knows the id: a value contains no line break, no "<" and not the id, because all three are escaped.
  */
 export interface Frame {
   /** The kind of content, e.g. `inbox`. */
@@ -21,7 +20,7 @@ export function renderFrame({ name, tag, attributes = {}, lines }: Frame): strin
 }
 
 /**
- * Parses what `renderFrame` made. Returns undefined if the text is not exactly that: a frame inside other text does not
+ * Parses a text that `renderFrame` wrote. Returns undefined if the text is not exactly that: a frame inside other text does not
  * count.
  */
 export function parseFrame(text: string, name: string, tag: string): Frame | undefined {

@@ -1,8 +1,8 @@
 import { randomFillSync } from 'node:crypto';
 
 /**
- * Creates a UUID of version 7: random, but sorted by time, so that new rows are neighbours in an index. Those of one millisecond
- * are counted: what one transaction creates is listed in its order.
+ * Creates a UUID of version 7: random, but sorted by time, so that new rows are neighbours in an index. Ids of the same
+ * millisecond are counted up, so that rows of one transaction are listed in the order of their creation.
  */
 export function newId(now: number = Date.now()): string {
   const at = nextRandom();
@@ -22,7 +22,10 @@ let used = random.length;
 let countedMs = 0;
 let count = 0;
 
-/** Begins anywhere in the lower half, so that there is room to count. More than fit begin again: they are random enough. */
+/**
+ * Begins at a random number in the lower half, so that there is room to count. If the counter overflows, it begins again: the ids
+ * are random enough.
+ */
 function nextCount(now: number, drawn: number): number {
   count = now === countedMs ? (count + 1) & 0xfff : drawn & 0x7ff;
   countedMs = now;

@@ -7,7 +7,10 @@ import { fireDuePlans } from './plans/fire-due-plans.ts';
 import { sweepRequestTexts } from './runs/sweep-request-texts.ts';
 import { sweepStreams } from './streams/sweep-streams.ts';
 
-/** The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events, contexts, texts and gone tools. */
+/**
+ * The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events, contexts, texts and
+ * unlisted tools.
+ */
 export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[] {
   return [
     () => fireDuePlans(services),

@@ -1,5 +1,5 @@
-// The door of @lastcall/gateway/internal, for the command line. No version covers it: a name here may change or go with
-// any release, so nobody else should import it.
+// The exports of @lastcall/gateway/internal, for the command line. They are not covered by semantic versioning: any release may
+// change or remove a name, so do not import it from other packages.
 export { checkConfig } from '../config/check-config.ts';
 export type { Config } from '../config/config.ts';
 export { loadConfig } from '../config/load-config.ts';

@@ -3,9 +3,9 @@ import { loadProvider, PROVIDERS, type Provider } from './provider-package.ts';
 /** The model of agents that name none, and why it is that one. */
 export interface DefaultModel {
   readonly name: string;
-  /** Half a sentence that follows the name. */
+  /** The reason, as a phrase that follows the name. */
   readonly why: string;
-  /** What keeps a better model from being used, with the command that mends it. */
+  /** Why a better model is not used, with the command that fixes it. */
   readonly problem?: string | undefined;
 }
 

@@ -8,8 +8,8 @@ import type {
 import { estimateTokens, jsonLength, toTokens } from '../domain/consciousness/estimate-tokens.ts';
 
 /**
- * A model whose replies always have a number of tokens: what the server counted, or an estimate where it counted nothing. Limits of
- * tokens, and costs, would otherwise do nothing with such a server.
+ * A model whose replies always have a token count: the server's, or an estimate if the server counted nothing. Otherwise token
+ * limits and costs would have no effect with such a server.
  */
 export function withEstimatedUsage(model: LanguageModelV4): LanguageModelV4 {
   return {

@@ -8,7 +8,7 @@ export interface ImageModelOptions {
   /** The base URL of `openai-compatible`. */
   readonly modelUrl: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The guarded way out. Providers also load images from URLs that a server names. */
+  /** The fetch that enforces the egress rules. Providers also load images from URLs that a server names. */
   readonly fetch: typeof globalThis.fetch;
 }
 

@@ -6,10 +6,7 @@ import { keyOf, loadProvider, PROVIDERS } from './provider-package.ts';
 import { rehearsalModel } from './rehearsal/rehearsal-model.ts';
 
 export interface ModelOptions {
-  /**
-   * The model of agents that name none. Without it, that of the provider whose key is in the environment, or the
-   * rehearsal.
-   */
+  /** The model of agents that name none. Default: the model of the provider whose key is in the environment, or the rehearsal. */
   readonly model: string | undefined;
   /** The base URL of `openai-compatible/<model>`. */
   readonly modelUrl: string | undefined;
@@ -23,7 +20,7 @@ export interface ModelFinder {
   find(name: string | undefined): Promise<LanguageModelV4>;
   /** The model of agents that name none. */
   readonly default: Promise<DefaultModel>;
-  /** Why these models cannot work, one sentence each. Undefined stands for the default. */
+  /** Why these models cannot work, one sentence each. Undefined means the default model. */
   problems(names: readonly (string | undefined)[]): Promise<readonly string[]>;
 }
 
@@ -82,7 +79,7 @@ async function openAiCompatible(
   const provider = createOpenAICompatible({
     name: 'openai-compatible',
     baseURL: modelUrl,
-    // Without it, servers of this protocol count no tokens of a streamed reply.
+    // Without this option, servers of this protocol do not count the tokens of a streamed reply.
     includeUsage: true,
     ...(apiKey === undefined ? {} : { apiKey }),
   });

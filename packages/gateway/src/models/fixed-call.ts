@@ -7,8 +7,8 @@ export interface FixedCall {
 }
 
 /**
- * Stands in for a model where the one call is given: the turn runs, waits and is stored like any other, and no model is asked. Once the
- * call is in the conversation, the reply is a text that ends the turn.
+ * Replaces the model if the one call is given: the turn runs, waits and is stored like any other, but no model is called. Once
+ * the call is in the conversation, the reply is a text that ends the turn.
  */
 export function fixedCall({ toolName, input }: FixedCall): LanguageModelV4 {
   const call = reply('tool-calls', {

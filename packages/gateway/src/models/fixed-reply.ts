@@ -1,7 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import { streamResult } from '@lastcall/core/internal';
 
-/** Stands in for a model where the reply is given: the turn runs and is stored like any other, and no model is asked. */
+/** Replaces the model if the reply is given: the turn runs and is stored like any other, but no model is called. */
 export function fixedReply(text: string): LanguageModelV4 {
   const reply: LanguageModelV4GenerateResult = {
     content: [{ type: 'text', text }],

@@ -5,11 +5,14 @@ import { PROVIDERS } from './provider-package.ts';
 export interface ListedModel {
   readonly name: string;
   readonly usable: boolean;
-  /** What is missing, with the command that mends it. */
+  /** What is missing, with the command that fixes it. */
   readonly why?: string;
 }
 
-/** The default first, then those of the configuration, one of each provider, and the rehearsal. Nothing is asked over the network. */
+/**
+ * Lists the default first, then the models of the configuration, one of each provider, and the rehearsal. It sends nothing over
+ * the network.
+ */
 export async function listModels(finder: ModelFinder, configured: readonly string[]): Promise<readonly ListedModel[]> {
   const { name } = await finder.default;
   const ofProviders = Object.entries(PROVIDERS).map(([provider, { defaultModel }]) => `${provider}/${defaultModel}`);
@@ -26,7 +29,7 @@ async function tryModel({ find }: ModelFinder, name: string): Promise<ListedMode
   }
 }
 
-/** How to get from the rehearsal to a model that thinks. */
+/** Explains how to replace the rehearsal with a real model. */
 export function howToSetModel(): string {
   const [first] = Object.values(PROVIDERS);
   const keys = Object.values(PROVIDERS).map(({ key }) => key);

@@ -13,7 +13,7 @@ export class CycleActivity {
   readonly #tag: string;
   readonly #ids: { readonly agent: string; readonly agentId: string; readonly runId: string; readonly cycle: number };
   readonly #startedAt = performance.now();
-  /** How many calls ended in which way. */
+  /** The number of calls by outcome. */
   readonly #calls: Record<string, number> = {};
 
   constructor(logger: Logger, { runId, number, agent }: ObservedCycle) {
@@ -51,5 +51,5 @@ export class CycleActivity {
   }
 }
 
-/** A log line is to be read at a glance. The transcript has the rest. */
+/** Longer texts are cut, so that a log line can be read at a glance. The transcript has the rest. */
 const LONGEST = 500;

@@ -18,15 +18,15 @@ export function guardMessage(message: LanguageModelV4Message, guard: FrameGuard)
   if (message.role === 'system')
     return message.content.startsWith(instructions) ? message : { ...message, content: hideTag(message.content, tag) };
   const content = (message.content as Part[]).map((part) =>
-    // A copy: a tool that changes the messages it is shown cannot change what was guarded.
+    // The part is copied, so that a tool that changes the messages it is shown cannot change what was guarded.
     message.role === 'user' && part.type === 'text' && isFrame(part.text) ? { ...part } : { ...guardPart(part, tag) },
   );
   return { ...message, content } as LanguageModelV4Message;
 }
 
 /**
- * Reasoning is left as it is: providers sign it and refuse changed reasoning, and nobody but the model writes it. Every cycle guards
- * the whole history, so what most parts are, plain texts and results, takes a short way.
+ * Reasoning is left unchanged: only the model writes it, and providers sign it and refuse changed reasoning. Every cycle guards
+ * the whole history, so plain texts and results, which most parts are, take a fast path.
  */
 function guardPart(part: Part, tag: string): Part {
   if (part.type === 'reasoning' || part.type === 'reasoning-file') return part;
@@ -38,7 +38,7 @@ function guardPart(part: Part, tag: string): Part {
 
 type PlainPart = Extract<Part, { type: 'text' | 'tool-result' }>;
 
-/** A text, or a result that is one, with no other field where a tag could be. */
+/** True for a text, or a result that is a text, without any other field that could contain a tag. */
 function isPlain(part: Part): part is PlainPart {
   if (part.type === 'text') return fieldsOf(part) === 2;
   if (part.type !== 'tool-result' || fieldsOf(part) !== 4) return false;

@@ -11,7 +11,10 @@ export function hideTag(text: string, tag: string): string {
   return replaceTag(text, tag, () => HIDDEN);
 }
 
-/** True if the text may contain the tag. Nearly none does, and to see that needs no pattern, of which each agent has its own. */
+/**
+ * True if the text may contain the tag. Nearly no text does, and this check needs no regular expression, of which there would be
+ * one per agent.
+ */
 export function hasTag(text: string, tag: string): boolean {
   return text.length >= tag.length && text.toLowerCase().includes(tag.toLowerCase());
 }
@@ -48,7 +51,7 @@ function tagPattern(tag: string): RegExp {
 
 const patterns = new LRUCache<string, RegExp>({ max: 1_000, memoMethod: (tag) => new RegExp(tag, 'gi') });
 
-// Matches any agent's tag behind the names of our frames. For places that know no agent, such as a log.
+// Matches any agent's tag behind the names of our frames. Used where the agent is not known, such as in a log.
 const FRAME_ID = /\b(inbox|situation|summary|transcript|caller)-[0-9a-f]{24}\b/gi;
 
 /** Replaces the tags of all agents' frames. */

@@ -3,7 +3,7 @@ import { secretPattern } from './secret-pattern.ts';
 
 export const REDACTED = '[redacted]';
 
-/** The secrets of this process by their values. They are removed from whatever leaves it or is stored. */
+/** The values of this process's secrets. They are removed from everything that is sent or stored. */
 export class KnownSecrets {
   readonly #values = new Set<string>();
   #patterns: readonly RegExp[] = [];
@@ -12,7 +12,7 @@ export class KnownSecrets {
     this.add(...values);
   }
 
-  /** A value that was replaced stays known: what was echoed once may be repeated later. */
+  /** The old value of a secret stays known: a server that repeated it once may repeat it later. */
   add(...values: readonly string[]): void {
     const added = values.filter((value) => value !== '' && !this.#values.has(value));
     if (added.length === 0) return;

@@ -3,9 +3,8 @@ import { Writable } from 'node:stream';
 import type { Logger } from '@lastcall/core';
 
 /**
- * Turns everything that a process prints beside its log into lines of the log: the console, which
- * third-party tools write to, Node's warnings, and the unhandled error that ends the process. So the output is one JSON
- * object per line.
+ * Writes everything else that a process prints to the log: the console, which third-party tools write to, Node's warnings, and
+ * the unhandled error that ends the process. So the output is one JSON object per line.
  */
 export function logProcess(logger: Logger): void {
   globalThis.console = new Console({
@@ -14,11 +13,11 @@ export function logProcess(logger: Logger): void {
   });
   // Node's own listener would print them as plain text.
   process.removeAllListeners('warning').on('warning', (warning) => {
-    // Node 22 warns of SQLite and of type stripping, which the gateway rests on.
-    if (warning.name !== 'ExperimentalWarning') logger.warn('Node warns.', warning);
+    // Node 22 warns about SQLite and type stripping, which the gateway relies on.
+    if (warning.name !== 'ExperimentalWarning') logger.warn('Warning from Node.', warning);
   });
   process.on('uncaughtException', (error) => {
-    logger.error('The gateway ends: an error was not handled.', error);
+    logger.error('The gateway stops because of an unhandled error.', error);
     process.exit(1);
   });
 }

@@ -10,7 +10,7 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream;
   /** Default: removes everything that looks like a secret. */
   readonly redact?: Redact;
-  /** Whether the line of a message has its text. Default false: conversations do not belong in the log of a server. */
+  /** Whether log lines about messages contain their text. Default false: conversations do not belong in the log of a server. */
   readonly texts?: boolean;
 }
 
@@ -31,7 +31,7 @@ export function createLogger({
   const write =
     (method: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, details?: unknown): void => {
-      // What nobody will read is not searched for secrets either.
+      // Lines below the log level are not searched for secrets.
       if (!sink.isLevelEnabled(method)) return;
       if (details === undefined) sink[method](redact(message));
       else sink[method]({ details: toLoggable(texts ? details : withoutText(details), redact) }, redact(message));

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** The metrics of one gateway, in a registry of its own: two gateways in one process must not mix. */
+/** The metrics of one gateway. Each gateway has its own registry, so that two gateways in one process do not mix. */
 export interface Metrics {
   /** Returns the text of `/metrics`. */
   render(): Promise<string>;
@@ -28,7 +28,7 @@ export function createMetrics(): Metrics {
   const registers = [registry];
   const requests = new Histogram({
     name: 'lastcall_http_request_seconds',
-    help: 'HTTP requests by route and status, until the answer began.',
+    help: 'HTTP requests by route and status, until the response began.',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers,
@@ -49,7 +49,7 @@ export function createMetrics(): Metrics {
   });
   const tokens = new Counter({
     name: 'lastcall_tokens_total',
-    help: 'Tokens that models took and gave.',
+    help: 'Tokens that models read and wrote.',
     labelNames: ['model', 'direction'],
     registers,
   });
@@ -62,7 +62,7 @@ export function createMetrics(): Metrics {
   const open = new Gauge({ name: 'lastcall_open_streams', help: 'Streams open now.', registers });
   const closed = new Counter({
     name: 'lastcall_streams_closed_total',
-    help: 'Streams that ended, by why.',
+    help: 'Streams that ended, by reason.',
     labelNames: ['why'],
     registers,
   });

@@ -26,7 +26,7 @@ export function traceCycle(model: string): readonly Middleware[] {
 
 export interface CountedBy {
   readonly model: string;
-  /** The label of a call: there is no end to the names that callers and models invent. */
+  /** The metric label of a call. It is not the tool's name itself, because callers and models can invent any number of names. */
   readonly labelOf: (toolName: string) => string;
 }
 

@@ -13,7 +13,7 @@ export function createRedact(secrets: KnownSecrets = new KnownSecrets()): Redact
 }
 
 const SECRET_NAME = /(_KEY|_TOKEN|_SECRET|_PASSWORD)$/;
-/** A shorter value of a variable that merely sounds like a secret is a word that occurs in many texts. */
+/** A shorter value of a variable that is only named like a secret is too likely to be an ordinary word. */
 const SHORTEST_GUESSED = 8;
 
 /** The environment's values that are secrets: those that the configuration names, and those whose names suggest it. */
@@ -28,7 +28,7 @@ export function secretValues(
   ];
 }
 
-/** A shorter one could not be told from other text, so nothing uses it: see `Secrets`. */
+/** Shorter secrets are refused, because they could not be told from other text: see `Secrets`. */
 export const SHORTEST_SECRET = 4;
 
 function isAtLeast(value: string | undefined, length: number): value is string {

@@ -1,6 +1,6 @@
 /**
- * Replaces every text of a value: in lists, objects, names of fields and errors. Returns the same value if nothing was
- * replaced, so that what is shared stays shared.
+ * Replaces every text of a value: in lists, objects, names of fields and errors. Returns the same value if nothing was replaced,
+ * so that shared values stay shared.
  */
 export function replaceTexts<T>(value: T, replace: ReplaceText): T {
   return replaceIn(value, replace) as T;
@@ -8,7 +8,7 @@ export function replaceTexts<T>(value: T, replace: ReplaceText): T {
 
 export interface ReplaceText {
   (text: string): string;
-  /** What becomes of a number, which may be a text in disguise. Default: it stays. */
+  /** Replaces a number, which may be a secret made of digits. Default: numbers stay. */
   readonly number?: (value: number) => unknown;
 }
 
@@ -36,7 +36,7 @@ function replaceFields(
   replace: ReplaceText,
 ): Readonly<Record<string, unknown>> {
   const keys = Object.keys(fields);
-  // Nearly always nothing is replaced: then nothing is copied.
+  // Usually nothing is replaced, and then nothing is copied.
   let replaced: [string, unknown][] | undefined;
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] as string;
@@ -49,7 +49,7 @@ function replaceFields(
   return replaced === undefined ? fields : Object.fromEntries(replaced);
 }
 
-/** Copies what a log reads of the error, because whoever threw it may still use it. */
+/** Copies the fields of the error that a log reads, because the code that threw it may still use it. */
 function replaceInError(error: Error, replace: ReplaceText): Error {
   const { name, message, stack, cause, code } = error as Error & { code?: unknown };
   const visible = { name, message, stack, cause, code };

@@ -1,6 +1,6 @@
 /**
- * Matches a secret in every form that a server usually repeats it in: plain, percent-encoded, escaped for JSON or HTML,
- * in any mixture of these; in base64, whatever stands before it, also url-safe or wrapped; in hexadecimal digits.
+ * Matches a secret in every form that a server usually repeats it in: plain, percent-encoded, escaped for JSON or HTML, in any
+ * mixture of these; in base64 at any offset, also url-safe or wrapped; in hexadecimal digits.
  */
 export function secretPattern(secret: string): RegExp {
   const bytes = new TextEncoder().encode(secret);
@@ -42,7 +42,7 @@ function characterForms(character: string, backslashes: string): string {
   if (short !== undefined) forms.push(`${backslashes}${short}`);
   const entity = ENTITIES[character];
   if (entity !== undefined) forms.push(entity);
-  // In forms that a browser sends.
+  // HTML forms encode a space as a plus sign.
   if (character === ' ') forms.push('\\+');
   return `(?:${forms.join('|')})`;
 }

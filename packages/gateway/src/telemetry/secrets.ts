@@ -2,15 +2,15 @@ import { LastcallError } from '@lastcall/core';
 import type { KnownSecrets } from './known-secrets.ts';
 import { SHORTEST_SECRET } from './redact.ts';
 
-/** What `${env.NAME}` may read. */
+/** The secrets that `${env.NAME}` may read. */
 export interface Secrets {
-  /** The value as it is now. Throws for a name that is not on the list, is not set, or could not be kept secret. */
+  /** The current value. Throws for a name that is not on the list, is not set, or could not be kept secret. */
   read(name: string): string;
-  /** Removes what was read from texts. */
+  /** The values that were read, to remove them from texts. */
   readonly known: KnownSecrets;
 }
 
-/** The values of the environment whose names the gateway's `secrets` list has. */
+/** Reads the environment variables that the gateway's `secrets` list names. */
 export function createSecrets(options: {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly names: readonly string[];

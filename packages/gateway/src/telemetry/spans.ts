@@ -22,8 +22,8 @@ export interface SpanSubject {
 }
 
 /**
- * Runs `work` in a span named by the GenAI conventions, e.g. `chat gpt-x`. The span ends with the work; an error is
- * recorded and thrown on. Without an OpenTelemetry SDK in the process this costs next to nothing.
+ * Runs `work` in a span named by the GenAI conventions, e.g. `chat gpt-x`. The span ends with the work; an error is recorded and
+ * rethrown. Without an OpenTelemetry SDK in the process this costs next to nothing.
  */
 export async function inSpan<T>(
   { operation, subject, attributes = {} }: SpanSubject,

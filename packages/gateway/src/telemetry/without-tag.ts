@@ -1,7 +1,7 @@
 import type { Logger } from '@lastcall/core';
 import { hideTag, hideTagIn } from './hide-tag.ts';
 
-/** A logger for one agent's turn that replaces the agent's frame tag: whoever can read a log must not learn it. */
+/** A logger for one agent's turn that replaces the agent's frame tag: people who can read a log must not learn it. */
 export function withoutTag(logger: Logger, tag: string): Logger {
   const write =
     (level: keyof Logger) =>

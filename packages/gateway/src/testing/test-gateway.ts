@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { createGateway, type GatewayOptions } from '../gateway.ts';
 
-/** Everything that `createGateway` takes. What you leave out gets a default that suits a test. */
+/** The options of `createGateway`. Options that are left out have defaults that suit a test. */
 export interface TestGatewayOptions extends Omit<GatewayOptions, 'model'> {
   /** The model of agents that name none: a name, or a model such as `scriptedModel([…])`. Default `rehearsal`. */
   readonly model?: string | LanguageModelV4 | undefined;
@@ -23,7 +23,7 @@ export interface TestGateway extends AsyncDisposable {
   /** The folder of its database. */
   readonly home: string;
   readonly secretKey: string;
-  /** Sends a request with the secret key and returns the JSON of the answer, an error's too. */
+  /** Sends a request with the secret key and returns the JSON of the response, also if it is an error. */
   // biome-ignore lint/suspicious/noExplicitAny: a test asserts on the fields it reads; `unknown` would need a cast each.
   api(path: string, body?: object, request?: ApiRequest): Promise<any>;
   /** Like `api`, but returns the whole response: for statuses, headers and streams. */
@@ -44,7 +44,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       port: 0,
       env: {},
       logLevel: 'silent',
-      // A test has no power cut to survive.
+      // Tests do not have to survive a power cut.
       synchronous: 'NORMAL',
       ...others,
       ...modelOf(model, others.models),
@@ -63,7 +63,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   }
 }
 
-/** A folder of the caller's own stays: a second gateway may go on where the first stopped. */
+/** A folder that the caller passes is not removed: a second gateway may continue where the first stopped. */
 async function homeOf(own: string | undefined): Promise<{ home: string; removeHome: () => Promise<void> }> {
   if (own !== undefined) return { home: own, removeHome: async () => {} };
   const home = await mkdtemp(join(tmpdir(), 'lastcall-test-'));

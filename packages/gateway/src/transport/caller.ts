@@ -20,7 +20,7 @@ export type Caller =
 export interface SessionCaller {
   readonly kind: 'session';
   readonly sessionId: string;
-  /** Empty where they do not allow the operation: then it acts as its person alone. */
+  /** Empty if they do not allow the operation: then the session acts only as its person. */
   readonly scopes: readonly Scope[];
   readonly entityId: string | undefined;
   readonly keyId: string | undefined;
@@ -38,7 +38,7 @@ export function limitedTo(caller: Caller): string | undefined {
   return caller.kind === 'session' && caller.scopes.length === 0 ? caller.entityId : undefined;
 }
 
-/** True if a caller who was authenticated earlier still would be: the key is not revoked, the token not expired. */
+/** True if a caller who was authenticated earlier is still valid: the key is not revoked and the token has not expired. */
 export async function isStillValid(db: Kysely<Tables>, caller: Caller): Promise<boolean> {
   switch (caller.kind) {
     case 'nobody':

@@ -3,11 +3,11 @@ import { type Caller, limitedTo } from './caller.ts';
 
 /** Room for one stream, for one request that waits for a run, or for one body that is being read. */
 export interface Place {
-  /** Gives it back. A second time changes nothing. */
+  /** Releases the place. Calling it again has no effect. */
   release(): void;
 }
 
-/** Who takes a place. Without an address, as in memory, only the caller is counted. */
+/** The holder of a place. Without an address, as in memory, only the caller is counted. */
 export interface Holder {
   readonly caller: Caller;
   readonly address: string;
@@ -15,15 +15,15 @@ export interface Holder {
 
 export interface PlacesOptions {
   readonly limits: Readonly<Record<Share, number>>;
-  /** Makes the error: which share is used up, and what to do. */
+  /** Creates the error, which says which share is used up and what to do. */
   readonly refuse: (share: Share, limit: number) => ApiError;
 }
 
 export type Share = 'gateway' | 'caller' | 'address';
 
 /**
- * A limited number of places. One caller and one address get a share of them, so that neither can use up the rest. Only holders are
- * remembered, so it never holds more than there are places.
+ * A limited number of places. One caller and one address get a share of them, so that neither can use up the rest. Only current
+ * holders are stored, so there are never more entries than places.
  */
 export class Places {
   readonly #options: PlacesOptions;
@@ -68,7 +68,7 @@ interface Named {
   readonly name: string;
 }
 
-/** Narrowest first: a caller who has used up the caller's share reads that, and not that the gateway is full. */
+/** The narrowest share comes first, so that a caller who has used up their own share does not read that the gateway is full. */
 function namesOf({ caller, address }: Holder): readonly Named[] {
   const id = shareOf(caller);
   return [
@@ -78,7 +78,7 @@ function namesOf({ caller, address }: Holder): readonly Named[] {
   ];
 }
 
-/** All tokens and sessions of a person are one caller, and so are a key and the operators who signed in with it. */
+/** All tokens and sessions of a person count as one caller, and so do a key and the operators who signed in with it. */
 function shareOf(caller: Caller): string | undefined {
   const entityId = limitedTo(caller);
   if (entityId !== undefined) return `entity ${entityId}`;

@@ -139,7 +139,7 @@ describeWorlds('requests that wait for their runs', (open) => {
       const { items } = await api.done<{ items: { id: string }[] }>('GET', `/api/runs?agentId=${agent}`);
       const runId = items[0]?.id ?? '';
       expect([status, body.error.code]).toEqual([403, 'access_ended']);
-      expect(body.error.message).toContain(`Run ${runId} goes on`);
+      expect(body.error.message).toContain(`Run ${runId} continues`);
       if (path.startsWith('/v1')) expect(headers.get('x-should-retry')).toBe('false');
       finish();
       await world.idle();

@@ -29,7 +29,7 @@ describe('the MCP servers of an agent', () => {
     const config = { name: 'A', instructions: '', mcpServers: [http] };
     expect(check(agentConfigSchema, config)).toMatchObject({ ok: true, value: { mcp: { servers: [http] } } });
     const twice = check(agentConfigSchema, { ...config, mcp: { servers: [http] } });
-    expect(twice).toMatchObject({ problems: [{ path: 'mcpServers', message: expect.stringContaining('said twice') }] });
+    expect(twice).toMatchObject({ problems: [{ path: 'mcpServers', message: expect.stringContaining('set twice') }] });
   });
 
   test.each([

@@ -74,7 +74,7 @@ describe('a tool as data', () => {
     expect(parsed({ ...confirm, execution: { display } })).toMatchObject({ display });
     expect(parsed({ ...confirm, execution: { display } })).not.toHaveProperty('execution');
     expect(problems({ ...confirm, display, execution: { display } })).toEqual([
-      expect.stringMatching(/^execution\.display is said twice/),
+      expect.stringMatching(/^execution\.display is set twice/),
     ]);
     expect(problems({ ...confirm, execution: { display: 'x' } })).toEqual([
       expect.stringMatching(/^execution\.display must be/),
@@ -108,7 +108,7 @@ describe('a tool as data', () => {
     ['a time that is none', { ...confirm, timeoutMs: 0 }, /^timeoutMs must be 1 or more/],
     ['a time beyond dates', { ...confirm, expiresInMs: 9e15 }, /^expiresInMs must be 315576000000 or less/],
     ['half a millisecond', { ...confirm, expiresInMs: 1.5 }, /^expiresInMs must be a whole number/],
-    ['answerers that name nobody', { ...confirm, answerers: { roles: [] } }, /^answerers must name somebody/],
+    ['answerers that name nobody', { ...confirm, answerers: { roles: [] } }, /^answerers must name at least one/],
     ['a role that is no text', { ...confirm, answerers: { roles: [1] } }, /^answerers\.roles\[0\] must be a string/],
     ['no tool at all', null, /^ must be an object, not null/],
   ])('[X1] %s is refused with its path', (_what, config, expected) => {
@@ -146,9 +146,9 @@ describe('a tool as data', () => {
     ['url', 'https://a.test/${API_KEY}', /unknown placeholder/],
     ['method', 'TRACE', /must be "GET", /],
     ['headers.Host', { Host: 'b.test' }, /the gateway sets it/],
-    ['headers["a b"]', { 'a b': 'x' }, /is not the name of a header/],
-    ['headers["a{{input.x}}"]', { 'a{{input.x}}': 'x' }, /is not the name of a header/],
-    ['headers["X-a"]', { 'x-A': '1', 'X-a': '2' }, /is there twice/],
+    ['headers["a b"]', { 'a b': 'x' }, /is not a valid header name/],
+    ['headers["a{{input.x}}"]', { 'a{{input.x}}': 'x' }, /is not a valid header name/],
+    ['headers["X-a"]', { 'x-A': '1', 'X-a': '2' }, /is set twice/],
     ['headers.a', { a: '${env.a-b}' }, /unknown placeholder/],
     ['headers.a', { a: 1 }, /must be a string/],
     ['body.a[0].b', { a: [{ b: '{{x}}' }] }, /unknown placeholder/],
@@ -185,7 +185,7 @@ describe('a tool as data', () => {
       expect.stringMatching(/^execution\.body is not sent with GET/),
     ]);
     expect(problems({ ...(http({ timeout: 5 }) as object), timeoutMs: 5 })).toEqual([
-      expect.stringMatching(/^timeoutMs is said twice/),
+      expect.stringMatching(/^timeoutMs is set twice/),
     ]);
   });
 

@@ -85,7 +85,7 @@ describe.each(databases)('an output over its limit on $kind', ({ create }) => {
     expect(Buffer.byteLength(shown)).toBeGreaterThan(outputBytes - 4);
     expect(marker).toContain(`the first ${shown.length} of ${LARGE.length} characters`);
     expect(marker).toContain(
-      `kept as ${await idOf(one, given)}: read_output gives it back, from offset ${shown.length} on`,
+      `stored as ${await idOf(one, given)}: use read_output with offset ${shown.length} to read on`,
     );
     expect(said?.text).toBe('small');
   });
@@ -195,7 +195,7 @@ describe.each(databases)('an output over its limit on $kind', ({ create }) => {
     expect(shown?.text).toMatch(
       /^Here it is\.\n\[output cut: the first 11 of \d+ characters are shown\. Files left out: image\/png\./,
     );
-    expect(refused?.text).toMatch(/^no z+\n\[output cut: .* read_output gives it back, from offset \d+ on\]$/);
+    expect(refused?.text).toMatch(/^no z+\n\[output cut: .* use read_output with offset \d+ to read on\]$/);
     expect(told?.text).toBe('Told.');
     const events = await one.events(spaceChannel(space));
     const progress = events.find(({ type }) => type === 'tool-call.progress')?.payload as { value: string };
@@ -223,7 +223,7 @@ describe.each(databases)('an output over its limit on $kind', ({ create }) => {
     const [told] = resultsOf(model.requests.at(-1) as never);
     const [callId, text] = [await idOf(one, told), told?.text ?? ''];
     expect(runs).toBe(1);
-    expect(text).toMatch(/\n\[output dropped: The tool ran and succeeded, .* cannot be read back\]$/);
+    expect(text).toMatch(/\n\[output dropped: The tool ran and succeeded, .* cannot be read\]$/);
     const kept = await wholeOf(one, callId);
     expect(JSON.stringify(kept).length).toBeLessThan(4 * outputBytes);
     expect(kept.text).toBe(text);
@@ -257,7 +257,7 @@ describe.each(databases)('an output over its limit on $kind', ({ create }) => {
     await one.idle();
     await one.say(space, ada, 'On');
     await one.idle();
-    expect(JSON.stringify(model.requests.at(-1)?.prompt)).toContain(`(${LARGE.length} characters): read_output`);
+    expect(JSON.stringify(model.requests.at(-1)?.prompt)).toContain(`(${LARGE.length} characters): use read_output`);
   });
 
   test('[G61] within the limit nothing is cut, also where the value is large and its text is not', async () => {

@@ -61,7 +61,7 @@ describeMcpServer('the MCP server offers agents', ({ start, connect }) => {
     expect(second.structuredContent).toMatchObject({ response: 'You are Ada.', context_id });
     expect(textsOf(model.requests.at(-1)?.prompt ?? [])).toEqual(['I am Ada.', 'Who am I?']);
     const wrong = await client.callTool({ name: toolName, arguments: { message: 7 } });
-    expect(wrong).toMatchObject({ isError: true, content: [{ text: 'message must be a text.' }] });
+    expect(wrong).toMatchObject({ isError: true, content: [{ text: 'message must be a text that is not empty.' }] });
   });
 
   test.each(ERAS)(

@@ -124,7 +124,7 @@ describeMcpServer('MCP clients that come back', ({ start, connect }) => {
     await gateway.request(`/api/keys/${id}`, undefined, { method: 'DELETE' });
     runs[0]?.finish();
     const { items } = await gateway.api('/api/runs');
-    const text = `The key was revoked. Run ${items[0].id} is stored, and goes on or has ended. Do not repeat the call.`;
+    const text = `The key was revoked. Run ${items[0].id} is stored, and continues or has ended. Do not repeat the call.`;
     expect(await calling).toMatchObject({ isError: true, content: [{ text }] });
   });
 

@@ -66,7 +66,9 @@ describe('what stops a start is one sentence with what to do', { concurrent: tru
     await using site = await openSite({ decide: doDuties });
     // Kept for documentation: no machine has it.
     const { code, output } = await site.runToEnd({ HOST: '192.0.2.1' });
-    expect(output).toMatch(/^This machine has no address "192\.0\.2\.1"\. Set HOST to one of its own[^\n]*\n$/);
+    expect(output).toMatch(
+      /^This machine has no address "192\.0\.2\.1"\. Set HOST to an address of this machine[^\n]*\n$/,
+    );
     expect(code).toBe(1);
   });
 

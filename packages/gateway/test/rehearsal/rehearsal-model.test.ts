@@ -62,7 +62,7 @@ describe('a rehearsed cycle', () => {
     ['a no', { status: 'ok', value: { confirmed: false } }, /said no, so I did not go on/],
     ['a no with a kind word', { status: 'ok', value: { confirmed: false, note: 'ok, not today' } }, /said no/],
     ['a no in words', { status: 'ok', value: 'No, thanks' }, /said no, so I did not go on/],
-    ['an expiry', { status: 'expired' }, /Nobody answered confirmAction in time/],
+    ['an expiry', { status: 'expired' }, /No one answered confirmAction in time/],
     ['a denial', { status: 'denied', reason: 'too dear' }, /denied confirmAction: too dear/],
     ['an error', { status: 'error', message: 'broken' }, /confirmAction failed: broken/],
   ] as const)('upon %s it books nothing and says so', async (_what, outcome, expected) => {
@@ -99,7 +99,7 @@ describe('a rehearsed cycle', () => {
       { toolName: 'bookHotel', resolvedBy: { entityId: 'e1', name: 'Ann' } },
     );
     const told = saidOf(await runCycle([picked, approved], { activeSpaceId: 's1' }));
-    expect(told).toEqual([`${CONFESSION} Somebody answered pickDay: {"day":"Monday"}`, 'Ann approved bookHotel.']);
+    expect(told).toEqual([`${CONFESSION} Someone answered pickDay: {"day":"Monday"}`, 'Ann approved bookHotel.']);
   });
 
   test('[G18] the tools that every agent has are no topic', async () => {

@@ -45,7 +45,10 @@ describe.each(databases)('the size limit of results on $kind', ({ create }) => {
     // Those without effects run at the same time.
     expect(cut.map(({ toolName }) => toolName).sort()).toEqual([...names, 'cached'].sort());
     for (const { toolName, callId, outcome } of cut) {
-      expect([toolName, outcome.text]).toEqual([toolName, expect.stringContaining(`The whole is kept as ${callId}`)]);
+      expect([toolName, outcome.text]).toEqual([
+        toolName,
+        expect.stringContaining(`The full output is stored as ${callId}`),
+      ]);
       expect([toolName, JSON.stringify(outcome).length < 4_000]).toEqual([toolName, true]);
     }
     const answer = (result: string): Promise<Response> =>

@@ -95,7 +95,7 @@ describeWorlds('useChat: what a page claims', (open) => {
       const { status, body, headers } = await post(chats, { id: page.chat.id, messages: [withCall(part)] });
       expect([status, headers.get('x-error-code')]).toEqual([409, 'no_waiting_call']);
       expect(body).toBe(
-        'The last message answers no call of this chat that waits. Send a message, or load the chat again.',
+        'The last message does not answer a waiting call of this chat. Send a message, or reload the chat.',
       );
     }
     expect(paid).toEqual([]);

@@ -40,7 +40,7 @@ describe('a signed webhook', () => {
 
   test('[X11] of another key, body, id or time is refused', async () => {
     const headers = signWebhook(signed);
-    const problem = { ok: false, problem: 'None of the keys has signed it.' };
+    const problem = { ok: false, problem: 'No known key has signed it.' };
     expect(await verify(headers, { secrets: [NEW_KEY] })).toEqual(problem);
     expect(await verify(headers, { secrets: [] })).toEqual(problem);
     expect(await verify(headers, { body: `${signed.body} ` })).toEqual(problem);

@@ -79,7 +79,7 @@ test('[S3] an expired card says so, and an answer that came too late was kept fo
   await cardOf(page, /^pick_colour, expired/)
     .getByText('It was kept for operators')
     .waitFor();
-  await page.getByRole('log').getByText('Nobody answered pick_colour in time').waitFor();
+  await page.getByRole('log').getByText('No one answered pick_colour in time').waitFor();
   const [call] = (await studio.gateway.api('/api/pending?status=expired')).items;
   expect(call.lateAnswers).toMatchObject([{ answer: { result: { colour: 'green' } } }]);
   await page.getByRole('link', { name: /^Inbox/ }).click();

@@ -11,7 +11,7 @@ const item = (kind: PaletteItem['kind'], text: string, detail?: string): Palette
 
 const items = [
   item('Page', 'Agents'),
-  item('Space', 'Travel desk', 'Where Ada and the concierge meet.'),
+  item('Space', 'Travel desk', 'Ada talks to the concierge here.'),
   item('Agent', 'Concierge'),
   item('Tool', 'confirm_booking', 'Asks people.'),
   item('Command', 'Pause Concierge'),

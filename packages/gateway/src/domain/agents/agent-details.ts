@@ -3,9 +3,9 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import type { Agent } from './agent.ts';
 
-/** An agent with what it is doing and what waits for it. */
+/** An agent with its current activity and the number of waiting events. */
 export interface AgentDetails extends Agent {
-  /** `file`: the configuration file made it, and sets its configuration back at each start as long as it names it. */
+  /** `file`: the configuration file created it, and resets its configuration at each start while it names the agent. */
   readonly source: 'file' | 'api';
   readonly running?: { readonly runId: string; readonly since: number };
   readonly inbox: InboxCounts;
@@ -20,7 +20,7 @@ interface InboxCounts {
   readonly withheld: number;
 }
 
-/** Adds to agents what operators look for first. Four statements, however many agents. */
+/** Adds the details that operators look for first. It takes four statements for any number of agents. */
 export async function describeAgents(db: Kysely<Tables>, agents: readonly Agent[]): Promise<AgentDetails[]> {
   const ids = agents.map(({ id }) => id);
   if (ids.length === 0) return [];
@@ -47,7 +47,7 @@ export async function describeAgent(db: Kysely<Tables>, agent: Agent): Promise<A
   return details as AgentDetails;
 }
 
-/** Where the file's agents are noted, by name: see seed.ts. */
+/** The setting that stores the file's agents, by name: see seed.ts. */
 export const SEEDED = 'seeded';
 
 async function seededAgents(db: Kysely<Tables>): Promise<ReadonlySet<string>> {

@@ -12,7 +12,7 @@ export interface AgentVersion {
   readonly createdAt: number;
 }
 
-/** Keeps the configuration under its version, so that a run can be read with the one it had. */
+/** Stores the configuration under its version, so that a run can be shown with the one it had. */
 export async function keepVersion(
   tx: Tx,
   { id, config_version, config }: Pick<AgentRow, 'id' | 'config_version' | 'config'>,

@@ -17,7 +17,7 @@ export interface Agent {
   readonly name: string;
   readonly status: AgentStatus;
   readonly config: AgentConfig;
-  /** Raised by every change. A cycle keeps the version it started with. */
+  /** Incremented by every change. A cycle keeps the version it started with. */
   readonly configVersion: number;
   readonly activeSpaceId?: string;
   readonly lastError?: unknown;
@@ -60,7 +60,7 @@ export async function listAgents(db: Kysely<Tables>, filter: AgentFilter = {}): 
   return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toAgent });
 }
 
-/** Leaves out the tag: whoever knows it can imitate the gateway's frames. */
+/** Leaves out the tag: anyone who knows it can imitate the gateway's frames. */
 export function toAgent(row: AgentRow): Agent {
   return {
     id: row.id,

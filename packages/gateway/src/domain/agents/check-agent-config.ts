@@ -11,8 +11,8 @@ import { unknownTools } from '../tools/unknown-tools.ts';
 export type IsKnownTool = (nameOrId: string) => boolean;
 
 /**
- * Returns the checked configuration, or throws a 422 that lists every problem with its path. Without `isKnownTool`, all tools that
- * it names are assumed to be there, and the cycle finds out.
+ * Returns the checked configuration, or throws a 422 that lists every problem with its path. Without `isKnownTool`, all tools
+ * that it names are assumed to exist, and a missing one fails in the cycle.
  */
 export async function checkAgentConfig(tx: Tx, value: unknown, isKnownTool?: IsKnownTool): Promise<AgentConfig> {
   const checked = check(agentConfigSchema, value);
@@ -28,8 +28,8 @@ export async function checkAgentConfig(tx: Tx, value: unknown, isKnownTool?: IsK
 }
 
 /**
- * Keeps the tools of the registry that a configuration is about to name from being deleted until the commit. Called before any agent
- * is locked, because whoever deletes a tool locks it first, and then the agents.
+ * Keeps the tools of the registry that a configuration is about to name from being deleted until the commit. Call it before any
+ * agent is locked, because deleting a tool locks the tool first and then the agents.
  */
 export async function lockNamedTools(tx: Tx, config: unknown): Promise<void> {
   const { tools } = (config ?? {}) as { readonly tools?: unknown };

@@ -14,9 +14,9 @@ import { keepVersion } from './agent-versions.ts';
 import { checkAgentConfig, type IsKnownTool, lockNamedTools } from './check-agent-config.ts';
 
 export interface NewAgent {
-  /** The caller's own id. Default: a new one. */
+  /** An id that the caller chooses. Default: a new one. */
   readonly id?: string | undefined;
-  /** The configuration as the user wrote it. It is checked here. */
+  /** The unchecked configuration as the user wrote it. */
   readonly config: unknown;
   /** The spaces that it is a member of from the start. */
   readonly spaceIds?: readonly string[] | undefined;
@@ -58,7 +58,10 @@ export async function createAgent(services: Services, tx: Tx, newAgent: NewAgent
   return toAgent(row);
 }
 
-/** An agent, its entity and its thread have one id: it must be nobody else's. Of two that take it at once, the second fails. */
+/**
+ * Throws if the id is taken. An agent, its entity and its thread share one id, so no other entity may have it. If two requests
+ * take it at once, the second fails.
+ */
 async function assertFree(tx: Tx, id: string): Promise<void> {
   const thread = await tx.db.selectFrom('threads').select('id').where('id', '=', id).executeTakeFirst();
   const entity = await tx.db.selectFrom('entities').select('id').where('id', '=', id).executeTakeFirst();

@@ -37,7 +37,7 @@ export async function deleteAgent(services: Services, tx: Tx, agentId: string): 
 async function leaveSpaces(services: Services, tx: Tx, entityId: string): Promise<void> {
   // All spaces are locked before anything else is written.
   await lockRows(tx, { spaces: await spacesOf(tx, entityId) });
-  // Read again under the locks: somebody may have removed the agent from one meanwhile.
+  // Read again under the locks: the agent may have been removed from a space meanwhile.
   for (const spaceId of await spacesOf(tx, entityId)) await removeMember(services, tx, { spaceId, entityId });
 }
 
@@ -62,7 +62,7 @@ async function markDeleted(tx: Tx, agentId: string, entityId: string): Promise<v
   await tx.db.updateTable('entities').set({ deleted_at: now }).where('id', '=', entityId).execute();
 }
 
-/** The events become dead and are not deleted, so that operators still see what nobody read. */
+/** The events become dead instead of being deleted, so that operators can see the unread ones. */
 async function markInboxDead(services: Services, tx: Tx, agentId: string): Promise<void> {
   const dead = await tx.db
     .updateTable('inbox_events')

@@ -7,7 +7,7 @@ import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
 import { TOOL_CALLER_ID } from './tool-caller.ts';
 
-/** Finds an agent by id or name; without either, the only one there is. Throws 404, or 422 where several are meant. */
+/** Finds an agent by id or name; without either, the only agent. Throws 404, or 422 if several match. */
 export async function findAgentNamed(db: Kysely<Tables>, nameOrId: string | undefined): Promise<AgentRow> {
   if (nameOrId !== undefined && !isId(nameOrId)) throw notFound('agent', nameOrId.slice(0, 100));
   const rows = await candidates(db, nameOrId);
@@ -17,7 +17,9 @@ export async function findAgentNamed(db: Kysely<Tables>, nameOrId: string | unde
   if (second === undefined) return first;
   throw invalid(
     'agent',
-    nameOrId === undefined ? 'is required: there are several.' : `"${nameOrId}" is the name of several: give the id.`,
+    nameOrId === undefined
+      ? 'is required: there are several agents.'
+      : `"${nameOrId}" is the name of several agents: use the id.`,
   );
 }
 

@@ -8,14 +8,14 @@ import { TOOL_CALLER_ID } from './tool-caller.ts';
 
 /**
  * Why the row of an agent is locked:
- * - `share`: the agent must stay as it is until the commit.
- * - `inbox`: its waiting events are counted, to add one. Others that count wait.
+ * - `share`: the agent must not change until the commit.
+ * - `inbox`: its waiting events are counted, to add one. Other transactions that count wait.
  * - `change`: the row is read and then written. The thread is locked first, because a cycle reads the agent under the thread's lock:
  *   otherwise a cycle could start with the old row after the change was confirmed.
  */
 export type AgentLock = 'share' | 'inbox' | 'change';
 
-/** Locks and returns the row of an agent that is not deleted. It stays so until the commit. */
+/** Locks and returns the row of an agent that is not deleted. It is not deleted before the commit. */
 export async function lockAgent(tx: Tx, agentId: string, purpose: AgentLock): Promise<AgentRow> {
   const agent = await lockAgentIfExists(tx, agentId, purpose);
   if (agent === undefined) throw notFound('agent', agentId);

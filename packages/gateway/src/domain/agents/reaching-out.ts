@@ -9,7 +9,10 @@ export interface ReachingOut {
   readonly content: string;
 }
 
-/** The parts of a configuration that make the gateway connect to an address of its author's choice. It may be unchecked. */
+/**
+ * The parts of a configuration that make the gateway connect to an address of its author's choice. The configuration may be
+ * unchecked.
+ */
 export function reachingOut(config: Readonly<Record<string, unknown>>): readonly ReachingOut[] {
   const { tools, mcp, mcpServers, jobs } = config as Readonly<Record<string, unknown>> & {
     readonly mcp?: { readonly servers?: unknown } | null;

@@ -4,8 +4,8 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow, EntityRow } from '../../ports/store/tables.ts';
 
 /**
- * The agent that calls tools for callers who have no agent: MCP clients. It asks no model, is in no space and in no list, and nobody
- * can change it. The colon keeps the id apart from those that callers choose.
+ * The agent that calls tools for callers without an agent: MCP clients. It uses no model, is in no space and in no list, and
+ * cannot be changed. The colon keeps its id apart from ids that callers choose.
  */
 export const TOOL_CALLER_ID = 'gateway:tool-caller';
 
@@ -28,7 +28,7 @@ async function create(tx: Tx): Promise<AgentRow> {
     display_name: name,
     metadata: toJson({}),
     created_at: now,
-    // It takes part in nothing: in no list, in no space, with no token.
+    // Marked as deleted, so that it appears in no list and no space, and gets no token.
     deleted_at: now,
   };
   const agent: AgentRow = {
@@ -44,7 +44,7 @@ async function create(tx: Tx): Promise<AgentRow> {
     created_at: now,
     updated_at: now,
   };
-  // Two gateways may come to this at the same moment.
+  // Two gateways may do this at the same moment.
   await tx.db
     .insertInto('entities')
     .values(entity)

@@ -14,7 +14,7 @@ export interface AgentUpdate {
   /** The fields to change. Null removes one; the others stay. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly isKnownTool?: IsKnownTool | undefined;
-  /** The version that the change was made for. Another one is refused. Default: any. */
+  /** The version that the change is based on. If the agent has another version, the change is refused. Default: any. */
   readonly ifVersion?: number | undefined;
 }
 
@@ -50,7 +50,7 @@ export async function updateAgent(services: Services, tx: Tx, update: AgentUpdat
   return toAgent({ ...before, ...changed });
 }
 
-/** Two people who edit at the same time must not undo each other's changes without knowing. */
+/** Two people who edit at the same time must not undo each other's changes unknowingly. */
 function versionConflict(expected: number, configVersion: number): ApiError {
   const message = `The agent's configuration is at version ${configVersion}, not ${expected}. Read it again and repeat the change.`;
   return new ApiError(409, 'version_conflict', message, { details: { configVersion } });

@@ -5,10 +5,10 @@ import { notFound } from '../api-error.ts';
 import { findMembership } from '../spaces/membership.ts';
 import type { ArtifactType } from './media-type.ts';
 
-/** Something that a tool made, without its bytes. */
+/** A file that a tool created, without its bytes. */
 export interface Artifact {
   readonly id: string;
-  /** The agent whose tool made it. */
+  /** The agent whose tool created it. */
   readonly agentId: string;
   readonly runId: string;
   /** The space that saw the call. Its members may read the artifact. */
@@ -33,7 +33,10 @@ export async function insertArtifact(tx: Tx, artifact: Artifact): Promise<void> 
     .execute();
 }
 
-/** `entityId` is undefined for secret keys, which may read all. Others are not told that an artifact exists. */
+/**
+ * `entityId` is undefined for secret keys, which may read all artifacts. For others who may not read it, an artifact is "not
+ * found".
+ */
 export async function getArtifact(
   db: Kysely<Tables>,
   id: string,

@@ -16,19 +16,19 @@ const AUDIO_TYPES = [
 ] as const;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** What bytes are stored as that a server says are of a type. Its word counts for audio, where a lie does no harm. */
+/** The type under which bytes are stored. The server's own statement counts only for audio, where a wrong type does no harm. */
 export function artifactTypeOf(bytes: Uint8Array, said: string): ArtifactType {
   return imageTypeOf(bytes) ?? AUDIO_TYPES.find((type) => type === said) ?? UNKNOWN_TYPE;
 }
 
-/** The ending of a file's name. */
+/** The file name extension. */
 export function extensionOf(type: ArtifactType): string {
   return type === UNKNOWN_TYPE ? 'bin' : type.slice(type.indexOf('/') + 1);
 }
 
 /**
- * Reads the type from the first bytes. What a server says of its own bytes is not believed: a page that is called an image
- * would run in the browser of whoever opens it. Returns undefined for everything that is not one of the types above.
+ * Detects the type from the first bytes. The server's own statement is not trusted: a page that is labelled as an image would run
+ * in the browser of the person who opens it. Returns undefined for everything that is not one of the types above.
  */
 export function imageTypeOf(bytes: Uint8Array): ImageType | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 16)).toString('latin1');

@@ -5,9 +5,9 @@ import { clip } from './clip.ts';
 const CLIPS = [2_000, 500, 150, 60];
 
 /**
- * Shortens one of our frames to at most `characters`, if possible. Returns undefined if the text is not a frame. Texts
- * inside its lines are clipped first, then its last lines are left out. A line is never cut: the beginning of one and
- * the end of another could read like an event that nobody sent.
+ * Shortens one of our frames to at most `characters`, if possible. Returns undefined if the text is not a frame. Texts inside its
+ * lines are clipped first, then its last lines are left out. A line is never cut: the beginning of one and the end of another
+ * could read like an event that was never sent.
  */
 export function clipFrame(text: string, characters: number): string | undefined {
   const frame = parseAnyFrame(text);

@@ -13,5 +13,5 @@ export function clip(text: string, characters: number): string {
   return clipped.length < text.length ? clipped : text;
 }
 
-/** Below this the mark would be longer than the text beside it. */
+/** Below this the mark would be longer than the text around it. */
 const ROOM_FOR_WORDS = 300;

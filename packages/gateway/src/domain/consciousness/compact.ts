@@ -60,8 +60,8 @@ interface Layout extends CycleSplit {
 const CLIPS = [4_000, 1_500, 500, 150, 60];
 
 /**
- * Decides what is summarised and what is carried over. If the newest cycle does not fit, its largest outputs become
- * references, then its texts are clipped, and at last its first steps are summarised too.
+ * Decides what is summarised and what is carried over. If the newest cycle does not fit, its largest outputs become references,
+ * then its texts are clipped, and finally its first steps are summarised too.
  */
 function splitToFit(entries: readonly Entry[], budgetTokens: number): Layout {
   const split = splitBeforeNewest(entries);

@@ -9,7 +9,7 @@ export interface OutputLimits {
   readonly keptOutputBytes: number;
 }
 
-/** What an outcome says about the part of its output that is not shown. */
+/** What an outcome records about the part of its output that is not shown. */
 interface OutputCut {
   /** The length of the complete output, in the characters that `read_output` counts. */
   readonly characters: number;
@@ -20,8 +20,8 @@ interface OutputCut {
 export type CutOutcome = Outcome & { readonly cut?: OutputCut };
 
 /**
- * Cuts off what is over the limit, and says so in the text. Returns the outcome itself if nothing is over it. The
- * status stays: a large output is not a failure.
+ * Cuts the output at the limit, and says so in the text. Returns the outcome itself if nothing is over it. The status stays: a
+ * large output is not a failure.
  */
 export function cutOutcome(outcome: Outcome, callId: string, limits: OutputLimits): CutOutcome {
   const { outputBytes, keptOutputBytes } = limits;
@@ -66,7 +66,7 @@ interface KeptOutput {
 function keptMark(outcome: Outcome, { callId, head, cut }: KeptOutput): string {
   const files = fileParts(outcome).map(({ mediaType }) => mediaType);
   const leftOut = files.length === 0 ? '' : ` Files left out: ${files.join(', ')}.`;
-  return `[output cut: the first ${head.length} of ${cut.characters} characters are shown.${leftOut} The whole is kept as ${callId}: read_output gives it back, from offset ${head.length} on]`;
+  return `[output cut: the first ${head.length} of ${cut.characters} characters are shown.${leftOut} The full output is stored as ${callId}: use read_output with offset ${head.length} to read on]`;
 }
 
 interface DroppedOutput {
@@ -76,8 +76,8 @@ interface DroppedOutput {
 }
 
 function lostMark({ status }: Outcome, { head, textBytes, keptOutputBytes }: DroppedOutput): string {
-  const ran = status === 'ok' ? 'The tool ran and succeeded, and what it did stays done. ' : '';
-  return `[output dropped: ${ran}Its output has ${textBytes} bytes, more than the ${keptOutputBytes} that are kept. The first ${head.length} characters are shown; the rest is gone and cannot be read back]`;
+  const ran = status === 'ok' ? 'The tool ran and succeeded, and its effects remain. ' : '';
+  return `[output dropped: ${ran}Its output has ${textBytes} bytes, more than the ${keptOutputBytes} that are stored. The first ${head.length} characters are shown; the rest was dropped and cannot be read]`;
 }
 
 function withValue(outcome: Outcome, value: string, bytes: number): Outcome {

@@ -4,7 +4,7 @@ type Message = ReturnType<Transcript['view']>[number];
 type Part = Exclude<Message['content'], string>[number];
 
 const CHARACTERS_A_TOKEN = 4;
-/** An image costs a model about this much, whatever its size in bytes. */
+/** An image costs a model about this much, regardless of its size in bytes. */
 const FILE_CHARACTERS = 6_000;
 
 /**
@@ -15,7 +15,7 @@ export function estimateTokens(messages: readonly Message[]): number {
   return toTokens(messages.reduce((sum, message) => sum + charactersOf(message), 0));
 }
 
-/** Messages whose size is known, to count others of which most are the same. */
+/** Messages with known sizes, to count a list that is mostly the same. */
 export class CountedMessages {
   static readonly NONE: CountedMessages = new CountedMessages([], 0);
   readonly #messages: readonly Message[];
@@ -30,7 +30,7 @@ export class CountedMessages {
     return toTokens(this.#characters);
   }
 
-  /** Counts these messages. Those that are where they were and the same objects are not read again. */
+  /** Counts these messages. Messages that are the same objects at the same positions are not measured again. */
   next(messages: readonly Message[]): CountedMessages {
     let characters = this.#characters;
     const length = Math.max(messages.length, this.#messages.length);

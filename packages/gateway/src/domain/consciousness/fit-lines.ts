@@ -1,6 +1,6 @@
 import { clip } from './clip.ts';
 
-/** Long lines are clipped before any is left out: a bit of each is worth more than all of one. */
+/** Long lines are clipped before any is left out: a part of each line is worth more than one complete line. */
 const CLIPS = [4_000, 2_000, 1_000, 500, 240, 120, 60];
 
 /**

@@ -9,7 +9,7 @@ export type HistoryItem =
   | { readonly said: 'system' | 'user' | 'assistant'; readonly text: string }
   | { readonly called: string; readonly input: unknown; readonly result: string };
 
-/** Lists what happened as the model saw it, without what was rewound or replaced by newer results. */
+/** Lists what happened as the model saw it, without entries that were rewound or replaced by newer results. */
 export function historyItems(
   entries: readonly Entry[],
   isLeftOut: (callId: string) => boolean,

@@ -6,25 +6,25 @@ import { recordsAfter, restoreSession, type SessionHost, type SessionState } fro
 import { SentMessages } from './sent-messages.ts';
 
 /**
- * What a thread remembers, read from its rows once and kept up from one cycle to the next, so that a cycle costs the same however
+ * What a thread remembers, read from its rows once and kept up to date between cycles, so that a cycle costs the same however
  * many came before.
  *
  *     rows        r1 … r6 ──────────────┬─ r7 … r12 ─────┬─ …     as they are stored
  *                    │ read once        │ read once      │
  *     history     ───▶ h ───────────────▶ h ─────────────▶ h       knows stored rows only
  *                      │ fork           │ fork           │ fork
- *     cycle            ▼ 1              ▼ 2              ▼ 3       adds what happens, and is thrown away
+ *     cycle            ▼ 1              ▼ 2              ▼ 3       adds what happens, and is discarded
  *
- * 1. It knows stored rows only. What a cycle adds to its fork comes here when it is stored, as it was stored.
- * 2. It reads each row once. Rows that are not its own with new ones behind them have another history: `historyOf`.
- * 3. What it shares with forks is frozen: no tool and no model can change what a later cycle remembers.
- * 4. A row that cannot be read is an error now and each time again. It is never left out.
+ * 1. It knows stored rows only. What a cycle adds to its fork is added here once it is stored, and as it was stored.
+ * 2. It reads each row once. Rows that do not begin with the rows it has read belong to another history: `historyOf`.
+ * 3. Objects that it shares with forks are frozen: no tool and no model can change what a later cycle remembers.
+ * 4. A row that cannot be read is an error every time. It is never left out.
  */
 export class History {
   readonly #transcript = new Transcript();
   readonly #records: StoredRecord[] = [];
   readonly #frames = new Set<string>();
-  /** What the model was last sent of these messages. */
+  /** The messages as they were last sent to the model. */
   readonly sent: SentMessages = new SentMessages();
   #session: { readonly session: Session; replayed: number } | undefined;
   #hasCheckpoint = false;
@@ -46,21 +46,21 @@ export class History {
     }
   }
 
-  /** True if the rows are those that were read, maybe with new ones behind them. */
+  /** True if the rows begin with those that were read. New rows may follow. */
   isOf(rows: readonly TranscriptRow[]): boolean {
     return this.#length > 0 && rows[this.#length - 1] === this.#last;
   }
 
   /** The transcript for one cycle. */
   fork(): Transcript {
-    // Derived here, so that forks need not: a cycle asks for the messages of one provider, mostly the same.
+    // Computed here, so that forks need not: cycles mostly ask for the messages of the same provider.
     if (this.#provider !== undefined) this.#transcript.viewFor(this.#provider);
     const forked = this.#transcript.fork();
     this.#counted = this.#counted.next(forked.view());
     return forked;
   }
 
-  /** The provider whose model is asked. The next fork will have its messages. */
+  /** Sets the provider whose model is called. The next fork will have its messages. */
   shownTo(provider: string): void {
     this.#provider = provider;
   }
@@ -81,7 +81,7 @@ export class History {
     }
   }
 
-  /** How large the rows are. Those that were read are not read again for it. */
+  /** The size of the rows. Rows that were read are not measured again. */
   charactersOf(rows: readonly TranscriptRow[]): number {
     return rows.slice(this.#length).reduce((sum, { payload }) => sum + payload.length, this.#characters);
   }
@@ -91,7 +91,7 @@ export class History {
     return this.#transcript.entries.length;
   }
 
-  /** The size of what the last fork began with. */
+  /** The size of the messages that the last fork began with. */
   get counted(): CountedMessages {
     return this.#counted;
   }
@@ -114,7 +114,7 @@ export class History {
   }
 }
 
-/** The frames of a transcript are its users' messages, which are written outside of any turn. */
+/** The frames of a transcript: its user messages that were written outside of any turn. */
 export function framesIn(entries: readonly Entry[]): readonly string[] {
   return entries.flatMap((entry) =>
     entry.kind === 'message' && entry.message.role === 'user'
@@ -125,14 +125,14 @@ export function framesIn(entries: readonly Entry[]): readonly string[] {
 
 const histories = new WeakMap<TranscriptRow, History>();
 
-/** How large the rows are. */
+/** The size of the rows. */
 export function charactersOf(rows: readonly TranscriptRow[]): number {
   return (knownHistory(rows) ?? new History()).charactersOf(rows);
 }
 
 /**
- * The history of these rows. It is known by its first row: rows that are cached are the same objects in each cycle, and the history
- * goes with them.
+ * The history of these rows. It is found by its first row: cached rows are the same objects in each cycle, and the history is
+ * stored with them.
  */
 export function historyOf(rows: readonly TranscriptRow[]): History {
   const history = knownHistory(rows) ?? new History();

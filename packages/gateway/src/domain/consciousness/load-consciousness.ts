@@ -6,7 +6,7 @@ import { COMPACTION, fromCompactionPayload, fromEntryPayload } from './transcrip
 
 /** What a thread remembers, as its last cycle left it. */
 export interface Consciousness {
-  /** The entries for `new Transcript(entries)`: what the last compaction carried over, then what was written since. */
+  /** The entries for `new Transcript(entries)`: those that the last compaction carried over, then those written since. */
   readonly entries: readonly Entry[];
   /**
    * What was written since the last compaction, to `replay` on a session. If the session was restored from a snapshot,
@@ -70,9 +70,9 @@ export function fromFirstRow({ kind, payload }: TranscriptRow): readonly Entry[]
 }
 
 /**
- * Rows that are kept from one cycle to the next are parsed once. Their records are frozen, because all cycles share
- * them: what one could change in them, the next would take for its history. The record is a field of its row, because every cycle
- * reads those of all rows, and a look-up in a WeakMap takes ten times as long.
+ * Cached rows are parsed once. Their records are frozen, because all cycles share them: a change by one cycle would become
+ * history for the next. The record is a field of its row, because every cycle reads the records of all rows, and a look-up in a
+ * WeakMap takes ten times as long.
  */
 const RECORD: unique symbol = Symbol('record');
 
@@ -80,12 +80,12 @@ export function toRecord(row: TranscriptRow & { [RECORD]?: StoredRecord }): Stor
   const known = row[RECORD];
   if (known !== undefined) return known;
   const record = freeze({ seq: row.seq, ...fromEntryPayload(row.payload) });
-  // Not to be seen by whoever copies or compares the row.
+  // Not enumerable, so that code that copies or compares the row does not see it.
   Object.defineProperty(row, RECORD, { value: record });
   return record;
 }
 
-/** Objects of other kinds than JSON has, such as a URL, stay as they are. */
+/** Objects that are not plain JSON, such as a URL, are not frozen. */
 function freeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;

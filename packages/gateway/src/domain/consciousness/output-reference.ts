@@ -19,7 +19,7 @@ export function isReference({ settlement: { callId, outcome } }: SettledEntry): 
 }
 
 function referenceText(callId: string, characters: number): string {
-  return `[output kept as ${callId} (${characters} characters): read_output gives it back]`;
+  return `[output kept as ${callId} (${characters} characters): use read_output to read it]`;
 }
 
 /** The value of a terminal tool is the turn's result, so it stays. */

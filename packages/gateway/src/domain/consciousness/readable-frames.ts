@@ -2,8 +2,8 @@ import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { parseFrame } from '../frame.ts';
 
 /**
- * Converts what is stored of an agent for people to read: frames become the events and lines that they hold, and the
- * tag is hidden everywhere. Somebody who knew the tag could write text that reads like an event.
+ * Converts what is stored of an agent for people to read: frames become the events and lines that they contain, and the tag is
+ * hidden everywhere. A person who knew the tag could write text that reads like an event.
  */
 export function toReadable<T>(value: T, tag: string): T {
   return hideTagIn(showFrames(value, tag), tag) as T;
@@ -19,7 +19,7 @@ function showFrames(value: unknown, tag: string): unknown {
   return kind === 'message' ? { ...value, message: showFrames(message, tag) } : value;
 }
 
-/** Converts a part that is one of our frames. Any other stays as it is. */
+/** Converts a part that is one of our frames. Any other stays unchanged. */
 function toReadablePart(part: unknown, tag: string): unknown {
   const { type, text } = part as { type?: unknown; text?: unknown };
   if (type !== 'text' || typeof text !== 'string') return part;

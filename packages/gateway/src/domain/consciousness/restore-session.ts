@@ -7,7 +7,7 @@ export interface SessionState {
   readonly session: unknown;
 }
 
-/** What the calls of a cycle get beside the state. */
+/** What the calls of a cycle get in addition to the state. */
 export type SessionHost = Pick<NonNullable<Parameters<typeof createSession>[0]>, 'logger' | 'filesystem'>;
 
 interface StoredSession {
@@ -17,8 +17,8 @@ interface StoredSession {
 }
 
 /**
- * Restores the session as the last cycle left it. Its slices are those of tools, which may be gone, new or of another version: their
- * state is kept as it was stored, until a tool uses it.
+ * Restores the session as the last cycle left it. Its slices belong to tools, which may be gone, new or changed since: their
+ * state is kept as it was stored until a tool uses it.
  */
 export function restoreSession({ state, records, host = {} }: StoredSession): Session {
   const session =
@@ -29,7 +29,7 @@ export function restoreSession({ state, records, host = {} }: StoredSession): Se
   return session;
 }
 
-/** Those that the snapshot does not hold. */
+/** The records that the snapshot does not contain. */
 export function recordsAfter(
   state: SessionState | undefined,
   records: readonly StoredRecord[],

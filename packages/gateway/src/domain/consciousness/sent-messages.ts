@@ -1,20 +1,21 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 
 /**
- * Messages of a request, and what was made of each for the model. The next request has almost the same messages in the same places, so
- * comparing them in turn finds what is known: to look each of them up would cost as much again as sending them.
+ * The messages of a request, each with the form that was sent to the model. The next request has almost the same messages at the
+ * same positions, so comparing them in order finds the known ones: looking each of them up would cost as much again as sending
+ * them.
  */
 export class SentMessages {
   readonly #given: LanguageModelV4Message[] = [];
-  /** Undefined for those that are not worth keeping. */
+  /** Undefined for messages that are not worth keeping. */
   readonly #made: (LanguageModelV4Message | undefined)[] = [];
 
-  /** What is made of these messages. `make` is asked for those that are new, and says which of them are worth keeping. */
+  /** The messages in the form for the model. `make` converts those that are new, and says which of them are worth keeping. */
   next(
     given: readonly LanguageModelV4Message[],
     make: (message: LanguageModelV4Message) => Made,
   ): LanguageModelV4Message[] {
-    // Every message of a long history passes here in each request: only what is new costs more than a comparison.
+    // Every message of a long history passes here in each request: only new messages may cost more than a comparison.
     const sent: LanguageModelV4Message[] = [];
     for (let at = 0; at < given.length; at++) {
       const message = given[at] as LanguageModelV4Message;

@@ -1,8 +1,8 @@
 import { LastcallError } from '@lastcall/core';
 
 /**
- * The stored transcript is not the one that its writer knows. Nothing was written: the holder of the thread reads it
- * again and continues from there.
+ * The stored transcript is not the one that its writer has read. Nothing was written: the holder of the thread reads it again and
+ * continues from there.
  */
 export class StaleTranscript extends LastcallError {
   override readonly name: string = 'StaleTranscript';

@@ -7,16 +7,16 @@ import type { FailedRequest, StoredRequest } from '../runs/stored-request.ts';
 /** The `kind` of the row that replaces all rows before it. Every other row has the kind of its entry. */
 export const COMPACTION = 'compaction';
 
-/** What a compaction left of the entries before it. */
+/** The result of a compaction. */
 export interface Compaction {
   readonly summary: string;
   /** A complete transcript: the summary as a message, the calls that still wait, and the newest cycle. */
   readonly carried: readonly Entry[];
 }
 
-/** An entry with what is stored beside it. */
+/** An entry with the data that is stored with it. */
 export interface EntryRecord extends JournalRecord {
-  /** Of a reply: what the model was asked. Of the end of a failed run: what it did not answer. */
+  /** For a reply: the request to the model. For the end of a failed run: the request that was not answered. */
   readonly request?: StoredRequest | FailedRequest | undefined;
 }
 
@@ -31,18 +31,21 @@ export function toEntryPayload({ entry, staged, request }: EntryRecord): Json {
   );
 }
 
-/** Calls `write` with what JSON holds of the entry, as core says it: mostly the entry itself. Only this reads values that tools made. */
+/**
+ * Calls `write` with the entry as JSON represents it, which is mostly the entry itself. Only this function reads values that
+ * tools created.
+ */
 export function withPlainEntry<E extends Entry, T>(entry: E, write: (plain: E) => T): T {
   if (isPlainEntry(entry))
     try {
       return write(entry);
     } catch {
-      // A value that gave what it holds once, and not again.
+      // The value could be read once, and not again.
     }
   return write(toPlainEntry(entry));
 }
 
-/** A copy of what JSON holds of the entry. */
+/** A copy of the entry as JSON represents it. */
 export function toPlainEntry<E extends Entry>(entry: E): E {
   return toTranscriptJson([entry]).entries[0] as E;
 }
@@ -54,7 +57,7 @@ export function fromEntryPayload(payload: Json): JournalRecord {
   return { ...record, entry: revive([entry])[0] ?? entry };
 }
 
-/** True for a user's message of texts alone, which is how nearly all are stored: nothing in it has to be revived. */
+/** True for a user message that contains only texts, as nearly all do: nothing in it has to be revived. */
 function isText({ message }: Extract<Entry, { kind: 'message' }>): boolean {
   if (message.role !== 'user' || !Array.isArray(message.content) || 'providerOptions' in message) return false;
   return message.content.every(
@@ -71,7 +74,7 @@ export function fromCompactionPayload(payload: Json): Compaction {
   return { summary, carried: revive(carried) };
 }
 
-/** JSON holds strings where a message has URL objects. */
+/** In JSON, URL objects of a message are strings. */
 function revive(entries: readonly Entry[]): readonly Entry[] {
   return Transcript.fromJSON({ version: 1, entries }).entries;
 }

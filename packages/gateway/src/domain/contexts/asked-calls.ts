@@ -20,7 +20,7 @@ export async function askedCalls(
   return new Map(rows.map((row) => [row.id, toPendingCall(row)]));
 }
 
-/** The run that took the answers to these calls, once it has begun or has an id. */
+/** The run that took the answers to these calls, if it has begun or has an id. */
 export async function runThatTook(
   db: Kysely<Tables>,
   contextId: string,
@@ -32,7 +32,7 @@ export async function runThatTook(
     .selectFrom('inbox_events')
     .select('run_id')
     .where('thread_id', '=', contextId)
-    // The result, and what came before it: a decision, or the answers to questions.
+    // The result, and earlier answers to the call: a decision, or the answers to questions.
     .where((eb) => eb.or([eb('event_id', 'in', ids), ...ids.map((id) => eb('event_id', 'like', `${id}:%`))]))
     .where('run_id', 'is not', null)
     .orderBy('id', 'desc')

@@ -4,7 +4,7 @@ import { COMPACTION, fromEntryPayload } from '../consciousness/transcript-row.ts
 import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
 import { type ConversationMessage, toConversation } from './conversation.ts';
 
-/** What was said and done in a context, oldest first. A page has `limit` entries of the transcript, and what they say. */
+/** The messages and calls of a context, oldest first. A page covers `limit` entries of the transcript. */
 export async function contextMessages(
   db: Kysely<Tables>,
   contextId: string,

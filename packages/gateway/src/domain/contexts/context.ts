@@ -21,19 +21,19 @@ export interface Context {
   readonly ownerId?: string;
   readonly metadata: Metadata;
   readonly createdAt: number;
-  /** It is deleted sooner than others: see sweep-contexts.ts. */
+  /** True if it is deleted sooner than others: see sweep-contexts.ts. */
   readonly isBrief: boolean;
 }
 
 export interface NewContext {
-  /** As `newContextId` gives it. Default: a new one. */
+  /** An id from `newContextId`. Default: a new one. */
   readonly id?: string | undefined;
   readonly agentId: string;
   readonly ownerId?: string | undefined;
   readonly metadata?: Metadata | undefined;
-  /** Made for one call, or for an answer that is not saved. */
+  /** True if it is created for one call, or for an answer that is not saved. */
   readonly isBrief?: boolean;
-  /** The owner may use it without sharing a space with the agent. */
+  /** True if the owner may use it without sharing a space with the agent. */
   readonly isGiven?: boolean;
 }
 
@@ -46,7 +46,7 @@ export async function createContext(tx: Tx, wanted: NewContext): Promise<Context
   return await insertContext(tx, wanted);
 }
 
-/** The same for an agent that was just found. */
+/** The same, for an agent that was already looked up. */
 export async function insertContext(tx: Tx, wanted: NewContext): Promise<Context> {
   const { id = newId(tx.now()), agentId, ownerId, metadata, isBrief = false, isGiven = false } = wanted;
   const [thread] = await insertThread(tx.db, { id, agentId, epoch: firstEpoch(tx) });
@@ -65,7 +65,10 @@ export async function insertContext(tx: Tx, wanted: NewContext): Promise<Context
   return toContext(row);
 }
 
-/** An id may come back after its context was deleted. A gateway that remembers the old thread must not take it for this one. */
+/**
+ * An id may be used again after its context was deleted. A gateway that still caches the old thread must not take it for this
+ * one.
+ */
 function firstEpoch(tx: Tx): number {
   return tx.now();
 }
@@ -85,7 +88,7 @@ export async function getContext(db: Kysely<Tables>, contextId: string, user: Co
   return await readContext(selectContext(db, contextId, user), contextId);
 }
 
-/** The same for a request that is about to say something in it: it is not deleted before the commit. */
+/** The same for a request that adds a message: the context is not deleted before the commit. */
 export async function getContextForUse(tx: Tx, contextId: string, user: ContextUser): Promise<Context> {
   const row = selectContext(tx.db, contextId, user);
   return await readContext(tx.dialect === 'sqlite' ? row : row.forKeyShare('threads'), contextId);
@@ -97,7 +100,7 @@ function selectContext(db: Kysely<Tables>, contextId: string, user: ContextUser)
   const contexts = db.selectFrom('contexts').innerJoin('threads', 'threads.id', 'contexts.id').selectAll('contexts');
   if (user.kind === 'key') return contexts.where('contexts.id', '=', contextId);
   const meant = contexts.where('contexts.id', 'in', meantIds(contextId, user.entityId));
-  // Of two, the longer id is the one that the entity chose itself.
+  // If both exist, the longer id is the one that the entity chose itself.
   return meant.where(usableBy(user.entityId)).orderBy('contexts.id', 'desc');
 }
 
@@ -107,7 +110,7 @@ async function readContext(query: SelectedContext, contextId: string): Promise<C
   return toContext(row);
 }
 
-/** Something is said in it that is to stay. */
+/** Keeps the context for the full time, because a message in it is saved. */
 export async function keepLonger(tx: Tx, { id, isBrief }: Context): Promise<void> {
   if (isBrief) await tx.db.updateTable('contexts').set({ is_brief: 0 }).where('id', '=', id).execute();
 }

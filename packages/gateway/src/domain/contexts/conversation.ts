@@ -1,7 +1,7 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Entry, Outcome, Settlement } from '@lastcall/core';
 
-/** What was said and done in a context, in the form of the chat endpoints. */
+/** A message or call of a context, in the format of the chat endpoints. */
 export type ConversationMessage =
   | { readonly sender: 'human' | 'ai'; readonly message: string }
   | {
@@ -13,8 +13,8 @@ export type ConversationMessage =
   | { readonly type: 'tool_response'; readonly tool_call_id: string; readonly tool_output: string };
 
 /**
- * Messages in order. Only calls that ran are among them, each directly followed by its response. Nudges are not: they are in the
- * transcript. `entries` may begin anywhere: the end of a call whose reply came before comes where it ended.
+ * The messages in order. Only calls that ran are included, each directly followed by its response. Nudges are left out: they are
+ * in the transcript. `entries` may begin anywhere: if the reply of a call is missing, the call appears where it ended.
  */
 export function toConversation(entries: readonly Entry[]): readonly ConversationMessage[] {
   const ends = new Map<string, Settlement>();
@@ -45,7 +45,10 @@ function toCall(settlement: Settlement | undefined): readonly ConversationMessag
   ];
 }
 
-/** A call that no tool took has its input as the model wrote it. Callers get the object in it, or the text where it holds none. */
+/**
+ * For a call that no tool accepted, the input is the text that the model wrote. Callers get the object in it, or the text if it
+ * is not JSON.
+ */
 function inputOf(input: unknown): unknown {
   if (typeof input !== 'string') return input;
   try {
@@ -60,7 +63,7 @@ function hasRun({ status }: Outcome): boolean {
   return status === 'ok' || status === 'error';
 }
 
-/** What the run answers: the output of the tool that ended it, or its last text. */
+/** The answer of the run: the output of the tool that ended it, or its last text. */
 export function responseOf(entries: readonly Entry[]): string {
   const stop = entries.findLast((entry) => entry.kind === 'stop')?.stop;
   if (stop?.reason === 'end_turn' && stop.by !== 'text') return outputOf(entries, stop.tool);

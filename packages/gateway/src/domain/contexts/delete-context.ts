@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
 import { runChannel } from '../streams/emit.ts';
 
-/** Deletes a context with everything that happened in it: its runs, calls, requests and streams. Nothing of it may be under way. */
+/** Deletes a context with all its runs, calls, requests and streams. Nothing in it may be running. */
 export async function deleteContext({ db }: Tx, contextId: string): Promise<void> {
   const runs = db.selectFrom('runs').select('id').where('thread_id', '=', contextId);
-  // Also of requests whose run never began.
+  // Includes requests whose run never began.
   const requested = db.selectFrom('inbox_events').select('run_id').where('thread_id', '=', contextId);
   const channels = requested.clearSelect().select(sql<string>`${sql.lit(runChannel(''))} || run_id`.as('channel'));
   await db.deleteFrom('stream_events').where('channel', 'in', channels).execute();

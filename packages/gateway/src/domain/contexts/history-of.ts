@@ -4,7 +4,7 @@ import { COMPACTION, fromEntryPayload } from '../consciousness/transcript-row.ts
 import { toConversation } from './conversation.ts';
 import type { StartedTurn } from './turn-requests.ts';
 
-/** What was said in a context up to the end of a turn, without its tools. */
+/** The texts of a context up to the end of a turn, without its tool calls. */
 export async function historyOf(
   db: Kysely<Tables>,
   { runId, contextId }: StartedTurn,

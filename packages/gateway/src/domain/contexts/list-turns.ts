@@ -3,12 +3,12 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/tables.ts';
 import { COMPACTION, fromEntryPayload } from '../consciousness/transcript-row.ts';
 
-/** A turn of a conversation that has begun, with what is stored of it. */
+/** A turn of a conversation that has begun, as it is stored. */
 export interface StoredTurn {
   /** Its runs, in order. The first one's id is that of the turn. */
   readonly runIds: readonly string[];
   readonly entries: readonly Entry[];
-  /** Its last run goes on. */
+  /** True while its last run is running. */
   readonly isOpen: boolean;
 }
 
@@ -23,7 +23,7 @@ export async function listTurns(
     .select('id')
     .where('thread_id', '=', contextId)
     .whereRef('id', '=', 'turn_id')
-    // What is not saved belongs to no turn.
+    // Runs that are not saved belong to no turn.
     .where('answer', 'is', null);
   if (before !== undefined)
     beginnings = beginnings.where('cycle_no', '<', (eb) =>

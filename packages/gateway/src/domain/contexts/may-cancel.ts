@@ -4,7 +4,7 @@ import { ApiError, notFound } from '../api-error.ts';
 import { getRun } from '../runs/run.ts';
 import { type ContextUser, getContext } from './context.ts';
 
-/** An entity may cancel runs of its own contexts. Of others it is not told that they exist. */
+/** An entity may cancel runs in contexts that it owns. Other runs are "not found". */
 export async function assertMayCancel(db: Kysely<Tables>, runId: string, user: ContextUser): Promise<void> {
   if (user.kind === 'key') return;
   const { threadId } = await getRun(db, runId);

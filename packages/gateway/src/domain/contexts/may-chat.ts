@@ -4,7 +4,7 @@ import { notFound } from '../api-error.ts';
 import type { ContextUser } from './context.ts';
 import { sharesSpace } from './shares-space.ts';
 
-/** An entity may open contexts of the agents that share a space with it. Of others it is not told that they exist. */
+/** An entity may open contexts of the agents that share a space with it. Other agents are "not found". */
 export async function assertMayChat(
   db: Kysely<Tables>,
   { agentId, name }: { readonly agentId: string; readonly name: string },

@@ -3,8 +3,8 @@ import type { Tables } from '../../ports/store/tables.ts';
 import { idTaken, ownId } from '../own-id.ts';
 
 /*
- * The ids that an entity chooses for its contexts are its own affair: what it calls "c1" is stored as "c1." with the entity's id. So
- * it neither learns that another caller has a "c1", nor takes that id from an agent: no id that is chosen has a dot. Keys choose the
+ * Each entity has its own namespace for the ids of its contexts: its "c1" is stored as "c1." with the entity's id. So
+ * it neither learns that another caller has a "c1", nor takes that id from an agent, since chosen ids have no dot. Keys choose the
  * stored id.
  */
 
@@ -14,8 +14,8 @@ interface User {
 }
 
 /**
- * The stored id of a new context with this id. Throws 409 where its owner can use a context of that id already: of its own and one that a
- * key gave it, it could reach only one.
+ * The stored id of a new context with this id. Throws 409 if its owner can already use a context with that id: if it had both its
+ * own context and one that a key gave it, it could reach only one of them.
  */
 export async function newContextId(
   db: Kysely<Tables>,
@@ -32,7 +32,7 @@ export async function newContextId(
   return stored;
 }
 
-/** The stored ids that an entity may mean by an id: its own one, or that of a context which a key gave it. */
+/** The stored ids that an entity may mean by an id: its own context, or one that a key gave it. */
 export function meantIds(id: string, entityId: string): readonly [given: string, chosen: string] {
   return [id, `${id}.${entityId}`];
 }

@@ -4,8 +4,8 @@ import { IS_PENDING } from '../pending/is-pending.ts';
 import { type EndedRun, unsavedAnswer } from './run-answer.ts';
 
 /**
- * Ends a run whose messages are not saved: only its answer is kept, for whoever asked. The conversation is as it was before, with
- * nothing of the run in the transcript, the calls or the request.
+ * Ends a run whose messages are not saved: only its answer is kept, for the caller. The conversation is as it was before, without
+ * any trace of the run in the transcript, the calls or the request.
  */
 export async function removeMessages(tx: Tx, run: EndedRun): Promise<void> {
   const { db } = tx;

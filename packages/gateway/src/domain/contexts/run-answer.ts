@@ -9,7 +9,7 @@ import { IS_PENDING } from '../pending/is-pending.ts';
 import { type PendingCall, toPendingCall } from '../pending/pending-call.ts';
 import { type ConversationMessage, responseOf, toConversation } from './conversation.ts';
 
-/** What came of a run of a context. */
+/** The result of a run of a context. */
 export interface RunAnswer {
   readonly runId: string;
   readonly contextId: string;
@@ -18,7 +18,7 @@ export interface RunAnswer {
   readonly stop: Stop | { readonly reason: 'error'; readonly error: string };
   /** The output of the tool that ended the run, or its last text. Empty if it ended otherwise. */
   readonly response: string;
-  /** What was said and done in this run, in order. */
+  /** The messages and calls of this run, in order. */
   readonly messages: readonly ConversationMessage[];
   /** The calls of this run that wait for an answer. */
   readonly pending: readonly PendingCall[];
@@ -27,14 +27,14 @@ export interface RunAnswer {
   readonly usage?: Usage;
 }
 
-/** Returns undefined while the run waits for its turn or is under way. */
+/** Returns undefined while the run is queued or running. */
 export async function findAnswer(db: Kysely<Tables>, runId: string): Promise<RunAnswer | undefined> {
   const [run] = await findRun(db, { runId });
   if (run === undefined) return await answerOfUnstarted(db, runId);
   if (run.status === 'running') return undefined;
   if (run.answer !== null) return fromJson<RunAnswer>(run.answer);
   const entries = await entriesOf(db, runId);
-  // A call that waits has said so in the transcript. Nearly all runs end without one.
+  // Every waiting call has an entry in the transcript. Nearly all runs end without one.
   const pending = entries.some(({ kind }) => kind === 'pending') ? await pendingOf(db, runId) : [];
   return { ...toAnswer(run, entries), pending, isSaved: true };
 }

@@ -4,8 +4,8 @@ import type { Tables } from '../../ports/store/tables.ts';
 import type { TurnSettings } from './turn-settings.ts';
 
 /**
- * What the turn was asked for that asked these calls, as its last run has it. Another turn may have come since, with settings of its
- * own. Without calls: the newest turn.
+ * The settings of the turn that asked these calls, as its last run has them. Another turn with other settings may have come
+ * since. Without calls: the settings of the newest turn.
  */
 export async function settingsOfAsker(
   db: Kysely<Tables>,
@@ -17,7 +17,7 @@ export async function settingsOfAsker(
     .selectFrom('runs')
     .select('settings')
     .where('thread_id', '=', contextId)
-    // What is not saved belongs to no turn of the conversation.
+    // Runs that are not saved belong to no turn of the conversation.
     .where('answer', 'is', null)
     .orderBy('cycle_no', 'desc')
     .limit(1);
@@ -26,7 +26,7 @@ export async function settingsOfAsker(
   return row?.settings == null ? {} : fromJson<TurnSettings>(row.settings);
 }
 
-/** Of several, the last. */
+/** If several runs asked, the last one. */
 async function turnThatAsked(
   db: Kysely<Tables>,
   contextId: string,

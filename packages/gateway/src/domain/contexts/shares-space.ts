@@ -6,7 +6,7 @@ export interface Pair {
   readonly entityId: string;
 }
 
-/** Whether the entity and the agent are in a space together now. */
+/** True if the entity and the agent currently share a space. */
 export async function sharesSpace(db: Kysely<Tables>, { agentId, entityId }: Pair): Promise<boolean> {
   const shared = await db
     .selectFrom('memberships as theirs')

@@ -8,8 +8,8 @@ import { deleteContext } from './delete-context.ts';
 type SweepServices = Pick<Services, 'store' | 'limits'>;
 
 /**
- * Deletes contexts that nobody has used for a while, each in a transaction of its own. Returns how many. A use writes nothing to the
- * context's row: a context that seems to be due is looked at, and if it was used meanwhile, that is noted for the next time.
+ * Deletes contexts that have not been used for a while, each in a separate transaction. Returns how many. Using a context does
+ * not write to its row. So a context that seems due is checked, and if it was used meanwhile, that is noted for the next sweep.
  */
 export async function sweepContexts(services: SweepServices, { now }: { now?: number } = {}): Promise<number> {
   const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
@@ -29,7 +29,7 @@ interface Unused {
 
 async function sweepUnused({ store }: SweepServices, unused: Unused): Promise<number> {
   let swept = 0;
-  // Behind the last page: one that is skipped, because somebody is just using it, is not read again.
+  // Continues after the last page, so that a context that is skipped because it is in use is not read again.
   for (let after: DueContext = START; ; ) {
     const due = await dueContexts(store.db, unused, after);
     for (const { id } of due) if (await store.transaction((tx) => sweepOne(tx, id, unused))) swept += 1;
@@ -73,7 +73,10 @@ async function sweepOne(tx: Tx, contextId: string, { before, at }: Unused): Prom
   return usedAt < before;
 }
 
-/** False: somebody is using it. Whoever wants to say something in it waits here, and then finds that it is gone. */
+/**
+ * Returns false if the context is in use. A request that wants to add a message waits here, and then finds that the context is
+ * gone.
+ */
 async function lockThread({ db, dialect }: Tx, contextId: string): Promise<boolean> {
   if (dialect === 'sqlite') return true;
   const row = db.selectFrom('threads').select('id').where('id', '=', contextId);
@@ -81,12 +84,12 @@ async function lockThread({ db, dialect }: Tx, contextId: string): Promise<boole
 }
 
 interface Use {
-  /** A run goes on, a call waits, or an answer or a message was not read yet. */
+  /** True if a run is running, a call waits, or an answer or a message has not been read yet. */
   readonly isBusy: boolean;
   readonly usedAt: number;
 }
 
-/** In one statement: an answer turns from a call that waits into an event that waits, and must not be missed in between. */
+/** This is one statement: an answer turns a waiting call into a waiting event, and must not be missed in between. */
 async function lastUse(db: Kysely<Tables>, contextId: string): Promise<Use | undefined> {
   const row = await db
     .selectFrom('contexts')

@@ -3,13 +3,13 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import { ApiError } from '../api-error.ts';
 
-/** What a request is recognised by when it comes again. */
+/** Identifies a request when it is sent again. */
 export interface RequestIdentity {
-  /** Of the `Idempotency-Key` header. */
+  /** The value of the `Idempotency-Key` header. */
   readonly key?: string | undefined;
-  /** Of everything that makes the request what it is: its path and body. */
+  /** A hash of the request's path and body. */
   readonly bodyHash: string;
-  /** Of the conversation, if the client sent all of it: `findByConversation` finds the turn that answered it. */
+  /** A hash of the conversation, if the client sent all of it: `findByConversation` finds the turn that answered it. */
   readonly conversationHash?: string | undefined;
 }
 
@@ -19,8 +19,8 @@ export interface StartedTurn {
 }
 
 /**
- * Notes a request. Returns the turn that it started before, if it did: whoever sends it twice at the same moment waits here for the
- * first to be stored. Throws 422 if the key came with another body.
+ * Stores a request. Returns the turn that the same request already started, if there is one: a second request at the same moment
+ * waits here until the first is stored. Throws 422 if the key was used with another body.
  */
 export async function noteRequest(
   tx: Tx,
@@ -62,7 +62,7 @@ export async function findByKey(
   return { runId: before.run_id, contextId: before.context_id };
 }
 
-/** Takes back what was noted in this transaction: the request started nothing. */
+/** Removes the request that was stored in this transaction, because it started nothing. */
 export async function forgetRequest(tx: Tx, { runId }: StartedTurn): Promise<void> {
   await tx.db.deleteFrom('turn_requests').where('run_id', '=', runId).execute();
 }
@@ -89,7 +89,9 @@ export async function findByBody(
   return row;
 }
 
-/** The turns that were asked for with exactly this conversation. None where they are too many to tell which one is meant. */
+/**
+ * The turns that were requested with exactly this conversation. Returns none if there are too many to tell which one is meant.
+ */
 export async function findByConversation(
   db: Kysely<Tables>,
   { caller, conversationHash }: { caller: string; conversationHash: string },
@@ -104,5 +106,5 @@ export async function findByConversation(
   return turns.length > MOST_CANDIDATES ? [] : turns;
 }
 
-/** Of people who begin with the same words. Each has to be looked at: the one that is left out may be the one that is meant. */
+/** Several people may begin with the same words. All candidates have to be checked: one that is left out may be the right one. */
 const MOST_CANDIDATES = 5;

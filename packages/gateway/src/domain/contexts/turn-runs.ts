@@ -8,24 +8,24 @@ import type { InboxEvent } from '../inbox/inbox-event.ts';
  * its `turn_id`, and requests that wait in the inbox for their start. An answer that waits continues the newest turn.
  */
 
-/** The runs of the turn that this run belongs to, in order, with those that wait for their start. */
+/** The runs of the turn that this run belongs to, in order, including queued ones. */
 export async function runsOfTurn(db: Kysely<Tables>, contextId: string, runId: string): Promise<readonly string[]> {
   const turns = await turnsSince(db, contextId, runId);
   return turns.find((runs) => runs.includes(runId)) ?? [runId];
 }
 
-/** The runs of the newest turn, also of one that waits for its start. Empty if there is none yet. */
+/** The runs of the newest turn, which may be queued. Empty if there is none yet. */
 export async function runsOfLatestTurn(db: Kysely<Tables>, contextId: string): Promise<readonly string[]> {
   return (await turnsSince(db, contextId)).at(-1) ?? [];
 }
 
-/** The turn of the run and the newest one, each with its runs, and the turns that wait for their start. */
+/** The turn of the run and the newest one, each with its runs, and the queued turns. */
 async function turnsSince(
   db: Kysely<Tables>,
   contextId: string,
   runId?: string,
 ): Promise<readonly (readonly string[])[]> {
-  // Those that wait are read first: one that begins in between is in both lists, and never in none.
+  // Queued runs are read first: one that begins in between is in both lists, and never in none.
   const queued = await queuedRuns(db, contextId);
   const begun = await begunRuns(db, contextId, runId);
   const known = new Set(begun.map(({ id }) => id));
@@ -41,7 +41,7 @@ async function turnsSince(
   return turns;
 }
 
-/** Runs of the turn of this run and of the newest turn. What is not saved belongs to no turn. */
+/** Runs of the turn of this run and of the newest turn. Runs that are not saved belong to no turn. */
 async function begunRuns(
   db: Kysely<Tables>,
   contextId: string,

@@ -1,7 +1,7 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
 import type { JsonSchemaObject, TurnOptions } from '@lastcall/core';
 
-/** What one request of a context asks for beyond the agent's configuration. It is stored with the run. */
+/** The settings of one request of a context, in addition to the agent's configuration. They are stored with the run. */
 export interface TurnSettings {
   /** The run ends with one of these tools: laws R15–R22. Without it, the turn ends with text or a terminal tool. */
   readonly terminating?: TerminatingContract;
@@ -10,20 +10,22 @@ export interface TurnSettings {
   readonly clientTools?: readonly ClientTool[];
   /** Text of an operator or of the gateway that follows the agent's instructions. */
   readonly instructions?: string;
-  /** What an entity's client sent to instruct the model. The model reads it as data, in a frame. */
+  /** Instructions that an entity's client sent. The model reads them as data, in a frame. */
   readonly callerText?: readonly CallerText[];
-  /** What the model is to write now. It is the last message of each request, and is not stored as a message. */
+  /**
+   * An instruction for what the model should write now. It is the last message of each request, and is not stored as a message.
+   */
   readonly prompt?: string;
-  /** The AI's message, given by the caller. No model is asked. */
+  /** The AI's message, given by the caller. No model is called. */
   readonly aiMessage?: string;
-  /** The one call of the run, given by the caller. No model is asked. */
+  /** The one call of the run, given by the caller. No model is called. */
   readonly call?: { readonly toolName: string; readonly input: unknown };
   /** Only tools without effects are offered, e.g. for the title request of a chat page. */
   readonly isWithoutEffects?: true;
   readonly modelSettings?: ModelSettings;
-  /** Nobody follows the run: its stream tells of the ends of calls and of its own end alone, which costs fewer writes. */
+  /** True if the run has no subscribers: its stream only reports the ends of calls and of the run, which costs fewer writes. */
   readonly isUnwatched?: true;
-  /** False: the messages of the run are removed when it ends, and only its answer is kept. */
+  /** False if the messages of the run are removed when it ends, so that only its answer is kept. */
   readonly save?: false;
 }
 

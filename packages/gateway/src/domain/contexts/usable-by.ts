@@ -2,8 +2,8 @@ import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import type { Tables } from '../../ports/store/tables.ts';
 
 /**
- * The contexts that an entity may use with its token: its own ones, while it shares a space with their agent, and those that a key gave
- * it. It is asked with every request, so that a person who was removed from the space is out at once.
+ * The contexts that an entity may use with its token: its own ones, while it shares a space with their agent, and those that a
+ * key gave it. It is checked with every request, so that a person who is removed from the space loses access at once.
  */
 export function usableBy(entityId: string): (eb: ExpressionBuilder<Tables, 'contexts'>) => Expression<SqlBool> {
   return (eb) =>

@@ -1,8 +1,8 @@
 import { invalid, tooLarge } from './invalid.ts';
 
 /**
- * Checks a text for a column of its own, which accepts less than JSON does: PostgreSQL refuses U+0000, and half a
- * surrogate pair would come back as another character.
+ * Checks a text that is stored in a separate column, which accepts less than JSON does: PostgreSQL refuses U+0000, and an
+ * unpaired surrogate would come back as another character.
  */
 export function plainText(value: string, path: string, { min = 0, max }: { min?: number; max: number }): string {
   if (value.length > max) throw tooLarge(path, { limit: max, came: value.length, unit: 'characters' });

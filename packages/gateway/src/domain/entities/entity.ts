@@ -14,7 +14,7 @@ import { type Page, type PageOptions, pageLimit, textCursor, toPage } from './pa
 export interface Entity {
   readonly id: string;
   readonly kind: EntityKind;
-  /** The id that the caller's own system has for it. */
+  /** The entity's id in the caller's own system. */
   readonly externalId?: string;
   readonly displayName: string;
   readonly metadata: Metadata;

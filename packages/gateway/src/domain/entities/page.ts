@@ -1,7 +1,7 @@
 import { isId } from './column-text.ts';
 import { invalid } from './invalid.ts';
 
-/** A part of a list. `next` is the cursor of the part after it; without it, this is the last one. */
+/** A part of a list. `next` is the cursor of the next part. It is missing on the last one. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next?: string;
@@ -35,7 +35,7 @@ export function numberCursor(cursor: string | undefined): number | undefined {
   return cursor === undefined ? undefined : Number(cursor);
 }
 
-/** Makes a page of rows that were read with a limit of one more. The extra row says whether there is a next page. */
+/** Creates a page from rows that were read with a limit of one more. The extra row shows whether there is a next page. */
 export function toPage<Row, T>(
   rows: readonly Row[],
   { limit, cursorOf, toItem }: { limit: number; cursorOf: (row: Row) => string; toItem: (row: Row) => T },

@@ -2,7 +2,7 @@ import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { TurnSettings } from '../contexts/turn-settings.ts';
 
 /**
- * An event that waits for an agent or a context, as `inbox_events.payload` holds it: JSON that can be understood without any
+ * An event that waits for an agent or a context, as `inbox_events.payload` stores it: JSON that can be understood without any
  * history.
  */
 export type InboxEvent = SpaceMessageEvent | ToolResultEvent | PlanEvent | ServiceEvent | ChatEvent;
@@ -41,8 +41,8 @@ export type ToolResultOutcome =
   | { readonly status: 'approved'; readonly input?: unknown }
   | { readonly status: 'denied'; readonly reason: string }
   /**
-   * A question of the call was answered, and the call runs on. The answer is for the tool and not for the model. `round` says which
-   * question it was, counted from 1.
+   * A question of the call was answered, and the call continues. The answer is for the tool and not for the model. `round` is the
+   * number of the question, counted from 1.
    */
   | { readonly status: 'answered'; readonly round: number };
 
@@ -69,11 +69,11 @@ interface ServiceEvent {
 /** A request for a turn of a context. */
 export interface ChatEvent {
   readonly type: 'chat';
-  /** The id that its run will have: whoever sent the request waits for it. */
+  /** The id that its run will have. The client that sent the request waits for this run. */
   readonly runId: string;
-  /** What is said before the model is asked. */
+  /** Messages that are added before the model is called. */
   readonly messages: readonly LanguageModelV4Message[];
-  /** True if it comes with answers to calls that wait: a suspended turn goes on, and no other begins. */
+  /** True if it contains answers to waiting calls: then a suspended turn continues, and no new turn begins. */
   readonly isAnswer?: true;
   readonly settings: TurnSettings;
 }

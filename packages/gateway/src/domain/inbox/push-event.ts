@@ -13,15 +13,15 @@ export interface PushedEvent {
   /** An event is delivered once per thread and id, however often it is pushed. */
   readonly eventId: string;
   readonly event: InboxEvent;
-  /** A withheld event is kept for operators and wakes nobody. Default 'pending'. */
+  /** A withheld event is stored for operators and does not wake the agent. Default 'pending'. */
   readonly status?: 'pending' | 'withheld';
-  /** The run that will take it, if that has an id already. */
+  /** The run that will take it, if it already has an id. */
   readonly runId?: string;
 }
 
 /**
- * Puts an event into an inbox and wakes the thread, in the transaction that made the event. Returns false if the
- * event was there already.
+ * Puts an event into an inbox and wakes the thread, in the transaction that created the event. Returns false if the event already
+ * exists.
  */
 export async function pushEvent(services: Pick<Services, 'engine'>, tx: Tx, pushed: PushedEvent): Promise<boolean> {
   const [inserted] = await insertEvent(tx.db, toValues(tx, pushed));
@@ -29,7 +29,7 @@ export async function pushEvent(services: Pick<Services, 'engine'>, tx: Tx, push
   return inserted !== undefined;
 }
 
-/** The same for an event with a new id, without waiting for the answer. */
+/** The same for an event with a new id, without waiting for the result. */
 export function pushNewEvent(services: Pick<Services, 'engine'>, tx: Tx, pushed: PushedEvent): void {
   tx.send(insertEvent, toValues(tx, pushed));
   wakeThread(services, tx, pushed);
@@ -75,7 +75,7 @@ const insertEvent = statement(
 );
 
 interface NamedEvent extends EventValues {
-  /** The thread and the event: only columns of the new rows can be returned, and these tell which is which. */
+  /** The thread and the event. Only columns of the new rows can be returned, and these identify each row. */
   readonly name: string;
 }
 

@@ -10,7 +10,7 @@ import { pushEvent } from './push-event.ts';
 
 export interface NewServiceEvent {
   readonly agentId: string;
-  /** The same id again is the same event. Default: a new id. */
+  /** Pushing the same id again is the same event. Default: a new id. */
   readonly eventId?: string | undefined;
   /** Who pushes it. */
   readonly source: string;

@@ -13,8 +13,7 @@ export interface Redrive {
 const MAX_EVENTS = 1_000;
 
 /**
- * Puts dead and withheld events back into the inbox, as if they had just come. Others stay as they are. Returns their
- * ids.
+ * Puts dead and withheld events back into the inbox, as if they had just arrived. Other events stay unchanged. Returns their ids.
  */
 export async function redrive(services: Services, tx: Tx, { agentId, eventIds }: Redrive): Promise<readonly string[]> {
   if (eventIds !== undefined && eventIds.length > MAX_EVENTS)

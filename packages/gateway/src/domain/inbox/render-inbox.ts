@@ -20,8 +20,8 @@ export interface InboxFrame {
 }
 
 /**
- * Renders a batch of events as the text of one user message: one JSON object per line, in a frame that no content can
- * imitate. Whatever a message says, it cannot add an event.
+ * Renders a batch of events as the text of one user message: one JSON object per line, in a frame that no content can imitate. No
+ * message can add an event.
  */
 export function renderInbox(events: readonly WaitingEvent[], { cycle, tag, now }: InboxFrame): string {
   const attributes = { cycle, now: new Date(now).toISOString() };

@@ -11,7 +11,7 @@ import { tellJobClaimed } from './job-events.ts';
 
 export interface JobClaim {
   readonly callId: string;
-  /** The worker's own name, for people who look. */
+  /** The worker's own name, shown to operators. */
   readonly worker: string;
   /** How long the claim lasts after each heartbeat. */
   readonly leaseMs?: number | undefined;
@@ -62,14 +62,14 @@ export async function claimJob(services: Services, tx: Tx, claim: JobClaim): Pro
   };
 }
 
-/** Calls that people answer are no jobs. */
+/** Throws "not found" for calls that people answer: they are not jobs. */
 export async function lockJob(tx: Tx, callId: string): Promise<LockedPending> {
   const row = await lockPending(tx, callId);
   if (row === undefined || row.offered_at === null) throw notFound('job', callId);
   return row;
 }
 
-/** Throws what an answer would be refused with: a worker that hears it can stop. */
+/** Throws the same error that an answer would get, so that the worker can stop. */
 export function assertWaiting(call: PendingCall, now: number): void {
   if (call.status === 'resolved') throw alreadyAnswered(call);
   if (call.status === 'cancelled') throw new ApiError(410, 'cancelled', 'The call was cancelled.');

@@ -11,13 +11,13 @@ export function newClaimToken(): { readonly token: string; readonly hash: string
 }
 
 /**
- * Throws if somebody else works on the job. A claim that has lapsed still counts until somebody else claims the job: the
- * work is done, and nobody does it a second time.
+ * Throws if another worker has claimed the job. A claim that has lapsed still counts until another worker claims the job: the
+ * work is done, and does not have to be done a second time.
  */
 export function assertClaim(row: ClaimColumns, token: string | undefined, now: number): void {
   if (token === undefined) assertUnclaimed(row, now);
   else if (row.claim_hash !== hashToken(token))
-    throw new ApiError(409, 'claim_lost', 'This claim is not valid: it lapsed, and somebody else claimed the call.');
+    throw new ApiError(409, 'claim_lost', 'This claim is not valid: it lapsed, and another worker claimed the call.');
 }
 
 export function assertUnclaimed({ claimed_by: worker, claimed_until: claimedUntil }: ClaimColumns, now: number): void {

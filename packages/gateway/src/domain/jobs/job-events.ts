@@ -4,7 +4,7 @@ import type { PendingStatus } from '../../ports/store/tables.ts';
 import type { PendingCall } from '../pending/pending-call.ts';
 import { emit, jobsChannel, spaceChannel } from '../streams/emit.ts';
 
-/** What is announced of a job. The input is given to whoever claims it. */
+/** The announcement of a job. The worker that claims it gets the input. */
 export interface JobOffer {
   readonly callId: string;
   readonly runId: string;
@@ -19,7 +19,7 @@ export function toOffer({ callId, runId, agentId, toolName, expiresAt, claims }:
   return { callId, runId, agentId, toolName, claims, ...(expiresAt === undefined ? {} : { expiresAt }) };
 }
 
-/** Announces a job that nobody works on. */
+/** Announces a job that no worker has claimed. */
 export function offerJob(services: Services, tx: Tx, job: JobOffer): void {
   emit(services, tx, { channel: jobsChannel(job.agentId), type: 'job.available', payload: toOffer(job) });
 }
@@ -36,7 +36,7 @@ export function tellJobClaimed(
 export async function tellJobProgress(services: Services, tx: Tx, call: PendingCall, value: unknown): Promise<void> {
   const { agentId, callId, spaceId } = call;
   emit(services, tx, { channel: jobsChannel(agentId), type: 'job.progress', payload: { callId, value } });
-  // There is no card if the agent had been removed from the space: then the space knows nothing of the call.
+  // If the agent had been removed from the space, there is no card, and the space must not see the call.
   if (spaceId !== undefined && (await hasCard(tx, callId)))
     emit(services, tx, { channel: spaceChannel(spaceId), type: 'tool-call.progress', payload: { callId, value } });
 }
@@ -45,7 +45,7 @@ async function hasCard(tx: Tx, callId: string): Promise<boolean> {
   return (await tx.db.selectFrom('messages').select('id').where('call_id', '=', callId).execute()).length > 0;
 }
 
-/** Does nothing for a call that is no job. */
+/** Does nothing for a call that is not a job. */
 export function tellJobEnded(services: Services, tx: Tx, call: PendingCall, status: PendingStatus): void {
   if (call.job === undefined) return;
   const { agentId, callId } = call;

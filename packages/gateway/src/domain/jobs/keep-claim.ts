@@ -11,7 +11,7 @@ import { tellJobClaimed, tellJobProgress } from './job-events.ts';
 export interface Heartbeat {
   readonly callId: string;
   readonly claimToken: string;
-  /** Any JSON, for whoever watches. */
+  /** Any JSON. Readers of the streams see it. */
   readonly progress?: unknown;
   readonly by: Answerer;
 }
@@ -19,7 +19,7 @@ export interface Heartbeat {
 /** Progress goes to every reader of the streams, and is stored with them. */
 const PROGRESS_BYTES = 16_000;
 
-/** Extends a claim, and one that has lapsed too if nobody else has claimed the job meanwhile. */
+/** Extends a claim. A claim that has lapsed can be extended too, if no other worker has claimed the job meanwhile. */
 export async function keepClaim(
   services: Services,
   tx: Tx,
@@ -38,7 +38,7 @@ export async function keepClaim(
     .set({ claimed_until: claimedUntil, announce_at: null })
     .where('id', '=', callId)
     .execute();
-  // It was offered again, so the others have to hear that it is taken.
+  // The job was offered again, so the other workers must be notified that it is taken.
   if (row.claimed_until === null)
     tellJobClaimed(services, tx, { agentId: call.agentId, callId, worker: row.claimed_by ?? '', claimedUntil });
   if (progress !== undefined) await tellJobProgress(services, tx, call, progress);

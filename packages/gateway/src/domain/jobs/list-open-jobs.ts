@@ -4,7 +4,7 @@ import { IS_PENDING } from '../pending/is-pending.ts';
 import { toPendingCall } from '../pending/pending-call.ts';
 import { type JobOffer, toOffer } from './job-events.ts';
 
-/** A worker that has done these finds the others when it subscribes again, or in the list of pending calls. */
+/** A worker that has finished these finds the others when it subscribes again, or in the list of pending calls. */
 const MOST_OFFERS = 1_000;
 
 /** The jobs of an agent that a worker could claim now, oldest first. */

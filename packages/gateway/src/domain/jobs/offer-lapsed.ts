@@ -5,7 +5,7 @@ import { offerJob } from './job-events.ts';
 
 const PAGE_SIZE = 200;
 
-/** Offers jobs again whose worker stopped sending heartbeats. Each in a transaction of its own. Returns how many. */
+/** Offers jobs again whose worker stopped sending heartbeats, each in a separate transaction. Returns how many. */
 export async function offerLapsed(services: Services, { now }: { now?: number } = {}): Promise<number> {
   const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
   const lapsed = await services.store.db
@@ -23,7 +23,7 @@ export async function offerLapsed(services: Services, { now }: { now?: number } 
 async function offerOne(services: Services, callId: string, at: number): Promise<boolean> {
   return await services.store.transaction(async (tx) => {
     const row = await lockPending(tx, callId, { skipLocked: true });
-    // Somebody has sent a heartbeat or claimed it meanwhile, or is just doing so.
+    // Meanwhile a worker has sent a heartbeat or claimed the job, or is just doing so.
     if (row === undefined || row.claimed_until === null || row.claimed_until > at) return false;
     const isWaiting = row.wait_status === 'pending';
     const announcement = isWaiting

@@ -13,7 +13,7 @@ import { newId } from '../new-id.ts';
 import { announceRevocation } from '../streams/revocations.ts';
 import { checkScopes, type Scope } from './scope.ts';
 
-/** A secret key as it is shown: never the key itself. */
+/** A secret key without the key itself. */
 export interface ApiKey {
   readonly id: string;
   readonly name: string;
@@ -66,7 +66,7 @@ const findHash = statement((db, { hash }: Params<{ hash: string }>) =>
 );
 
 /**
- * Revokes a key: it opens nothing more, and what it opened ends. Revoking it again changes nothing, even at the same
+ * Revokes a key: new requests with it are refused, and its open streams end. Revoking it again changes nothing, even at the same
  * moment, because the condition is part of the write.
  */
 export async function revokeKey(services: Pick<Services, 'bus'>, tx: Tx, keyId: string): Promise<ApiKey> {

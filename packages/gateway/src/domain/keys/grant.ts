@@ -5,13 +5,13 @@ import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
 import type { Scope } from './scope.ts';
 
-/** What somebody who signs in may do: what the scopes allow, and what the person may. There is at least one of the two. */
+/** What a signed-in browser may do: what the scopes allow, and what the person may do. At least one of the two is set. */
 export interface Grant {
   readonly scopes: readonly Scope[];
   readonly entityId: string | undefined;
-  /** The key that it ends with. */
+  /** The key whose revocation ends it. */
   readonly keyId: string | undefined;
-  /** The session that made it, and that it ends with. */
+  /** The session that created it and whose end also ends it. */
   readonly makerSessionId: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function assertPerson(tx: Tx, entityId: string): Promise<void> {
   if (person === undefined) throw invalid('entityId', 'must be the id of a person (an entity of kind "human").');
 }
 
-/** Deletes what expired before `until`. Done whenever a new one is made, so that neither table grows. */
+/** Deletes entries that expired before `until`. Called whenever a new one is created, so that neither table grows. */
 export async function deleteExpired(tx: Tx, table: 'sessions' | 'sign_in_links', until: number): Promise<void> {
   await tx.db.deleteFrom(table).where('expires_at', '<=', until).execute();
 }

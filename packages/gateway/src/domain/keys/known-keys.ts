@@ -5,8 +5,8 @@ import type { Tx } from '../../ports/store/store.ts';
 import { type ApiKey, findKey, hashKey } from './api-key.ts';
 
 /**
- * Keys that were valid before. What a key may do never changes, so it is not read again; that it is not revoked is
- * checked in every transaction, without waiting for the answer: the transaction fails if it is.
+ * Keys that were valid before. The rights of a key never change, so they are not read again. Every transaction checks that the
+ * key is not revoked, without waiting for the result: the transaction fails if it is.
  */
 export class KnownKeys {
   readonly #known = new LRUCache<string, ApiKey>({ max: 10_000 });
@@ -16,7 +16,7 @@ export class KnownKeys {
     return this.#known.get(hashKey(presented));
   }
 
-  /** Returns undefined if there is no such key. `refuse` makes the error for one that was revoked. */
+  /** Returns undefined if there is no such key. `refuse` creates the error for one that was revoked. */
   async find(tx: Tx, presented: string, refuse: () => Error): Promise<ApiKey | undefined> {
     const hash = hashKey(presented);
     const known = this.#known.get(hash);

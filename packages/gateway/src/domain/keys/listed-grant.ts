@@ -9,11 +9,11 @@ import type { Scope } from './scope.ts';
 export interface ListedGrant {
   readonly id: string;
   readonly scopes: readonly Scope[];
-  /** The person that posts and answers are by. */
+  /** The person who is the author of messages and answers. */
   readonly entity?: { readonly id: string; readonly displayName: string };
-  /** The key that it ends with. */
+  /** The key whose revocation ends it. */
   readonly keyId?: string;
-  /** The session that made it, and that it ends with. */
+  /** The session that created it and whose end also ends it. */
   readonly makerSessionId?: string;
   readonly createdAt: number;
   readonly expiresAt: number;
@@ -41,16 +41,16 @@ interface GrantFilter {
   readonly now: number;
   readonly id?: string;
   readonly hash?: string;
-  /** Only those whose id is greater, in the order of their ids. */
+  /** Only grants with a greater id, in the order of their ids. */
   readonly after?: string;
   readonly limit?: number;
-  /** Of links: neither used nor revoked. */
+  /** For links: neither used nor revoked. */
   readonly isOpen?: boolean;
 }
 
 /**
- * Those that have not ended: by themselves, with their key, with their person, or with the session that made them. That session is
- * one level up and no more: when it ends, all that were made by way of it are deleted with it.
+ * Finds the grants that have not ended: by expiry, or with their key, their person or the session that created them. Only the
+ * direct creator is checked, because ending a session deletes everything that was created through it.
  */
 export async function findGrants(
   db: Kysely<Tables>,
@@ -58,7 +58,7 @@ export async function findGrants(
   { now, id, hash, after, limit, isOpen = false }: GrantFilter,
 ): Promise<readonly ListedGrantRow[]> {
   let query = db
-    // Sessions have all columns of links that are used here, but those of `isOpen`.
+    // Sessions have all columns of links that are used here, except those of `isOpen`.
     .selectFrom(`${table} as grants` as 'sign_in_links as grants')
     .leftJoin('api_keys', 'api_keys.id', 'grants.key_id')
     .leftJoin('entities', 'entities.id', 'grants.entity_id')
@@ -76,7 +76,7 @@ export async function findGrants(
   return await (limit === undefined ? query : query.limit(limit)).execute();
 }
 
-/** A page of them, oldest first. */
+/** Lists grants, oldest first. */
 export async function listGrants(tx: Tx, table: GrantTable, page: PageOptions): Promise<Page<ListedGrant>> {
   const limit = pageLimit(page.limit);
   const rows = await findGrants(tx.db, table, {

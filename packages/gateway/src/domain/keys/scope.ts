@@ -2,9 +2,9 @@ import { invalid } from '../entities/invalid.ts';
 
 /**
  * What a secret key may do. Each includes the ones after it.
- * - `admin`: everything, the keys themselves too.
+ * - `admin`: everything, including keys.
  * - `write`: everything but keys.
- * - `read`: look at everything but keys, and change nothing.
+ * - `read`: read everything but keys, and change nothing.
  */
 export type Scope = 'admin' | 'write' | 'read';
 

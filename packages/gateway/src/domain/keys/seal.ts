@@ -3,14 +3,14 @@ import { CompactEncrypt, compactDecrypt } from 'jose';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import type { Store } from '../../ports/store/store.ts';
 
-/** Encrypts what the gateway must store and nobody is to read: tokens of OAuth, the state of calls that ask. */
+/** Encrypts secrets that the gateway must store: OAuth tokens, and the state of calls that ask. */
 export interface Seal {
   seal(text: string): Promise<string>;
-  /** Undefined if it was sealed with another key, or changed. */
+  /** Returns undefined if it was sealed with another key, or changed. */
   open(sealed: string): Promise<string | undefined>;
 }
 
-/** All gateways on one store have the same seal: with `encryptionKey`, or else with a key that the store holds. */
+/** All gateways on one store have the same seal: from `encryptionKey`, or else from a key in the store. */
 export async function createSeal(store: Store, encryptionKey: string | undefined): Promise<Seal> {
   const key = createHash('sha256')
     .update(encryptionKey ?? (await storedKey(store)))

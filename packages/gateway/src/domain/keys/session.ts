@@ -14,7 +14,7 @@ import { assertPerson, deleteExpired, type Grant, toGrantRow } from './grant.ts'
 import { findGrants, type ListedGrant, listGrants, toListedGrant } from './listed-grant.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** A browser that is left alone on a desk is signed out within a week. */
+/** A browser that is not used is signed out within a week. */
 const SESSION_MS = 7 * DAY_MS;
 const SECRET_PREFIX = 'lc_se_';
 
@@ -31,14 +31,19 @@ export async function createSession(tx: Tx, grant: Grant): Promise<{ readonly id
   return { id: row.id, secret };
 }
 
-/** The maker's row stays locked until the commit: a maker that is ended at the same moment ends this session too. */
+/**
+ * The row of the creating session stays locked until the commit: if that session ends at the same moment, this session ends too.
+ */
 async function endOfMaker(tx: Tx, { makerSessionId }: Grant): Promise<number> {
   if (makerSessionId === undefined) return Number.POSITIVE_INFINITY;
   const maker = tx.db.selectFrom('sessions').select('expires_at').where('id', '=', makerSessionId);
   return (await forShare(maker, tx.dialect).executeTakeFirst())?.expires_at ?? tx.now();
 }
 
-/** Undefined if there is no such session, or if it has ended: by itself, with its key, with its person, or with its maker. */
+/**
+ * Returns undefined if there is no such session, or if it has ended: by expiry, or with its key, its person or its creating
+ * session.
+ */
 export async function findSession(
   db: Kysely<Tables>,
   by: { readonly secret: string } | { readonly id: string },
@@ -49,12 +54,12 @@ export async function findSession(
   return row === undefined ? undefined : toListedGrant(row);
 }
 
-/** Lists those that are signed in, oldest first. */
+/** Lists the sessions that are signed in, oldest first. */
 export async function listSessions(tx: Tx, page: PageOptions = {}): Promise<Page<Session>> {
   return await listGrants(tx, 'sessions', page);
 }
 
-/** Ends a session: its cookie opens nothing more, what it opened ends, and so do the links and sessions that it made. */
+/** Ends a session: its cookie is refused, its streams end, and so do the links and sessions that it created. */
 export async function endSession(services: Pick<Services, 'bus'>, tx: Tx, id: string): Promise<Session> {
   const session = isId(id) ? await findSession(tx.db, { id }, tx.now()) : undefined;
   if (session === undefined) throw notFound('session', id);
@@ -64,7 +69,7 @@ export async function endSession(services: Pick<Services, 'bus'>, tx: Tx, id: st
   return session;
 }
 
-/** Level by level: a sign-in waits for the lock of its maker's row, so none can appear under one that is deleted. */
+/** Deletes level by level: a sign-in waits for the lock on its creating session, so none can appear under one that is deleted. */
 async function deleteWithDescendants(tx: Tx, id: string): Promise<readonly string[]> {
   await tx.db.deleteFrom('sessions').where('id', '=', id).execute();
   const all = [id];
@@ -85,7 +90,7 @@ async function revokeLinksOf(tx: Tx, sessionIds: readonly string[]): Promise<voi
     .execute();
 }
 
-/** Changes for whom an operator acts. */
+/** Changes the person that an operator acts for. */
 export async function changePerson(tx: Tx, id: string, entityId: string | null): Promise<void> {
   if (entityId !== null) await assertPerson(tx, entityId);
   await tx.db.updateTable('sessions').set({ entity_id: entityId }).where('id', '=', id).execute();

@@ -12,12 +12,12 @@ import { hasScope, type Scope } from './scope.ts';
 
 const DEFAULT_SECONDS = 900;
 export const MAX_LINK_SECONDS = 86_400;
-/** How long a link that no longer works is kept, so that whoever opens it can be told why. */
+/** How long a link that no longer works is kept, so that the person who opens it can be told why. */
 const REMEMBERED_MS = 7 * 86_400_000;
 
 export interface NewLink {
   readonly entityId?: string | undefined;
-  /** Default: none for a link with a person, and those of its maker otherwise. */
+  /** Default: none for a link with a person, otherwise the scopes of its creator. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly expiresInSeconds?: number | undefined;
   readonly maker: Pick<Grant, 'scopes' | 'keyId'> & { readonly sessionId: string | undefined };
@@ -29,7 +29,7 @@ export interface SignInCode {
   readonly expiresAt: number;
 }
 
-/** Makes a code that signs one browser in. Only its hash is stored, so it is shown now or never. */
+/** Creates a code that signs one browser in. Only its hash is stored, so it can only be shown now. */
 export async function createSignInCode(tx: Tx, newLink: NewLink): Promise<SignInCode> {
   const { entityId, maker, expiresInSeconds = DEFAULT_SECONDS } = newLink;
   const scopes = newLink.scopes ?? (entityId === undefined ? maker.scopes : []);
@@ -52,18 +52,18 @@ export async function listLinks(tx: Tx, page: PageOptions = {}): Promise<Page<Li
   return await listGrants(tx, 'sign_in_links', page);
 }
 
-/** Revokes a link that still works. Returns what it was. */
+/** Revokes a link that still works. Returns the revoked link. */
 export async function revokeLink(tx: Tx, id: string): Promise<ListedGrant> {
   if (!isId(id)) throw notFound('link', id);
   const [link] = await findGrants(tx.db, 'sign_in_links', { now: tx.now(), id });
   const unused = tx.db.updateTable('sign_in_links').set({ revoked_at: tx.now() }).where('used_at', 'is', null);
-  // Of a sign-in at the same moment one comes first: if that is the sign-in, nothing is left to revoke.
+  // If a sign-in happens at the same moment, one of the two comes first. If that is the sign-in, there is nothing left to revoke.
   const [revoked] = await unused.where('id', '=', id).where('revoked_at', 'is', null).returning('id').execute();
   if (link === undefined || revoked === undefined) throw notFound('link', id);
   return toListedGrant(link);
 }
 
-/** Uses a code up. Of two that use it at the same moment one marks the row, and the other finds it marked. */
+/** Uses a code, which works once. If two requests use it at the same moment, one marks the row, and the other finds it marked. */
 export async function takeSignInCode(tx: Tx, code: string): Promise<Grant> {
   const row = await tx.db
     .updateTable('sign_in_links')
@@ -80,7 +80,7 @@ export async function takeSignInCode(tx: Tx, code: string): Promise<Grant> {
   return fromGrantRow(row);
 }
 
-/** Only whoever has the code, which nobody can guess, is told what became of it. */
+/** The reason is only given to a caller who has the code, which cannot be guessed. */
 async function refusalOf(tx: Tx, code: string): Promise<ApiError> {
   const link = tx.db.selectFrom('sign_in_links').select(['used_at', 'revoked_at']).where('hash', '=', hashKey(code));
   const row = await link.executeTakeFirst();
@@ -90,9 +90,9 @@ async function refusalOf(tx: Tx, code: string): Promise<ApiError> {
 }
 
 const WHY_NOT = {
-  used: 'The link was used before: it signs in once.',
+  used: 'The link was used before: a link works once.',
   expired: 'The link has expired.',
-  revoked: 'The link was revoked, or ended with the key or session that made it, or with its person.',
+  revoked: 'The link was revoked, or the key, session or person that it belongs to was revoked or deleted.',
   unknown: 'There is no such link.',
 } as const;
 
@@ -103,5 +103,9 @@ function notValid(reason: keyof typeof WHY_NOT): ApiError {
 function assertAtMost(own: readonly Scope[], wanted: readonly Scope[]): void {
   const excess = wanted.find((scope) => !hasScope(own, scope));
   if (excess === undefined) return;
-  throw new ApiError(403, 'forbidden', `A link gives no more than its maker has: you do not have scope "${excess}".`);
+  throw new ApiError(
+    403,
+    'forbidden',
+    `A link cannot have more rights than its creator: you do not have scope "${excess}".`,
+  );
 }

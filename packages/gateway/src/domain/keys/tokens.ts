@@ -61,8 +61,8 @@ export interface VerifiedToken {
 }
 
 /**
- * Returns whose token it is. The caller checks that the entity still exists. Anything invalid is a 401 that does not
- * say why, except that a token has expired.
+ * Returns the entity of the token. The caller checks that the entity still exists. Anything invalid is a 401 that does not say
+ * why, except that a token has expired.
  */
 export async function verifyToken(secret: Uint8Array, token: string): Promise<VerifiedToken> {
   try {
@@ -73,7 +73,8 @@ export async function verifyToken(secret: Uint8Array, token: string): Promise<Ve
       typ: 'JWT',
     });
     const { sub: entityId, exp } = payload;
-    if (typeof entityId !== 'string' || exp === undefined) throw new Error('Claims of the wrong type.');
+    if (typeof entityId !== 'string' || exp === undefined)
+      throw new Error('The claims of the token have the wrong type.');
     return { entityId, expiresAt: exp * 1_000 };
   } catch (cause) {
     if (cause instanceof errors.JWTExpired)

@@ -10,7 +10,7 @@ interface ProgramProblem {
   readonly message: string;
 }
 
-/** A server as it came. It may be unchecked. */
+/** A server as the request has it. It may be unchecked. */
 interface GivenServer {
   readonly transport?: unknown;
   readonly command?: unknown;
@@ -18,14 +18,14 @@ interface GivenServer {
   readonly env?: unknown;
 }
 
-/** Says why a server's program is not started. Undefined: it may be started. */
+/** Returns why a server's program may not be started, or undefined if it may. */
 export type CheckProgram = (server: GivenServer) => ProgramProblem | undefined;
 
 type Variables = Readonly<Record<string, unknown>>;
 
 /**
- * The programs that the agents of a configuration file start. An agent of the API may start the same ones, with values of
- * its own for the variables that the file names, but not for those that change how programs start.
+ * The programs that the agents of a configuration file start. An agent of the API may start the same ones, with its own values
+ * for the variables that the file names, but not for those that change how programs start.
  */
 export function filePrograms(agents: readonly Pick<AgentConfig, 'mcp'>[]): CheckProgram {
   const started = agents.flatMap(({ mcp }) => mcp?.servers ?? []).filter(({ transport }) => transport === 'stdio');
@@ -34,7 +34,7 @@ export function filePrograms(agents: readonly Pick<AgentConfig, 'mcp'>[]): Check
     if (server.transport !== 'stdio') return undefined;
     const inFile = variants.get(programOf(server));
     if (inFile === undefined) return { path: ['command'], message: NO_SUCH_PROGRAM };
-    // With several variants in the file, one of them has to fit: what each allows alone may not be safe together.
+    // If the file has several variants, one of them has to fit: combining what each allows may not be safe.
     const problems = inFile.map(({ env = {} }) => variableProblem(server.env ?? {}, env));
     return problems.includes(undefined) ? undefined : problems[0];
   };
@@ -62,7 +62,7 @@ function programOf({ command, args = [] }: GivenServer): string {
 }
 
 function variableProblem(given: unknown, inFile: Variables): ProgramProblem | undefined {
-  // What is no object is refused as a configuration that cannot work.
+  // A value that is not an object is refused later, by the check of the configuration.
   for (const [name, value] of Object.entries(given ?? {})) {
     if (Object.hasOwn(inFile, name) && inFile[name] === value) continue;
     if (changesHowProgramsStart(name))

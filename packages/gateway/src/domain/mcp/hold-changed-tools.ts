@@ -9,12 +9,12 @@ import { newId } from '../new-id.ts';
 interface SeenTool {
   readonly name: string;
   readonly fingerprint: string;
-  /** What is approved of it. Read only if it is written. */
+  /** The definition to approve. It is only called if it has to be written. */
   readonly definition: () => object;
 }
 
 export interface SeenServer {
-  /** The same for every gateway and agent that reaches the server in the same way. */
+  /** Equal for every gateway and agent that reaches the server in the same way. */
   readonly key: string;
   readonly name: string;
 }
@@ -22,16 +22,16 @@ export interface SeenServer {
 export interface SeenList {
   readonly tools: readonly SeenTool[];
   /**
-   * True if it is not the list that the same connection had before. Only then are tools noted that it lacks: connections with other
-   * credentials may have other lists, and would note the opposite all the time.
+   * True if this list differs from the last one of the same connection. Only then are missing tools recorded: connections with
+   * other credentials may have other lists, and would keep overwriting each other.
    */
   readonly isChanged: boolean;
 }
 
 /**
- * Compares a server's tools with those that were approved. Configuring a server approves the definitions that it has
- * then; one that changed later is held. Returns the names of the tools that are held, and those that are held as of now.
- * Writes only what is different, some tools at a time: a list may have a thousand.
+ * Compares a server's tools with those that were approved. Configuring a server approves the definitions that it has at that
+ * time; a definition that changes later is held. Returns the names of the held tools, and of those that are newly held. Writes
+ * only the differences, some tools at a time, because a list may have a thousand.
  */
 export async function holdChangedTools(
   { store }: Pick<Services, 'store'>,
@@ -55,7 +55,7 @@ export async function holdChangedTools(
 
 type SeenRow = Pick<McpToolRow, 'id' | 'tool_name' | 'fingerprint' | 'held_fingerprint' | 'gone_at'>;
 
-/** Without the definitions, which may be long. */
+/** Reads the rows without the definitions, which may be long. */
 function rowsOf(db: Tx['db'], serverKey: string, names?: readonly string[]): Promise<SeenRow[]> {
   const rows = db
     .selectFrom('mcp_tools')
@@ -66,7 +66,7 @@ function rowsOf(db: Tx['db'], serverKey: string, names?: readonly string[]): Pro
 
 function needsWrite(row: SeenRow | undefined, { fingerprint }: SeenTool): boolean {
   if (row === undefined || row.gone_at !== null) return true;
-  // A server that went back to what was approved needs no approval.
+  // A definition that changed back to the approved one needs no approval.
   return row.held_fingerprint !== (row.fingerprint === fingerprint ? null : fingerprint);
 }
 
@@ -74,14 +74,14 @@ function isHeld({ fingerprint }: SeenTool, row: SeenRow | undefined): boolean {
   return row !== undefined && row.fingerprint !== fingerprint;
 }
 
-/** Returns the rows as they were before. */
+/** Writes the tools. Returns the rows as they were before. */
 async function writeTools(tx: Tx, server: SeenServer, tools: readonly SeenTool[]): Promise<readonly SeenRow[]> {
   const names = tools.map(({ name }) => name);
   const before = await rowsOf(tx.db, server.key, names);
   const rows = new Map(before.map((row) => [row.tool_name, row]));
   const added = tools.filter(({ name }) => !rows.has(name));
   if (added.length > 0) await insert(tx, server, added);
-  // Sent together: none needs another one's answer.
+  // Sent together, because none depends on another.
   await Promise.all(
     tools.map(async (one) => {
       const row = rows.get(one.name);
@@ -99,12 +99,12 @@ async function update(tx: Tx, tool: SeenTool, row: SeenRow): Promise<void> {
     .updateTable('mcp_tools')
     .set({ ...held, gone_at: null })
     .where('id', '=', row.id)
-    // It may have been approved in between.
+    // The definition may have been approved in between.
     .where('fingerprint', '=', row.fingerprint)
     .execute();
 }
 
-/** Another gateway may have seen a tool first: then its row stands, and the next list is compared with it. */
+/** Another gateway may have seen a tool first: then its row is kept, and the next list is compared with it. */
 async function insert(tx: Tx, server: SeenServer, tools: readonly SeenTool[]): Promise<void> {
   const rows = tools.map(
     ({ name, fingerprint, definition }): McpToolRow => ({
@@ -146,7 +146,7 @@ async function noteGone(store: Store, tools: readonly SeenTool[], rows: readonly
   }
 }
 
-/** SQLite answers in the same call: a transaction with more would keep the process busy. */
+/** SQLite runs synchronously: a larger transaction would block the process. */
 const MOST_AT_ONCE = 50;
 
 function inChunks<T>(all: readonly T[]): readonly (readonly T[])[] {

@@ -3,10 +3,10 @@ import type { Store } from '../../ports/store/store.ts';
 import type { McpCredentialKind } from '../../ports/store/tables.ts';
 import type { Seal } from '../keys/seal.ts';
 
-/** An authorization that was asked for and not given yet is good for this long. */
+/** How long an authorization that was requested can be completed. */
 const AUTHORIZATION_MS = 600_000;
 
-/** What authorization servers gave the gateways on one store, encrypted. */
+/** Credentials that authorization servers issued to the gateways on one store, encrypted. */
 export class McpCredentials {
   readonly #store: Store;
   readonly #seal: Seal;
@@ -16,7 +16,7 @@ export class McpCredentials {
     this.#seal = seal;
   }
 
-  /** Undefined if there is none, or none that this gateway can read. */
+  /** Returns undefined if there is none, or none that this gateway can read. */
   async read<T>(serverKey: string, kind: McpCredentialKind): Promise<T | undefined> {
     const row = await this.#store.db
       .selectFrom('mcp_credentials')
@@ -27,7 +27,7 @@ export class McpCredentials {
     return row === undefined ? undefined : await this.#open<T>(row.sealed);
   }
 
-  /** `state`: what the browser brings back with the authorization. */
+  /** `state`: the value that the browser brings back with the authorization. */
   async write(
     serverKey: string,
     kind: McpCredentialKind,
@@ -53,7 +53,7 @@ export class McpCredentials {
     });
   }
 
-  /** The authorization that somebody was asked for lately. */
+  /** The authorization that a person was recently asked for. */
   async awaited<T>(serverKey: string): Promise<T | undefined> {
     const row = await this.#store.transaction((tx) =>
       tx.db
@@ -67,7 +67,7 @@ export class McpCredentials {
     return row === undefined ? undefined : await this.#open<T>(row.sealed);
   }
 
-  /** Takes the authorization with this state. It can be taken once. */
+  /** Takes the authorization with this state. It can only be taken once. */
   async take<T>(state: string): Promise<{ readonly serverKey: string; readonly value: T } | undefined> {
     const row = await this.#store.transaction(async (tx) => {
       const taken = await tx.db

@@ -11,15 +11,15 @@ export interface McpTool {
   readonly id: string;
   /** The server's name in the configuration that it was first seen with. */
   readonly server: string;
-  /** The server's own name of it. */
+  /** The server's own name for the tool. */
   readonly name: string;
   /** `held`: its definition changed after it was approved, and no agent has it. */
   readonly status: 'approved' | 'held';
-  /** As it was approved. */
+  /** The approved definition. */
   readonly definition: unknown;
   readonly approvedAt: number;
   readonly approvedBy?: string;
-  /** What waits for approval. */
+  /** The definition that waits for approval. */
   readonly held?: { readonly fingerprint: string; readonly definition: unknown; readonly since: number };
 }
 
@@ -41,7 +41,7 @@ export async function listMcpTools(
 }
 
 /**
- * Approves the definition that is held. The fingerprint says which one the caller has read: if the server has changed it
+ * Approves the held definition. The fingerprint identifies the definition that the caller has read: if the server has changed it
  * since, nothing is approved.
  */
 export async function approveMcpTool(
@@ -71,7 +71,7 @@ export async function approveMcpTool(
   return toMcpTool(approved);
 }
 
-const CHANGED_AGAIN = 'The definition that waits for approval is another one now. Read it, and approve that one.';
+const CHANGED_AGAIN = 'The definition that waits for approval has changed again. Read the new one, and approve that.';
 
 function toMcpTool(row: McpToolRow): McpTool {
   return {

@@ -1,6 +1,6 @@
 /**
- * Environment variables that make a program run, load or look for other code than its command and arguments say. Each has
- * run a stranger's code in some program: with `NODE_OPTIONS=--import=data:…`, every program in Node.js runs the text.
+ * Environment variables that make a program run, load or look for other code than its command and arguments say. Each of them can
+ * run foreign code in some program: with `NODE_OPTIONS=--import=data:…`, every Node.js program runs the text.
  */
 const NAMES: ReadonlySet<string> = new Set([
   // Where programs are found, and which one is the shell.
@@ -37,7 +37,7 @@ const PREFIXES: readonly string[] = [
   ...['GIT_', 'NPM_CONFIG_', 'YARN_', 'PNPM_', 'COREPACK_', 'PIP_', 'PIPX_', 'UV_', 'CARGO_'],
 ];
 
-/** True for a variable that changes how programs start. In any case of letters: on Windows `Path` is `PATH`. */
+/** True for a variable that changes how programs start. Upper and lower case are equal, because on Windows `Path` is `PATH`. */
 export function changesHowProgramsStart(name: string): boolean {
   const upper = name.toUpperCase();
   return NAMES.has(upper) || PREFIXES.some((prefix) => upper.startsWith(prefix));

@@ -1,8 +1,8 @@
 import type { Services } from '../../ports/services.ts';
 
 /**
- * Deletes what is known of tools that their server has not listed for a day: a server may list others each time. A tool that appears
- * after that is a new one. Tools of a server that is down, or that is not used, are not gone.
+ * Deletes tools that their server has not listed for a day, because a server may list others each time. A tool that appears again
+ * later counts as new. Tools of a server that is down or unused are kept.
  */
 export async function sweepMcpTools({ store }: Pick<Services, 'store'>, { now }: { now?: number } = {}): Promise<void> {
   await store.transaction(async (tx) => {

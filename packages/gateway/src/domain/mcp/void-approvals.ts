@@ -6,8 +6,8 @@ import { answer } from '../pending/answer-call.ts';
 import { IS_PENDING } from '../pending/is-pending.ts';
 
 /**
- * Denies the calls that wait for approval and that `isOf` says are of a tool whose definition has changed: what somebody
- * was asked to approve is no longer what would run.
+ * Denies the calls that wait for approval of a tool whose definition has changed, as `isOf` decides: the definition that a person
+ * was asked to approve is no longer the one that would run.
  */
 export async function voidApprovals(
   services: Services,
@@ -28,10 +28,10 @@ async function deny(services: Services, call: { readonly callId: string; readonl
   try {
     await answer(services, { ...call, answer: { deny: CHANGED }, by: { key: true } });
   } catch (error) {
-    // Somebody else has just answered it. A tool that is held is not run, whatever the answer.
+    // Another answer came first. A held tool does not run, whatever the answer is.
     if (!(error instanceof ApiError)) throw error;
   }
 }
 
 const CHANGED =
-  'The definition of the tool has changed since the approval was asked for, and waits for approval itself.';
+  'The definition of the tool has changed since approval of this call was requested, and must be approved first.';

@@ -27,7 +27,7 @@ export interface GoalInput {
 }
 
 export const goalInputSchema: z.ZodType<GoalInput> = z.strictObject({
-  key: noteKeySchema.optional().describe('Of a goal to change. Leave it out for a new one.'),
+  key: noteKeySchema.optional().describe('The key of a goal to change. Leave it out for a new one.'),
   description: z.string().trim().min(1),
   status: lineSchema(50).optional().describe('E.g. active or done.'),
   priority: z.int().min(-1_000_000).max(1_000_000).optional().describe('The higher, the more important.'),

@@ -18,7 +18,7 @@ export async function listGoals(db: Kysely<Tables>, agentId: string): Promise<Go
   return (await list(db, { agentId })).map(toGoal);
 }
 
-/** The query alone, for callers that batch it with others. */
+/** Only the query, for callers that batch it with others. */
 export function goalsOf(
   db: Kysely<Tables>,
   { agentId }: Params<{ readonly agentId: string }>,

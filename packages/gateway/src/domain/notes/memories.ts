@@ -16,7 +16,7 @@ export async function listMemories(db: Kysely<Tables>, agentId: string): Promise
   return (await list(db, { agentId })).map(toMemory);
 }
 
-/** The query alone, for callers that batch it with others. */
+/** Only the query, for callers that batch it with others. */
 export function memoriesOf(
   db: Kysely<Tables>,
   { agentId }: Params<{ readonly agentId: string }>,

@@ -19,7 +19,7 @@ export interface MemoryInput {
 }
 
 export const memoryInputSchema: z.ZodType<MemoryInput> = z.strictObject({
-  key: noteKeySchema.describe('A short name. One that is known is written over.'),
+  key: noteKeySchema.describe('A short name. If it exists, its memory is overwritten.'),
   value: z.unknown().describe('Text, or any other JSON.'),
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../api-error.ts';
 
-/** One line of text that every database can hold and that does not break a line of a prompt. */
+/** One line of text that every database can store and that does not break a line of a prompt. */
 export const lineSchema = (max: number): z.ZodType<string> =>
   z
     .string()
@@ -22,8 +22,8 @@ export const noteKeysSchema: z.ZodType<{ keys: string[] }> = z.strictObject({
 const MADE_KEY_LENGTH = 32;
 
 /**
- * Gives each note a key: its own, or one made of the first words of its text, so that the model recognises it. A made
- * key never equals that of another note, old or new.
+ * Gives each note a key: its own, or one made of the first words of its text, so that the model recognises it. A generated key
+ * never equals that of another note, old or new.
  */
 export function withKeys<T extends { readonly key?: string | undefined }>(
   notes: readonly T[],
@@ -40,11 +40,11 @@ export function withKeys<T extends { readonly key?: string | undefined }>(
   });
 }
 
-/** A repeated key is refused, because nobody could say which note was meant. */
+/** A repeated key is refused, because it would be unclear which note is meant. */
 function assertUnique(keys: readonly string[]): void {
   const twice = keys.find((key, index) => keys.indexOf(key) < index);
   if (twice === undefined) return;
-  throw new ApiError(422, 'repeated_key', `The key "${twice}" is given twice in one call. Give each once.`, {
+  throw new ApiError(422, 'repeated_key', `The key "${twice}" is given twice in one call. Use each key once.`, {
     details: { key: twice },
   });
 }

@@ -23,11 +23,11 @@ export interface AnsweredCall {
   readonly callId: string;
   readonly answer: Answer;
   readonly by: Answerer;
-  /** Of the worker that claimed the call, if it is a job. */
+  /** The token of the worker that claimed the call, if it is a job. */
   readonly claimToken?: string | undefined;
-  /** The run of a context that will go on with it, if that has an id already. */
+  /** The run of a context that will continue with the answer, if it already has an id. */
   readonly answeringRunId?: string | undefined;
-  /** The question that is answered, if the call asks. */
+  /** The number of the question that is answered, if the call asks. */
   readonly round?: number | undefined;
 }
 
@@ -36,10 +36,13 @@ export type AnswerVerdict =
   | { readonly status: 'resolved' }
   /** The same answer was given before. */
   | { readonly status: 'duplicate' }
-  /** It came after the end, or after another answer, and was stored for operators. Throw the error after the commit. */
+  /**
+   * The answer came after the end of the call, or after another answer, and was stored for operators. Throw the error after the
+   * commit.
+   */
   | { readonly status: 'late'; readonly error: ApiError };
 
-/** Answers a pending call in a transaction of its own. Throws an ApiError for every answer that does not count. */
+/** Answers a pending call in a separate transaction. Throws an ApiError for every answer that does not count. */
 export async function answer(
   services: Services,
   answered: AnsweredCall,
@@ -97,9 +100,9 @@ function wasAnswered({ wait_status, wait_kind, answer: before }: LockedPending, 
   return wait_status === 'resolved' || (wait_kind !== 'approval' && before !== null && fitsKind(answer, 'approval'));
 }
 
-/** Somebody who is late learns which answer won, because they may think that theirs did. */
+/** The error shows a late answerer which answer counted, because they may think that theirs did. */
 export function alreadyAnswered({ answer, resolvedBy, resolvedAt }: PendingCall, resolvedByName?: string): ApiError {
-  return new ApiError(409, 'already_answered', 'The call already has a different answer, which stands.', {
+  return new ApiError(409, 'already_answered', 'The call already has a different answer. That answer counts.', {
     details: { answer, resolvedBy, ...(resolvedByName === undefined ? {} : { resolvedByName }), resolvedAt },
   });
 }
@@ -110,7 +113,7 @@ async function lost(tx: Tx, call: PendingCall): Promise<ApiError> {
 
 const KEPT_ONLY = 'The answer was stored for operators. The agent will not see it.';
 
-/** For operators: who was too late, or lost a race, and what they said. */
+/** Stores a late answer for operators: who gave it, and what it was. */
 async function keep(
   tx: Tx,
   call: PendingCall,
@@ -124,8 +127,8 @@ async function keep(
 function tooLate({ status, resolvedAt }: PendingCall, now: number): ApiError {
   const details = { resolvedAt: resolvedAt ?? now };
   return status === 'expired'
-    ? new ApiError(410, 'expired', `The call expired before the answer came. ${KEPT_ONLY}`, { details })
-    : new ApiError(410, 'cancelled', `The call was cancelled before the answer came. ${KEPT_ONLY}`, { details });
+    ? new ApiError(410, 'expired', `The call expired before this answer arrived. ${KEPT_ONLY}`, { details })
+    : new ApiError(410, 'cancelled', `The call was cancelled before this answer arrived. ${KEPT_ONLY}`, { details });
 }
 
 interface Resolution extends Pick<AnsweredCall, 'answer' | 'by' | 'answeringRunId'> {
@@ -133,7 +136,7 @@ interface Resolution extends Pick<AnsweredCall, 'answer' | 'by' | 'answeringRunI
   readonly now: number;
 }
 
-/** `answer` is what was sent; `completed` also has the defaults of the schema. */
+/** `answer` is the answer as it was sent; `completed` also has the defaults of the schema. */
 async function resolve(
   services: Services,
   tx: Tx,
@@ -145,7 +148,7 @@ async function resolve(
     .updateTable('calls')
     .set({
       ...endOfWait(row, 'resolved', now),
-      // The tool is to get the defaults too. Other answers get them in the event.
+      // The tool needs the defaults too. Other answers get them in the event.
       answer: toJson(call.kind === 'input' ? completed : answer),
       answer_hash: hashAnswer(answer),
       answered_by: answererId(by),
@@ -166,7 +169,7 @@ async function resolve(
   await pushCallEnd(services, tx, row, outcome, { resolvedBy, answeringRunId });
 }
 
-/** A call that asked runs on with the answer. A question during a call has a card of its own, which ends here. */
+/** True if the call continues with the answer. A question during a call has a separate card, which ends here. */
 function runsOn({ kind, duringCall }: PendingCall): boolean {
   return kind === 'input' && duringCall === undefined;
 }

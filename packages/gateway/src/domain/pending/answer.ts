@@ -10,12 +10,12 @@ export function fitsKind(answer: Answer, kind: PendingKind): boolean {
   return isLeave === (kind === 'approval');
 }
 
-/** Equal for equal content, whatever the order of its fields. */
+/** Equal for equal content, regardless of the order of its fields. */
 export function hashAnswer(answer: Answer): string {
   return createHash('sha256').update(canonicalJson(answer)).digest('hex');
 }
 
-/** What the agent is told. */
+/** The outcome that the agent receives. */
 export function toOutcome(answer: Answer): ToolResultOutcome {
   if ('result' in answer) return { status: 'ok', value: answer.result };
   if ('error' in answer) return { status: 'error', message: answer.error };

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/tables.ts';
 import { isId } from '../entities/column-text.ts';
 
-/** Who answered, for people to read. The names of keys are for those who run the gateway. */
+/** The name of the answerer, for people to read. The names of keys are only for operators. */
 export async function nameOfAnswerer(db: Kysely<Tables>, id: string | undefined): Promise<string> {
   if (id === undefined || !isId(id) || id === 'key' || id.startsWith('key:')) return OPERATOR;
   const entity = await db.selectFrom('entities').select('display_name').where('id', '=', id).executeTakeFirst();

@@ -4,7 +4,7 @@ import { IS_PENDING } from './is-pending.ts';
 import { answerRight } from './may-answer.ts';
 import { toPendingCall } from './pending-call.ts';
 
-/** How many calls wait in each of the spaces: for this member, or for anybody. */
+/** The number of waiting calls in each of the spaces: those for this member, or all. */
 export async function countWaiting(
   db: Kysely<Tables>,
   spaceIds: readonly string[],

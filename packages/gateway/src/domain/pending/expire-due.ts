@@ -13,10 +13,10 @@ export interface ExpireOptions {
   readonly now?: number;
 }
 
-/** How many calls are read at once. */
+/** The number of calls that are read at once. */
 const PAGE_SIZE = 200;
 
-/** Expires calls that nobody answered in time, each in a transaction of its own. Returns how many. */
+/** Expires calls that were not answered in time, each in a separate transaction. Returns how many. */
 export async function expireDue(services: Services, { agentId, now }: ExpireOptions = {}): Promise<number> {
   const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
   let expired = 0;
@@ -29,7 +29,7 @@ export async function expireDue(services: Services, { agentId, now }: ExpireOpti
   }
 }
 
-/** Where the last page ended. Calls that it skipped (somebody is just answering them) are not read again. */
+/** Where the last page ended. Calls that it skipped, because they are just being answered, are not read again. */
 interface PagePosition {
   readonly expires_at: number;
   readonly id: string;

@@ -2,7 +2,10 @@ import type { Services } from '../../ports/services.ts';
 import { ApiError } from '../api-error.ts';
 import { type AnsweredCall, answer } from './answer-call.ts';
 
-/** An answer that came too late, or lost against another, with a request that stores nothing. `keepLate` stores it once the request is rolled back. */
+/**
+ * A late answer in a request that stores nothing else: it came after the end of the call, or after another answer. `keepLate`
+ * stores it once the request is rolled back.
+ */
 export class LateAnswer extends ApiError {
   readonly answered: AnsweredCall;
 
@@ -12,7 +15,7 @@ export class LateAnswer extends ApiError {
   }
 }
 
-/** Throws the error. A late answer is kept for operators first: its message says so. */
+/** Throws the error. A late answer is first stored for operators, as its message says. */
 export async function keepLate(services: Services, error: unknown): Promise<never> {
   if (error instanceof LateAnswer) await answer(services, error.answered);
   throw error;

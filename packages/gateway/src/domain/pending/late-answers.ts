@@ -2,7 +2,7 @@ import { toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { LateAnswer, PendingCall } from './pending-call.ts';
 
-/** Enough to see that people still answer. A client that repeats itself must not fill the disk. */
+/** Enough to see that people still answer. A client that keeps repeating its answer must not fill the disk. */
 const MAX_KEPT = 5;
 
 /** Stores an answer that came after the end or after another answer, for operators. The newest ones are kept. */

@@ -10,7 +10,7 @@ import { withNames } from './named-answerers.ts';
 import { forAnswerer, type PendingCall, toPendingCall } from './pending-call.ts';
 
 export interface PendingFilter extends PageOptions {
-  /** Only calls that this entity may answer. Without it: all that wait, for operators. */
+  /** Only calls that this entity may answer. Without it: all waiting calls, for operators. */
   readonly entityId?: string | undefined;
   readonly agentId?: string | undefined;
   /** Only calls with a card in this space. */
@@ -24,7 +24,7 @@ type Listed = Selectable<CallRow> & {
   readonly owned_context: string | null;
 };
 
-/** Lists pending calls, those first that expire first. Calls that do not expire come last, oldest first. */
+/** Lists pending calls, soonest expiry first. Calls that do not expire come last, oldest first. */
 export async function listPending(db: Kysely<Tables>, filter: PendingFilter = {}): Promise<Page<PendingCall>> {
   const page = await readConcerning(db, filter);
   return { ...page, items: await withNames(db, page.items) };
@@ -48,7 +48,7 @@ async function readConcerning(db: Kysely<Tables>, filter: PendingFilter): Promis
   }
 }
 
-/** After the end of time: calls that do not expire. */
+/** Sorts calls that do not expire after all others. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
 /** Where a page ended. */
@@ -65,7 +65,7 @@ function positionOf(cursor: string | undefined): Position {
   if (cursor === undefined) return { dueAt: Number.MIN_SAFE_INTEGER, callId: '' };
   const [, dueAt, callId = ''] = /^(\d{1,16})\.(.+)$/s.exec(cursor) ?? [];
   if (dueAt === undefined || !Number.isSafeInteger(Number(dueAt)))
-    throw invalid('cursor', 'must be one that a list gave.');
+    throw invalid('cursor', 'must be the `next` of an earlier page.');
   return { dueAt: Number(dueAt), callId };
 }
 

@@ -6,7 +6,10 @@ import { usableBy } from '../contexts/usable-by.ts';
 import { isId } from '../entities/column-text.ts';
 import type { PendingCall } from './pending-call.ts';
 
-/** Who answers: an entity, or an operator. An operator who acts for a person answers as that person; else the key is recorded. */
+/**
+ * The answerer: an entity or an operator. An operator who acts for a person answers as that person; otherwise the key is
+ * recorded.
+ */
 export type Answerer =
   | { readonly entityId: string }
   | { readonly key: true; readonly keyId?: string; readonly entityId?: string | undefined };
@@ -19,10 +22,10 @@ export function answererId(by: Answerer): string {
 }
 
 /**
- * Checks who may answer: by default members of the card's space, or those of them whom the tool names. Somebody who is
- * not a member is not told that the call exists; a call without a card is known only to the entities that the tool
- * names, and one of a context to its owner. Operators may answer every call. The right holds until the commit: a removal from the space or a change of
- * the role waits for it.
+ * Checks who may answer: by default the members of the card's space, or those of them whom the tool names. For entities that are
+ * not members, the call is "not found"; a call without a card is visible only to the entities that the tool names, and a call of
+ * a context to its owner. Operators may answer every call. The right holds until the commit: a removal from the space or a change
+ * of the role waits for it.
  */
 export async function assertMayAnswer(tx: Tx, call: PendingCall, by: Answerer): Promise<void> {
   if ('key' in by) return;
@@ -31,17 +34,13 @@ export async function assertMayAnswer(tx: Tx, call: PendingCall, by: Answerer): 
   const may = answerRight(call, { entityId: by.entityId, role, isOwner });
   if (may === 'unknown') throw notFound('pending call', call.callId);
   if (may === 'no')
-    throw new ApiError(
-      403,
-      'may_not_answer',
-      `You are not among those who may answer calls of the tool "${call.toolName}".`,
-    );
+    throw new ApiError(403, 'may_not_answer', `You may not answer calls of the tool "${call.toolName}".`);
 }
 
 export type AnswerRight = 'yes' | 'no' | 'unknown';
 
 /**
- * `role` is that of the entity in the card's space. It is undefined if the entity is not a member. `isOwner`: the call is one of a
+ * `role` is the entity's role in the card's space. It is undefined if the entity is not a member. `isOwner`: the call is in a
  * context that belongs to the entity.
  */
 export function answerRight(
@@ -55,7 +54,10 @@ export function answerRight(
   return answeredBy === undefined || named || answeredBy.roles?.includes(role) === true ? 'yes' : 'no';
 }
 
-/** True if the entity may answer a call that has no card, or could have answered it. The agent may have left the space that it asked. */
+/**
+ * True if the entity may answer a call without a card, or could have answered it. The agent may have left the space that it
+ * asked.
+ */
 export async function mayAnswerUnseen(db: Kysely<Tables>, call: PendingCall, entityId: string): Promise<boolean> {
   const role = call.spaceId === undefined ? undefined : await roleIn(db, call.spaceId, entityId).executeTakeFirst();
   const isOwner = call.spaceId === undefined && (await ownsContext(db, call.runId, entityId));

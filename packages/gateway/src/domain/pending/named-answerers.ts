@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/tables.ts';
 import type { PendingCall } from './pending-call.ts';
 
-/** The calls with the names of the people and services that answered them, in time or not. Keys have no name here. */
+/** Adds the names of the people and services that answered the calls, in time or late. Keys have no name here. */
 export async function withNames(db: Kysely<Tables>, calls: readonly PendingCall[]): Promise<readonly PendingCall[]> {
   const ids = calls.flatMap(({ resolvedBy, lateAnswers = [] }) => [resolvedBy, ...lateAnswers.map(({ by }) => by)]);
   const names = await namesOf(db, [...new Set(ids.filter((id) => id !== undefined))]);

@@ -28,7 +28,7 @@ export interface OpenedPending {
   readonly expiresAt?: number | undefined;
   /** What the approval is for: see `WaitColumns`. */
   readonly askedDefinition?: string | undefined;
-  /** What the tool needs to run on with the answer: see `WaitColumns`. */
+  /** What the tool needs to continue with the answer: see `WaitColumns`. */
   readonly resumeState?: string | undefined;
   /** The open call that asks. */
   readonly duringCall?: string | undefined;

@@ -5,7 +5,7 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { CallRow, Json, PendingKind, PendingStatus } from '../../ports/store/tables.ts';
 import { type Display, toDisplay } from './display.ts';
 
-/** A call that waits for somebody outside: for its result, or for approval. */
+/** A call that waits for an answer from outside the run: its result, or approval. */
 export interface PendingCall {
   readonly callId: string;
   readonly runId: string;
@@ -17,20 +17,20 @@ export interface PendingCall {
   readonly input: unknown;
   readonly display?: Display;
   readonly answeredBy?: Answerers;
-  /** The schema of a result; for an approval, that of an edited input. */
+  /** The schema of a result, or for an approval, of an edited input. */
   readonly resultSchema?: JsonSchemaObject;
   readonly status: PendingStatus;
-  /** The answer that won. */
+  /** The answer that counted. */
   readonly answer?: unknown;
   readonly resolvedBy?: string;
-  /** If a person or a service answered. */
+  /** Set if a person or a service answered. */
   readonly resolvedByName?: string;
-  /** Answers that came after its end, or after the one that won. */
+  /** Answers that came after the call ended, or after the answer that counted. */
   readonly lateAnswers?: readonly LateAnswer[];
   readonly expiresAt?: number;
-  /** Which of its questions it is, counted from 1, for a call that waits for input. */
+  /** The number of the question, counted from 1, for a call that waits for input. */
   readonly round?: number;
-  /** The open call that asks this. Its answer wakes nobody: the call goes on with it. */
+  /** The open call that asks this. Its answer does not wake the agent: the call continues with it. */
   readonly duringCall?: string;
   readonly createdAt: number;
   readonly resolvedAt?: number;
@@ -38,7 +38,7 @@ export interface PendingCall {
   readonly job?: JobState;
 }
 
-/** How far a job has come. */
+/** The progress of a job. */
 interface JobState {
   /** How often it was claimed. */
   readonly claims: number;
@@ -52,7 +52,7 @@ export type { PendingKind };
 export interface LateAnswer {
   readonly answer: unknown;
   readonly by: string;
-  /** If a person or a service answered. It is not stored. */
+  /** Set if a person or a service answered. It is not stored. */
   readonly byName?: string;
   readonly at: number;
 }
@@ -102,7 +102,10 @@ function optionalField<K extends string, T>(name: K, value: T | null): { readonl
   return value === null ? {} : ({ [name]: value } as { [name in K]: T });
 }
 
-/** As an entity that may answer it sees it. Answers that did not count, and the process that works on it, are for operators. */
+/**
+ * The call as an entity that may answer it sees it. Answers that did not count, and the process that works on it, are only for
+ * operators.
+ */
 export function forAnswerer({ lateAnswers: _late, job, ...call }: PendingCall): PendingCall {
   if (job === undefined) return call;
   const { worker: _worker, ...shown } = job;

@@ -27,13 +27,13 @@ export async function lockPending(
 
 interface CallEnd {
   readonly resolvedBy?: { readonly entityId: string; readonly name: string } | undefined;
-  /** The run that will go on with it, if that has an id already. */
+  /** The run that will continue with the answer, if it already has an id. */
   readonly answeringRunId?: string | undefined;
 }
 
 /**
- * Pushes one event for each end, to the thread that made the call: the approval, the answer to each question and the later result are
- * ends of their own.
+ * Pushes one event for each end to the thread that made the call: the approval, the answer to each question and the later result
+ * are separate ends.
  */
 export async function pushCallEnd(
   services: Services,
@@ -43,7 +43,7 @@ export async function pushCallEnd(
   { resolvedBy, answeringRunId }: CallEnd = {},
 ): Promise<void> {
   const call = toPendingCall(row);
-  // The call that asks is open, and its worker looks for the answer itself.
+  // The call that asks is still open, and its worker looks for the answer itself.
   if (call.duringCall !== undefined) return;
   await pushEvent(services, tx, {
     threadId: row.thread_id,

@@ -2,7 +2,7 @@ import type { CardCall } from '../spaces/card-call.ts';
 import { toDisplay } from './display.ts';
 import type { OpenedPending } from './open-pending.ts';
 
-/** What the space is told of the call. It is the same that the row of the pending call says. */
+/** What the space sees of the call. It matches the row of the pending call. */
 export function toCardCall(opened: OpenedPending, round: number | undefined): CardCall {
   const { kind, display, answeredBy, resultSchema, inputSchema, expiresAt } = opened;
   const schema = kind === 'approval' ? inputSchema : resultSchema;

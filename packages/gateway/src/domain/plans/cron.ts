@@ -16,6 +16,6 @@ export function nextCronTime(
 function parseCron(cron: string, timezone: string): Cron {
   const parsed = new Cron(cron, { timezone, mode: '5-or-6-parts' });
   // croner also accepts a date as a pattern that fires once. That is what `at` is for.
-  if (parsed.getOnce() !== null) throw new TypeError('it is a time, not a pattern: give it as "at".');
+  if (parsed.getOnce() !== null) throw new TypeError('it is a time, not a pattern. Use "at" for it.');
   return parsed;
 }

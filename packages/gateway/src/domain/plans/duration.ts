@@ -2,8 +2,8 @@ const DURATION = /^P(?=.)(?:(\d+)W)?(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?
 const UNITS_MS = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1_000] as const;
 
 /**
- * The length of an ISO 8601 duration in milliseconds. A day is 24 hours. Returns undefined for months and years, which
- * have no fixed length, and for everything that is invalid.
+ * The length of an ISO 8601 duration in milliseconds. A day is 24 hours. Returns undefined for months and years, which have no
+ * fixed length, and for invalid texts.
  */
 export function durationMs(text: string): number | undefined {
   const parts = DURATION.exec(text.trim());

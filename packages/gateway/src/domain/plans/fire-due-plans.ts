@@ -22,8 +22,8 @@ type Due = Selectable<PlanRow> & { readonly next_at: number };
 const PAGE_SIZE = 200;
 
 /**
- * Pushes an event for every plan that is due, each in a transaction of its own. Returns how many fired. Plans of a
- * paused agent wait like those of a stopped gateway: after it they fire late, by their misfire policy.
+ * Pushes an event for every plan that is due, each in a separate transaction. Returns how many fired. Plans of a paused agent
+ * wait like those of a stopped gateway: afterwards they fire late, by their misfire policy.
  */
 export async function fireDuePlans(services: Services, { agentId, now }: DueOptions = {}): Promise<number> {
   const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
@@ -37,7 +37,7 @@ export async function fireDuePlans(services: Services, { agentId, now }: DueOpti
   }
 }
 
-/** Where the last page ended. Plans that it skipped (their inbox is full) are not read again. */
+/** Where the last page ended. Plans that it skipped, because their inbox is full, are not read again. */
 interface PagePosition {
   readonly next_at: number;
   readonly id: string;
@@ -69,8 +69,8 @@ async function duePlans(
 }
 
 /**
- * A second gateway finds the row locked, or no longer due. The agent is locked first, in the same order as when it is
- * deleted: it may have been paused since its plans were listed, and others may fill its inbox.
+ * Fires one plan. A second gateway finds the row locked, or no longer due. The agent is locked first, in the same order as when
+ * it is deleted: it may have been paused since its plans were listed, and others may fill its inbox.
  */
 async function fire(services: Services, { id, agent_id }: Listed, now: number): Promise<boolean> {
   return await services.store.transaction(async (tx) => {
@@ -114,7 +114,7 @@ function nextTime({ logger }: Services, { id, cron, time_zone }: Due, after: num
   try {
     return nextCronTime({ cron, timeZone: time_zone }, after);
   } catch (error) {
-    logger.error(`Plan ${id} has ended: its schedule "${cron}" (${time_zone}) cannot be read any more.`, error);
+    logger.error(`Plan ${id} has ended: its schedule "${cron}" (${time_zone}) can no longer be parsed.`, error);
     return undefined;
   }
 }

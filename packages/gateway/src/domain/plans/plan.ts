@@ -4,7 +4,7 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { PlanRow } from '../../ports/store/tables.ts';
 import { noteKeySchema } from '../notes/note-key.ts';
 
-/** An instruction that an agent gets at a time. Times are milliseconds since the epoch. */
+/** An instruction that an agent receives at a time. Times are milliseconds since the epoch. */
 export interface Plan {
   readonly id: string;
   readonly key: string;
@@ -22,7 +22,7 @@ export interface Plan {
   readonly updatedAt: number;
 }
 
-/** What happens after downtime: `once` fires one time for all that was missed, `skip` not at all. */
+/** What happens after downtime: `once` fires one time for all missed times, `skip` not at all. */
 export type Misfire = 'once' | 'skip';
 
 /** A plan to set, with exactly one of `cron`, `at` and `after`. */
@@ -45,14 +45,14 @@ export interface PlanInput {
 const text = z.string().max(200);
 
 export const planInputSchema: z.ZodType<PlanInput> = z.strictObject({
-  key: noteKeySchema.optional().describe('Of a plan to change. Leave it out for a new one.'),
+  key: noteKeySchema.optional().describe('The key of a plan to change. Leave it out for a new one.'),
   name: z.string().trim().min(1).max(200),
-  instruction: z.string().trim().min(1).describe('What you will be told when it is due.'),
+  instruction: z.string().trim().min(1).describe('The instruction that you receive when it is due.'),
   cron: text.optional().describe('E.g. "0 9 * * MON-FRI". Exactly one of cron, at and after.'),
   at: z.union([text, z.number()]).optional().describe('A time, e.g. "2027-03-01T09:00:00+01:00", or epoch ms.'),
   after: z.union([text, z.number()]).optional().describe('A duration from now, e.g. "PT30M" or "P1D", or ms.'),
   timeZone: text.optional().describe('E.g. "Europe/Berlin". Default UTC.'),
-  misfire: z.enum(['once', 'skip']).optional().describe('If the time was missed: tell once, late (default), or skip.'),
+  misfire: z.enum(['once', 'skip']).optional().describe('If the time was missed: fire once, late (default), or skip.'),
 });
 
 export function toPlan(row: Selectable<PlanRow>): Plan {

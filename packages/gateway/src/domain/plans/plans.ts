@@ -27,7 +27,7 @@ export async function listPlans(db: Kysely<Tables>, agentId: string): Promise<Pl
   return (await list(db, { agentId })).map(toPlan);
 }
 
-/** The query alone, for callers that batch it with others. */
+/** Only the query, for callers that batch it with others. */
 export function plansOf(
   db: Kysely<Tables>,
   { agentId }: Params<{ readonly agentId: string }>,

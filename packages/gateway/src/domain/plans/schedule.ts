@@ -5,7 +5,7 @@ import { nextCronTime } from './cron.ts';
 import { durationMs } from './duration.ts';
 import type { PlanInput } from './plan.ts';
 
-/** When a plan fires, as its row holds it. */
+/** When a plan fires, as its row stores it. */
 export interface Schedule {
   readonly cron: string | null;
   readonly at: number | null;
@@ -13,13 +13,13 @@ export interface Schedule {
   readonly nextAt: number;
 }
 
-/** A plan that was due less than this ago is on time: whoever set it, or should fire it, was only a little slow. */
+/** A plan that was due less than this ago is on time: the client or the gateway was only a little slow. */
 export const TOLERANCE_MS = 60_000;
 
-// Beyond this a mistake is more likely than a plan. It is also far below the latest valid date.
+// A plan further ahead is more likely a mistake. The limit is also far below the latest valid date.
 const MAX_AHEAD_MS = 100 * 366 * 86_400_000;
 
-/** Reads the schedule of a plan. Refuses, with the reason, everything that is invalid or will never come. */
+/** Reads the schedule of a plan. Refuses, with the reason, every schedule that is invalid or never due. */
 export function parseSchedule(plan: PlanInput, now: number): Schedule {
   assertOne(plan);
   const timeZone = parseTimeZone(plan.timeZone ?? 'UTC');
@@ -27,8 +27,8 @@ export function parseSchedule(plan: PlanInput, now: number): Schedule {
   const at = plan.at !== undefined ? parseTime(plan.at, timeZone) : now + parseAfter(plan.after);
   const field = plan.at === undefined ? 'after' : 'at';
   if (at < now - TOLERANCE_MS)
-    throw refused(field, `is over: it says ${iso(at)}, and now is ${iso(now)}. Give a time to come.`);
-  if (at > now + MAX_AHEAD_MS) throw refused(field, 'is more than 100 years away. Give an earlier time.');
+    throw refused(field, `is in the past: it is ${iso(at)}, and now is ${iso(now)}. Use a future time.`);
+  if (at > now + MAX_AHEAD_MS) throw refused(field, 'is more than 100 years away. Use an earlier time.');
   return { cron: null, at, timeZone, nextAt: at };
 }
 
@@ -43,7 +43,7 @@ function parseTimeZone(timeZone: string): string {
   try {
     return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
   } catch (cause) {
-    throw refused('timeZone', `"${timeZone}" is not known. Give an IANA name, e.g. "Europe/Berlin".`, cause);
+    throw refused('timeZone', `"${timeZone}" is not known. Use an IANA name, e.g. "Europe/Berlin".`, cause);
   }
 }
 
@@ -68,10 +68,10 @@ const HAS_OFFSET = /(Z|[+-]\d\d:\d\d)$/;
 function parseTime(at: string | number, timeZone: string): number {
   if (typeof at === 'number') {
     if (Number.isSafeInteger(at)) return at;
-    throw refused('at', `${at} is not a time. Give whole milliseconds since the epoch, or an ISO 8601 time.`);
+    throw refused('at', `${at} is not a time. Use whole milliseconds since the epoch, or an ISO 8601 time.`);
   }
   if (!isoTime.safeParse(at).success)
-    throw refused('at', `"${at}" cannot be parsed. Give an ISO 8601 time, e.g. "2027-03-01T09:00:00+01:00".`);
+    throw refused('at', `"${at}" cannot be parsed. Use an ISO 8601 time, e.g. "2027-03-01T09:00:00+01:00".`);
   return HAS_OFFSET.test(at) ? Date.parse(at) : new CronDate(at, timeZone).getTime();
 }
 
@@ -80,11 +80,11 @@ function parseAfter(after: string | number | undefined): number {
   if (ms !== undefined && Number.isSafeInteger(ms) && ms > 0) return ms;
   throw refused(
     'after',
-    `${JSON.stringify(after)} is not a duration. Give an ISO 8601 duration above zero in weeks, days, hours, minutes and seconds, e.g. "PT30M" or "P1D", or whole milliseconds; for months and years give "at".`,
+    `${JSON.stringify(after)} is not a duration. Use an ISO 8601 duration above zero in weeks, days, hours, minutes and seconds, e.g. "PT30M" or "P1D", or whole milliseconds; for months and years use "at".`,
   );
 }
 
-/** Formats a time for people and models. A number that is not a date is shown as it is. */
+/** Formats a time for people and models. A number that is not a date is shown unchanged. */
 function iso(ms: number): string {
   return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
 }

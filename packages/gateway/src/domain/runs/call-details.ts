@@ -19,25 +19,25 @@ export interface CallDetails {
   readonly toolName: string;
   /** Missing if no space sees the call. */
   readonly card?: Message;
-  /** Set if it waits or waited for somebody. With a token: if no space sees the call and the entity may answer it. */
+  /** Set if it waits or waited for an answer. With a token: only if no space sees the call and the entity may answer it. */
   readonly pending?: PendingCall;
-  /** The rest is for secret keys. */
+  /** The remaining fields are only for secret keys. */
   readonly step?: number;
   readonly index?: number;
   readonly status?: CallRow['status'];
   readonly outcome?: Outcome;
   readonly idempotencyKey?: string;
-  /** How often its tool ran, if it ran. */
+  /** The number of times its tool ran, if it ran. */
   readonly attempts?: number;
-  /** Who runs or ran it: the worker that claimed it, or the gateway's own. */
+  /** The worker that runs or ran it: the one that claimed the job, or a worker of the gateway. */
   readonly worker?: string;
   readonly createdAt?: number;
   readonly settledAt?: number;
 }
 
 /**
- * For somebody with a token (`entityId`): what the card shows to members of its space, or, if it has no card, what those who may
- * answer it are told. Others are not told of the call.
+ * With a token (`entityId`): what the card shows to members of its space, or, without a card, what entities that may answer it
+ * can see. For others the call is "not found".
  */
 export async function getCall(
   db: Kysely<Tables>,

@@ -1,7 +1,7 @@
 import type { Usage } from '@lastcall/core';
 import type { Tx } from '../../ports/store/store.ts';
 
-/** Adds to what the sub-agents of a run have cost. Several may end at once. */
+/** Adds to the usage of a run's sub-agents. Several may end at once. */
 export async function addRunUsage(tx: Tx, runId: string, usage: Usage): Promise<void> {
   const { inputTokens, outputTokens, totalTokens } = usage;
   await tx.db

@@ -7,7 +7,7 @@ import type { Tables } from '../../ports/store/tables.ts';
 import { isId } from '../entities/column-text.ts';
 import { emit, runChannel } from '../streams/emit.ts';
 
-/** A run of a context that waits for its turn, or never had one. */
+/** A run of a context that is queued, or was cancelled before it began. */
 export interface QueuedRun {
   readonly runId: string;
   readonly threadId: string;
@@ -17,7 +17,7 @@ export interface QueuedRun {
   readonly createdAt: number;
 }
 
-/** Finds a run that has not begun, by the request that waits for it. */
+/** Finds a run that has not begun, by its queued request. */
 export async function findQueued(db: Kysely<Tables>, runId: string): Promise<QueuedRun | undefined> {
   if (!isId(runId)) return undefined;
   const row = await db
@@ -38,11 +38,11 @@ export async function findQueued(db: Kysely<Tables>, runId: string): Promise<Que
   };
 }
 
-/** Cancels a run that has not begun. False: it has, or it is no run of a context. */
+/** Cancels a run that has not begun. Returns false if it has begun, or is not a run of a context. */
 export async function cancelQueued(services: Services, tx: Tx, runId: string): Promise<boolean> {
   const queued = await findQueued(tx.db, runId);
   if (queued === undefined) return false;
-  // A worker that is about to begin the run has claimed the event when it lets the thread go.
+  // A worker that is about to begin the run has claimed the event by the time it releases the lock on the thread.
   await lockRows(tx, { threads: [queued.threadId] });
   const error = toJson({ code: 'run_cancelled', message: 'The run was cancelled before it began.' });
   const cancelled = await tx.db

@@ -5,7 +5,7 @@ import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { getRun } from './run.ts';
 
-/** A call of a run, with everything that is stored of its output, also what was too large to be shown. */
+/** A call of a run with its full stored output, including the part that was too large to be shown. */
 export interface RunCall {
   readonly callId: string;
   readonly runId: string;

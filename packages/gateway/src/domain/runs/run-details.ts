@@ -9,7 +9,7 @@ import { totalCost } from './cost.ts';
 import { getRun, listRuns, type Run, type RunFilter } from './run.ts';
 import { describeTriggers, type TriggerDetails } from './trigger-details.ts';
 
-/** How many calls of a run ended how. `running` ones have not ended. */
+/** The number of a run's calls by status. `running` ones have not ended. */
 type CallCounts = Readonly<Record<CallState, number>>;
 
 const STATES = ['ok', 'error', 'cancelled', 'skipped', 'pending', 'running'] as const;
@@ -23,9 +23,12 @@ export interface CountedRun extends Run {
 export interface RunDetails extends CountedRun {
   /** The provider's name of the model that gave the last reply. */
   readonly model?: string;
-  /** What the run came to: the text of its last reply, or the output of the tool that ended it. */
+  /** The final response of the run: the text of its last reply, or the output of the tool that ended it. */
   readonly response?: string;
-  /** What its replies cost, if the prices of all their models are configured. Sub-agents have no price: a run with some has no cost. */
+  /**
+   * The cost of its replies, if the prices of all their models are configured. Sub-agents have no price, so a run with sub-agents
+   * has no cost.
+   */
   readonly cost?: number;
 }
 
@@ -120,7 +123,7 @@ async function responseOf(
   if (stop?.reason !== 'end_turn') return undefined;
   const response = stop.by === 'text' ? text : await lastOutput(db, id, stop.tool);
   if (response === undefined) return undefined;
-  // Also of deleted agents: their rows stay.
+  // Deleted agents are found too: their rows stay.
   const { tag } = await db.selectFrom('agents').select('tag').where('id', '=', agentId).executeTakeFirstOrThrow();
   return hideTag(response, tag);
 }

@@ -19,13 +19,13 @@ export interface RunEntry {
   readonly at: number;
   /** The entry, or the summary if it is a compaction. */
   readonly entry: unknown;
-  /** What a call changed, with its end. Missing if it changed nothing. */
+  /** Set on the end of a call that changed something. */
   readonly changes?: Changes;
-  /** Of a reply, if the price of its model is configured. */
+  /** Set on a reply, if the price of its model is configured. */
   readonly cost?: number;
-  /** Who answered a call that waited, with its end. */
+  /** Set on the end of a call that waited: who answered it. */
   readonly by?: { readonly id: string; readonly name: string };
-  /** How a call that waited ended, which may have been in a later run. */
+  /** How a call that waited ended, perhaps in a later run. */
   readonly ended?: { readonly outcome: CutOutcome; readonly at: number };
 }
 
@@ -75,7 +75,7 @@ async function withAnswerers(db: Kysely<Tables>, entries: readonly RunEntry[]): 
   });
 }
 
-/** Adds how the calls ended that waited. Their own run may have ended long before. */
+/** Adds how calls that waited ended. Their own run may have ended long before. */
 async function withEnds(
   db: Kysely<Tables>,
   entries: readonly RunEntry[],
@@ -126,7 +126,7 @@ function toRunEntry(
 
 interface StoredEntry {
   readonly entry?: unknown;
-  /** Of a compaction. */
+  /** Set for a compaction. */
   readonly summary?: string;
   readonly changes?: Changes;
 }

@@ -15,19 +15,19 @@ export interface Run {
   readonly threadId: string;
   /** Counts 1, 2, 3 … within the thread. */
   readonly cycle: number;
-  /** `queued`: a request of a context that waits for the one before it. */
+  /** `queued`: a request of a context that waits for an earlier one. */
   readonly status: RunStatus | 'queued';
   readonly trigger: readonly RunTrigger[];
   /** Why it ended. */
   readonly stop?: Stop;
-  /** Tokens, those of its sub-agents too. */
+  /** Tokens, including those of its sub-agents. */
   readonly usage?: Usage;
   readonly configVersion: number;
-  /** How often its events have been tried, with this time. */
+  /** The number of attempts for its events, including this one. */
   readonly attempt: number;
   /** The run that tried them before. */
   readonly retryOf?: string;
-  /** Who runs or ran it last: a worker of a gateway. */
+  /** The worker of a gateway that runs it, or ran it last. */
   readonly worker?: string;
   /** When another worker continued it, oldest first. */
   readonly takeovers?: readonly Takeover[];
@@ -45,15 +45,15 @@ export interface RunTrigger {
 export interface RunFilter extends PageOptions {
   readonly agentId?: string | undefined;
   readonly status?: RunStatus | undefined;
-  /** The reason of its stop. */
+  /** Why it stopped. */
   readonly stop?: string | undefined;
-  /** It called this tool. */
+  /** Only runs that called this tool. */
   readonly toolName?: string | undefined;
-  /** A call of it, of `toolName` if that is given, ended so. */
+  /** Only runs with a call that ended with this status. With `toolName`: a call of that tool. */
   readonly outcome?: string | undefined;
-  /** It wrote in this space, or showed a call there. */
+  /** Only runs that wrote in this space, or showed a call there. */
   readonly spaceId?: string | undefined;
-  /** This event woke it. */
+  /** Only the runs that this event woke. */
   readonly eventId?: string | undefined;
   /** Created at or after this time, and before that one. */
   readonly since?: number | undefined;
@@ -82,7 +82,7 @@ function selectMatching(db: Kysely<Tables>, filter: RunFilter) {
   if (status !== undefined) query = query.where('runs.status', '=', status);
   if (since !== undefined) query = query.where('runs.created_at', '>=', since);
   if (until !== undefined) query = query.where('runs.created_at', '<', until);
-  // Our own JSON, which has no spaces. `like` would take an underscore for any character.
+  // The column contains our own JSON, which has no spaces. `like` would match any character for an underscore.
   if (stop !== undefined) {
     const start = `{"reason":${toJson(stop)}`;
     query = query.where(sql`substr(runs.stop, 1, ${start.length})`, '=', start);
@@ -137,13 +137,13 @@ function toQueuedRun({ runId, agentId, threadId, eventId, isDead, createdAt }: Q
 
 interface ReadRun extends RunRow {
   readonly agent_id: string;
-  /** Of its sub-agents. */
+  /** The tokens of its sub-agents. */
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
   readonly total_tokens: number | null;
 }
 
-/** What the run cost, with its sub-agents. */
+/** The tokens of the run, including its sub-agents. */
 function usageOf({ usage, input_tokens, output_tokens, total_tokens }: ReadRun): Usage | undefined {
   const own = usage === null ? undefined : (fromJson<Usage | null>(usage) ?? undefined);
   if (total_tokens === null) return own;

@@ -12,7 +12,7 @@ import type { EntryRecord } from '../consciousness/transcript-row.ts';
 import { getRun, type Run } from './run.ts';
 import type { RequestSettings, StoredRequest } from './stored-request.ts';
 
-/** What the model was sent in one step, as it was sent. Only the agent's frame tag is hidden. */
+/** The exact request to the model in one step. Only the agent's frame tag is hidden. */
 export interface StepRequest {
   readonly model?: string;
   readonly instructions: string;
@@ -50,7 +50,7 @@ interface AskedReply {
   readonly request: StoredRequest;
 }
 
-/** Undefined for a step that is not answered yet and has not failed, and for replies of earlier versions. */
+/** Returns undefined for a step that has no reply yet and has not failed, and for replies of earlier versions. */
 async function findReply(db: Kysely<Tables>, { id }: Run, step: number): Promise<AskedReply | undefined> {
   const rows = await db
     .selectFrom('transcript_entries')
@@ -92,7 +92,7 @@ async function readTexts(
   return Object.fromEntries(named.map(([name, text]) => [name, fromJson(text ?? '')]));
 }
 
-/** The messages without the instructions. Undefined if they are not those that were sent: some were removed since. */
+/** The messages without the instructions. Undefined if they are not the ones that were sent, because some were removed since. */
 function promptOf(
   transcript: Transcript,
   { asked: { provider = '', systemAsUser }, request }: AskedReply,
@@ -100,7 +100,7 @@ function promptOf(
 ): readonly LanguageModelV4Message[] | undefined {
   const view = transcript.viewFor(provider);
   const around = request.messages - view.length - (observed === '' ? 0 : 1);
-  // A system message of the conversation is no instruction of ours.
+  // A system message of the conversation is not one of our instructions.
   const hasInstructions = around === 1 && instructions !== '';
   if (around !== 0 && !hasInstructions) return undefined;
   const prompt = toPrompt(view, {

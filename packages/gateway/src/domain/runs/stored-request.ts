@@ -2,20 +2,20 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { Json } from '../../ports/store/tables.ts';
 
 /**
- * What a request to a model had beside the conversation, which the transcript has: it is kept with the reply. Texts are stored once,
- * under their hashes, because they rarely change from step to step.
+ * The parts of a request to a model that are not in the transcript. They are stored with the reply. Texts are stored once, under
+ * their hashes, because they rarely change from step to step.
  */
 export interface StoredRequest {
-  /** How many messages it had. */
+  /** The number of messages. */
   readonly messages: number;
   readonly instructions?: string;
-  /** What the model was shown last: the agent's situation, or the prompt of a request. */
+  /** The last part that the model saw: the agent's situation, or the prompt of a request. */
   readonly observed?: string;
   readonly tools?: string;
   readonly settings?: string;
 }
 
-/** A request that was never answered. It is kept with the end of its run. */
+/** A request that was never answered. It is stored with the end of its run. */
 export interface FailedRequest extends StoredRequest {
   readonly step: number;
   readonly model: string;
@@ -30,7 +30,7 @@ export interface RequestText {
   readonly text: Json;
 }
 
-/** What a model is asked besides its messages and tools. */
+/** The parameters of a request besides its messages and tools. */
 export type RequestSettings = Omit<
   LanguageModelV4CallOptions,
   'prompt' | 'tools' | 'abortSignal' | 'headers' | 'includeRawChunks'

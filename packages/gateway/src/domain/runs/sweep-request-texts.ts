@@ -1,9 +1,9 @@
 import type { Services } from '../../ports/services.ts';
 
 /**
- * Deletes texts of requests that no request has had for as long as contexts are kept. The conversations that had them may be older, and
- * then the request of their steps can no longer be read. A text in use is noted once a day, by gateways that ask at most once a day: so
- * two days more are waited for.
+ * Deletes texts that no request has used for as long as contexts are kept. Conversations that used them may be older, and then
+ * the requests of their steps can no longer be read. The use of a text is recorded once a day, by gateways that check at most
+ * once a day, so two more days are added.
  */
 export async function sweepRequestTexts(
   { store, limits }: Pick<Services, 'store' | 'limits'>,

@@ -6,6 +6,6 @@ export interface Takeover {
   /** The worker before, if it is known, and the one after. */
   readonly from?: string;
   readonly to?: string;
-  /** How long nothing had been written. */
+  /** How long nothing had been written before the takeover. */
   readonly silentMs: number;
 }

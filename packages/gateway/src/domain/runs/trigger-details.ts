@@ -4,11 +4,11 @@ import type { Tables } from '../../ports/store/tables.ts';
 import type { ChatEvent, InboxEvent } from '../inbox/inbox-event.ts';
 import type { Run, RunTrigger } from './run.ts';
 
-/** An event that woke the agent, and what it says: a list of runs is read by people. */
+/** An event that woke the agent, with its text, for people who read a list of runs. */
 export interface TriggerDetails extends RunTrigger {
   /** Who sent it, answered, or pushed it, by name. */
   readonly by?: string;
-  /** What it says, cut. */
+  /** The beginning of its text. */
   readonly text?: string;
   readonly spaceId?: string;
   /** The call that was answered. */
@@ -18,7 +18,7 @@ export interface TriggerDetails extends RunTrigger {
 /** Enough for a line. The whole text is in the transcript. */
 const MAX_CHARACTERS = 200;
 
-/** What the events of the runs say, by run. One query for all of them. */
+/** Describes the events of the runs, by run, with one query for all of them. */
 export async function describeTriggers(
   db: Kysely<Tables>,
   runs: readonly Run[],

@@ -2,12 +2,12 @@ import type { Kysely } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
 import type { AgentFailureRow, Tables } from '../../ports/store/tables.ts';
 
-/** What went wrong with an agent in a space, as its people read it. */
+/** A failure of an agent in a space, as people read it. */
 export interface AgentFailure {
   readonly runId: string;
   readonly text: string;
   readonly at: number;
-  /** When it tries again. Undefined if it does not. */
+  /** The time of the next attempt. Undefined if there is none. */
   readonly retryAt?: number;
 }
 
@@ -17,7 +17,7 @@ export interface NewFailure extends Omit<AgentFailure, 'at' | 'retryAt'> {
   readonly retryAt: number | undefined;
 }
 
-/** Keeps the newest failure of an agent in a space, for people who open the space later. */
+/** Stores the newest failure of an agent in a space, for people who open the space later. */
 export async function keepFailure(tx: Tx, { spaceId, entityId, runId, text, retryAt }: NewFailure): Promise<void> {
   const space = await tx.db.selectFrom('spaces').select('next_seq').where('id', '=', spaceId).executeTakeFirst();
   const told = {
@@ -35,8 +35,8 @@ export async function keepFailure(tx: Tx, { spaceId, entityId, runId, text, retr
 }
 
 /**
- * The failures in a space that still matter, by entity: what the agent had to do is not being done again, and the agent has written
- * nothing there since.
+ * The failures in a space that are still current, by entity: the failed work has not been started again, and the agent has
+ * written nothing there since.
  */
 export async function currentFailures(db: Kysely<Tables>, spaceId: string): Promise<ReadonlyMap<string, AgentFailure>> {
   const rows = await db

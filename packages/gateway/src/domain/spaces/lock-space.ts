@@ -6,9 +6,9 @@ import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 
 /**
- * Locks the space's row until the commit. Everybody who posts to a space, joins or leaves it starts here: messages are
- * numbered without gaps, and the members stay the same from the check to the last event that is pushed. A transaction
- * that needs several spaces locks them with `lockRows`.
+ * Locks the space's row until the commit. Every transaction that posts to a space, or adds or removes a member, starts here:
+ * messages are numbered without gaps, and the members stay the same from the check to the last event that is pushed. A
+ * transaction that needs several spaces locks them with `lockRows`.
  */
 export async function lockSpace(tx: Tx, spaceId: string): Promise<SpaceRow> {
   if (!isId(spaceId)) throw notFound('space', spaceId);

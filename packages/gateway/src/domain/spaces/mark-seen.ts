@@ -10,7 +10,7 @@ export interface Seen {
   readonly seq: number;
 }
 
-/** Notes which messages a member has seen. It never goes back, and not beyond the newest message. */
+/** Records which messages a member has seen. The number never decreases, and never exceeds that of the newest message. */
 export async function markSeen(tx: Tx, { spaceId, entityId, seq }: Seen): Promise<Seen> {
   await requireMember(tx.db, spaceId, entityId);
   const { lastSeq } = await getSpace(tx.db, spaceId);

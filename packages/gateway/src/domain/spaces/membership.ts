@@ -19,7 +19,7 @@ export interface Member {
   readonly displayName: string;
   readonly role: string;
   readonly joinedAt: number;
-  /** What went wrong last with an agent here, if it matters still. */
+  /** The last failure of an agent here, if it is still current. */
   readonly failure?: AgentFailure;
 }
 
@@ -30,7 +30,7 @@ export interface NewMember {
   readonly role?: string | undefined;
 }
 
-/** Adds a member. An existing one stays, and gets the new role if there is one. */
+/** Adds a member. An existing member stays, and gets the new role if there is one. */
 export async function addMember(services: Services, tx: Tx, newMember: NewMember): Promise<Member> {
   const { spaceId, entityId } = newMember;
   await lockSpace(tx, spaceId);
@@ -57,7 +57,7 @@ export async function addMember(services: Services, tx: Tx, newMember: NewMember
   return toMember({ ...row, kind: entity.kind, display_name: entity.display_name });
 }
 
-/** Removes a member. If the space was an agent's active one, the agent has none after that. */
+/** Removes a member. If the space was an agent's active space, the agent then has none. */
 export async function removeMember(
   services: Services,
   tx: Tx,
@@ -119,14 +119,14 @@ function failureOf(failure: AgentFailure | undefined): Pick<Member, 'failure'> {
   return failure === undefined ? {} : { failure };
 }
 
-/** Throws "not found" for anybody else, so that they cannot tell that the space exists. */
+/** Throws "not found" for entities that are not members, so that they cannot tell that the space exists. */
 export async function requireMember(db: Kysely<Tables>, spaceId: string, entityId: string): Promise<MembershipRow> {
   const membership = await findMembership(db, spaceId, entityId);
   if (membership === undefined) throw notFound('space', spaceId);
   return membership;
 }
 
-/** The membership of somebody who is in the space now. */
+/** The membership of an entity that is currently in the space. */
 export async function findMembership(
   db: Kysely<Tables>,
   spaceId: string,

@@ -19,7 +19,7 @@ export interface Message {
   readonly metadata: Metadata;
   readonly runId?: string;
   readonly callId?: string;
-  /** For the card of a call that waits or waited for somebody. */
+  /** Set on the card of a call that waits or waited for an answer. */
   readonly call?: CardCall;
   readonly createdAt: number;
   readonly updatedAt: number;

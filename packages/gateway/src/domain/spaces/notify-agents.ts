@@ -16,15 +16,18 @@ interface NotifiedMessage {
   readonly recipients: readonly Recipient[];
 }
 
-/** What becomes of a message at an agent: it waits for the agent's next cycle, or until the agent is active again, or for an operator. */
+/**
+ * What happens to a message for one agent: it waits for the agent's next cycle, until the agent is active again, or for an
+ * operator.
+ */
 export interface Hearing {
   readonly entityId: string;
   readonly as: 'queued' | 'paused' | 'withheld';
 }
 
 /**
- * Pushes the message into the inbox of every other agent of the space. The space's row must be locked. Returns who will hear
- * of it, and how.
+ * Pushes the message into the inbox of every other agent of the space. The space's row must be locked. Returns what happens to it
+ * for each agent.
  */
 export async function notifyAgents(services: Services, tx: Tx, posted: NotifiedMessage): Promise<readonly Hearing[]> {
   const hops = await countHop(tx, posted);
@@ -33,8 +36,7 @@ export async function notifyAgents(services: Services, tx: Tx, posted: NotifiedM
     const { hopLimit = services.limits.hopLimit, inboxLength = services.limits.inboxLength } = limits;
     const isFull = !(await hasRoom(tx, { agentId: id, waiting, limit: inboxLength }));
     const isAgent = posted.sender.kind === 'agent';
-    // People can wait and try again. An agent's message is written all the same, and the event is withheld for
-    // operators.
+    // People can wait and try again. An agent's message is written anyway, and the event is withheld for operators.
     if (isFull && !isAgent) throw inboxFull(id, inboxLength);
     const withheld = isAgent ? reasonToWithhold(hops > hopLimit, isFull) : undefined;
     await pushMessageEvent(services, tx, { ...posted, agentId: id, withheld });
@@ -48,7 +50,7 @@ function hearing(isWithheld: boolean, status: AgentStatus): Hearing['as'] {
   return status === 'active' ? 'queued' : 'paused';
 }
 
-/** The same of a message that was posted before. */
+/** The same for a message that was posted before. */
 export async function findHearings(tx: Tx, messageId: string): Promise<readonly Hearing[]> {
   const rows = await tx.db
     .selectFrom('inbox_events')

@@ -21,7 +21,7 @@ export interface NewMessage {
   readonly text: string;
   /** The id of a text message of the same space. */
   readonly replyTo?: string | undefined;
-  /** The sender's own id of the message. The same id again is the same message. */
+  /** An id that the sender chooses. The same id again is the same message. */
   readonly clientMessageId?: string | undefined;
   readonly metadata?: Metadata | undefined;
   /** Set if the message was shown while it was written, under an id that it keeps. */
@@ -33,9 +33,9 @@ export interface NewMessage {
 
 export interface PostedMessage {
   readonly message: Message;
-  /** True if the message was there already. It is then the stored one. */
+  /** True if the message already existed. Then it is the stored one. */
   readonly duplicate: boolean;
-  /** What becomes of it at each other agent of the space. */
+  /** What happens to it for each other agent of the space. */
   readonly heardBy: readonly Hearing[];
 }
 
@@ -48,7 +48,7 @@ export async function postMessage(services: Services, tx: Tx, newMessage: NewMes
     findPosted(tx, newMessage),
     findRecipients(tx, { spaceId, senderId: entityId }),
   );
-  // Checked before anything is refused: a repeated message gets the same answer as the first time.
+  // Checked before anything is refused: a repeated message gets the same response as the first time.
   if (before !== undefined)
     return { message: toMessage(before), duplicate: true, heardBy: await findHearings(tx, before.id) };
   await assertPostable(services, tx.db, newMessage);
@@ -86,7 +86,7 @@ async function findPosted(
   tx: Tx,
   { spaceId, entityId, clientMessageId, messageId }: NewMessage,
 ): Promise<MessageRow | undefined> {
-  // Most have neither, and to build a query costs more than to run it.
+  // Most messages have neither, and building a query costs more than running it.
   if (clientMessageId === undefined && messageId === undefined) return undefined;
   const own = tx.db
     .selectFrom('messages')
@@ -103,7 +103,7 @@ async function findPosted(
     : await own.where('id', '=', messageId).executeTakeFirst();
 }
 
-/** Throws if the text or what it replies to is not acceptable. */
+/** Throws if the text, or the message it replies to, is not acceptable. */
 export async function assertPostable(
   { limits }: Pick<Services, 'limits'>,
   db: Kysely<Tables>,
@@ -135,7 +135,7 @@ async function assertRepliable(
   if (target.kind === 'tool') throw invalid('replyTo', 'must not be the card of a tool call. Reply to a text message.');
 }
 
-/** Whoever is not in the space is told that there is no such space. */
+/** Throws "no such space" if the sender is not in the space. */
 async function findSender(tx: Tx, { spaceId, entityId }: NewMessage): Promise<EntityRow> {
   const [sender] = isId(spaceId) && isId(entityId) ? await findMember(tx.db, { spaceId, entityId }) : [];
   if (sender === undefined) throw notFound('space', spaceId);

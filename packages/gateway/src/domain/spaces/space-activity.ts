@@ -3,15 +3,15 @@ import type { Tables } from '../../ports/store/tables.ts';
 import { countWaiting } from '../pending/count-waiting.ts';
 import type { Space } from './space.ts';
 
-/** A space, with what there is to do in it. */
+/** A space with its unread messages and waiting calls. */
 export interface ActiveSpace extends Space {
   /** Messages of others that the member has not seen. Only for a member. */
   readonly unread?: number;
-  /** Calls that wait for the member, or for anybody. */
+  /** Calls that wait for the member, or without a member all waiting calls. */
   readonly waiting: number;
 }
 
-/** More are not counted: nobody reads the difference. */
+/** More are not counted, because the difference does not matter to readers. */
 const MOST_UNREAD = 100;
 
 export async function withActivity(

@@ -18,12 +18,12 @@ export interface Space {
   readonly description: string;
   readonly metadata: Metadata;
   readonly createdAt: number;
-  /** The number of its newest message. 0: there is none. */
+  /** The number of its newest message, or 0 if there is none. */
   readonly lastSeq: number;
 }
 
 export interface NewSpace {
-  /** The caller's own id. Default: a new one. */
+  /** An id that the caller chooses. Default: a new one. */
   readonly id?: string | undefined;
   readonly name: string;
   readonly description?: string | undefined;
@@ -61,7 +61,7 @@ export async function getSpace(db: Kysely<Tables>, spaceId: string): Promise<Spa
 }
 
 export interface SpaceFilter extends PageOptions {
-  /** Only spaces that this entity is in. */
+  /** Only spaces that this entity is a member of. */
   readonly entityId?: string | undefined;
 }
 

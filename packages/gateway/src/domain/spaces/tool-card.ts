@@ -27,13 +27,13 @@ export interface NewCard {
    * space saw the model write it.
    */
   readonly rawInput?: string | undefined;
-  /** Of a call that waits for somebody. */
+  /** Set for a call that waits for an answer. */
   readonly call?: CardCall | undefined;
 }
 
 type OpenStatus = 'running' | 'requires_action';
 
-/** Shows a call in a space. It wakes nobody. Opening the same call's card again changes nothing. */
+/** Shows a call in a space. It wakes no agent. Opening the same call's card again changes nothing. */
 export async function openCard(services: Services, tx: Tx, newCard: NewCard): Promise<Message> {
   const { spaceId, entityId, callId, toolName, input, status, call } = newCard;
   const [space, , known] = await pipeline(
@@ -77,7 +77,7 @@ export interface CardUpdate {
   readonly outputJson?: Json | undefined;
   /** Set if an approver changed it. */
   readonly input?: unknown;
-  /** What is new of the call. */
+  /** The changed fields of the call. */
   readonly call?: Partial<CardCall> | undefined;
 }
 
@@ -107,7 +107,7 @@ function changedMetadata(metadata: Json, { output, outputJson, input }: CardUpda
   return toJson({ ...fromJson<object>(metadata), input, ...(output === undefined ? {} : { output }) });
 }
 
-/** An input that is changed replaces the one that was asked for, which stays with the call. */
+/** A changed input replaces the original one, which stays with the call. */
 function changedCall({ call, metadata }: MessageRow, { call: added, input }: CardUpdate): Json | null {
   if (added === undefined) return call;
   const known = call === null ? {} : withoutAnswer(fromJson<CardCall>(call), added);
@@ -116,7 +116,7 @@ function changedCall({ call, metadata }: MessageRow, { call: added, input }: Car
   return toJson({ ...known, ...asked, ...added });
 }
 
-/** A call that asks again: nobody has answered that question. */
+/** Removes the earlier answer from a call that asks again, because the new question is not answered yet. */
 function withoutAnswer(known: CardCall, { kind }: Partial<CardCall>): object {
   if (kind !== 'input') return known;
   const { decision: _decision, by: _by, at: _at, ...rest } = known;
@@ -128,7 +128,7 @@ export async function cancelCards(services: Services, tx: Tx, entityId: string):
   const open = await tx.db
     .selectFrom('messages')
     .select('call_id')
-    // Searches through its spaces, also those it left, because the index starts with the space.
+    // Searches its spaces, including those it left, because the index starts with the space.
     .where('space_id', 'in', (eb) =>
       eb.selectFrom('memberships').select('space_id').where('memberships.entity_id', '=', entityId),
     )
@@ -141,7 +141,7 @@ export async function cancelCards(services: Services, tx: Tx, entityId: string):
     if (call_id !== null) await updateCard(services, tx, call_id, { status: 'cancelled' });
 }
 
-/** Locks the card, so that nobody else changes it between the check of its status and the update. */
+/** Locks the card, so that no other transaction changes it between the check of its status and the update. */
 async function lockCard(tx: Tx, callId: string): Promise<MessageRow | undefined> {
   const [card] = await lock(tx.db, { callId });
   return card;

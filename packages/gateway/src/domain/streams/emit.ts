@@ -6,7 +6,7 @@ import { toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Json } from '../../ports/store/tables.ts';
 
-/** The payload is a value, or the JSON text of one. */
+/** The payload is a value, or its JSON text. */
 type NewStreamEvent = { readonly channel: string; readonly type: string } & (
   | { readonly payload: unknown }
   | { readonly json: Json }
@@ -22,15 +22,14 @@ const eventsOfTransaction = new WeakMap<Tx, SerializedEvent[]>();
 
 export const spaceChannel = (spaceId: string): string => `space:${spaceId}`;
 export const runChannel = (runId: string): string => `run:${runId}`;
-/** The work of an agent's `external` tools. */
+/** The channel for the jobs of an agent's `external` tools. */
 export const jobsChannel = (agentId: string): string => `jobs:${agentId}`;
 
 /**
  * Emits an event on a channel. It is stored with the transaction, numbered at its end, and published after the commit.
  */
 export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, newEvent: NewStreamEvent): void {
-  // Serialized now, so that a payload that is not JSON is refused here: at the end of the transaction only the database
-  // may fail.
+  // Serialized now, so that a payload that is not JSON is refused here: at the end of the transaction only the database may fail.
   const { channel, type } = newEvent;
   const event = { channel, type, json: 'json' in newEvent ? newEvent.json : toJson(newEvent.payload) };
   const known = eventsOfTransaction.get(tx);
@@ -47,9 +46,9 @@ export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, newEvent: NewStream
 }
 
 /**
- * Numbers are drawn last, and channels in the order of their names. A channel's row stays locked until the commit, so
- * readers see its events in order and without gaps, and two transactions never wait for each other. The numbers may be
- * known only after the commit: then the returned function gives the events.
+ * Numbers are assigned last, and channels are locked in the order of their names. A channel's row stays locked until the commit,
+ * so readers see its events in order and without gaps, and two transactions never wait for each other. The numbers may be known
+ * only after the commit: the returned function then returns the events.
  */
 function write(tx: Tx, events: readonly SerializedEvent[]): () => StreamEvent[] {
   const at = tx.now();
@@ -63,7 +62,7 @@ function write(tx: Tx, events: readonly SerializedEvent[]): () => StreamEvent[] 
   };
 }
 
-/** Puts the channels in order, and keeps the order within each. */
+/** Sorts the events by channel, and keeps the order within each. */
 function numberWithin(events: readonly SerializedEvent[]): NumberedEvent[] {
   const sorted = events.toSorted((one, other) =>
     one.channel < other.channel ? -1 : one.channel > other.channel ? 1 : 0,

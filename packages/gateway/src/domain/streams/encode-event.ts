@@ -6,7 +6,7 @@ const encoder = new TextEncoder();
 const encoded = new WeakMap<StreamEvent, Uint8Array>();
 
 /**
- * Encodes an event for `text/event-stream`. It is done once and shared by all readers: an event may have megabytes, and
+ * Encodes an event for `text/event-stream`. This is done once and shared by all readers: an event may be megabytes large, and
  * there may be many readers.
  */
 export function encodeEvent(event: StreamEvent): Uint8Array {
@@ -18,18 +18,18 @@ export function encodeEvent(event: StreamEvent): Uint8Array {
   return bytes;
 }
 
-/** The payload's fields, and then the event's own: of two fields of one name the last counts. */
+/** The payload's fields, followed by the event's own fields: if a name occurs twice, the last one counts. */
 function toData({ seq, type, at }: StreamEvent, json: Json): Json {
   return withJsonFields(json.startsWith('{') ? json : '{}', { seq: toJson(seq), type: toJson(type), at: toJson(at) });
 }
 
-/** Events that are no part of the channel: they have no number, so a client's position stays what it is. */
+/** Encodes events that are not part of the channel: they have no number, so a client's position does not change. */
 export function encodeUnnumbered(events: readonly { readonly type: string; readonly payload: object }[]): Uint8Array {
   const frames = events.map(({ type, payload }) => `event: ${type}\ndata: ${toJson({ ...payload, type })}\n\n`);
   return encoder.encode(frames.join(''));
 }
 
-/** The last words of a stream, which are no event of the channel. */
+/** Encodes the last event of a stream, which is not part of the channel. */
 export function encodeLast({
   type,
   payload,
@@ -46,8 +46,8 @@ export function encodeReset(seq: number): Uint8Array {
 }
 
 /**
- * The start of a stream: an id without data, which clients remember and do not show. Without it, a client that loses
- * its connection before the first event would come back without an id, and miss what happened meanwhile.
+ * The start of a stream: an id without data, which clients remember and do not show. Without it, a client that loses its
+ * connection before the first event would reconnect without an id and miss the events in between.
  */
 export function encodeStart(seq: number): Uint8Array {
   return encoder.encode(`retry: 1000\nid: ${seq}\n\n`);

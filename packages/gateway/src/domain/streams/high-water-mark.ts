@@ -1,6 +1,6 @@
 /**
- * The highest number seen so far. Numbers come from notices and from reads of the table, in any order. A late answer
- * may be older than what is known already, and must not lower the mark.
+ * The highest number seen so far. Numbers come from notices and from reads of the table, in any order. A late result may be older
+ * than the known mark, and must not lower it.
  */
 export class HighWaterMark {
   #value = 0;

@@ -7,7 +7,7 @@ import type { StreamEventRow, Tables } from '../../ports/store/tables.ts';
 export const LARGE_BYTES = 64_000;
 
 /**
- * Reads a large event, which is in memory once for all its readers: whoever asks while it is being read, or while
+ * Reads a large event, which is kept in memory once for all its readers: a reader that needs it while it is being read, or while
  * another reader holds it, gets the same object. Returns undefined if it was deleted.
  */
 export async function readLargeEvent(

@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { StreamEventRow, Tables } from '../../ports/store/tables.ts';
 import { LARGE_BYTES, readLargeEvent, toStreamEvent } from './large-event.ts';
 
-/** How much one reader takes from the table at once. */
+/** The number of bytes that one reader takes from the table at once. */
 export const PAGE_BYTES = 1_000_000;
 const PAGE_EVENTS = 100;
 

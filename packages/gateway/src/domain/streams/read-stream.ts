@@ -17,7 +17,7 @@ export type StreamItem =
 
 type StreamServices = Pick<Services, 'store' | 'bus' | 'limits' | 'logger'>;
 
-/** Opens a channel for one reader. Every event from there on comes once, in order. */
+/** Opens a channel for one reader, which gets every later event once and in order. */
 export async function readStream(services: StreamServices, { channel, after }: StreamRequest): Promise<StreamReader> {
   const reader = new StreamReader(services, channel);
   try {
@@ -30,11 +30,11 @@ export async function readStream(services: StreamServices, { channel, after }: S
 }
 
 /**
- * A cursor over a channel. Live events wait here, up to a limit. Whatever is missing between them (a notice without its
- * event, a gap, what did not fit, all that a returning client missed) is read from the table, a page at a time, as fast
- * as the client accepts it. Two numbers hold the state: `#position`, which only `next` and `#reset` change, and
- * `#newest`, which every notice and read raises and nothing lowers. A reset is sent only if the table shows that the
- * event after `#position` is deleted, never because the two numbers differ.
+ * A cursor over a channel. Live events wait here, up to a limit. Missing events (a notice without its event, a gap, events that
+ * did not fit, everything that a reconnecting client missed) are read from the table, a page at a time, as fast as the client
+ * accepts it. Two numbers hold the state: `#position`, which only `next` and `#reset` change, and `#newest`, which notices and
+ * reads raise and which never decreases. A reset is sent only if the table shows that the event after `#position` is deleted,
+ * never because the two numbers differ.
  */
 export class StreamReader {
   readonly #services: StreamServices;
@@ -44,7 +44,7 @@ export class StreamReader {
   #position = 0;
   /** The newest event that is known. */
   readonly #newest = new HighWaterMark();
-  /** True if the client came with a number that no event has had. */
+  /** True if the client sent a number that no event has had. */
   #isAhead = false;
   #page: StreamEvent[] = [];
   #live: StreamEvent[] = [];
@@ -64,7 +64,7 @@ export class StreamReader {
     const end = await this.#readEnd();
     this.#position = after ?? end;
     this.#isAhead = this.#position > end;
-    // Notices that came until here may lie before or after that position. The table has all of them.
+    // Notices that arrived until now may be before or after that position. The table has all of them.
     this.#forget();
   }
 
@@ -97,7 +97,7 @@ export class StreamReader {
     return undefined;
   }
 
-  /** Looks for events that no notice announced, or that could not be read: notices get lost, and databases go away. */
+  /** Looks for events that no notice announced, or that could not be read: notices get lost, and databases become unreachable. */
   async look(): Promise<void> {
     await this.#readEnd();
     if (this.#position < this.#newest.value) this.#woken.resolve();
@@ -128,12 +128,12 @@ export class StreamReader {
     this.#woken.resolve();
   }
 
-  /** If this fails, the events are read at the next look or notice. */
+  /** If this fails, the events are read at the next check or notice. */
   #lookSoon(): void {
     void this.look().catch(() => {});
   }
 
-  /** An event that does not fit is read from the table later: a slow reader costs no memory, and loses nothing. */
+  /** An event that does not fit is read from the table later, so a slow reader costs no memory and loses nothing. */
   #holdIfItFits(event: StreamEvent): void {
     const size = encodeEvent(event).length;
     // The first may have any size: it is in memory anyway, once for all its readers.
@@ -165,7 +165,7 @@ export class StreamReader {
       if (!this.#isAhead && (await this.#readPage())) return 'page';
       const end = await this.#readEnd();
       if (this.#isAhead) return this.#reset(end);
-      // Read again: an event that is still missing although the table goes on behind it was deleted, and not just late.
+      // Read again: if the event is still missing although the table has later ones, it was deleted and is not just late.
       if (await this.#readPage()) return 'page';
       return end > this.#position ? this.#reset(end) : 'wait';
     } catch (error) {

@@ -5,7 +5,7 @@ import { emit } from './emit.ts';
 import { HighWaterMark } from './high-water-mark.ts';
 import { readStream, type StreamReader } from './read-stream.ts';
 
-/** Announces a revoked key with this transaction: every gateway ends what the key opened. */
+/** Announces a revoked key with this transaction: every gateway ends the streams and requests of the key. */
 export function announceRevocation(services: Pick<Services, 'bus'>, tx: Tx, keyId: string): void {
   emit(services, tx, { channel: REVOCATIONS, type: 'key.revoked', payload: { keyId } });
 }
@@ -18,11 +18,11 @@ export function announceSessionEnd(services: Pick<Services, 'bus'>, tx: Tx, sess
 type Revocation = { readonly keyId: string } | { readonly sessionId: string };
 
 /**
- * What one gateway knows of revoked keys and ended sessions. Revocations are events of a channel of their callbacks, so they are numbered, and
- * every event of every stream says how many there had been when it was written. An event that names more than are known
- * here waits until those are read. So nothing that was written after a revocation reaches a reader it ended, even if
- * another gateway made it and its notice is late or lost. This costs no query while no key is revoked, and one for all
- * streams when one is.
+ * What one gateway knows about revoked keys and ended sessions. Revocations are events of a separate channel, so they are
+ * numbered, and every event of every stream contains the number of revocations at the time it was written. An event that names
+ * more than are known here waits until those are read. So no event that was written after a revocation reaches a revoked reader,
+ * even if the revocation was made on another gateway and its notice is late or lost. This costs no query while no key is revoked,
+ * and one for all streams when one is.
  */
 export class Revocations {
   readonly #services: StreamServices;
@@ -66,7 +66,7 @@ export class Revocations {
 
   async #readUpTo(count: number): Promise<void> {
     const reader = await this.#follow();
-    // Asks again, in case the database was away for a moment.
+    // Checks again, in case the database was unreachable for a moment.
     const retryTimer = setInterval(() => void reader.look().catch(() => {}), RETRY_MS);
     try {
       reader.expect(count);

@@ -3,7 +3,7 @@ import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
 /**
- * Deletes stream events that are older than the window, oldest first, in small batches, so that nobody waits long for a
+ * Deletes stream events that are older than the window, oldest first, in small batches, so that no transaction waits long for a
  * row. Returns how many were deleted.
  */
 export async function sweepStreams(
@@ -37,7 +37,7 @@ async function oldestChannels(tx: Tx, before: number): Promise<readonly string[]
 
 /**
  * Deletes from the front, so that a channel has no holes, and a reader sees from its first event whether it missed any. The first
- * update locks the channel, so that no event is written while the oldest one that is left is looked up.
+ * update locks the channel, so that no event is written while the oldest remaining one is looked up.
  */
 async function sweepChannel(tx: Tx, channel: string, before: number): Promise<number> {
   const upTo = await lastOld(tx, channel, before);
@@ -54,7 +54,7 @@ async function sweepChannel(tx: Tx, channel: string, before: number): Promise<nu
     .set((eb) => ({
       oldest_at: eb
         .selectFrom('stream_events')
-        // The clock may have been wrong: what is behind such an event is looked at in time all the same.
+        // The clock may have been wrong: events after such an event are still checked in time.
         .select((own) => own.case().when('created_at', '>', now).then(now).else(own.ref('created_at')).end().as('at'))
         .where('channel', '=', channel)
         .orderBy('seq')

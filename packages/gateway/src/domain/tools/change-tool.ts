@@ -18,12 +18,12 @@ import { agentsUsing } from './used-by.ts';
 type IsTaken = (name: string) => boolean;
 
 interface NewTool {
-  /** The caller's own id. Default: a new one. */
+  /** An id that the caller chooses. Default: a new one. */
   readonly id?: string | undefined;
   readonly isTaken: IsTaken;
 }
 
-/** Registers a tool. `given` is what the user wrote, and is checked here. */
+/** Registers a tool. `given` is the unchecked configuration as the user wrote it. */
 export async function createTool(tx: Tx, given: unknown, { id, isTaken }: NewTool): Promise<ToolRow> {
   const config = await checkToolConfig(tx, given, isTaken);
   if (isTaken(config.name)) throw nameTaken(config.name, 'the configuration file');
@@ -49,8 +49,8 @@ export async function createTool(tx: Tx, given: unknown, { id, isTaken }: NewToo
 }
 
 /**
- * Changes a tool from the next cycle of each agent on. Null removes a field; the others stay. Its name stays too: agents, and calls
- * that wait, know the tool by it.
+ * Changes a tool from the next cycle of each agent on. Null removes a field; the others stay. Its name stays too, because agents
+ * and waiting calls refer to it.
  */
 export async function updateTool(
   tx: Tx,
@@ -68,13 +68,14 @@ export async function updateTool(
 }
 
 /**
- * Deletes a tool, and takes it from the agents that name it: with a name that leads nowhere they could not work at all. Calls that
- * wait for a result stay answerable. Returns the ids of the agents.
+ * Deletes a tool, and removes it from the agents that name it: with an unknown tool they could not run at all. Calls that wait
+ * for a result can still be answered. Returns the ids of the agents.
  */
 export async function deleteTool(services: Services, tx: Tx, nameOrId: string): Promise<readonly string[]> {
   await countToolChange(tx);
   const { id, name } = await requireToolRow(tx, nameOrId);
-  // Before the agents are looked for: one that is about to name the tool has either done so by now, or finds it gone.
+  // Deleted before the agents are looked up: an agent that is about to name the tool has either done so already, or finds it
+  // gone.
   await tx.db.deleteFrom('tools').where('id', '=', id).execute();
   const agents = await agentsUsing(tx.db, [name, id]);
   const ids = [...new Set(agents.map(({ agentId }) => agentId))].sort();
@@ -95,7 +96,7 @@ async function takeToolFrom(
   const toolIds = terminating?.toolIds.filter(isKept) ?? [];
   const config = {
     tools: tools.filter(isKept),
-    // Without any tool that ends them, no cycle could keep the contract.
+    // Without a tool that ends them, no cycle could fulfil the contract.
     terminating: toolIds.length === 0 ? null : { ...terminating, toolIds },
   };
   await updateAgent(services, tx, { agentId, config });
@@ -114,6 +115,6 @@ function nameTaken(name: string, where: string): ApiError {
 }
 
 function nameFixed(name: string): ApiError {
-  const message = `name must stay "${name}": agents and waiting calls know the tool by it. Register another tool instead.`;
+  const message = `name must stay "${name}": agents and waiting calls refer to it. Register another tool instead.`;
   return new ApiError(422, 'invalid_config', message, { details: { path: 'name' } });
 }

@@ -8,8 +8,8 @@ import { ApiError } from '../api-error.ts';
 import { unknownTools } from './unknown-tools.ts';
 
 /**
- * Returns the checked configuration, or throws a 422 that lists every problem with its path. `isOfFile`: whether a tool that a
- * sub-agent names is in the configuration file. A sub-agent may name itself.
+ * Returns the checked configuration, or throws a 422 that lists every problem with its path. `isOfFile` checks whether a tool
+ * that a sub-agent names is in the configuration file. A sub-agent may name itself.
  */
 export async function checkToolConfig(
   tx: Tx,

@@ -11,14 +11,14 @@ export interface ToolFilter extends PageOptions {
   readonly source?: ToolSourceName | undefined;
 }
 
-/** A tool with the agents that name it. Built-in tools are every agent's, and nobody names them. */
+/** A tool with the agents that name it. Every agent has the built-in tools without naming them. */
 export interface UsedTool extends ListedTool {
   readonly usedBy: readonly { readonly id: string; readonly name: string }[];
 }
 
 export interface ToolCatalog {
   readonly sources: readonly ToolSource[];
-  /** How a tool of the registry is shown. */
+  /** Describes a tool of the registry. */
   describe(row: ToolRow): Promise<ListedTool>;
 }
 
@@ -50,7 +50,7 @@ export async function getTool(
   nameOrId: string,
 ): Promise<UsedTool> {
   const outside = (await listOutside(sources)).find(({ id }) => id === nameOrId);
-  // A tool of the registry may have the name of one that comes with the gateway, and takes its place.
+  // A tool of the registry may have the name of a built-in tool, and replaces it.
   const row = outside === undefined || outside.source === 'built-in' ? await findToolRow(db, nameOrId) : undefined;
   const found = row === undefined ? outside : await describe(row);
   if (found === undefined) throw notFound('tool', nameOrId);

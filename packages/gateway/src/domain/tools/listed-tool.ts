@@ -2,12 +2,12 @@ import type { JsonSchemaObject } from '@lastcall/core';
 import type { ToolConfig } from '../../config/tool-config.ts';
 import type { ExecutionType } from '../../config/visibility.ts';
 
-/** Where a tool comes from. `api` is the registry; those of every other source are changed elsewhere. */
+/** Where a tool comes from. `api` is the registry; tools of other sources are changed elsewhere. */
 export type ToolSourceName = 'built-in' | 'file' | 'mcp' | 'api';
 
-/** A tool as the list shows it, whatever its source. */
+/** A tool of any source, as the list shows it. */
 export interface ListedTool {
-  /** Of a tool of the registry, its id; of all others, their name. */
+  /** The id of a tool of the registry; for all others, the name. */
   readonly id: string;
   readonly name: string;
   readonly description: string;
@@ -23,14 +23,14 @@ export interface ListedTool {
   readonly resultSchema?: JsonSchemaObject | undefined;
   /** The configuration of a tool that is data. */
   readonly config?: ToolConfig | undefined;
-  /** Of a tool of the registry: raised by every change. */
+  /** Incremented by every change. Only tools of the registry have a version. */
   readonly version?: number | undefined;
   readonly createdAt?: number | undefined;
   readonly updatedAt?: number | undefined;
 }
 
-/** Tools that are not in the store: built-in ones, those of the file, those of MCP servers. */
+/** Tools that are not in the store: built-in tools, those of the file and those of MCP servers. */
 export interface ToolSource {
-  /** Answers from memory, in any order: it is asked inside a transaction. */
+  /** Returns tools from memory, in any order, because it is called inside a transaction. */
   list(): Promise<readonly ListedTool[]>;
 }

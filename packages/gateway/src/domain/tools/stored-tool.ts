@@ -5,7 +5,7 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { Tables, ToolRow } from '../../ports/store/tables.ts';
 import { isId } from '../entities/column-text.ts';
 
-/** Finds tools of the registry by name or id. A reference that is nobody's is not in the answer. */
+/** Finds tools of the registry by name or id. Unknown references are left out. */
 export async function findToolRows(db: Kysely<Tables>, references: readonly string[]): Promise<readonly ToolRow[]> {
   const usable = references.filter(isId);
   if (usable.length === 0) return [];

@@ -5,8 +5,8 @@ import type { Tx } from '../../ports/store/store.ts';
 export const TOOLS_VERSION = 'tools_version';
 
 /**
- * Counts a change of the registry. Every claim of a cycle reads the number, so all gateways notice the change without being told.
- * Changes happen one at a time, because each locks the number first.
+ * Counts a change of the registry. Every claim of a cycle reads the number, so all gateways notice the change without a
+ * notification. Changes happen one at a time, because each locks the number first.
  */
 export async function countToolChange(tx: Tx): Promise<void> {
   await tx.db

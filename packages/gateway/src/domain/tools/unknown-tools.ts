@@ -4,7 +4,7 @@ import type { NamedTool } from '../../config/named-tools.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import { findToolRows } from './stored-tool.ts';
 
-/** Says which of the named tools are neither known nor in the registry. */
+/** Returns a problem for each named tool that is neither known nor in the registry. */
 export async function unknownTools(
   db: Kysely<Tables>,
   named: readonly NamedTool[],

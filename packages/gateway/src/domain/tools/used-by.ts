@@ -3,7 +3,7 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 
-/** An agent that names a tool, and how it does. */
+/** An agent that names a tool, and the reference that it uses. */
 export interface ToolUse {
   readonly reference: string;
   readonly agentId: string;
@@ -21,7 +21,7 @@ export async function agentsUsing(db: Kysely<Tables>, references: readonly strin
     .execute();
 }
 
-/** Notes which tools the agent names now. */
+/** Stores which tools the agent names now. */
 export async function noteToolUses(tx: Tx, agentId: string, { tools = [] }: Pick<AgentConfig, 'tools'>): Promise<void> {
   await tx.db.deleteFrom('agent_tools').where('agent_id', '=', agentId).execute();
   const references = tools.filter((one) => typeof one === 'string');

@@ -1,18 +1,18 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export interface WebhookToSign {
-  /** The same for every repetition of one message. */
+  /** Equal for every repetition of one message. */
   readonly id: string;
   readonly body: string;
-  /** Keys, each `whsec_` and base64, or any other text. While a key is replaced there are two, and both sign. */
+  /** Keys, each `whsec_` and base64, or any other text. While a key is replaced there are two, and both sign the message. */
   readonly secrets: readonly string[];
   /** Milliseconds since the epoch. Default: now. */
   readonly now?: number | undefined;
 }
 
 /**
- * The headers of a signed webhook, as Standard Webhooks has them: each key signs id, time and body, so that whoever knows
- * one of them can tell who sent it, and when.
+ * The headers of a signed webhook, by the Standard Webhooks specification: each key signs id, time and body, so that a receiver
+ * who knows one of the keys can tell who sent it, and when.
  */
 export function signWebhook(webhook: WebhookToSign): Record<(typeof HEADER_NAMES)[number], string> {
   const { id, body, secrets, now = Date.now() } = webhook;
@@ -22,13 +22,13 @@ export function signWebhook(webhook: WebhookToSign): Record<(typeof HEADER_NAMES
 }
 
 export interface WebhookToVerify {
-  /** As they came, names in lower case. */
+  /** The received headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Exactly the text that was received. */
   readonly body: string;
   /** One of these must have signed it. */
   readonly secrets: readonly string[];
-  /** Notes the id and says whether it is new. Called last, for a webhook that is genuine. */
+  /** Stores the id and returns whether it is new. Called last, and only for a genuine webhook. */
   readonly isNew: (id: string) => boolean | Promise<boolean>;
   /** Milliseconds since the epoch. Default: now. */
   readonly now?: number | undefined;
@@ -40,7 +40,10 @@ export type VerifiedWebhook =
   | { readonly ok: true; readonly id: string }
   | { readonly ok: false; readonly problem: string };
 
-/** Accepts a webhook that is signed, at most 5 minutes old and seen for the first time; says what is wrong with another. */
+/**
+ * Accepts a webhook that is signed, at most 5 minutes old and received for the first time. For any other it returns what is
+ * wrong.
+ */
 export async function verifyWebhook(webhook: WebhookToVerify): Promise<VerifiedWebhook> {
   const { headers, body, secrets, isNew, now = Date.now() } = webhook;
   const [id, timestamp, signatures] = HEADER_NAMES.map((name) => headers[name]);
@@ -51,7 +54,7 @@ export async function verifyWebhook(webhook: WebhookToVerify): Promise<VerifiedW
   if (Math.abs(now / 1_000 - Number(timestamp)) > TOLERANCE_SECONDS)
     return wrong('It is more than 5 minutes old, or from the future.');
   const expected = secrets.map((secret) => signature(secret, { id, timestamp, body }));
-  if (!signatures.split(' ').some((one) => isOneOf(one, expected))) return wrong('None of the keys has signed it.');
+  if (!signatures.split(' ').some((one) => isOneOf(one, expected))) return wrong('No known key has signed it.');
   return (await isNew(id)) ? { ok: true, id } : wrong('It has been received before.');
 }
 
@@ -64,7 +67,7 @@ function wrong(problem: string): VerifiedWebhook {
 function isOneOf(text: string, expected: readonly Buffer[]): boolean {
   const [version, encoded = ''] = text.split(',');
   const given = Buffer.from(encoded, 'base64');
-  // Every key is compared, in a time that tells nothing about them.
+  // Every key is compared in constant time, so that the timing reveals nothing about them.
   return (
     version === 'v1' && expected.filter((one) => one.length === given.length && timingSafeEqual(one, given)).length > 0
   );

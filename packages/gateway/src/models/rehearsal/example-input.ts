@@ -1,14 +1,16 @@
 import { jsonSchema, type JsonSchemaObject as Schema } from '@lastcall/core';
 import { plainWords, wordsOf } from './match-tool.ts';
 
-/** What was asked for, the tool that it is done with, and the time in milliseconds since the epoch, of which dates are made. */
+/**
+ * The text of the request, the tool that carries it out, and the time in milliseconds since the epoch, from which dates are made.
+ */
 export interface Request {
   readonly text: string;
   readonly toolName?: string;
   readonly now: number;
 }
 
-/** An input that fits the schema: with words of the text where they fit, and otherwise the plainest there is. */
+/** An input that fits the schema: words of the text where they fit, otherwise the simplest valid value. */
 export function exampleInput(schema: unknown, request: Request): Record<string, unknown> {
   const root = isSchema(schema) ? schema : {};
   const value = toValue(root, { request, root, key: '', depth: 0, parts: { left: MOST_PARTS } });
@@ -20,13 +22,13 @@ interface Field {
   readonly root: Schema;
   readonly key: string;
   readonly depth: number;
-  /** Counts down what is looked at. */
+  /** Counts down the parts of the schema that may still be read. */
   readonly parts: { left: number };
 }
 
-// A schema that contains itself never ends; nothing that a model is asked for is so deep.
+// A recursive schema never ends, and no real tool input is this deep.
 const DEEPEST = 12;
-// Parts of a schema may double with each level. What is beyond is left as it is.
+// The number of parts of a schema may double with each level. Parts above this limit are not read.
 const MOST_PARTS = 500;
 
 function toValue(given: unknown, { depth, ...field }: Field): unknown {
@@ -42,7 +44,7 @@ function toValue(given: unknown, { depth, ...field }: Field): unknown {
   return [...candidates.filter(toTest(schema)), candidates[0]][0];
 }
 
-/** What is required, and what the text names; where that is nothing, all: a call without an argument says nothing. */
+/** The required properties and those that the text names. If there are none, all properties, so that the call has arguments. */
 function toObject({ properties, required }: Schema, field: Field): Record<string, unknown> {
   const known = isSchema(properties) ? properties : {};
   const isNamed = (key: string): boolean => namedIn(field.request.text, key, known[key]).length > 0;
@@ -51,7 +53,7 @@ function toObject({ properties, required }: Schema, field: Field): Record<string
   return Object.fromEntries(keys.map((key) => [key, toValue(known[key], { ...field, key })]));
 }
 
-/** What the text names comes first, then what the schema names, then what is like anything. */
+/** Values that the text names come first, then those that the schema names, then defaults. */
 function toCandidates(schema: Schema, { key, request }: Field): readonly unknown[] {
   const own = [schema.default, ...listOf(schema.examples), schema.const, ...listOf(schema.enum)];
   const words = wordsFor(key, request);
@@ -60,7 +62,7 @@ function toCandidates(schema: Schema, { key, request }: Field): readonly unknown
   return [...namedIn(request.text, key, schema), ...given, ...words, ...cut, true, ...toNumbers(schema), null];
 }
 
-/** What the text says of a field: a choice that the field offers, or what stands beside its name. */
+/** The values that the text gives for a field: a choice that the field offers, or the words next to its name. */
 function namedIn(text: string, key: string, schema: unknown): readonly unknown[] {
   const said = text.toLowerCase().split(/[^\p{L}\p{N}]+/u);
   const choices = isSchema(schema) ? listOf(schema.enum) : [];
@@ -79,14 +81,14 @@ function wordsFor(key: string, { text, toolName = '' }: Request): readonly strin
     ...wordsBeside(key, text),
     ...(PLACE.test(key) ? all(String.raw`\b(?:in|at|to|for|near|from|of) (${NAME})`) : []),
     ...all('"([^"]+)"'),
-    // The first word of a sentence is written large whatever it is.
+    // The first word of a sentence is always capitalised.
     ...all(String.raw`(?<!(?:^|[.!?])\W*)\b${NAME}`),
     ...all(String.raw`[\w-]*\d[\w-]*`),
     ...plainWords(text).filter((word) => wordsOf(word).some((stem) => !known.has(stem))),
   ];
 }
 
-/** The words that stand beside the field's own name: "3 nights", "city: Rome", "to Oslo". */
+/** The words next to the field's own name: "3 nights", "city: Rome", "to Oslo". */
 function wordsBeside(key: string, text: string): readonly string[] {
   return plainWords(key).flatMap((word) => {
     const field = String.raw`\b(?i:${word.replace(/(?<=...)s$/, '')})s?\b`;
@@ -108,7 +110,7 @@ function plainTexts(now: number): readonly string[] {
   return [...codes, iso.slice(0, 10), iso, iso.slice(11), ...formats, '00000000-0000-4000-8000-000000000000', ''];
 }
 
-/** 1, and otherwise the multiples next to the bounds, and what is between them. */
+/** 1, then the multiples next to the bounds, then values between the bounds. */
 function toNumbers({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: Schema): readonly number[] {
   const step = numberOf(multipleOf, 1);
   const bounds = [minimum, exclusiveMinimum, maximum, exclusiveMaximum].filter((one) => typeof one === 'number');
@@ -124,7 +126,7 @@ function fitLength(text: string, { minLength, maxLength }: Schema): string {
 /** The schema with its references followed, the parts of `allOf` joined, and the first of its alternatives taken. */
 function flatten(schema: Schema, { root, parts: count }: Pick<Field, 'root' | 'parts'>, depth: number = 0): Schema {
   const { $ref, allOf, anyOf, oneOf, ...own } = schema;
-  // "Or null" is written as an alternative: the other one says more.
+  // "Or null" is written as an alternative, so the other alternative is taken.
   const alternatives = [anyOf, oneOf].map((list) => listOf(list).find((one) => !isNull(one)) ?? listOf(list)[0]);
   const parts = [resolveRef($ref, root), ...listOf(allOf), ...alternatives];
   return depth > DEEPEST || count.left-- <= 0
@@ -151,7 +153,7 @@ function toTest(schema: Schema): (value: unknown) => boolean {
   try {
     const { validate } = jsonSchema(schema, { origin: 'data' })['~standard'];
     const pattern = typeof schema.pattern === 'string' ? new RegExp(schema.pattern, 'u') : undefined;
-    // Schemas that are data come here without patterns. One that is here was written in code.
+    // Schemas that came as data have no patterns here. This pattern was written in code.
     const matches = (value: unknown): boolean => typeof value !== 'string' || pattern?.test(value) !== false;
     return (value) => 'value' in validate(value) && matches(value);
   } catch {

@@ -4,8 +4,8 @@ import { isReservedToolName } from '../../config/reserved-tool-names.ts';
 type IsNamed = (tool: Pick<Tool, 'name'>) => boolean;
 
 /**
- * The tool that a text is about: the one whose name and description share most words with it. A word of the name is
- * enough, one of the description is not. Undefined where there is none.
+ * The tool that a text is about: the one whose name and description share most words with it. One word of the name is enough, one
+ * word of the description is not. Returns undefined if no tool matches.
  */
 export function matchTool(text: string, tools: readonly Tool[]): Tool | undefined {
   const asked = new Set(wordsOf(text));
@@ -14,18 +14,18 @@ export function matchTool(text: string, tools: readonly Tool[]): Tool | undefine
   return most > 1 ? tools[scores.indexOf(most)] : undefined;
 }
 
-/** A tool of the agent's, not one that every agent has. */
+/** True for an agent's own tool, not one that every agent has. */
 export const isOwn: IsNamed = ({ name }) => !isReservedToolName(name);
 
-/** Asks a person whether to go on. */
+/** True if the tool asks a person whether to continue. */
 export const asksForConfirmation: IsNamed = isNamed(/^(confirm|approv|consent)/);
 
-/** Does what cannot simply be undone, so that asking first is right. */
+/** True if the tool's effect cannot simply be undone, so that the rehearsal asks first. */
 export const isConsequential: IsNamed = isNamed(
   /^(book|reserv|order|buy|purchas|pay|charg|refund|transfer|delet|remov|cancel|deploy|publish)/,
 );
 
-/** Ends a task by handing its result in. */
+/** True if the tool ends a task by handing in its result. */
 export const finishes: IsNamed = isNamed(/^(report|finish|final|submit|complet|conclud|answer|result)/);
 
 function isNamed(pattern: RegExp): IsNamed {

@@ -6,7 +6,7 @@ export interface ParsedInbox extends InboxFrame {
   readonly events: readonly WaitingEvent[];
 }
 
-/** What `renderInbox` made a text of, or undefined where it is no inbox of this tag. */
+/** Parses a text that `renderInbox` wrote. Returns undefined if it is not an inbox with this tag. */
 export function parseInbox(text: string, tag: string): ParsedInbox | undefined {
   const frame = parseFrame(text, 'inbox', tag);
   if (frame === undefined) return undefined;

@@ -8,8 +8,8 @@ import { streamResult } from '@lastcall/core/internal';
 import { rehearse } from './rehearse.ts';
 
 /**
- * A model that follows rules, for a gateway without a key: it calls the tools that messages are about, asks before what
- * cannot be undone, and says in words that it is a rehearsal. A pure function of the request.
+ * A model that follows rules, for a gateway without a key: it calls the tools that messages are about, asks before it does
+ * something that cannot be undone, and says that it is a rehearsal. It is a pure function of the request.
  */
 export function rehearsalModel(): LanguageModelV4 {
   return {

@@ -3,8 +3,8 @@ import { readScene, type Scene, type Step } from './scene.ts';
 import { type Call, perform } from './script.ts';
 
 /**
- * What comes next. The script is played from its start each time: the results in the request answer its first calls, and
- * the first call without a result is the reply. So it keeps nothing between replies, and never repeats a call that was made.
+ * Returns the next reply. The script is played from its start each time: the results in the request answer its first calls, and
+ * the first call without a result is the reply. So it keeps nothing between replies and never repeats a call.
  */
 export function rehearse(request: LanguageModelV4CallOptions): LanguageModelV4Text | LanguageModelV4ToolCall {
   const scene = readScene(request);
@@ -23,14 +23,14 @@ function toToolCall({ toolName, input }: Call, toolCallId: string): LanguageMode
 }
 
 function takeStep(steps: Step[], call: Call, scene: Scene): Step | undefined {
-  // No call was made where the agent was in the space already.
+  // No call was made if the agent was already in the space.
   if (call.toolName === 'enter_space' && isThere(call.input.spaceId, steps[0], scene))
     return { ...call, text: '', isError: false };
   const at = steps.findIndex(({ toolName }) => toolName === call.toolName);
   return at === -1 ? undefined : steps.splice(0, at + 1).at(-1);
 }
 
-/** The situation may tell where the agent was when the cycle began: what it entered since then counts more. */
+/** The situation may say where the agent was when the cycle began. Spaces that it entered since then take precedence. */
 function isThere(spaceId: unknown, next: Step | undefined, { steps, activeSpaceId }: Scene): boolean {
   if (next !== undefined) return next.toolName !== 'enter_space' || next.input.spaceId !== spaceId;
   const entered = steps.findLast(({ toolName, isError }) => toolName === 'enter_space' && !isError);

@@ -9,21 +9,21 @@ import { parseFrame } from '../../domain/frame.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { parseInbox } from './parse-inbox.ts';
 
-/** All that the rehearsal reads out of a request: it has no other memory. */
+/** Everything that the rehearsal reads from a request. It has no other memory. */
 export interface Scene {
-  /** What the cycle is about: the events of its inbox. Without an inbox, what was said last. */
+  /** The subject of the cycle: the events of its inbox, or without an inbox the last message. */
   readonly topic: readonly InboxEvent[] | string;
   readonly now: number;
   readonly cycle: number;
-  /** Calls since the topic came up, with their results. */
+  /** The calls since the topic, with their results. */
   readonly steps: readonly Step[];
   readonly tools: readonly LanguageModelV4FunctionTool[];
-  /** The host lets the model do nothing but call a tool. */
+  /** True if the host requires the model to call a tool. */
   readonly mustCall: boolean;
   readonly activeSpaceId: unknown;
-  /** It answered with text, and was told to call a tool. */
+  /** True if the model answered with text and was asked to call a tool. */
   readonly isNudged: boolean;
-  /** What came of calls that others had to answer, by their ids. */
+  /** The answers to calls that others had to answer, by call id. */
   readonly lateAnswers: ReadonlyMap<string, string>;
 }
 
@@ -35,7 +35,7 @@ export interface Step {
 }
 
 export function readScene({ prompt, tools = [], toolChoice: choice }: LanguageModelV4CallOptions): Scene {
-  // The gateway tells the tag after the operator's own words, so the last one counts.
+  // The gateway writes the tag after the operator's instructions, so the last one counts.
   const system = prompt.map(({ role, content }) => (role === 'system' ? content : '')).join('\n');
   const tag = [...system.matchAll(/<inbox-([\w-]+)>/g)].at(-1)?.[1] ?? '';
   const { at, ...topic } = lastInbox(prompt, tag) ?? lastWords(prompt);
@@ -65,11 +65,11 @@ function lastInbox(prompt: LanguageModelV4Prompt, tag: string): Topic | undefine
 function lastWords(prompt: LanguageModelV4Prompt): Topic {
   const words = prompt.map((message) => textsOf(message).join('\n'));
   const at = words.findLastIndex((text) => text !== '' && !/terminating tools?\b/i.test(text));
-  // A pure function of the request has no clock: without an inbox that tells the time, dates are of this day.
+  // A pure function of the request has no clock: without an inbox that gives the time, this fixed date is used.
   return { at, topic: words[at] ?? '', now: Date.UTC(2026, 0, 1), cycle: 0 };
 }
 
-/** A frame of ours is no reminder, although it is a user's message too. */
+/** The gateway's own frames are not reminders, although they are user messages too. */
 function isNudged(after: LanguageModelV4Prompt): boolean {
   const text = after.findIndex(
     ({ role, content }) => role === 'assistant' && !content.some(({ type }) => type === 'tool-call'),
@@ -85,7 +85,7 @@ function readActiveSpace(prompt: LanguageModelV4Prompt, tag: string): unknown {
   return lines.find(({ about }) => about === 'active_space')?.spaceId;
 }
 
-/** How core tells of an answer to a call that the conversation has left behind. */
+/** Parses the message in which core reports the answer to an earlier call. */
 function toLateAnswer(text: string): [callId: string, said: string][] {
   const [, callId, said] = /^The answer to call (\S+) \(.*\) has come:\n\n(.*)$/s.exec(text) ?? [];
   return callId === undefined || said === undefined ? [] : [[callId, said]];

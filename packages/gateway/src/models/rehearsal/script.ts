@@ -9,14 +9,14 @@ export interface Call {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** What happens in a cycle, call by call: each is yielded, and its result comes back. What is returned is to be said. */
+/** The calls of a cycle: each is yielded, and its result comes back. The return value is the text to say. */
 type Script<R> = Generator<Call, R, Step>;
 
 export const CONFESSION = 'This is a rehearsal: I follow simple rules and am not a language model.';
 
 export function* perform(scene: Scene): Script<string> {
   const { topic } = scene;
-  // Without an inbox no space needs to be entered: the text is the answer.
+  // Without an inbox no space has to be entered: the text is the answer.
   const told = typeof topic === 'string' ? yield* answerText(scene, topic) : yield* answerAll(scene, topic);
   const last = lastCall(scene);
   if (last !== undefined) yield last;
@@ -24,7 +24,7 @@ export function* perform(scene: Scene): Script<string> {
 }
 
 function* answerText(scene: Scene, text: string): Script<string> {
-  // An answer that has come is told: to follow it would be to make the same call again.
+  // If an answer to an earlier call has arrived, it is reported. Following the text would make the same call again.
   if (scene.lateAnswers.size === 0) return yield* follow(scene, text);
   return `It says: ${[...scene.lateAnswers.values()].map(short).join(' ')}`;
 }
@@ -32,11 +32,11 @@ function* answerText(scene: Scene, text: string): Script<string> {
 function* answerAll(scene: Scene, events: readonly InboxEvent[]): Script<string> {
   let isAnywhere = scene.activeSpaceId !== undefined;
   let opening = `${CONFESSION} `;
-  // Messages first: they name their space, and what belongs to none is told in the last one.
+  // Messages come first, because they name their space. Events without a space are reported in the last space.
   for (const event of events.toSorted((one, other) => Number(isMessage(other)) - Number(isMessage(one)))) {
-    // Agents are not answered: two that follow rules would never stop.
+    // Messages of agents are not answered: two rehearsals would never stop.
     if (isMessage(event) && event.from.kind === 'agent') continue;
-    // It enters before it acts: what it does for a person is shown where they are.
+    // It enters the space before it acts, so that people there see the calls.
     const isThere = isMessage(event) ? yield* enter(scene, event.spaceId) : isAnywhere;
     isAnywhere ||= isThere;
     const told = yield* answer(scene, event);
@@ -56,7 +56,7 @@ function* enter(scene: Scene, spaceId: string): Script<boolean> {
   return !(yield { toolName: 'enter_space', input: { spaceId } }).isError;
 }
 
-/** Does what an event is about, and gives what is to be said of it. */
+/** Acts on an event, and returns the text to say about it. */
 function* answer(scene: Scene, event: InboxEvent): Script<string> {
   switch (event.type) {
     case 'space_message':
@@ -67,7 +67,7 @@ function* answer(scene: Scene, event: InboxEvent): Script<string> {
       return `It is time for "${event.name}". ${yield* follow(scene, event.instruction)}`;
     case 'service':
       return `The service ${event.source} says "${event.name}": ${short(event.data)}`;
-    // Only contexts get requests, and they have no inbox.
+    // Only contexts receive chat requests, and they have no inbox.
     case 'chat':
       return explain(scene, '');
   }
@@ -92,13 +92,13 @@ function* callAndTell(scene: Scene, tool: Tool, text: string): Script<string> {
   return `I called ${tool.name}, and it says: ${short(result.text)}`;
 }
 
-/** Says what came of a call of an earlier cycle, and goes on where that was a confirmation. */
+/** Reports the outcome of a call of an earlier cycle, and continues if that was a confirmation. */
 function* report(scene: Scene, { callId, toolName, input, outcome, resolvedBy }: ToolResultEvent): Script<string> {
-  const who = resolvedBy?.name ?? 'Somebody';
+  const who = resolvedBy?.name ?? 'Someone';
   const said = scene.lateAnswers.get(callId);
   switch (outcome.status) {
     case 'expired':
-      return `Nobody answered ${toolName} in time, so I did not go on.`;
+      return `No one answered ${toolName} in time, so I did not go on.`;
     case 'denied':
       return `${who} denied ${toolName}: ${short(outcome.reason)}`;
     case 'error':
@@ -113,7 +113,7 @@ function* report(scene: Scene, { callId, toolName, input, outcome, resolvedBy }:
   }
 }
 
-/** `text` is what was to be confirmed. */
+/** `text` is the request that had to be confirmed. */
 function* decide(scene: Scene, { answer, who, text }: { answer: unknown; who: string; text: string }): Script<string> {
   if (!isYes(answer)) return `${who} said no, so I did not go on.`;
   const acting = scene.tools.filter(acts);
@@ -122,12 +122,12 @@ function* decide(scene: Scene, { answer, who, text }: { answer: unknown; who: st
   return `${who} said yes. ${yield* callAndTell(scene, tool, text)}`;
 }
 
-/** Where the cycle must end with a call: of the tool that looks most like an end, about all that the cycle is about. */
+/** The call that must end the cycle: of the tool that looks most like an end, with all topics of the cycle. */
 function lastCall(scene: Scene): Call | undefined {
   const { topic, tools, steps, isNudged, mustCall } = scene;
   const allowed = isNudged ? tools.filter(acts) : mustCall ? tools : [];
   const tool = allowed.find((one) => isOwn(one) && finishes(one)) ?? allowed.find(isOwn) ?? allowed[0];
-  // Once is enough, also for a host that demands a call again and again.
+  // One call is enough, even if the host demands a call again and again.
   if (tool === undefined || (!isNudged && steps.some(({ toolName }) => toolName === tool.name))) return undefined;
   const texts = typeof topic === 'string' ? [topic] : topic.flatMap((one) => textsIn('text' in one ? one.text : one));
   const found = steps.filter((one) => isOwn({ name: one.toolName }) && !one.isError).map((one) => short(one.text));
@@ -138,7 +138,7 @@ function callOf({ now }: Scene, { name: toolName, inputSchema }: Tool, text: str
   return { toolName, input: exampleInput(inputSchema, { text, toolName, now }) };
 }
 
-/** Does something for the agent, rather than ask whether it may. */
+/** True if the tool does something, rather than ask whether it may. */
 function acts(tool: Tool): boolean {
   return isOwn(tool) && !asksForConfirmation(tool);
 }

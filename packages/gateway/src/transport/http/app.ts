@@ -50,45 +50,50 @@ import { findStudio } from './studio/find-studio.ts';
 import { createStudio } from './studio/studio.ts';
 
 export interface AppOptions {
-  /** What signs entity tokens: see keys/tokens.ts. */
+  /** The secret that signs entity tokens: see keys/tokens.ts. */
   readonly tokenSecret: Uint8Array;
   /** Origins whose pages may use the API. Default: none. */
   readonly corsOrigins?: readonly string[];
-  /** Whether a tool that an agent's configuration names is there. Default: the cycle finds out. */
+  /** Checks whether a tool that an agent's configuration names exists. Default: not checked until the cycle. */
   readonly isKnownTool?: IsKnownTool;
-  /** What tools run with, and those of the configuration file. Default: none. */
+  /** The environment of tools, and the tools of the configuration file. Default: none. */
   readonly registry?: Registry;
-  /** Tools beside those of the file, the registry and the built-in ones: e.g. of MCP servers. */
+  /** Tools in addition to those of the file, the registry and the built-in ones, e.g. tools of MCP servers. */
   readonly toolSources?: readonly ToolSource[];
-  /** Whether an agent of the API may start a program as its MCP server. Default: none. */
+  /**
+   * Checks whether an agent that is created over the API may start a program as its MCP server. Default: no program is allowed.
+   */
   readonly checkProgram?: CheckProgram;
   /** The MCP servers of this gateway. Default: none. */
   readonly mcp?: McpEndpointOptions;
   readonly metrics?: Metrics;
-  /** Where images are. Default: nowhere. */
+  /** Where images are stored. Default: nowhere. */
   readonly artifacts?: ArtifactFiles;
-  /** Of streams, in milliseconds. Default 15,000: proxies cut what is silent for longer. */
+  /**
+   * The interval between heartbeats of a stream, in milliseconds. Default 15,000: proxies cut connections that are silent for
+   * longer.
+   */
   readonly heartbeatMs?: number;
-  /** What the MCP server offers, and the host names that it is reached under. Default: everything, under any name. */
+  /** What the MCP server offers, and the host names that it answers to. Default: everything, under any name. */
   readonly mcpServer?: McpExposure;
-  /** What `GET /api/status` and `GET /api/models` tell. Default: of a gateway with the rehearsal alone. */
+  /** What `GET /api/status` and `GET /api/models` report. Default: a gateway with only the rehearsal. */
   readonly setup?: Setup;
-  /** How browsers reach the gateway, if not by the address that requests name. */
+  /** The URL under which browsers reach the gateway, if it differs from the address in their requests. */
   readonly publicUrl?: string | undefined;
-  /** Addresses and ranges of the proxies whose word is taken for the address of a client. Default: none. */
+  /** Addresses and ranges of the proxies that are trusted to report the client's address. Default: none. */
   readonly trustedProxies?: readonly string[];
   /** The built studio, or false for none. Default: that of the package `@lastcall/studio`, if it is installed. */
   readonly studio?: { readonly directory: string } | false;
-  /** Served beside the gateway's own: e.g. those of a later chapter. */
+  /** Endpoints that are served in addition to the gateway's own. */
   readonly endpoints?: readonly Endpoint[];
 }
 
-/** The HTTP side of one gateway. */
+/** The HTTP server of one gateway, without its socket. */
 export interface App {
-  /** Answers in memory; behind a server it is also given the connection. */
+  /** Answers a request in memory. Behind a server it also receives the connection. */
   readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>;
   readonly metrics: Metrics;
-  /** From here on `/ready` says no, and streams end: their clients find another gateway. */
+  /** Afterwards `/ready` fails, and streams end so that their clients connect to another gateway. */
   stop(): void;
 }
 
@@ -106,7 +111,7 @@ export function createApp(services: Services, options: AppOptions): App {
   const attempts = new Attempts();
   const lifetime = new AbortController();
   const catalog = toolCatalog(registry, services.limits, options.toolSources);
-  // Made when it is first asked for: that takes longer than all else that a start does.
+  // Created on the first request, because it takes longer than the rest of the start.
   let document: Promise<unknown> | undefined;
   const own: readonly Endpoint[] = [
     ...entityEndpoints(tokenSecret),
@@ -193,7 +198,7 @@ const NO_SETUP: Setup = {
   agentLimits: DEFAULT_AGENT_LIMITS,
 };
 
-/** Outermost: whatever is answered, it is counted and has the headers. */
+/** The outermost middleware: it counts every response and sets its headers. */
 function observe(app: Hono<AppEnv>, metrics: Metrics, logger: Logger): void {
   app.use(async (c, next) => {
     const startedAt = performance.now();
@@ -201,7 +206,7 @@ function observe(app: Hono<AppEnv>, metrics: Metrics, logger: Logger): void {
     c.set('requestId', requestId);
     await next();
     const json = c.get('json');
-    // Hono makes another answer of this one for HEAD, which has its headers and not what is kept for it.
+    // For HEAD, Hono creates another response with the same headers but without the text that is kept for this one.
     const isKept =
       json !== undefined &&
       c.req.method !== 'HEAD' &&
@@ -212,7 +217,7 @@ function observe(app: Hono<AppEnv>, metrics: Metrics, logger: Logger): void {
     }
     const answered = {
       method: METHODS.has(c.req.method) ? c.req.method : 'other',
-      // Not the URL: ids of people and tokens are in it.
+      // The route is logged instead of the URL, which contains ids of people and tokens.
       route: c.get('route') ?? 'unknown',
       status: c.res.status,
       seconds: (performance.now() - startedAt) / 1_000,
@@ -222,10 +227,10 @@ function observe(app: Hono<AppEnv>, metrics: Metrics, logger: Logger): void {
   });
 }
 
-// A method is any word that a client likes: each would be a series of its own, for ever.
+// A client can send any word as the method. Each would create a separate time series that never ends.
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** What MCP clients in a page send. */
+/** Headers that MCP clients in a web page send. */
 const MCP_HEADERS = ['mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
 const CORS = {

@@ -14,13 +14,13 @@ import type { Endpoint } from './endpoint.ts';
 import { assertOwnPage } from './own-page.ts';
 import { cookieSecret } from './session-cookie.ts';
 
-/** What was shown at the door, and where: a URL ends up in logs, so no secret key is taken from one. */
+/** The secret of a request and where it was sent. No secret key is accepted in a URL, because URLs end up in logs. */
 export interface Credentials {
   readonly secret: string;
   readonly from: 'header' | 'query' | 'cookie';
 }
 
-/** A header outranks a cookie, which the browser sends whether the page wants it or not. */
+/** A header takes precedence over a cookie, which the browser always sends. */
 export function credentialsOf(
   request: Request,
   { answer, access }: Endpoint,
@@ -34,25 +34,25 @@ export function credentialsOf(
   }
   const token = answer === 'text/event-stream' ? new URL(request.url).searchParams.get('token') : null;
   if (token !== null) return { secret: token, from: 'query' };
-  // Whoever signs in again has the cookie of a session that ended.
+  // Ignored on sign-in: the browser may still send the cookie of a session that ended.
   const secret = access === 'anyone' ? undefined : cookieSecret(request);
   if (secret === undefined) return undefined;
   assertOwnPage(request, publicUrl);
   return { secret, from: 'cookie' };
 }
 
-/** Who sends a request, as far as that is known yet. */
+/** The sender of a request, before and after the check in the store. */
 export interface Identity {
   /** Known without the store: a key that was valid when it was last used, a token with a valid signature, or no credentials. */
   readonly presumed: Caller | undefined;
-  /** Finds out in the transaction of whatever they want. Throws 401, now or when the transaction commits. */
+  /** Checks the credentials in the transaction of the request. Throws 401, now or when the transaction commits. */
   confirm(tx: Tx): Promise<Caller>;
 }
 
 interface Door {
   readonly tokenSecret: Uint8Array;
   readonly knownKeys: KnownKeys;
-  /** Makes the error for a key or token that is wrong: see keys/attempts.ts. */
+  /** Creates the error for a wrong key or token: see keys/attempts.ts. */
   readonly refuse: (refusal: ApiError) => ApiError;
 }
 
@@ -63,7 +63,7 @@ export async function authenticate(
   if (credentials === undefined) return { presumed: NOBODY, confirm: async () => NOBODY };
   const { secret, from } = credentials;
   if (from === 'cookie') return { presumed: undefined, confirm: (tx) => signedIn(tx, secret) };
-  // Most keys can be no token: what that costs to find out is more than the rest of a request.
+  // Most keys do not have the form of a token, and verifying one costs more than the rest of a request.
   const token = TOKEN.test(secret)
     ? await verifyToken(tokenSecret, secret).catch((error: unknown) => asRefusal(error))
     : undefined;
@@ -76,7 +76,7 @@ export async function authenticate(
     async confirm(tx) {
       const key = from === 'header' ? await knownKeys.find(tx, secret, refused) : undefined;
       if (key !== undefined) return toCaller(key);
-      // Not a guess: it was valid.
+      // An expired token was valid once, so it does not count as a guess.
       throw token?.code === 'token_expired' ? token : refused();
     },
   };
@@ -88,17 +88,17 @@ function toCaller({ id, scopes }: ApiKey): Caller {
   return { kind: 'key', keyId: id, scopes };
 }
 
-/** Three parts in base64url. */
+/** The form of a token: three parts in base64url. */
 const TOKEN: RegExp = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** Throws 401 where they would not get in again. */
+/** Throws 401 if the caller's credentials are no longer valid. */
 export async function assertStillValid(db: Kysely<Tables>, caller: Caller): Promise<void> {
   if (!(await isStillValid(db, caller))) throw invalidSecret();
 }
 
 /**
- * Whether such a caller may use the endpoint at all; what of it they may see is the endpoint's to say. Returns as whom they use it:
- * a session whose scopes do not suffice acts as its person.
+ * Checks whether the caller may use the endpoint at all; the endpoint decides what they may see. Returns the caller to act as: a
+ * session without the needed scopes acts as its person.
  */
 export function admit(caller: Caller, endpoint: Pick<Endpoint, 'access' | 'method'>): Caller {
   const isPerson = caller.kind === 'session' && caller.entityId !== undefined && endpoint.access === 'entity';
@@ -107,8 +107,8 @@ export function admit(caller: Caller, endpoint: Pick<Endpoint, 'access' | 'metho
 }
 
 /**
- * The same before anything of the request is read. The store is asked only about those who are not known, and about those who would be
- * refused: a key that was revoked meanwhile is 401, whatever it could do.
+ * The same check before the request body is read. The store is only queried for callers who are not known yet, and for callers
+ * who would be refused: a key that was revoked meanwhile gets 401 and not 403.
  */
 export async function admitEarly({ presumed, confirm }: Identity, endpoint: Endpoint, store: Store): Promise<Caller> {
   if (presumed !== undefined && (presumed.kind === 'nobody' || isAdmitted(presumed, endpoint)))
@@ -145,7 +145,7 @@ function neededScope({ access, method }: Pick<Endpoint, 'access' | 'method'>): S
   return method === 'get' ? 'read' : 'write';
 }
 
-/** Read anew with every request: it may have ended, and for whom it acts may have changed. */
+/** Read again on every request: the session may have ended, or the person it acts for may have changed. */
 async function signedIn(tx: Tx, secret: string): Promise<SessionCaller> {
   const session = await findSession(tx.db, { secret }, tx.now());
   if (session === undefined) throw unauthorized('The session has ended. Sign in again.');
@@ -158,7 +158,7 @@ function asRefusal(error: unknown): ApiError {
   throw error;
 }
 
-/** The transaction fails if the entity was deleted. Nothing waits for that answer. */
+/** The transaction fails if the entity was deleted. The query is not awaited. */
 function livingEntity(tx: Tx, { entityId, expiresAt }: VerifiedToken, refused: () => ApiError): Caller {
   tx.send(requireEntity, { entityId }, (error) => (isRowMissing(error) ? refused() : error));
   return { kind: 'entity', entityId, expiresAt };

@@ -7,8 +7,8 @@ import type { Exchange } from './endpoint.ts';
 import type { StreamOptions } from './open-stream.ts';
 
 /**
- * What came of a run, for whoever still may know it: a key that is revoked meanwhile ends the wait, and gets 403. Undefined: the client
- * went away. The run goes on in both cases.
+ * Waits for the outcome of a run. If the key is revoked meanwhile, the wait ends with 403. Returns undefined if the client
+ * disconnected. The run continues in both cases.
  */
 export async function awaitAnswer(
   runId: string,
@@ -18,7 +18,7 @@ export async function awaitAnswer(
   const { store } = services;
   const access = await openStreamAccess({ store, revocations, caller, assertAllowed: async () => {} });
   try {
-    // A key that was revoked before revocations were heard, or on another gateway whose notice is late, is found by asking.
+    // A key that was revoked before the watch began, or on another gateway whose notice is late, is found by this query.
     const assertValid = async (): Promise<void> => {
       if (!(await isStillValid(store.db, caller))) throw accessEnded(runId);
     };
@@ -36,17 +36,17 @@ export async function awaitAnswer(
   }
 }
 
-/** Not 401: clients send a request again after that, with another token, and have it done twice. */
+/** The status is not 401, because clients repeat such a request with another token, and it would be done twice. */
 function accessEnded(runId: string): ApiError {
   return new ApiError(
     403,
     'access_ended',
-    `The key was revoked, the session has ended, or the token has expired, before the run ended. Run ${runId} goes on: do not send the request again. With a valid key, GET /api/runs/${runId} has the result.`,
+    `The key was revoked, the session has ended, or the token has expired, before the run ended. Run ${runId} continues: do not send the request again. With a valid key, GET /api/runs/${runId} returns the result.`,
     { details: { run_id: runId } },
   );
 }
 
-/** Nobody reads it: it is for our own counts. */
+/** The response for a client that has disconnected. Only our own metrics see its status. */
 export function clientLeft(): Response {
   return new Response(null, { status: 499 });
 }

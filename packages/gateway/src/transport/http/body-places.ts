@@ -4,7 +4,10 @@ import { type Holder, type Place, Places, type Share } from '../places.ts';
 
 type BodyLimits = Pick<GatewayLimits, 'bodies' | 'bodiesPerCaller' | 'bodiesPerAddress'>;
 
-/** Places for bodies that are being read. Those of callers without a key are counted apart: they cannot take the places of the others. */
+/**
+ * Limits how many bodies are read at once. Callers without a key are counted separately, so that they cannot use up the places of
+ * the others.
+ */
 export interface BodyPlaces {
   /** Throws 429. */
   take(holder: Holder): Place;
@@ -13,7 +16,7 @@ export interface BodyPlaces {
 export function createBodyPlaces({ bodies, bodiesPerCaller, bodiesPerAddress }: BodyLimits): BodyPlaces {
   const limits = { gateway: bodies, caller: bodiesPerCaller, address: bodiesPerAddress };
   const known = new Places({ limits, refuse: tooMany });
-  // The address is all that is known of them, so it gets what a caller gets.
+  // Only the address of such callers is known, so each address gets the share of one caller.
   const unknown = new Places({ limits: { ...limits, address: bodiesPerCaller }, refuse: tooMany });
   return { take: (holder) => (holder.caller.kind === 'nobody' ? unknown : known).take(holder) };
 }
@@ -22,12 +25,13 @@ function tooMany(share: Share, limit: number): ApiError {
   return new ApiError(429, 'too_many_bodies', TEXTS[share](limit), { retryAfter: 1, details: { share, limit } });
 }
 
-const END = 'The request was not read. Try again when others have been sent.';
+const END = 'The request was not read. Try again when earlier ones have been sent.';
 
 const TEXTS = {
-  gateway: (limit: number) => `This gateway reads ${limit} bodies at once (limits.bodies), and does so now. ${END}`,
+  gateway: (limit: number) =>
+    `This gateway is already reading its limit of ${limit} bodies at once (limits.bodies). ${END}`,
   caller: (limit: number) =>
-    `One caller may send ${limit} bodies at once (limits.bodiesPerCaller), and you are sending as many. ${END}`,
+    `One caller may send ${limit} bodies at once (limits.bodiesPerCaller), and you have reached that limit. ${END}`,
   address: (limit: number) =>
-    `One address may send ${limit} bodies at once (limits.bodiesPerAddress, or limits.bodiesPerCaller without a key), and yours is sending as many. ${END}`,
+    `One address may send ${limit} bodies at once (limits.bodiesPerAddress, or limits.bodiesPerCaller without a key), and yours has reached that limit. ${END}`,
 };

@@ -19,7 +19,7 @@ const messageSchema = z
 
 export const messagesSchema: z.ZodType = z.array(messageSchema);
 
-/** What the chat endpoints answer. */
+/** The answer of the chat endpoints. */
 export const chatAnswerSchema: z.ZodType = z
   .strictObject({
     response: z.string().meta({ description: 'The output of the tool that ended the run, or the text.' }),
@@ -76,7 +76,7 @@ export function toChatAnswer({ pending, ...answer }: RunAnswer): ChatAnswer {
 type Viewer = { readonly kind: 'nobody' | 'key' | 'entity'; readonly entityId?: string | undefined };
 
 /**
- * The answer, as this caller may see it. What a provider or the configuration said about a failure is for operators: a provider may
+ * The answer as this caller may see it. Error details from a provider or the configuration are only for operators: a provider may
  * quote the agent's instructions.
  */
 export function shownTo(viewer: Viewer, answer: RunAnswer): RunAnswer {
@@ -88,7 +88,7 @@ export function stopShownTo({ kind }: Viewer, stop: RunAnswer['stop']): RunAnswe
   return kind === 'key' || stop.reason !== 'error' ? stop : { reason: 'error', error: 'The run failed.' };
 }
 
-/** The error that a run which did not complete is answered with. */
+/** The error response for a run that did not complete. */
 export function errorOf({ status, stop, ...answer }: RunAnswer): ApiError | undefined {
   if (status === 'completed') return undefined;
   const { runId: run_id, contextId: context_id, messages: generated_messages } = answer;
@@ -98,7 +98,12 @@ export function errorOf({ status, stop, ...answer }: RunAnswer): ApiError | unde
   if (stop.reason === 'max_nudges')
     return new ApiError(422, 'max_consecutive_nudges_exceeded', 'Max consecutive nudges exceeded', { details });
   if (status === 'cancelled') return new ApiError(409, 'run_cancelled', 'The run was cancelled.', { details });
-  return new ApiError(502, 'run_failed', 'The run failed: the model could not be asked, or the agent cannot work.', {
-    details,
-  });
+  return new ApiError(
+    502,
+    'run_failed',
+    'The run failed: the call of the model failed, or the configuration of the agent is invalid.',
+    {
+      details,
+    },
+  );
 }

@@ -1,7 +1,7 @@
 import type ipaddr from 'ipaddr.js';
 import { type AddressRange, isInRange, parseAddress, parseAddressRange } from '../../config/address-range.ts';
 
-/** The address that a request is counted under: of its client, as far as trusted proxies tell. Empty where there is no socket. */
+/** The client's address under which a request is counted, as reported by trusted proxies. Empty if there is no socket. */
 export type AddressOf = (request: Request, socketAddress: string | undefined) => string;
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -18,8 +18,8 @@ export function addressReader(trustedProxies: readonly string[]): AddressOf {
 const IPV4 = /^[\d.]+$/;
 
 /**
- * The headers of a proxy that is not trusted are ignored: anyone can send them. Most proxies set one of the two headers and pass the
- * other one on as the client sent it. Where both are there and differ, neither is believed, and the proxy's own address counts.
+ * The headers of an untrusted proxy are ignored: anyone can send them. Most proxies set one of the two headers and pass the other
+ * one on as the client sent it. If both are present and differ, neither is trusted, and the proxy's own address counts.
  */
 function clientOf(headers: Headers, peer: Address, trusted: readonly AddressRange[]): Address {
   const lists = [forwardedFor(headers.get('x-forwarded-for')), forwarded(headers.get('forwarded'))];
@@ -28,7 +28,10 @@ function clientOf(headers: Headers, peer: Address, trusted: readonly AddressRang
   return first.toString() === second.toString() ? first : peer;
 }
 
-/** Each proxy adds on the right whom it was asked by. What is left of the first address that is no proxy may be invented. */
+/**
+ * Each proxy appends the address of its client on the right. Everything left of the first address that is not a proxy may be
+ * invented.
+ */
 function nearestUntrusted(hops: readonly string[], peer: Address, trusted: readonly AddressRange[]): Address {
   let nearest = peer;
   for (const hop of hops.toReversed()) {
@@ -58,7 +61,7 @@ function withoutZone(address: string): string {
   return address.replace(/%.*$/, '');
 }
 
-/** A client that has one address of IPv6 usually has all that begin with the same 64 bits. */
+/** A client with one IPv6 address usually has all addresses with the same first 64 bits. */
 function countedAs(address: Address): string {
   if (address.kind() === 'ipv4') return address.toString();
   const [a, b, c, d] = (address as ipaddr.IPv6).parts;

@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Answers that end when the gateway says so, and never by themselves. */
+/** Responses that end only when the gateway ends them. */
 const eventStreams = new WeakSet<ServerResponse>();
 
 export function markEventStream(response: ServerResponse): void {
@@ -9,8 +9,8 @@ export function markEventStream(response: ServerResponse): void {
 }
 
 /**
- * The connections of a server, and what is being answered on each. Node's own `closeIdleConnections` keeps those that never asked
- * for anything: it takes them for requests whose first byte is on its way.
+ * The connections of a server, with the responses in progress on each. Node's own `closeIdleConnections` keeps connections that
+ * never sent a request, because it assumes that their first byte is on its way.
  */
 export class Connections {
   readonly #open = new Map<Socket, Set<ServerResponse>>();
@@ -18,17 +18,17 @@ export class Connections {
 
   constructor(server: Server) {
     server.on('connection', (socket) => this.#add(socket));
-    // Before the request is answered.
+    // The listener must run before the request is answered.
     server.prependListener('request', (_request, response) => this.#begin(response));
   }
 
-  /** Closes those on which nothing is being answered now, and the others as soon as that is done. */
+  /** Closes connections without a response in progress now, and the others as soon as their response is done. */
   closeIdle(): void {
     this.#isClosing = true;
     for (const [socket, responses] of this.#open) if (responses.size === 0) socket.destroy();
   }
 
-  /** Cuts the streams that were ended and whose clients do not take the end: they can resume elsewhere. */
+  /** Cuts streams that have ended but whose clients do not read the end. The clients can resume elsewhere. */
   cutEventStreams(): void {
     for (const [socket, responses] of this.#open)
       if ([...responses].some((response) => eventStreams.has(response))) socket.destroy();

@@ -1,9 +1,9 @@
 import type { TurnCaller } from '../../runtime/chat/turn-request.ts';
 import type { Caller } from '../caller.ts';
 
-/** Who uses a context. Endpoints of contexts are open to nobody else. */
+/** The caller who uses a context. Endpoints of contexts require credentials. */
 export function contextUser(caller: Caller): TurnCaller {
-  if (caller.kind === 'nobody') throw new Error('An endpoint of contexts let somebody in without credentials.');
+  if (caller.kind === 'nobody') throw new Error('An endpoint of contexts was called without credentials.');
   if (caller.kind === 'key') return { kind: 'key', keyId: caller.keyId };
   const { entityId } = caller;
   if (caller.kind === 'session' && caller.scopes.length > 0)

@@ -5,11 +5,13 @@ import type { GroupOptions, Tx } from '../../ports/store/store.ts';
 import type { Caller } from '../caller.ts';
 import type { Holder, Place } from '../places.ts';
 
-/** One operation of the API: who may use it, what it takes, what it answers. Routes and `/openapi.json` both come from these. */
+/**
+ * One operation of the API: who may use it, its parameters and its response. Routes and `/openapi.json` are both made from these.
+ */
 export interface Endpoint {
   readonly method: Method;
   readonly path: string;
-  /** The same operation at another path. The document shows the first alone. */
+  /** The same operation at another path. The OpenAPI document shows only the first path. */
   readonly alias: string | undefined;
   readonly summary: string;
   readonly description?: string;
@@ -17,23 +19,23 @@ export interface Endpoint {
   readonly query: z.ZodType | undefined;
   readonly body: z.ZodType | undefined;
   readonly status: 200 | 201;
-  /** What it answers: JSON of a schema, or something else by its media type. */
+  /** The response: JSON of a schema, or another media type. */
   readonly answer: z.ZodType | MediaType;
-  /** Of a stream: what the data of each event is. */
+  /** For a stream: the schema of the data of each event. */
   readonly events: z.ZodType | undefined;
-  /** With `Accept: text/event-stream` it answers with a stream of events. */
+  /** True if it responds with a stream of events to `Accept: text/event-stream`. */
   readonly isStreamable: boolean;
-  /** It answers 204 where there is nothing to give. */
+  /** True if it responds with 204 when there is nothing to return. */
   readonly mayBeEmpty: boolean;
-  /** Its clients show the body of a refusal to people: it is the error's message alone. */
+  /** True if its clients show the body of an error to people: then the body is only the error's message. */
   readonly hasTextErrors: boolean;
-  /** What it may refuse with beyond what every operation may. */
+  /** Error statuses besides those that every operation has. */
   readonly refusals: readonly ApiStatus[];
-  /** Takes the place that a late answer needs, or throws, before anything is stored. */
+  /** Reserves the place for a response that comes later, or throws, before anything is stored. */
   readonly reserve: ((holder: Holder) => Place) | undefined;
-  /** Its transaction may be one of several: see TransactionOptions. */
+  /** Set if its transaction may run together with others: see TransactionOptions. */
   readonly group: ((params: Readonly<Record<string, string>>) => GroupOptions) | undefined;
-  /** Without it nothing is asked of the store, and nobody has to say who they are. */
+  /** If it is missing, the store is not used and no credentials are needed. */
   readonly handle:
     | ((input: Input<unknown, unknown, unknown>, tx: Tx, services: Services) => Promise<unknown>)
     | undefined;
@@ -45,7 +47,7 @@ type MediaType = 'text/event-stream' | 'text/plain' | 'application/octet-stream'
 
 /**
  * - `anyone`: also without credentials
- * - `session`: whoever is signed in, whatever they may do
+ * - `session`: everyone who is signed in, with any scopes
  * - `entity`: entity tokens, and keys that may read or write, as the method needs
  * - `key`: keys that may read or write, as the method needs
  * - `admin`: keys that may do everything
@@ -55,7 +57,7 @@ export type Access = 'anyone' | 'session' | 'entity' | 'key' | 'admin';
 interface Input<P, Q, B> {
   readonly caller: Caller;
   readonly request: Request;
-  /** Where the request comes from: see client-address.ts. Empty where there is no socket. */
+  /** Where the request comes from: see client-address.ts. Empty if there is no socket. */
   readonly address: string;
   readonly headers: Headers;
   readonly params: P;
@@ -63,19 +65,19 @@ interface Input<P, Q, B> {
   readonly body: B;
 }
 
-/** What answers that are more than JSON need to know. */
+/** What endpoints with their own response format need. */
 export interface Exchange {
   readonly request: Request;
   readonly caller: Caller;
   /** Where the request comes from: see client-address.ts. */
   readonly address: string;
-  /** The place that was reserved. It is given back when the answer begins. */
+  /** The reserved place. It is released when the response begins. */
   readonly place?: Place | undefined;
-  /** Answers with JSON, as an endpoint without `respond` does. Much cheaper than `Response.json`: see json-answer.ts. */
+  /** Responds with JSON, like an endpoint without `respond`. Much cheaper than `Response.json`: see json-answer.ts. */
   readonly json: (value: unknown) => Response;
-  /** Cuts the connection, where there is one. */
+  /** Cuts the connection, if there is one. */
   readonly disconnect: (() => void) | undefined;
-  /** Says that the answer is a stream, which ends when the gateway stops. */
+  /** Marks the response as a stream, which ends when the gateway stops. */
   readonly markEventStream: (() => void) | undefined;
 }
 
@@ -85,7 +87,7 @@ interface Definition<Path extends string, Q, B, A> {
   readonly alias?: string;
   /** A few words in the imperative, without a full stop: "Get a space". */
   readonly summary: string;
-  /** What the summary leaves out. */
+  /** Details that the summary leaves out. */
   readonly description?: string;
   readonly access: Access;
   readonly query?: z.ZodType<Q>;
@@ -100,9 +102,9 @@ interface Definition<Path extends string, Q, B, A> {
   readonly refusals?: readonly ApiStatus[];
   readonly reserve?: (holder: Holder) => Place;
   readonly group?: (params: PathParams<Path>) => GroupOptions;
-  /** Runs in one transaction, perhaps more than once: no effects but through it. */
+  /** Runs in one transaction, perhaps more than once, so all effects must be part of the transaction. */
   readonly handle?: (input: Input<PathParams<Path>, Q, B>, tx: Tx, services: Services) => Promise<A>;
-  /** Makes the answer of what was handled, once that is durable. Default: JSON. */
+  /** Creates the response from the result of `handle`, once that is durable. Default: JSON. */
   readonly respond?: (value: A, exchange: Exchange) => Promise<Response> | Response;
 }
 
@@ -110,7 +112,7 @@ type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${i
   ? { readonly [K in Name]: string } & PathParams<Rest>
   : unknown;
 
-/** Checks a definition against its own parts, and forgets them: endpoints of all kinds lie in one list. */
+/** Checks that the types of a definition fit together, and erases them so that all endpoints fit in one list. */
 export function endpoint<const Path extends string, Q = undefined, B = undefined, A = unknown>(
   definition: Definition<Path, Q, B, A>,
 ): Endpoint {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ApiError } from '../../domain/api-error.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 
-/** What every refusal and failure looks like. */
+/** The body of every error. */
 export interface ErrorBody {
   readonly error: { readonly code: string; readonly message: string; readonly details?: unknown };
 }
@@ -18,14 +18,14 @@ export const errorBodySchema: z.ZodType<ErrorBody> = z
   })
   .meta({ id: 'Error' });
 
-/** Any error as an answer. What nobody expected is logged, and tells the client nothing but the request's id. */
+/** Converts any error to a response. Unexpected errors are logged, and the client only gets the request's id. */
 export function errorAnswer(error: unknown, { requestId, logger }: { requestId: string; logger: Logger }): Response {
   if (error instanceof ApiError) return errorResponse(error);
   if (error instanceof StoreUnavailable)
     return errorResponse(
       new ApiError(503, error.code, error.message, {
         retryAfter: 2,
-        // Clients repeat what was refused, but not what may have been done.
+        // Clients repeat requests that were refused, but not requests that may have been done.
         ...(error.inDoubt ? { details: { inDoubt: true } } : {}),
       }),
     );
@@ -35,29 +35,29 @@ export function errorAnswer(error: unknown, { requestId, logger }: { requestId: 
 }
 
 /**
- * An error that comes after what was asked for is stored. One that says "nothing was done, come again" would not be true: clients
- * would have it done twice.
+ * Converts an error that happened after the request was stored. A status that invites a retry would be wrong: the client would
+ * have the request done twice.
  */
 export function afterCommit(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return new StoreUnavailable(error.cause, { inDoubt: true });
   if (!(error instanceof ApiError) || !REPEATED.has(error.status)) return error;
   const { code, message, retryAfter, details, status } = error;
   const [told, toldCode] = status === 401 ? ([403, 'access_ended'] as const) : ([503, code] as const);
-  return new ApiError(told, toldCode, `${message} What was asked for is stored, and goes on.`, {
+  return new ApiError(told, toldCode, `${message} The request is stored and continues.`, {
     details: { ...(details as object | undefined), inDoubt: true },
     ...(retryAfter === undefined ? {} : { retryAfter }),
     cause: error,
   });
 }
 
-/** What clients send again by themselves: with a new token after a 401. */
+/** Statuses after which clients repeat a request automatically: after a 401 with a new token. */
 const REPEATED: ReadonlySet<number> = new Set([401, 429, 503]);
 
 export function errorBody({ code, message, details }: ApiError): ErrorBody {
   return { error: { code, message, ...(details === undefined ? {} : { details }) } };
 }
 
-/** `beside` stands next to the error. */
+/** `beside` has the fields next to the error. */
 export function errorResponse(error: ApiError, beside: object = {}): Response {
   const { status, details, retryAfter } = error;
   const headers = {
@@ -68,7 +68,7 @@ export function errorResponse(error: ApiError, beside: object = {}): Response {
   return Response.json({ ...errorBody(error), ...beside }, { status, headers });
 }
 
-/** The same answer with nothing but the message in its body. The code is in a header. */
+/** The same response with only the message as its body. The code is in a header. */
 export async function toTextAnswer(answer: Response): Promise<Response> {
   const { error } = (await answer.json()) as ErrorBody;
   const headers = new Headers(answer.headers);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { OWN_ID } from '../../domain/own-id.ts';
 
-// Pieces that request schemas are made of. Lengths and characters are checked where the values are used, for every way in.
+// Fields that request schemas share. Lengths and characters are checked where the values are used, so that every source is
+// checked.
 
 export const idField: z.ZodType<string> = z
   .string()
@@ -14,14 +15,14 @@ export const ownIdField: z.ZodType<string | undefined> = z
   .string()
   .regex(OWN_ID, { error: 'must be 1–64 characters of A–Z, a–z, 0–9, "_" and "-".' })
   .optional()
-  .meta({ description: 'An id of your own. Default: a new one.' });
+  .meta({ description: 'An id that you choose. Default: a new id.' });
 
-/** The same, where a schema is shown as JSON Schema. */
+/** The same field for schemas that are written as JSON Schema. */
 export const OWN_ID_JSON: object = { type: 'string', pattern: OWN_ID.source };
 
 export const metadataField: z.ZodType<Readonly<Record<string, unknown>>> = z.record(z.string(), z.unknown());
 
-/** A whole number in a query, written in digits alone. */
+/** A whole number in a query, written only with digits. */
 export function numberInQuery({ min, max }: { min: number; max: number }): z.ZodType<number, string> {
   return z
     .string()
@@ -31,7 +32,7 @@ export function numberInQuery({ min, max }: { min: number; max: number }): z.Zod
     .meta({ type: 'integer', minimum: min, maximum: max });
 }
 
-/** Of every list. */
+/** The paging parameters that every list has. */
 export const pageFields: { cursor: z.ZodOptional<z.ZodString>; limit: z.ZodOptional<z.ZodType<number, string>> } = {
   cursor: z.string().max(500).meta({ description: 'The `next` of the previous page.' }).optional(),
   limit: numberInQuery({ min: 1, max: 200 }).optional(),

@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http';
 
 type HeaderFields = Readonly<Record<string, string>>;
 
-/** The texts of answers whose body is left out, and the headers of every answer. */
+/** The texts of responses without a body, and their further headers. */
 const texts = new WeakMap<Response, { readonly text: string; readonly headers: HeaderFields }>();
 
 /**
- * Gives an answer without a body its JSON text and further headers, which the server writes as they are. Returns false for an answer
- * that has a body. The body of a `Response` is a stream: to make one and to read it again costs more than all else that is done for an
- * answer. To set its headers one by one costs as much as to read a small body.
+ * Gives a response without a body its JSON text and further headers, which the server writes directly. Returns false for a
+ * response that has a body. The body of a `Response` is a stream: creating it and reading it again costs more than everything
+ * else in a response. Setting its headers one by one costs as much as reading a small body.
  */
 export function keepText(answer: Response, text: string, headers: HeaderFields): boolean {
   if (answer.body !== null) return false;
@@ -16,7 +16,7 @@ export function keepText(answer: Response, text: string, headers: HeaderFields):
   return true;
 }
 
-/** Writes an answer that has its text. Returns false for any other. */
+/** Writes a response that has its text. Returns false for any other. */
 export function writeText(answer: Response, outgoing: ServerResponse): boolean {
   const kept = texts.get(answer);
   if (kept === undefined) return false;

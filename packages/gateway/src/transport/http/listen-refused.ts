@@ -9,7 +9,7 @@ class ListenRefused extends LastcallError {
   }
 }
 
-/** Says what stops a server from listening, and what to do about it. Any other error is returned as it is. */
+/** Explains why a server cannot listen, and what to do about it. Any other error is returned unchanged. */
 export function toListenError(cause: unknown, { port, host }: { port: number; host: string }): unknown {
   const message = refusalOf((cause as NodeJS.ErrnoException).code, { port, host });
   return message === undefined ? cause : new ListenRefused(message, { cause });
@@ -24,7 +24,7 @@ function refusalOf(code: string | undefined, { port, host }: { port: number; hos
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `This machine has no address "${host}". Set HOST to one of its own, e.g. 127.0.0.1, or to 0.0.0.0 for all of them.`;
+      return `This machine has no address "${host}". Set HOST to an address of this machine, e.g. 127.0.0.1, or to 0.0.0.0 for all addresses.`;
     default:
       return undefined;
   }

@@ -6,8 +6,9 @@ import { type Caller, scopesOf } from '../caller.ts';
 type Config = Readonly<Record<string, unknown>>;
 
 /**
- * Refuses a configuration that makes the gateway connect to addresses of the caller's choice, unless an admin key gives it: the same
- * is asked of whoever registers such a tool, since it may send every listed secret there. What the agent has already may stay.
+ * Refuses a configuration that makes the gateway connect to addresses of the caller's choice, unless the caller has an admin key.
+ * Registering such a tool needs the same scope, since it may send every listed secret there. Addresses that the agent already has
+ * may stay.
  */
 export async function assertMayReachOut(
   caller: Caller,

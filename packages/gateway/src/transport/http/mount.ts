@@ -22,21 +22,21 @@ export interface MountOptions {
   readonly services: Services;
   readonly tokenSecret: Uint8Array;
   readonly knownKeys: KnownKeys;
-  /** Of wrong keys and tokens. */
+  /** Counts attempts with wrong keys and tokens. */
   readonly attempts: Attempts;
   readonly bodyPlaces: BodyPlaces;
   readonly addressOf: AddressOf;
-  /** How browsers reach the gateway, if not by the address that requests name. */
+  /** The URL under which browsers reach the gateway, if it differs from the address in their requests. */
   readonly publicUrl: string | undefined;
 }
 
-/** What the server gives beside the request; nothing where the app is called in memory. */
+/** What the server passes along with the request. Empty if the app is called in memory. */
 export interface AppEnv {
   Bindings: Partial<HttpBindings>;
   Variables: { requestId: string; route: string; json?: string };
 }
 
-/** Serves the endpoints, and answers 405 where a path is theirs and the method is not. */
+/** Serves the endpoints, and responds with 405 if a path exists but not with this method. */
 export function mount(app: Hono<AppEnv>, endpoints: readonly Endpoint[], options: MountOptions): void {
   for (const one of endpoints) {
     app.on(one.method.toUpperCase(), routePaths(one), async (c) => {
@@ -61,11 +61,11 @@ function routePaths({ path, alias }: Endpoint): string[] {
   return [path, ...(alias === undefined ? [] : [alias])].map((one) => one.replaceAll(/\{(\w+)\}/g, ':$1'));
 }
 
-/** Parse, authorize, one transaction, answer. */
+/** Parses the request, authorizes it, runs one transaction and responds. */
 async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions): Promise<Response> {
   const { services } = options;
   const request = c.req.raw;
-  // A stream has no end whose headers could be told.
+  // A stream has no final size or status that HEAD could report.
   if (request.method === 'HEAD' && one.answer === 'text/event-stream') throw methodNotAllowed('HEAD', 'GET');
   const connection = connectionOf(c, options);
   const { address } = connection;
@@ -88,7 +88,7 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
           const caller = admit(await identity.confirm(tx), one);
           const params = paramsOf(c);
           const input = { caller, request, headers: request.headers, params, ...connection, ...readInput() };
-          // A transaction may run more than once.
+          // The place is taken once, although a transaction may run more than once.
           place ??= one.reserve?.({ caller, address });
           return { caller, value: await handle(input, tx, services) };
         },
@@ -101,7 +101,7 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
   }
 }
 
-/** Nothing is read of a body that the caller may not send: it costs memory until its last byte has come. */
+/** A body that the caller may not send is not read, because it costs memory until its last byte has arrived. */
 async function receiveBody(
   one: Endpoint,
   c: Context<AppEnv>,
@@ -118,7 +118,7 @@ async function receiveBody(
   });
 }
 
-/** A sign-in has a code or a key, and no more. */
+/** Only a sign-in sends a body without credentials, and it contains just a code or a key. */
 const ANONYMOUS_BODY_BYTES = 16_384;
 
 async function answerWith(
@@ -137,14 +137,14 @@ async function answerWith(
 
 const NOBODY: Caller = { kind: 'nobody' };
 
-/** Behind a server the text is all that is needed: see json-answer.ts. */
+/** Behind a server only the text is needed: see json-answer.ts. */
 function answerJson(c: Context<AppEnv>, value: unknown, status: number): Response {
   if (c.env?.outgoing === undefined) return Response.json(value, { status });
   c.set('json', JSON.stringify(value));
   return new Response(null, { status, headers: { 'content-type': 'application/json' } });
 }
 
-/** There is nothing under an id that no database can hold. */
+/** An id that no database can store is not found. */
 function paramsOf(c: Context<AppEnv>): Readonly<Record<string, string>> {
   const params = c.req.param() as Record<string, string>;
   for (const [name, id] of Object.entries(params)) if (!isId(id)) throw notFound(name, id.slice(0, 100));
@@ -152,8 +152,8 @@ function paramsOf(c: Context<AppEnv>): Readonly<Record<string, string>> {
 }
 
 /**
- * Takes bytes that were read before, since nothing may be waited for in a transaction, and leaves complaints about them for after the
- * check of who is asking.
+ * Parses bytes that were read before, since a transaction must not wait for the network. Problems with them are reported only
+ * after the caller was checked.
  */
 function inputReader(
   { query, body }: Endpoint,
@@ -167,7 +167,7 @@ function inputReader(
   });
 }
 
-/** Of endpoints that take none. */
+/** The body of endpoints that take none. */
 const NOTHING = z.strictObject({}).optional();
 
 type Connection = Pick<Exchange, 'address' | 'disconnect' | 'markEventStream'>;

@@ -1,7 +1,7 @@
 import { invalid } from '../../domain/entities/invalid.ts';
 import { type Caller, limitedTo } from '../caller.ts';
 
-/** The entity that a request is about. Whoever acts for one entity alone names no other. */
+/** The entity that a request is about. A caller who acts for one entity cannot name another. */
 export function onBehalf(caller: Caller, entityId: string | undefined): string | undefined {
   const own = limitedTo(caller);
   if (own !== undefined && entityId !== undefined && entityId !== own)
@@ -9,7 +9,7 @@ export function onBehalf(caller: Caller, entityId: string | undefined): string |
   return own ?? entityId;
 }
 
-/** As `onBehalf`; an operator who signed in as somebody is that person, unless they name another. */
+/** Like `onBehalf`. An operator who signed in as a person acts as that person, unless they name another entity. */
 export function actingFor(caller: Caller, entityId: string | undefined): string | undefined {
   return onBehalf(caller, entityId) ?? (caller.kind === 'session' ? caller.entityId : undefined);
 }

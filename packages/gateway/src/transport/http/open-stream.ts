@@ -18,22 +18,22 @@ export interface StreamOptions {
   readonly heartbeatMs: number;
 }
 
-/** A channel that somebody may hear. */
+/** A channel that the caller may read. */
 export interface OpenedStream {
   readonly channel: string;
-  /** Reads something else than the channel from its start. */
+  /** Replaces the default reader, which reads the channel. */
   readonly reader?: EventReader;
   /** The last event that the client has. Default: the newest one. */
   readonly lastEventId: number | undefined;
-  /** Throws an ApiError once they may not any more. */
+  /** Throws an ApiError once the caller may no longer read. */
   readonly assertAllowed: (tx: Pick<Tx, 'db'>) => Promise<void>;
-  /** What somebody who comes without an event id is told first. */
+  /** The first events for a client without an event id. */
   readonly firstEvents?: () => Promise<Uint8Array | undefined>;
-  /** The last words of the stream, if it ends after this event. Without an event: earlier ones are deleted. */
+  /** The last bytes of the stream, if it ends after this event. Without an event: earlier ones are deleted. */
   readonly finish?: (event: StreamEvent | undefined) => Promise<Uint8Array> | undefined;
-  /** How events look. Default: the gateway's own format. */
+  /** The format of events. Default: the gateway's own format. */
   readonly format?: EventFormat;
-  /** Beside those of every stream. */
+  /** Headers in addition to those of every stream. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -48,12 +48,13 @@ export async function openStream(
   let reader = given;
   try {
     reader ??= await readStream(services, { channel, ...(after === undefined ? {} : { after }) });
-    // Again, now that the channel is open and revocations are heard: what ended in between would not be seen to end.
+    // Checked again, now that the channel is open and revocations are watched: a right that ended in between would not be
+    // noticed.
     await assertStillValid(store.db, caller);
     await assertAllowed(store);
-    // After the channel was opened: what is offered in between comes twice, and nothing is missed.
+    // Read after the channel was opened: an event in between may come twice, but none is missed.
     const greeting = after === undefined ? await firstEvents?.() : undefined;
-    // The stream takes the place that was kept for it.
+    // The stream takes its own place instead of the reserved one.
     place?.release();
     const body = eventSource({
       reader,
@@ -78,7 +79,7 @@ export async function openStream(
   }
 }
 
-/** The header outranks the query: a client that comes back sends the URL as it was, and the header as it is. */
+/** The header takes precedence over the query: a client that reconnects sends the old URL with a current header. */
 function headerEventId(request: Request): number | undefined {
   const header = request.headers.get('last-event-id');
   if (header === null) return undefined;
@@ -89,6 +90,6 @@ function headerEventId(request: Request): number | undefined {
 export const STREAM_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-store, no-transform',
-  // Proxies that collect answers before they pass them on would make a stream of nothing.
+  // Proxies that buffer responses would never pass on a stream.
   'x-accel-buffering': 'no',
 };

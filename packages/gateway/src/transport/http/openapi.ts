@@ -7,7 +7,7 @@ import { errorBodySchema } from './error-answer.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The API as an OpenAPI 3.1 document, made of the very schemas that requests are checked with. */
+/** The API as an OpenAPI 3.1 document, generated from the same schemas that requests are checked with. */
 export async function openApiDocument(endpoints: readonly Endpoint[]): Promise<Schema> {
   const schemas: Record<string, unknown> = {};
   const toSchema = schemaCollector(schemas);
@@ -15,7 +15,7 @@ export async function openApiDocument(endpoints: readonly Endpoint[]): Promise<S
   for (const one of endpoints) {
     paths[one.path] ??= {};
     (paths[one.path] as Record<string, unknown>)[one.method] = operation(one, toSchema);
-    // All of them take a tenth of a second and more: other requests are not to wait for that.
+    // All of them together take a tenth of a second or more, and other requests must not wait for that.
     await nextTurn();
   }
   return {
@@ -50,13 +50,13 @@ const TAGS: Readonly<Record<string, string>> = {
   links: 'Links that sign a browser in.',
   mcp: 'MCP servers and their tools.',
   models: 'Models that agents may name.',
-  pending: 'Calls that wait for somebody.',
+  pending: 'Calls that wait for an answer.',
   runs: 'Cycles of agents, and answers to their calls.',
-  session: 'The session of the browser that asks.',
+  session: "The session of the caller's browser.",
   sessions: 'Browsers that are signed in.',
   spaces: 'Where people and agents talk.',
-  status: 'How the gateway is set up, and what waits for somebody.',
-  system: 'For those who run the gateway.',
+  status: 'How the gateway is set up, and what needs attention.',
+  system: 'Health, metrics and this document, for operators.',
   tools: 'Tools of every source, and the registry.',
 };
 
@@ -88,13 +88,13 @@ function operation(one: Endpoint, toSchema: ToSchema): Schema {
     ...(body === undefined ? {} : { requestBody: requestBody(body, toSchema) }),
     responses: {
       [status]: { description: status === 201 ? 'Created.' : 'Success.', content: contentOf(one, toSchema) },
-      ...(one.mayBeEmpty ? { 204: { description: 'There is nothing to give.', content: {} } } : {}),
+      ...(one.mayBeEmpty ? { 204: { description: 'There is nothing to return.', content: {} } } : {}),
       ...Object.fromEntries(refusalsOf(one).map((code) => [code, refusal(one, code, toSchema)])),
     },
   };
 }
 
-/** OpenAPI 3.1 has no word for the items of a stream: the schema is that of the data of each event. */
+/** OpenAPI 3.1 cannot describe the items of a stream, so the schema describes the data of each event. */
 function contentOf({ answer, events, isStreamable }: Endpoint, toSchema: ToSchema): Schema {
   const stream = { schema: events === undefined ? { type: 'string' } : toSchema(events, 'output') };
   if (typeof answer === 'string') return { [answer]: stream };
@@ -103,7 +103,7 @@ function contentOf({ answer, events, isStreamable }: Endpoint, toSchema: ToSchem
 }
 
 function requestBody(body: z.ZodType, toSchema: ToSchema): Schema {
-  // A schema is asked, because it may be optional at any depth: under a default, a pipe or a transform.
+  // The schema itself is tried, because it may be optional at any depth: under a default, a pipe or a transform.
   const required = !body.safeParse(undefined).success;
   return { required, content: { 'application/json': { schema: toSchema(body, 'input') } } };
 }
@@ -152,7 +152,7 @@ function refusalsOf({ method, path, access, handle, refusals }: Endpoint): reado
     405,
     500,
   ];
-  // Under /v1, what is 422 elsewhere is 400.
+  // Under /v1, status 422 becomes 400.
   const told = isOpenAiPath(path) ? all.map((code) => (code === 422 ? 400 : code)) : all;
   return [...new Set(told)].sort((a, b) => a - b);
 }
@@ -168,7 +168,7 @@ function refusal({ path, hasTextErrors }: Endpoint, code: number, toSchema: ToSc
           },
         }
       : {}),
-    // A method that the path does not know is refused before there is an operation.
+    // An unsupported method is refused before an operation is found.
     content:
       hasTextErrors && code !== 405
         ? { 'text/plain': { schema: { type: 'string' } } }
@@ -194,7 +194,7 @@ const REASONS: Readonly<Record<number, string>> = {
   422: 'A value is invalid. `details` says which.',
   429: 'A limit is reached. Try again later.',
   500: 'A bug in the gateway. The log has the details under the request id.',
-  502: 'The model could not be asked, or the agent cannot work.',
+  502: 'The call of the model failed, or the configuration of the agent is invalid.',
   503: 'The gateway is stopping or cannot reach its database. Try again.',
 };
 

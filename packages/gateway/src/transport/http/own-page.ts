@@ -1,9 +1,9 @@
 import { ApiError } from '../../domain/api-error.ts';
 
 /**
- * Throws 403 unless a request comes from the gateway's own page, by the word of the browser. Pages on other ports of the host count
- * as the same site, so their requests bring the cookie, whatever its SameSite says: they differ by their origin alone.
- * A GET of the own page has no `Origin`; everything that writes has one.
+ * Throws 403 unless a request comes from the gateway's own page, according to the browser. Pages on other ports of the host count
+ * as the same site, so their requests carry the cookie despite SameSite: only their origin differs. A GET of the gateway's page
+ * has no `Origin`; every request that writes has one.
  */
 export function assertOwnPage(request: Request, publicUrl: string | undefined): void {
   const site = request.headers.get('sec-fetch-site');
@@ -13,12 +13,12 @@ export function assertOwnPage(request: Request, publicUrl: string | undefined): 
   if (origin === null ? !isRead : !isOwn(origin, request, publicUrl)) throw crossOrigin(OTHER_PAGE);
 }
 
-/** True if the browser reached the gateway by https, which a proxy may speak in its place. */
+/** True if the browser reached the gateway over https, perhaps through a proxy. */
 export function isSecure(request: Request): boolean {
   return (request.headers.get('origin') ?? request.url).startsWith('https:');
 }
 
-/** The scheme is not compared: behind a proxy that speaks https the gateway itself is asked by http. */
+/** The scheme is not compared: behind a proxy with https the gateway itself receives http. */
 function isOwn(origin: string, { url }: Request, publicUrl: string | undefined): boolean {
   if (!URL.canParse(origin)) return false;
   const asked = new URL(origin);
@@ -27,7 +27,7 @@ function isOwn(origin: string, { url }: Request, publicUrl: string | undefined):
 }
 
 const OTHER_PAGE = 'A session counts only in requests of the page that the gateway serves itself.';
-const NO_METADATA = `${OTHER_PAGE} The browser did not say where this one comes from: it says so on https and on loopback addresses.`;
+const NO_METADATA = `${OTHER_PAGE} The browser did not send the origin of this request. Browsers send it over https and on loopback addresses.`;
 
 function crossOrigin(message: string): ApiError {
   return new ApiError(403, 'cross_origin', message);

@@ -7,15 +7,15 @@ export interface BodyOptions {
   readonly mostBytes: number;
   /** How long it may take to arrive. */
   readonly timeoutMs: number;
-  /** What came in, behind a server. To read it costs less than the body of a `Request`, which is a stream around it. */
+  /** The incoming message, behind a server. Reading it costs less than the body of a `Request`, which is a stream around it. */
   readonly incoming: Incoming | undefined;
-  /** Takes the place that a body needs while it arrives, or throws. A body that has arrived whole needs none. */
+  /** Takes the place that a body needs while it arrives, or throws. A body that has arrived completely needs none. */
   readonly takePlace: () => Place;
 }
 
 type Incoming = Readable & Partial<Pick<IncomingMessage, 'complete'>>;
 
-/** The body's bytes, unless they are more than is taken: then the rest is not read. Undefined where there is none. */
+/** The bytes of the body. If there are more than allowed, it throws and does not read the rest. Undefined if there is no body. */
 export async function readBody(request: Request, options: BodyOptions): Promise<Uint8Array | undefined> {
   const { mostBytes, incoming } = options;
   const announced = Number(request.headers.get('content-length') ?? 0);
@@ -30,7 +30,7 @@ async function readArriving(
   announced: number,
   { mostBytes, timeoutMs, takePlace }: BodyOptions,
 ): Promise<Uint8Array> {
-  // `complete` is late by a turn of the event loop, so what has come is counted too.
+  // `complete` is set one turn of the event loop late, so the bytes that have arrived are counted too.
   const isWhole = incoming.complete !== false || (announced > 0 && incoming.readableLength >= announced);
   if (isWhole) return await readIncoming(incoming, mostBytes).bytes;
   const place = takePlace();
@@ -48,7 +48,7 @@ async function readWeb(request: Request, mostBytes: number): Promise<Uint8Array>
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // Leaving the loop cancels the body.
+  // Leaving this loop cancels the body.
   for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
     if (size > mostBytes) throw tooLarge(mostBytes);
@@ -57,7 +57,7 @@ async function readWeb(request: Request, mostBytes: number): Promise<Uint8Array>
   return Buffer.concat(chunks, size);
 }
 
-/** Not with `for await`: leaving that loop would cut the connection before the answer. */
+/** This does not use `for await`, because leaving that loop would cut the connection before the response. */
 function readIncoming(incoming: Readable, mostBytes: number): Arriving {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const chunks: Uint8Array[] = [];
@@ -72,7 +72,7 @@ function readIncoming(incoming: Readable, mostBytes: number): Arriving {
     chunks.push(chunk);
     if (size > mostBytes) refuse(tooLarge(mostBytes));
   };
-  // Every body is closed at last. To make an error, which nobody will see, costs more than to read it.
+  // Every body emits `close` in the end. Creating an error that is never used costs more than reading this flag.
   let isComplete = false;
   const isCutOff = (): void => {
     if (!isComplete) reject(new ApiError(400, 'bad_request', 'The body was cut off.'));
@@ -91,11 +91,11 @@ function readIncoming(incoming: Readable, mostBytes: number): Arriving {
 /** A body that is being read. */
 interface Arriving {
   readonly bytes: Promise<Uint8Array>;
-  /** Reads no more of it. */
+  /** Stops reading. */
   readonly refuse: (error: ApiError) => void;
 }
 
-/** JSON text as a value that is safe to walk, to store and to send on. */
+/** Parses JSON text to a value that is safe to traverse, store and send on. */
 export function parseBody(bytes: Uint8Array, contentType: string | null): unknown {
   if (!/^application\/json\s*(;|$)/i.test(contentType ?? ''))
     throw new ApiError(415, 'unsupported_media_type', 'The body must be sent as Content-Type: application/json.');
@@ -131,14 +131,14 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    // Its message repeats what was sent.
+    // The cause's message is not used, because it quotes the body.
     throw new ApiError(400, 'invalid_json', 'The body is not JSON.', { cause });
   }
 }
 
 const DEEPEST = 64;
 
-/** Before it is parsed: whatever walks the value afterwards may do so by recursion. */
+/** Checked before parsing, so that later code may traverse the value by recursion. */
 function assertShallow(text: string): void {
   let depth = 0;
   let inString = false;
@@ -159,7 +159,7 @@ function assertShallow(text: string): void {
 
 const [QUOTE, BACKSLASH, BRACE_OPEN, BRACE_CLOSE, BRACKET_OPEN, BRACKET_CLOSE] = [34, 92, 123, 125, 91, 93];
 
-/** Refuses what JSON can say and we could only keep as something else. */
+/** Refuses values that are valid JSON but that we could not store unchanged. */
 function assertSound(value: unknown, path: string): void {
   if (typeof value === 'number' && !isExact(value))
     throw unsound(path, 'is too large a number to store exactly. Send it as text.');

@@ -1,6 +1,6 @@
 /**
- * On every answer of the API, errors too. Nothing of it is a page: no script, no frame, no guess at its type, no copy in a cache.
- * Pages that are served beside the API bring a policy of their own, which stays.
+ * Set on every response of the API, also on errors. No response is a page: it may not run scripts, be framed, have its type
+ * guessed or be cached. Pages that are served next to the API have their own policy, which is kept.
  */
 export function setSecurityHeaders(headers: Headers): void {
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!headers.has(name)) headers.set(name, value);

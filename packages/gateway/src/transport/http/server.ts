@@ -12,19 +12,19 @@ import { writeText } from './json-answer.ts';
 import { toListenError } from './listen-refused.ts';
 
 export interface ListenOptions {
-  /** Default 4100; 0 takes any free one. */
+  /** Default 4100. 0 means any free port. */
   readonly port?: number;
-  /** Default loopback: whoever wants to be reached from outside says so. */
+  /** Default loopback: listening to the outside must be a decision. */
   readonly host?: string;
   readonly logger: Logger;
 }
 
-/** An app at an address. */
+/** An app that listens on an address. */
 export interface HttpServer {
   readonly url: string;
   /**
-   * Takes no more requests, closes connections on which none is under way, and resolves once those under way are answered; after
-   * `graceMs` they are cut.
+   * Accepts no more requests, closes idle connections, and resolves once the requests in progress are answered. After `graceMs`
+   * they are cut.
    */
   close(options?: { graceMs?: number }): Promise<void>;
 }
@@ -48,7 +48,7 @@ export async function listen(
   return { url: urlOf(server, host), close: (options) => close(server, connections, options) };
 }
 
-/** What the server itself cannot make a request of, e.g. a Host header that is none. */
+/** Converts the error of a request that the server could not parse, e.g. with an invalid Host header. */
 function toApiError(error: unknown): unknown {
   return error instanceof Error && error.name === 'RequestError'
     ? new ApiError(400, 'bad_request', 'The request cannot be parsed. Check its URL and Host header.')
@@ -57,12 +57,12 @@ function toApiError(error: unknown): unknown {
 
 function urlOf(server: Server, host: string): string {
   const { port, family, address } = server.address() as AddressInfo;
-  // Who listens everywhere is reached on loopback.
+  // A server that listens on all addresses is reached on loopback.
   const shown = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : host;
   return `http://${family === 'IPv6' && shown.includes(':') ? `[${shown}]` : shown}:${port}`;
 }
 
-/** A stream that was ended needs no longer than this to say so, unless its client takes nothing. */
+/** A stream that was ended needs no longer than this to close, unless its client does not read. */
 const STREAM_END_MS = 1_000;
 
 async function close(

@@ -1,8 +1,9 @@
 import { isSecure } from './own-page.ts';
 
 /**
- * The secret of a session in a request, if it has exactly one. Browsers send cookies of all ports of a host, so the name has the port: two
- * gateways on one machine keep out of each other's way. Of two with one name another page set one, and nobody can tell which.
+ * The secret of a session in a request, if it has exactly one. Browsers send cookies of all ports of a host, so the name contains
+ * the port and two gateways on one machine do not interfere. If there are two cookies with the same name, another page has set
+ * one, and they cannot be told apart.
  */
 export function cookieSecret(request: Request): string | undefined {
   const prefix = `${cookieName(request)}=`;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { check } from '../../config/config-problem.ts';
 import { ApiError } from '../../domain/api-error.ts';
 
-/** The value as the schema reads it, or 422 with everything that is wrong and where. */
+/** Parses the value with the schema, or throws 422 with every problem and its path. */
 export function validate<T>(schema: z.ZodType<T>, value: unknown, whole = 'The body'): T {
   const checked = check(schema, value);
   if (checked.ok) return checked.value;
@@ -13,9 +13,9 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, whole = 'The b
   });
 }
 
-/** The query of a URL. A name twice is refused: we could only guess which one is meant. */
+/** The query of a URL. A repeated name is refused, because it is unclear which value is meant. */
 export function readQuery(url: string): Readonly<Record<string, string>> {
-  // Most have none, and to parse a URL costs as much as to read a small body.
+  // Most URLs have no query, and parsing one costs as much as reading a small body.
   if (!url.includes('?')) return {};
   const query: Record<string, string> = Object.create(null);
   for (const [name, value] of new URL(url).searchParams) {

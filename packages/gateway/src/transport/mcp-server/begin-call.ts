@@ -13,7 +13,7 @@ import { requestHash } from './call-state.ts';
 import { callerOf } from './mcp-caller.ts';
 import type { Offered } from './offered.ts';
 
-/** In `_meta` of a request: the same key again gives the first call's result and runs nothing. */
+/** A key in `_meta` of a request: the same key again returns the first call's result and runs nothing. */
 const IDEMPOTENCY_KEY = 'lastcall/idempotencyKey';
 
 interface Beginning {
@@ -22,11 +22,11 @@ interface Beginning {
   readonly offered: Offered;
   readonly params: CallToolRequest['params'];
   readonly ctx: ServerContext;
-  /** The client is told of the run's progress. */
+  /** True if the client receives progress notifications. */
   readonly isWatched: boolean;
 }
 
-/** Starts the turn that a call is, or finds the one that it asks for. Once this has returned, the turn will happen. */
+/** Starts the turn of a call, or finds the one that it asks for. Once this has returned, the turn is durable. */
 export async function beginCall(beginning: Beginning): Promise<StartedTurn> {
   const { services, registry, offered, params, ctx, isWatched } = beginning;
   const caller = callerOf(ctx);
@@ -48,7 +48,7 @@ export function idempotencyKeyOf(ctx: ServerContext): string | undefined {
   return typeof key === 'string' && isId(key) ? key : undefined;
 }
 
-/** Keys of this door and those of the chat endpoints never meet. */
+/** Keys of MCP calls and of the chat endpoints are separate. */
 function identityOf(ctx: ServerContext, params: CallToolRequest['params']): RequestIdentity {
   const key = idempotencyKeyOf(ctx);
   return { bodyHash: requestHash(params), ...(key === undefined ? {} : { key: `mcp:${key}` }) };
@@ -62,16 +62,17 @@ async function toMessage(
   caller: TurnCaller,
   { message, context_id: contextId }: Readonly<Record<string, unknown>>,
 ): Promise<Asked> {
-  if (typeof message !== 'string' || message.trim() === '') throw invalid('message', 'must be a text.');
+  if (typeof message !== 'string' || message.trim() === '')
+    throw invalid('message', 'must be a text that is not empty.');
   if (contextId === undefined) return { context: { agent: agentId }, input: { message } };
-  if (typeof contextId !== 'string') throw invalid('context_id', 'must be the context_id of an earlier answer.');
+  if (typeof contextId !== 'string') throw invalid('context_id', 'must be the context_id of an earlier result.');
   const context = await getContext(tx.db, contextId, caller);
-  // The conversation of another agent is none of this one's.
+  // A conversation with another agent is not found.
   if (context.agentId !== agentId) throw notFound('context', contextId);
   return { context: { contextId }, input: { message } };
 }
 
-/** Only runs that calls of the same key began: a run's id is no secret. */
+/** Finds only runs that calls with the same key started, because a run's id is not secret. */
 async function findTurn(tx: Tx, caller: TurnCaller, runId: unknown): Promise<StartedTurn> {
   if (typeof runId !== 'string' || !isId(runId)) throw invalid('run_id', 'must be the id of a run.');
   const row = await tx.db

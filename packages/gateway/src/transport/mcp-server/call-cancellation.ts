@@ -6,19 +6,19 @@ import type { Services } from '../../ports/services.ts';
 
 interface Cancellable {
   readonly services: Services;
-  /** A run of the turn that the call is. */
+  /** A run of the call's turn. */
   readonly runId: string;
   readonly contextId: string;
   readonly ctx: ServerContext;
-  /** A closed connection means that the client gave up. */
+  /** True if a closed connection means that the client gave up. */
   readonly isCloseCancel: boolean;
-  /** The gateway stops: whatever closes now, no client wanted it. */
+  /** Aborted when the gateway stops: connections that close then were not closed by the client. */
   readonly stopping: AbortSignal;
 }
 
 /**
- * Cancels the turn when the client cancels its call. The signal of a request is also aborted when the request is over, and when a
- * connection is closed by us: hence `Symbol.dispose`, to be called before the result is given, and `stopping`.
+ * Cancels the turn when the client cancels its call. The signal of a request is also aborted when the request is over, and when
+ * we close the connection. So call `Symbol.dispose` before returning the result; `stopping` covers the second case.
  */
 export function cancelWithCall({ services, runId, contextId, ctx, isCloseCancel, stopping }: Cancellable): Disposable {
   const { signal } = ctx.mcpReq;
@@ -28,7 +28,7 @@ export function cancelWithCall({ services, runId, contextId, ctx, isCloseCancel,
       services.logger.warn(`Run ${runId} could not be cancelled.`, error);
     });
   };
-  // It may have been cancelled while the turn was being stored.
+  // The call may have been cancelled while the turn was being stored.
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', onAbort) };
@@ -38,7 +38,7 @@ function isClose(reason: unknown): boolean {
   return reason instanceof SdkError;
 }
 
-/** Answers of others may have continued the turn in another run. */
+/** An answer from elsewhere may have continued the turn in another run. */
 async function cancel(services: Services, contextId: string, runId: string): Promise<void> {
   try {
     await services.store.transaction(async (tx) => {
@@ -46,7 +46,7 @@ async function cancel(services: Services, contextId: string, runId: string): Pro
       await requestCancel(services, tx, runs.at(-1) ?? runId);
     });
   } catch (error) {
-    // It has ended meanwhile.
+    // The run has ended meanwhile.
     if (!(error instanceof ApiError && error.code === 'run_ended')) throw error;
   }
 }

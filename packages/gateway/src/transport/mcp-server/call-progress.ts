@@ -5,7 +5,7 @@ import { toJson } from '../../ports/store/json.ts';
 import { RUN_ID } from './tool-result.ts';
 
 const LONGEST_MESSAGE = 500;
-/** More than this a second only floods the client. */
+/** More notifications per second would only flood the client. */
 const MOST_PER_SECOND = 50;
 
 interface Told {
@@ -16,13 +16,13 @@ interface Told {
 
 interface ProgressOptions {
   readonly runId: string;
-  /** The run is the call of one tool, whose progress is that of the call. */
+  /** True if the run is the call of one tool, whose progress is the progress of the call. */
   readonly isOneTool: boolean;
-  /** The client asked for log messages: what tools report is sent as such, too. */
+  /** True if the client asked for log messages: reports of tools are then also sent as log messages. */
   readonly isLogged: boolean;
 }
 
-/** Tells a client that asked for it how far its call has come. The numbers only rise, as the protocol wants it. */
+/** Reports the progress of a call to a client that asked for it. The numbers only rise, as the protocol requires. */
 export class CallProgress {
   readonly #ctx: ServerContext;
   readonly #runId: string;
@@ -43,12 +43,12 @@ export class CallProgress {
     return this.#isLogged || this.#ctx.mcpReq._meta?.progressToken !== undefined;
   }
 
-  /** The id lets a client that is cut off find its result. */
+  /** With the run's id, a client that was disconnected can find its result. */
   started(): void {
     this.#send({ progress: 0, message: `Run ${this.#runId} has started.` });
   }
 
-  /** Of a run: the calls that it makes, and what its tools tell. */
+  /** Reports the calls of a run, and the progress of its tools. */
   tell({ type, payload }: StreamEvent): void {
     const { toolName = '', value } = payload as { readonly toolName?: string; readonly value?: unknown };
     if (type === 'tool-call.start' && !this.#isOneTool) this.#next(`Calls ${toolName}.`);
@@ -58,7 +58,7 @@ export class CallProgress {
     if (this.#isLogged) this.#notify('notifications/message', { level: 'info', data: value });
   }
 
-  /** A tool that reports `{ progress, total?, message? }` speaks the protocol's own language. */
+  /** A tool that reports `{ progress, total?, message? }` already uses the protocol's fields. */
   #report(value: unknown): void {
     const { progress, total, message } = (value ?? {}) as Record<string, unknown>;
     const text = typeof message === 'string' ? message : typeof value === 'string' ? value : toJson(value);
@@ -86,7 +86,7 @@ export class CallProgress {
   #notify(method: string, params: Readonly<Record<string, unknown>>): void {
     if (this.#isTooMuch()) return;
     const notification = { method, params: { ...params, _meta: { [RUN_ID]: this.#runId } } };
-    // A client that is gone is not told any more.
+    // A failed notification is ignored: the client has disconnected.
     void this.#ctx.mcpReq.notify(notification).catch(() => {});
   }
 

@@ -49,9 +49,9 @@ interface CallRequest {
 type CallAnswer = CallToolResult | InputRequiredResult;
 
 /**
- * Calls what is offered under the name. Every call is a turn of a context of its own, or of the one that it names: it is durable, runs
- * on whatever gateway, and goes on when the client is gone. A client that can be asked is asked for what the turn waits for, and comes
- * again with its answers and the state of the call.
+ * Calls the tool or agent that is offered under the name. Every call is a turn of a new context, or of the one that it names: it
+ * is durable, runs on any gateway, and continues if the client disconnects. If the turn waits for an answer, a client that
+ * supports questions is asked, and sends the request again with its answers and the state of the call.
  */
 export async function callTool(options: CallingOptions, request: CallRequest): Promise<CallAnswer> {
   const { services, registry, offer } = options;
@@ -80,11 +80,11 @@ interface FollowedTurn {
   /** The run that the call began with. */
   readonly runId: string;
   readonly contextId: string;
-  /** The run that the turn has come to. */
+  /** The latest run of the turn. */
   readonly current: string;
 }
 
-/** The turn is stored, unless the call only looks: what fails from here on is in doubt. */
+/** Unless the call only reads a run, the turn is stored, so an error from here on does not mean that nothing was done. */
 async function follow(called: Called, turn: FollowedTurn): Promise<CallAnswer> {
   try {
     return await toAnswer(called, turn);
@@ -104,7 +104,7 @@ async function toAnswer(called: Called, turn: FollowedTurn): Promise<CallAnswer>
   return failed(waitsFor(ours, await laterOf(called, turn.runId)));
 }
 
-/** Undefined: the call asks only for what there is, and that is not enough yet. */
+/** Returns undefined if the call only reads a run that is not finished yet. */
 async function untilAnswered(
   called: Called,
   { runId, contextId, current }: FollowedTurn,
@@ -113,7 +113,7 @@ async function untilAnswered(
   const progress = new CallProgress(ctx, { runId, isOneTool: offered.kind === 'tool', isLogged });
   progress.started();
   const isLook = offered.kind === 'run';
-  // Whoever sends a key comes back with it: its connection may break.
+  // A client with an idempotency key can repeat the request after its connection broke, so the call is not cancelled then.
   const isCloseCancel = era === 'modern' && idempotencyKeyOf(ctx) === undefined;
   const cancellable = { services, runId: current, contextId, ctx, isCloseCancel, stopping };
   using _cancelling = isLook ? undefined : cancelWithCall(cancellable);
@@ -128,10 +128,10 @@ async function untilAnswered(
   }
 }
 
-/** Clients give up on a silent call after a minute. */
+/** Clients give up on a silent call after a minute, so reading a run waits less than that. */
 const LONGEST_LOOK_MS = 25_000;
 
-/** Workers answer jobs, and the tool may name who answers: then it is not for the caller to say. */
+/** True if a worker answers the call, or if the tool names who may answer: then the caller cannot. */
 function isAnsweredElsewhere({ job, answeredBy }: PendingCall): boolean {
   return job !== undefined || answeredBy !== undefined;
 }
@@ -165,7 +165,7 @@ async function toResult(services: Services, answer: RunAnswer): Promise<CallTool
   return toolResult(await outcomeOf(services, answer), answer);
 }
 
-/** A context of the tool caller has one call. Its row has the whole output. */
+/** A context of the tool caller has one call, whose row has the full output. */
 async function outcomeOf({ store }: Services, { contextId }: RunAnswer): Promise<Outcome | undefined> {
   const call = await store.db
     .selectFrom('calls')

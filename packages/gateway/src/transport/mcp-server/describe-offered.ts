@@ -4,7 +4,7 @@ import type { ListedTool } from '../../domain/tools/listed-tool.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { AgentRow } from '../../ports/store/tables.ts';
 
-/** Hints for the client's user. What is not known is told as the worst. */
+/** Hints for the client's user. Unknown properties are reported as the worst case. */
 export function describeTool({ name, description, inputSchema, effects, idempotent }: ListedTool): Tool {
   return {
     name,
@@ -28,11 +28,11 @@ export function describeAgent({ name, config }: Pick<AgentRow, 'name' | 'config'
     inputSchema: {
       type: 'object',
       properties: {
-        message: { type: 'string', minLength: 1, description: 'What the agent is asked or told.' },
+        message: { type: 'string', minLength: 1, description: 'The message to the agent.' },
         context_id: {
           type: 'string',
           description:
-            'Continues an earlier conversation: the context_id of its answer. Leave it out to begin a new one.',
+            'Continues an earlier conversation: the context_id of its result. Leave it out to begin a new one.',
         },
       },
       required: ['message'],
@@ -45,10 +45,11 @@ export function describeAgent({ name, config }: Pick<AgentRow, 'name' | 'config'
 export function describeRun(name: string): Tool {
   return {
     name,
-    description: 'Gets the result of an earlier call that was interrupted or waits for somebody, by the id of its run.',
+    description:
+      'Gets the result of an earlier call that was interrupted or waits for an answer, by the id of its run.',
     inputSchema: {
       type: 'object',
-      properties: { run_id: { type: 'string', description: 'The id of the run, as the call told it.' } },
+      properties: { run_id: { type: 'string', description: 'The id of the run, which the earlier call returned.' } },
       required: ['run_id'],
       additionalProperties: false,
     },

@@ -10,16 +10,16 @@ import type { CallState } from './call-state.ts';
 import { callerOf } from './mcp-caller.ts';
 import { type Said, toAnswer } from './question.ts';
 
-/** What became of the answers that came with a request. */
+/** What happened to the answers in a request. */
 export type Given =
   /** The turn continues in this run. */
   | { readonly kind: 'continued'; readonly runId: string }
-  /** Some are missing, or do not fit: the client is asked again. */
+  /** Some answers are missing or invalid: the client is asked again. */
   | { readonly kind: 'ask-again'; readonly calls: readonly PendingCall[]; readonly problem?: string }
   /** The client's user dismissed a question. */
   | { readonly kind: 'dismissed'; readonly calls: readonly PendingCall[] };
 
-/** Gives the answers to the calls that the state names. Whatever else the client sent is left alone. */
+/** Answers the calls that the state names. Everything else that the client sent is ignored. */
 export async function giveAnswers(
   services: Services,
   registry: Registry,
@@ -27,7 +27,7 @@ export async function giveAnswers(
   state: CallState,
 ): Promise<Given> {
   const calls = await callsOf(services, state);
-  // The question was answered before, and the call waits for something else now: this is the same request again.
+  // The question was answered before, and the call waits for something else now: the client repeated the request.
   if (calls.some(({ callId, kind }) => state.calls[callId] !== kind)) return { kind: 'continued', runId: state.runId };
   const said = calls.map((call) => [call, saidOf(ctx, call.callId)] as const);
   if (said.some(([, one]) => one === undefined)) return { kind: 'ask-again', calls };

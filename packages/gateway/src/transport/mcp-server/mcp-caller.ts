@@ -2,12 +2,12 @@ import type { AuthInfo, ServerContext } from '@modelcontextprotocol/server';
 import type { TurnCaller } from '../../runtime/chat/turn-request.ts';
 import type { Holder } from '../places.ts';
 
-/** A key, in the form in which the MCP package hands it to the handlers of a request. The key itself stays outside. */
+/** A key in the form in which the MCP package passes it to request handlers. The secret itself is not included. */
 export function toAuthInfo({ keyId, address }: { keyId: string; address: string }): AuthInfo {
   return { token: '', clientId: keyId, scopes: [], extra: { address } };
 }
 
-/** Whose share of the waiting requests a call is counted in. */
+/** The holder whose share of the waiting requests a call counts towards. */
 export function holderOf(ctx: ServerContext): Holder {
   const address = ctx.http?.authInfo?.extra?.address;
   return {

@@ -26,14 +26,14 @@ import { listOffered } from './offered.ts';
 import { failed, RUN_ID } from './tool-result.ts';
 
 export interface McpServerOptions extends Omit<CallingOptions, 'codec'> {
-  /** Calls that wait are counted among them. */
+  /** Waiting calls count as open streams. */
   readonly streams: OpenStreams;
   /** Shared by all gateways on the store. */
   readonly secret: Uint8Array;
   readonly heartbeatMs: number;
   /** Host names that requests may be sent to. Undefined: any. */
   readonly hosts: readonly string[] | undefined;
-  /** Host names of the pages that may send requests. Those of this machine may. */
+  /** Host names of the pages that may send requests, in addition to the names of this machine. */
   readonly originHosts: readonly string[];
 }
 
@@ -56,7 +56,8 @@ export function createMcpServer(options: McpServerOptions): GatewayMcpServer {
   const { heartbeatMs: keepAliveMs, hosts, originHosts, stopping, services } = options;
   const build = (era: 'legacy' | 'modern'): Server => buildServer(calling, era);
   const onerror = (error: Error): void => services.logger.debug('The MCP server refused a message.', error);
-  // A stream from the start: a call may be silent for longer than clients and proxies wait for the first byte of an answer.
+  // The response is a stream from the start: a call may be silent for longer than clients and proxies wait for the first byte of
+  // a response.
   const modern = createMcpHandler(() => build('modern'), {
     legacy: 'reject',
     responseMode: 'sse',
@@ -82,12 +83,12 @@ export function createMcpServer(options: McpServerOptions): GatewayMcpServer {
   };
 }
 
-/** Stops web pages that reach the gateway under a name of their own, by DNS rebinding, or as another site. */
+/** Refuses web pages that reach the gateway under their own host name (DNS rebinding) or from another site. */
 function refuseOrigin(
   request: Request,
   { hosts, originHosts }: Pick<McpServerOptions, 'hosts' | 'originHosts'>,
 ): Response | undefined {
-  // A request in memory has no Host header. One from the network always has.
+  // A request in memory has no Host header. A request from the network always has one.
   const isNamed = hosts !== undefined && request.headers.has('host');
   const wrongHost = isNamed ? hostHeaderValidationResponse(request, [...hosts]) : undefined;
   return wrongHost ?? originValidationResponse(request, [...localhostAllowedHostnames(), ...originHosts]);
@@ -128,7 +129,7 @@ function buildServer(calling: Serving, era: 'legacy' | 'modern'): Server {
 
 const PAGE = 500;
 
-/** Cursors are positions: a list that changes meanwhile is read again anyway. */
+/** Cursors are positions. A client reads a list again if it has changed meanwhile. */
 function pageOf<T>(all: readonly T[], cursor: string | undefined): { tools: T[]; nextCursor?: string } {
   const start = cursor === undefined ? 0 : Number(cursor);
   if (!Number.isSafeInteger(start) || start < 0)
@@ -137,13 +138,15 @@ function pageOf<T>(all: readonly T[], cursor: string | undefined): { tools: T[];
   return { tools, ...(start + PAGE < all.length ? { nextCursor: String(start + PAGE) } : {}) };
 }
 
-/** A model that reads no more than that its key was revoked would try again with another one, and have it done twice. */
+/**
+ * If the message only said that the key was revoked, a model would repeat the call with another key, and it would be done twice.
+ */
 function keyRevoked(runId: unknown): string {
   const run = typeof runId === 'string' ? `Run ${runId}` : 'Its run';
-  return `The key was revoked. ${run} is stored, and goes on or has ended. Do not repeat the call.`;
+  return `The key was revoked. ${run} is stored, and continues or has ended. Do not repeat the call.`;
 }
 
-/** A refusal is a result, for the client's model to read. What nobody expected is logged, and not told. */
+/** Expected errors become a result for the client's model to read. Unexpected errors are logged and not shown. */
 async function answer(
   { services, stopping, streams }: Serving,
   ctx: ServerContext,
@@ -154,7 +157,7 @@ async function answer(
   try {
     place = streams.reserve(holderOf(ctx));
     const result = await work();
-    // The call may have taken hours.
+    // The key is checked again, because the call may have taken hours.
     const isValid = await isKeyValid(services.store.db, keyIdOf(ctx)).catch((error: unknown) => {
       throw afterCommit(error);
     });

@@ -12,9 +12,12 @@ interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
 }
 
-/** Each holds a server of a few kilobytes. The one that was used least recently makes room. */
+/** Each session holds a server of a few kilobytes. Above the limit, the least recently used session is closed. */
 const MAX_SESSIONS = 1_000;
-/** The part of them, and so of their streams, that one key may have. Beyond it, a session of the same key makes room, and other keys lose none. */
+/**
+ * The share of the sessions, and so of their streams, that one key may have. Above it, another session of the same key is closed,
+ * and other keys lose none.
+ */
 const SHARE_OF_A_KEY = 0.1;
 /** Longer than a person takes to answer a question. */
 const LONGEST_SILENCE_MS = 4 * 3_600_000;
@@ -31,9 +34,9 @@ interface SessionRequest {
 }
 
 /**
- * The sessions of clients that speak the protocol of 2025. They are kept in memory: a client whose session another gateway had, or
- * that was forgotten, is told 404 and opens a new one, as the protocol says. Nothing but the connection is lost with a session: calls
- * are runs.
+ * The sessions of clients that speak the protocol of 2025. They are kept in memory: a client whose session was on another gateway
+ * or was closed gets 404 and opens a new one, as the protocol says. Only the connection is lost with a session, because calls are
+ * runs.
  */
 export class McpSessions {
   readonly #createServer: () => Server;
@@ -58,7 +61,7 @@ export class McpSessions {
     if (id === null && !isInitializeRequest(parsedBody))
       return refuse(400, 'Send initialize first, and its Mcp-Session-Id header with every request after it.');
     const session = id === null ? await this.#open(authInfo.clientId) : this.#sessions.get(id);
-    // The session of another key does not exist for this one.
+    // A session of another key is not found.
     if (session === undefined || session.keyId !== authInfo.clientId) return refuse(404, 'Session not found');
     return await session.transport.handleRequest(request, { authInfo, parsedBody });
   }

@@ -25,7 +25,8 @@ export async function listOfferedAgents(
   const sharing = Map.groupBy(agents, ({ name }) => plainName(name));
   return agents.map((agent) => {
     const plain = plainName(agent.name);
-    // With an agent of the same name added or removed, no other agent may answer to an old name.
+    // Agents that share a name all get a hash of their id: if an agent of the same name is added or removed, no other agent may
+    // answer to an old name.
     const isAlone = sharing.get(plain)?.length === 1 && !toolNames.has(plain) && plain.length <= LONGEST_NAME;
     return { ...agent, toolName: isAlone && plain !== PREFIX ? plain : hashedName(plain, agent.id) };
   });
@@ -34,7 +35,7 @@ export async function listOfferedAgents(
 const PREFIX = 'ask_';
 const LONGEST_NAME = 64;
 
-/** `ask_` and the agent's name in plain letters. */
+/** `ask_` and the agent's name in ASCII letters, digits and underscores. */
 function plainName(name: string): string {
   const plain = name
     .toLowerCase()

@@ -12,7 +12,7 @@ import { listOfferedAgents } from './offered-agents.ts';
 export type Offered =
   | { readonly kind: 'tool'; readonly definition: Tool }
   | { readonly kind: 'agent'; readonly definition: Tool; readonly agentId: string }
-  /** Finds what came of an earlier call. */
+  /** Finds the result of an earlier call. */
   | { readonly kind: 'run'; readonly definition: Tool };
 
 export interface Offer {
@@ -21,7 +21,7 @@ export interface Offer {
   readonly exposure: McpExposure;
 }
 
-/** All that is offered: the tools of the file and of the registry, the agents, and `get_run`. */
+/** Lists everything that is offered: the tools of the file and of the registry, the agents, and `get_run`. */
 export async function listOffered(db: Kysely<Tables>, offer: Offer): Promise<readonly Offered[]> {
   const tools = await listTools(db, offer);
   const names = new Set(tools.map(({ name }) => name));
@@ -32,7 +32,7 @@ export async function listOffered(db: Kysely<Tables>, offer: Offer): Promise<rea
   ];
 }
 
-/** One of them, by name. Definitions of other tools are not read: there may be thousands. */
+/** Finds one of them by name. Definitions of other tools are not read, because there may be thousands. */
 export async function findOffered(db: Kysely<Tables>, offer: Offer, name: string): Promise<Offered | undefined> {
   const tool = await findTool(db, offer, name);
   if (tool !== undefined) return { kind: 'tool', definition: describeTool(tool) };
@@ -41,7 +41,7 @@ export async function findOffered(db: Kysely<Tables>, offer: Offer, name: string
   return (await agents(db, offer, names)).find(({ definition }) => definition.name === name);
 }
 
-/** What `get_run` is called, where a tool of that name is offered. */
+/** The name of `get_run`, which differs if a tool of that name is offered. */
 export async function nameOfGetRun(db: Kysely<Tables>, offer: Offer): Promise<string> {
   return runToolName(await toolNames(db, offer));
 }

@@ -7,12 +7,12 @@ import { toJson } from '../../ports/store/json.ts';
 import { visibleJson } from './visible-json.ts';
 
 /**
- * A call that waits, as a question to the MCP client. To approve is to accept the form, to deny is to decline it. A result is asked
- * for field by field where its schema is flat, and as JSON text otherwise, since forms have only flat fields.
+ * A waiting call as a question to the MCP client. Accepting the form approves the call, declining it denies the call. A result is
+ * asked for field by field if its schema is flat, and otherwise as JSON text, since forms only have flat fields.
  */
 export function toQuestion(call: PendingCall, problem?: string): InputRequest {
   const { toolName, kind, input } = call;
-  // An approval counts for all of the input, so all of it is shown.
+  // An approval covers the whole input, so the whole input is shown.
   const text = kind === 'approval' ? visibleJson(input) : clip(visibleJson(input), LONGEST_INPUT);
   const about = `"${toolName}" with ${text}`;
   const message = kind === 'approval' ? `Approve the call of ${about}?` : `${about} waits for its result.`;
@@ -28,10 +28,10 @@ export function toQuestion(call: PendingCall, problem?: string): InputRequest {
 
 const LONGEST_INPUT = 2_000;
 
-/** What the client's user said. Undefined: there is no answer yet. */
+/** The answer of the client's user. Undefined if there is none yet. */
 export type Said = { readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: unknown };
 
-/** The answer to the call. Undefined if the user dismissed the question: the call goes on waiting. */
+/** The answer to the call. Undefined if the user dismissed the question: the call keeps waiting. */
 export function toAnswer(call: PendingCall, { action, content }: Said): Answer | undefined {
   if (action === 'cancel') return undefined;
   if (call.kind === 'approval') return action === 'accept' ? { approve: true } : { deny: 'The caller declined.' };
@@ -48,7 +48,7 @@ function toForm(call: PendingCall): JsonSchemaObject {
   return { type: 'object', properties: { result: { type: 'string', description } }, required: ['result'] };
 }
 
-/** The client's answer is checked against the tool's schema where it is given, not here. */
+/** The answer is checked against the tool's schema when it is stored, not here. */
 function toValue({ resultSchema }: PendingCall, content: unknown): unknown {
   if (flatForm(resultSchema) !== undefined) return content ?? {};
   const { result } = (content ?? {}) as { readonly result?: unknown };
@@ -60,7 +60,7 @@ function toValue({ resultSchema }: PendingCall, content: unknown): unknown {
   }
 }
 
-/** The schema itself, where every field is a text, a number, a boolean, or one or more of several words. */
+/** The schema itself, if every field is a text, a number, a boolean, or one or more of several words. */
 function flatForm(schema: JsonSchemaObject | undefined): JsonSchemaObject | undefined {
   const { type, properties } = (schema ?? {}) as { readonly type?: unknown; readonly properties?: unknown };
   if (schema === undefined || type !== 'object' || typeof properties !== 'object' || properties === null)

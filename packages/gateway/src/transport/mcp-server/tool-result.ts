@@ -5,7 +5,7 @@ import type { RunAnswer } from '../../domain/contexts/run-answer.ts';
 export const RUN_ID = 'lastcall/runId';
 const CONTEXT_ID = 'lastcall/contextId';
 
-/** The end of a call of a tool, as an MCP client gets it. The text is the one that a model would read. */
+/** The outcome of a tool call as an MCP client receives it. The text is the same that a model would read. */
 export function toolResult(outcome: Outcome | undefined, answer: RunAnswer): CallToolResult {
   if (outcome === undefined || outcome.status === 'pending') return withRun(failed(whyEnded(answer)), answer);
   if (outcome.status !== 'ok') return withRun(failed(outcome.text), answer);
@@ -14,7 +14,7 @@ export function toolResult(outcome: Outcome | undefined, answer: RunAnswer): Cal
   return withRun({ content: [...(isTextLeftOut ? [] : [text(outcome.text)]), ...parts] }, answer);
 }
 
-/** What an agent answered. */
+/** The answer of an agent. */
 export function agentResult(answer: RunAnswer): CallToolResult {
   const { status, stop, response, contextId, runId } = answer;
   const structuredContent = { response, context_id: contextId, run_id: runId };
@@ -53,7 +53,7 @@ function text(content: string): ContentBlock {
   return { type: 'text', text: content };
 }
 
-/** Images and sounds as such, other files as resources. */
+/** Images and sounds are sent as such, other files as resources. */
 function toBlock(part: Part): ContentBlock {
   if (part.type === 'text') return text(part.text);
   if (part.type !== 'file') return text(`[content of type ${part.type}]`);

@@ -1,8 +1,8 @@
 import { toJson } from '../../ports/store/json.ts';
 
 /**
- * A value as JSON whose hidden characters are escaped. A character that changes the direction of text, or one that is drawn as
- * nothing, could show a person something else than what they approve.
+ * A value as JSON with invisible characters escaped. A character that changes the direction of text, or one that is not drawn,
+ * could show a person something else than what they approve.
  */
 export function visibleJson(value: unknown): string {
   return toJson(value).replace(HIDDEN, (character) =>
@@ -12,7 +12,7 @@ export function visibleJson(value: unknown): string {
 
 const HIDDEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\u2800]/gu;
 
-/** JSON escapes half of a surrogate pair at a time. */
+/** JSON escapes each half of a surrogate pair separately. */
 function escapeAt(text: string, at: number): string {
   return `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`;
 }

@@ -10,8 +10,8 @@ export interface Later {
 }
 
 /**
- * For a client that cannot be asked, or whose user dismissed the question. Its model reads this too, and gets no tool to answer with:
- * what needs a person's approval is not approved by a model.
+ * The text for a client that cannot be asked, or whose user dismissed the question. Its model reads this too, and gets no tool to
+ * answer with: a model must not approve what needs a person's approval.
  */
 export function waitsFor(calls: readonly PendingCall[], { runId, getRunName }: Later): string {
   return [

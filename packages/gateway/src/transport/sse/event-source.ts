@@ -8,54 +8,57 @@ import { type EventFormat, plainFormat } from './event-format.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { StallWatch } from './stall-watch.ts';
 
-/** What a stream reads from: a channel, or several in a row. */
+/** The source of a stream: a channel, or several in a row. */
 export type EventReader = Pick<StreamReader, 'next' | 'look' | 'close' | 'position'>;
 
 export interface EventSourceOptions {
   readonly reader: EventReader;
   readonly streams: OpenStreams;
-  /** Whose share of the streams it is counted in. */
+  /** The holder whose share of the streams it counts towards. */
   readonly holder: Holder;
   readonly logger: Logger;
   readonly access: StreamAccess;
   /** Events that come before those of the reader. */
   readonly greeting?: Uint8Array;
-  /** The last words of the stream, if it ends after this event, or after a reset. */
+  /** The last bytes of the stream, if it ends after this event, or after a reset. */
   readonly finish?: (event: StreamEvent | undefined) => Promise<Uint8Array> | undefined;
   /** Default: the gateway's own. */
   readonly format?: EventFormat;
   readonly heartbeatMs: number;
-  /** How long a client may take nothing of what is handed to it. */
+  /** How long a client may read nothing of what was sent to it. */
   readonly stallMs: number;
-  /** Cuts the connection. A client that takes nothing would not notice that the stream was closed, and stay. */
+  /** Cuts the connection. A client that does not read would not notice that the stream was closed, and would stay connected. */
   readonly disconnect?: () => void;
 }
 
-/** Whether whoever reads may still read. */
+/** Decides whether the client may still read. */
 export interface StreamAccess {
-  /** Asked of the database: at every heartbeat, after a reset, and after events that `concerns` names. */
+  /** Queries the database: at every heartbeat, after a reset, and after events for which `concerns` is true. */
   isAllowed(): Promise<boolean>;
   concerns(event: StreamEvent): boolean;
-  /** Asked before every event. A promise where that has to be found out, nearly never: then `ended` is up to date once it resolves. */
+  /**
+   * Called before every event. Returns a promise in the rare case that revocations have to be loaded first: `ended` is up to date
+   * once it resolves.
+   */
   catchUp(event: StreamEvent): Promise<void> | undefined;
-  /** Aborted when what they showed at the door is void. */
+  /** Aborted when the client's credentials are revoked. */
   readonly ended: AbortSignal;
-  /** When it runs out by itself, in milliseconds since the epoch. */
+  /** When the access expires, in milliseconds since the epoch. */
   readonly expiresAt?: number;
-  /** The stream is over. */
+  /** Called when the stream is over. */
   close(): void;
 }
 
 /**
- * The events of a reader as a body of `text/event-stream`. It takes from the reader only what the client took from it, in pieces, so
- * a slow client costs no memory, and one that reads on is seen to read on also inside a large event. It ends with the right to read,
- * and with the gateway.
+ * The events of a reader as a body of `text/event-stream`. It reads from the reader only as fast as the client reads, in pieces.
+ * So a slow client costs no memory, and a client that is reading a large event is seen to make progress. It ends when the client
+ * may no longer read, and when the gateway stops.
  */
 export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Array> {
   const { reader, streams, holder, logger, access, heartbeatMs, stallMs, disconnect, format = plainFormat } = options;
   const { expiresAt } = access;
   let output: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** What is still to be handed out of the event under way. */
+  /** The rest of the current event. */
   let rest: Uint8Array | undefined;
   let lastWords: Promise<Uint8Array> | undefined;
   let isCheckDue = false;
@@ -101,7 +104,8 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
       await reader.look();
       failures = 0;
     } catch (error) {
-      // While the database is away nothing is said, and nobody's rights change. Browsers never come back to a 503.
+      // While the database is unreachable, no events are sent and no rights change. The stream stays open, because browsers do
+      // not reconnect after a 503.
       if (++failures > MOST_FAILURES) throw error;
     }
     if (rest === undefined && !isFull()) put(HEARTBEAT);
@@ -117,13 +121,13 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     if (isFull()) stall.start();
   }
 
-  /** The client took what was there: the next piece. It asks for no other before there was one. */
+  /** The client has read everything: sends the next piece. The stream does not call this again before a piece was sent. */
   async function move(): Promise<void> {
     stall.stop();
     while (!(await handOut()));
   }
 
-  /** Returns false if there was nothing to hand out of the next event. */
+  /** Returns false if the next event has nothing to send. */
   async function handOut(): Promise<boolean> {
     rest ??= await take();
     if (rest === undefined) return true;
@@ -145,15 +149,15 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     const item = await reader.next();
     if (item?.kind === 'event') await access.catchUp(item.event);
     if (item === undefined || ended) return undefined;
-    // By the clock: the timer may be late.
+    // The clock is checked too, because the timer may be late.
     if (expiresAt !== undefined && Date.now() >= expiresAt) {
       endAccess();
       return undefined;
     }
-    // What a reset skips may have been the event that told of their leaving.
+    // A reset may have skipped the event that ended the client's membership.
     isCheckDue = item.kind === 'reset' || access.concerns(item.event);
     lastWords = options.finish?.(item.kind === 'reset' ? undefined : item.event);
-    // It is awaited after this event: until then a failure is nobody's, and would end the process.
+    // The promise is awaited only after this event: until then an unhandled rejection would end the process.
     lastWords?.catch(() => {});
     return (item.kind === 'reset' ? format.reset(item.seq) : await format.event(item.event)) ?? NOTHING;
   }
@@ -171,16 +175,19 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
   });
 }
 
-/** Of events that are not shown. */
+/** Sent for events that are not shown. */
 const NOTHING: Uint8Array = new Uint8Array(0);
 
-/** Views of the event's bytes, not copies. Small enough that a client on a thin line takes one in a few seconds. */
+/**
+ * Pieces are views of the event's bytes, not copies. They are small enough that a client on a slow connection reads one in a few
+ * seconds.
+ */
 const PIECE_BYTES = 65_536;
 
-/** Heartbeats in a row that the database did not answer: a minute. */
+/** The number of heartbeats in a row that the database may leave unanswered: about a minute. */
 const MOST_FAILURES = 4;
 
-// Timers hold 31 bits; a token that lives longer than that is checked at every heartbeat anyway.
+// Timers are limited to 31 bits. A token that is valid for longer is checked at every heartbeat anyway.
 function delayUntil(time: number): number {
   return Math.min(Math.max(time - Date.now(), 0), 2 ** 31 - 1);
 }

@@ -3,14 +3,17 @@ import { ApiError } from '../../domain/api-error.ts';
 import type { Metrics, StreamEnd } from '../../telemetry/metrics.ts';
 import { type Holder, type Place, Places, type Share } from '../places.ts';
 
-/** The streams that one gateway has open, and the requests that wait: bounded together. Streams end when the gateway stops. */
+/** The open streams of one gateway and its waiting requests, with a common limit. Streams end when the gateway stops. */
 export interface OpenStreams {
-  /** Takes a place, or throws as `enter` would. Whoever stores something and then answers late asks before: a refusal must be true. */
+  /**
+   * Takes a place, or throws like `enter`. A request that stores something and responds later reserves its place first, so that a
+   * refusal means that nothing was done.
+   */
   reserve(holder: Holder): Place;
-  /** Takes a place, or throws 429. `end` is called when the gateway stops; the place is given back with `leave`. */
+  /** Takes a place, or throws 429. `end` is called when the gateway stops; the returned function releases the place. */
   enter(holder: Holder, end: () => void): (why: StreamEnd) => void;
   readonly count: number;
-  /** Ends all of them, and every later one at once. */
+  /** Ends all streams, and every later one at once. */
   stop(): void;
 }
 
@@ -21,7 +24,8 @@ export function createOpenStreams(limits: StreamLimits, metrics: Metrics): OpenS
   const places = connectionPlaces(limits);
   let stopped = false;
   const reserve = (holder: Holder): Place => {
-    if (stopped) throw new ApiError(503, 'stopping', 'The gateway is stopping. Connect again.', { retryAfter: 1 });
+    if (stopped)
+      throw new ApiError(503, 'stopping', 'The gateway is stopping. Connect again later.', { retryAfter: 1 });
     return places.take(holder);
   };
   return {
@@ -59,7 +63,7 @@ const TEXTS = {
   gateway: (limit: number) =>
     `This gateway has reached its limit of ${limit} open streams and waiting requests. Nothing was started. Try again later, or raise limits.connections.`,
   caller: (limit: number) =>
-    `One caller may have ${limit} open streams and waiting requests (limits.connectionsPerCaller), and you have as many. ${END}`,
+    `One caller may have ${limit} open streams and waiting requests (limits.connectionsPerCaller), and you have reached that limit. ${END}`,
   address: (limit: number) =>
-    `One address may have ${limit} open streams and waiting requests (limits.connectionsPerAddress), and yours has as many. ${END}`,
+    `One address may have ${limit} open streams and waiting requests (limits.connectionsPerAddress), and yours has reached that limit. ${END}`,
 };

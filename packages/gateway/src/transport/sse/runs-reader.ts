@@ -40,7 +40,7 @@ export class RunsReader implements EventReader {
     const runId = this.#runIds.shift();
     if (runId === undefined) return undefined;
     const reader = await readStream(this.#services, { channel: runChannel(runId), after: 0 });
-    // It may have been closed meanwhile.
+    // This reader may have been closed meanwhile.
     if (this.#isClosed) reader.close();
     this.#current = reader;
     return reader;

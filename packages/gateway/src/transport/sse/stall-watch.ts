@@ -1,7 +1,7 @@
-/** A pause of this process itself, however long, is one step: it must not look as if its clients had all stopped reading. */
+/** A pause of this process counts as one step, however long it is: it must not look as if all clients had stopped reading. */
 const STEPS = 5;
 
-/** Tells when what was handed to a client has not been taken for `ms`. */
+/** Detects that a client has not read for `ms`. */
 export class StallWatch {
   readonly #stepMs: number;
   readonly #onStall: () => void;
@@ -12,12 +12,12 @@ export class StallWatch {
     this.#onStall = onStall;
   }
 
-  /** Something waits to be taken. While it already watches, this changes nothing. */
+  /** Data is waiting to be read. Calling it again while it already watches has no effect. */
   start(): void {
     this.#timer ??= this.#after(STEPS);
   }
 
-  /** Something was taken. */
+  /** The client has read something. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -9,11 +9,11 @@ export interface StreamAccessOptions {
   readonly store: Store;
   readonly revocations: Revocations;
   readonly caller: Caller;
-  /** Throws an ApiError once they may not see what the stream shows. */
+  /** Throws an ApiError once the caller may no longer see what the stream shows. */
   readonly assertAllowed: (tx: Pick<Tx, 'db'>) => Promise<void>;
 }
 
-/** From here on it is heard when the caller's key is revoked or the session ends: who opens a stream checks both after this. */
+/** After this call, a revoked key or an ended session is noticed. Callers must therefore check both after it. */
 export async function openStreamAccess(options: StreamAccessOptions): Promise<StreamAccess> {
   const { store, revocations, caller, assertAllowed } = options;
   const ended = new AbortController();
@@ -28,7 +28,7 @@ export async function openStreamAccess(options: StreamAccessOptions): Promise<St
   };
 }
 
-/** Calls `onEnd` once what the caller came with is revoked. A token cannot be. */
+/** Calls `onEnd` once the caller's key or session is revoked. Tokens cannot be revoked. */
 async function watchCaller(revocations: Revocations, caller: Caller, onEnd: () => void): Promise<() => void> {
   const watches = await Promise.all(revocable(caller).map((id) => revocations.watch(id, onEnd)));
   return () => {

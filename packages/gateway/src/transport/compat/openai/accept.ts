@@ -14,7 +14,7 @@ import { findContext } from './find-context.ts';
 import { findModel } from './find-model.ts';
 import { type ToldConversation, takeApart } from './items.ts';
 
-/** A request, as it came. */
+/** A request as the client sent it. */
 export interface Sent {
   readonly caller: TurnCaller;
   readonly headers: Headers;
@@ -55,7 +55,7 @@ export async function accept(services: Services, tx: Tx, registry: Registry, sen
   });
 }
 
-/** Whether the client sent the whole conversation, and not only what is new. */
+/** True if the client sent the whole conversation, not only the new part. */
 function isWhole({ previousRunId, contextId }: Asked): boolean {
   return previousRunId === undefined && contextId === undefined;
 }
@@ -64,7 +64,7 @@ function inputOf(told: ToldConversation): TurnInput {
   if (told.message !== undefined) return { message: told.message };
   if (told.answers.length > 0) return { answers: answersOf(told) };
   if (told.history.length > 0) return { invoke: true };
-  throw invalid('messages', 'must have a message of a user.');
+  throw invalid('messages', 'must contain a message with role "user".');
 }
 
 function isTaskOfPage(asked: Asked, { instructions, message = [], lastReply }: ToldConversation): boolean {
@@ -95,7 +95,7 @@ function scopeOf(agentId: string, { headers, asked }: Sent): Scope {
   };
 }
 
-/** What the request is recognised by if it comes again. Open WebUI numbers its replies. */
+/** Identifies the request if it is sent again. Open WebUI numbers its replies. */
 function identityOf({ headers, path, body }: Sent): { readonly key?: string; readonly bodyHash: string } {
   const bodyHash = sha256(`${path} ${canonicalJson(body)}`);
   const key = headers.get('idempotency-key');

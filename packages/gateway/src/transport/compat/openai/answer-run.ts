@@ -14,7 +14,7 @@ import { openStream, type StreamOptions } from '../../http/open-stream.ts';
 import { type OpenAiError, toOpenAiError } from './openai-error.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 
-/** How one kind of answer looks, whole and in pieces. */
+/** The format of one kind of answer, as a whole and as chunks. */
 export interface AnswerShape {
   whole(outcome: Outcome): object;
   readonly isStream: boolean;
@@ -24,7 +24,7 @@ export interface AnswerShape {
   fail(error: OpenAiError): Uint8Array<ArrayBuffer>;
 }
 
-/** Waits for a run and answers with what came of it. Whoever goes away stops waiting; the run goes on. */
+/** Waits for a run and responds with its result. If the client disconnects, the wait ends and the run continues. */
 export async function answerRun(
   accepted: AcceptedTurn,
   shape: AnswerShape,
@@ -76,7 +76,7 @@ function toChunk(error: ApiError): OpenAiError {
 const INTERRUPTED: OpenAiError = {
   error: {
     message:
-      'The stream ended before the answer did. The run goes on: send the request again with its Idempotency-Key.',
+      'The stream ended before the answer was complete. The run continues: send the request again with the same Idempotency-Key.',
     type: 'server_error',
     param: null,
     code: 'stream_interrupted',

@@ -1,7 +1,7 @@
 import type { ClientTool, ModelSettings } from '../../../domain/contexts/turn-settings.ts';
 import type { Item } from './items.ts';
 
-/** What a request of either kind asks for. */
+/** A parsed request of either kind. */
 export interface Asked {
   /** The agent's name or id. */
   readonly model: string;
@@ -9,9 +9,9 @@ export interface Asked {
   readonly clientTools: readonly ClientTool[];
   readonly modelSettings: ModelSettings;
   readonly isStream: boolean;
-  /** False: the messages are not to be stored. */
+  /** False if the messages must not be stored. */
   readonly isStored: boolean;
-  /** The end user, as the client names them: conversations of two users never meet. */
+  /** The end user, as the client names them. Conversations of two users are never merged. */
   readonly user?: string | undefined;
   /** The run that is continued. */
   readonly previousRunId?: string | undefined;

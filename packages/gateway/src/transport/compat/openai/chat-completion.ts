@@ -8,7 +8,7 @@ import { toSeconds } from './list-models.ts';
 import type { Outcome } from './outcome.ts';
 import { ReplyText } from './reply-text.ts';
 
-/** What identifies one answer, however it is sent. */
+/** The fields that identify one answer, as a whole or in chunks. */
 interface CompletionHead {
   readonly runId: string;
   readonly model: string;

@@ -64,7 +64,7 @@ export const chatRequestSchema: z.ZodType<ChatRequest> = z
     frequency_penalty: z.number().nullish(),
     response_format: anyFormatSchema,
   })
-  .meta({ id: 'ChatCompletionRequest', description: "OpenAI's, with an agent as its model." });
+  .meta({ id: 'ChatCompletionRequest', description: "OpenAI's request, with an agent as the model." });
 
 export function readChatRequest(body: ChatRequest): Asked {
   return readAsked(body, {
@@ -78,7 +78,7 @@ export function readChatRequest(body: ChatRequest): Asked {
 
 const REFUSED: readonly Rule[] = [
   ['n', (value) => isSet(value) && value !== 1, 'must be 1: one request is one run.'],
-  ['logprobs', isSet, 'is not supported: a run asks the model more than once.'],
+  ['logprobs', isSet, 'is not supported: a run calls the model more than once.'],
   ['top_logprobs', isSet, 'is not supported.'],
   ['logit_bias', isSet, 'is not supported.'],
   ['audio', isSet, 'is not supported: the gateway answers with text.'],
@@ -118,7 +118,7 @@ function settingsOf(body: ChatRequest): { readonly [K in keyof ModelSettings]?: 
   };
 }
 
-/** Chat completions have the schema one level deeper than responses. */
+/** In chat completions the schema is one level deeper than in responses. */
 function flatFormat(format: unknown): unknown {
   const { type, json_schema: own } = (format ?? {}) as { type?: unknown; json_schema?: object };
   return type === 'json_schema' ? { ...own, type } : format;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ContentPart } from './content.ts';
 
-/** What both kinds of request have in common. Fields that are not listed are ignored. */
+/** The fields that both kinds of request have in common. Other fields are ignored. */
 export interface CommonFields {
   readonly model: string;
   readonly stream?: boolean | null | undefined;
@@ -28,7 +28,7 @@ export const commonFields: Schemas<CommonFields> = {
   tool_choice: z.union([z.string(), z.looseObject({ type: z.string() })]).nullish(),
 };
 
-/** What a conversation may have. Far more than a model reads, and little enough to go through. */
+/** The largest number of items in a conversation: far more than a model reads, and few enough to process. */
 export const MOST_ITEMS = 10_000;
 
 export const contentSchema: z.ZodType<string | ContentPart[]> = z.union([
@@ -43,5 +43,5 @@ export const contentSchema: z.ZodType<string | ContentPart[]> = z.union([
   ),
 ]);
 
-/** As the document shows it: what of it is understood, read-asked.ts says. */
+/** The schema for the OpenAPI document. read-asked.ts checks the supported formats. */
 export const anyFormatSchema: z.ZodType = z.looseObject({ type: z.string() }).nullish();

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../../ports/store/json.ts';
 import type { Item } from './items.ts';
 
-/** Whose conversation it is: two of different scope never meet, even if the same was said. */
+/** Separates conversations: two with different scopes never match, even if their texts are equal. */
 export interface Scope {
   readonly agentId: string;
   readonly user?: string | undefined;
   readonly chatId?: string | undefined;
 }
 
-/** Of all that was said. Instructions are no part of it: pages put the time of day into them. */
+/** A hash of the conversation. Instructions are left out, because chat pages put the time of day into them. */
 export function conversationHash(items: readonly Item[], scope: Scope): string {
   return sha256(canonicalJson([scope, items.flatMap(toHashed)]));
 }

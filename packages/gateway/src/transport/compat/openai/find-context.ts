@@ -24,7 +24,7 @@ export interface Search {
   readonly scope: Scope;
 }
 
-/** The context in which a request goes on, or a new one with what the client says was said before. */
+/** The context that a request continues, or a new one with the history that the client sent. */
 export async function findContext(tx: Tx, search: Search): Promise<TurnRequest['context']> {
   const { asked, told, agent, caller, scope } = search;
   const [first] = told.answers;
@@ -42,7 +42,7 @@ export async function findContext(tx: Tx, search: Search): Promise<TurnRequest['
   return contextId === undefined ? { agent: agent.id, history: told.history } : { contextId };
 }
 
-/** A context has its agent: another one cannot speak in it. */
+/** A context belongs to one agent; another agent cannot answer in it. */
 async function inContext(
   tx: Tx,
   { agent, caller }: Search,
@@ -54,19 +54,20 @@ async function inContext(
   return { contextId: context.id };
 }
 
-/** Where the conversation went on since, it branches off: a new context with the texts up to there. */
+/** If the conversation has continued since that run, a new context branches off with the texts up to that run. */
 async function afterRun(tx: Tx, search: Search, runId: string): Promise<TurnRequest['context']> {
   const turn = await findTurn(tx.db, runId, search.caller);
   const context = await inContext(tx, search, turn.contextId);
-  // Of two requests that go on from here at once, the second branches off.
+  // If two requests continue from the same run at once, the second one branches off.
   await lockRows(tx, { threads: [turn.contextId] });
   if (await isLast(tx.db, turn)) return context;
   const before = await historyOf(tx.db, turn);
-  if (before.length === 0) throw invalid('previous_response_id', 'is of a run that has not ended, or was not stored.');
+  if (before.length === 0)
+    throw invalid('previous_response_id', 'belongs to a run that has not ended, or was not stored.');
   return { agent: search.agent.id, history: [...before, ...search.told.history] };
 }
 
-/** The one context whose calls are answered. Only calls of the caller's own tools are answered here. */
+/** The one context whose calls are answered. Only calls of the caller's own tools can be answered here. */
 async function contextOfCalls(
   db: Kysely<Tables>,
   answers: readonly Extract<Item, { kind: 'answer' }>[],
@@ -76,9 +77,9 @@ async function contextOfCalls(
   for (const { callId, path } of answers) {
     const contextId = await contextOfCall(db, callId);
     const isTheirs = contextId !== undefined && (await mayUse(db, contextId, caller));
-    if (!isTheirs) throw invalid(path, `"${callId.slice(0, 100)}" is no call of your tools that waits for an answer.`);
+    if (!isTheirs) throw invalid(path, `"${callId.slice(0, 100)}" is not a waiting call of your tools.`);
     found.add(contextId);
-    if (found.size > 1) throw invalid(path, 'is a call of another conversation.');
+    if (found.size > 1) throw invalid(path, 'belongs to another conversation.');
   }
   return [...found][0] ?? '';
 }

@@ -12,7 +12,7 @@ import { toSeconds } from './list-models.ts';
 import { outcomeOf } from './outcome.ts';
 import { endedResponse, startedResponse } from './response-object.ts';
 
-/** A response by its run, whether it has ended or not. Throws 404 also for one that the caller must not know of. */
+/** Finds a response by its run, whether it has ended or not. Throws 404 also for one that the caller must not see. */
 export async function findResponse(db: Kysely<Tables>, runId: string, caller: TurnCaller): Promise<object> {
   const turn = await findTurn(db, runId, caller);
   const { name } = await findAgent(db, turn.agentId);
@@ -35,7 +35,7 @@ export interface FoundTurn extends StartedTurn {
   readonly createdAt: number;
 }
 
-/** A turn that a response stands for. It may not have begun yet. */
+/** The turn of a response. It may not have begun yet. */
 export async function findTurn(db: Kysely<Tables>, runId: string, caller: TurnCaller): Promise<FoundTurn> {
   const found = isId(runId) ? ((await begunTurn(db, runId)) ?? (await notedTurn(db, runId))) : undefined;
   if (found === undefined) throw notFound('response', runId.slice(0, 100));

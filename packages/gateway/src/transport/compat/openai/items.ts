@@ -1,27 +1,27 @@
 import type { UserContent } from '../../../domain/contexts/turn-settings.ts';
 import type { SaidMessage } from '../../../runtime/chat/turn-request.ts';
 
-/** One thing that a client says was said or done, in the order in which it says so. Chat messages and response items become these. */
+/** One entry of the conversation that a client sends, in its order. Chat messages and response items are converted to these. */
 export type Item =
   | { readonly kind: 'instructions'; readonly text: string }
   | { readonly kind: 'user'; readonly content: UserContent }
   | { readonly kind: 'assistant'; readonly text: string }
-  /** A call that the assistant is said to have made. It is only used to find the conversation. */
+  /** A call of the assistant, according to the client. It is only used to find the conversation. */
   | { readonly kind: 'call'; readonly callId: string }
   | { readonly kind: 'answer'; readonly callId: string; readonly output: string; readonly path: string };
 
-/** A conversation as its client tells it, taken apart. */
+/** A conversation as its client sends it, split into its parts. */
 export interface ToldConversation {
   readonly instructions: string;
-  /** All but the last reply and what followed it. A request that had exactly these was answered with `lastReply`. */
+  /** Everything before the last reply. A request with exactly these items was answered with `lastReply`. */
   readonly beforeReply: readonly Item[];
-  /** What the assistant is said to have answered last. Undefined where it has not answered yet. */
+  /** The last reply of the assistant, according to the client. Undefined if there is no reply yet. */
   readonly lastReply: string | undefined;
-  /** What came before the new message, as texts. */
+  /** The messages before the new one, as texts. */
   readonly history: readonly SaidMessage[];
   /** Answers that follow the last reply, by call id. */
   readonly answers: readonly Extract<Item, { kind: 'answer' }>[];
-  /** The new message. Undefined where there is none. */
+  /** The new message, if there is one. */
   readonly message: UserContent | undefined;
   readonly items: readonly Item[];
 }
@@ -51,13 +51,13 @@ function textsOf(items: readonly Item[], kind: 'instructions' | 'assistant'): re
   return items.flatMap((item) => (item.kind === kind && item.text !== '' ? [item.text] : []));
 }
 
-/** Only texts are believed: a result of a tool is what the gateway has stored, or nothing. */
+/** Only texts are taken from the client. Results of tools come from the gateway's own store. */
 function toSaid(item: Item): readonly SaidMessage[] {
   if (item.kind === 'user') return [{ role: 'user', text: textOf(item.content) }];
   return item.kind === 'assistant' && item.text !== '' ? [{ role: 'assistant', text: item.text }] : [];
 }
 
-/** The history holds texts alone, so the model is told where something else was. */
+/** The history contains only texts, so a note replaces each image. */
 function textOf(content: UserContent): string {
   return content.map((part) => (part.type === 'text' ? part.text : '[an image was here]')).join('\n');
 }

@@ -6,7 +6,7 @@ import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 
 export const modelSchema: z.ZodType = z
   .strictObject({
-    id: z.string().meta({ description: "The agent's name, or its id where several have the name." }),
+    id: z.string().meta({ description: "The agent's name, or its id if several agents have the same name." }),
     object: z.literal('model'),
     created: z.int(),
     owned_by: z.string(),

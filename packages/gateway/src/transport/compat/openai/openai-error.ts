@@ -26,18 +26,18 @@ export const openAiErrorSchema: z.ZodType<OpenAiError> = z
   })
   .meta({ id: 'OpenAiError' });
 
-/** An answer of the gateway with an error, as clients of OpenAI read one. */
+/** Converts an error response of the gateway to OpenAI's format. */
 export async function inOpenAiShape(response: Response): Promise<Response> {
   const { error } = (await response.json()) as ErrorBody;
   const status = response.status === 422 ? 400 : response.status;
   const headers = new Headers(response.headers);
   headers.delete('content-length');
-  // The client would send it again by itself, twice, and be refused again.
+  // Otherwise the client would repeat the request twice, and be refused each time.
   if (!PASSING.has(status)) headers.set('x-should-retry', 'false');
   return Response.json(toOpenAiError(error, status), { status, headers });
 }
 
-/** What may be over when the client asks again. */
+/** Statuses that may pass by the time the client tries again. */
 const PASSING: ReadonlySet<number> = new Set([429, 500, 503]);
 
 export function toOpenAiError({ code, message, details }: ErrorBody['error'], status: number): OpenAiError {

@@ -6,14 +6,14 @@ import { type PendingCall, toPendingCall } from '../../../domain/pending/pending
 import { fromJson } from '../../../ports/store/json.ts';
 import type { Tables } from '../../../ports/store/tables.ts';
 
-/** What came of a run, in the terms of both kinds of answer. */
+/** The outcome of a run, for both kinds of response. */
 export interface Outcome {
   readonly answer: RunAnswer;
   readonly text: string;
-  /** Calls of the caller's own tools: it runs them, and answers them in its next request. */
+  /** Calls of the caller's own tools. The caller runs them and answers them in its next request. */
   readonly calls: readonly PendingCall[];
   readonly finish: 'stop' | 'length' | 'content_filter' | 'tool_calls';
-  /** Fields of the gateway's own, which clients pass by. */
+  /** Fields that only the gateway has. Clients ignore them. */
   readonly extra: object;
 }
 
@@ -38,7 +38,7 @@ const FINISH: Readonly<Record<string, Outcome['finish']>> = {
   content_filter: 'content_filter',
 };
 
-/** A run that got some of the answers, and not all, waits for calls of the run before it. */
+/** A run that received only some of the answers still waits for calls of the run before it. */
 async function waitingCalls(db: Kysely<Tables>, answer: RunAnswer): Promise<readonly PendingCall[]> {
   if (answer.pending.length > 0 || answer.stop.reason !== 'suspended') return answer.pending;
   const rows = await db
@@ -62,10 +62,10 @@ async function callsOfCaller(
   return pending.filter(({ toolName }) => names.has(toolName));
 }
 
-/** A chat page shows nothing but text: without it, the person would wait for an answer that waits for them. */
+/** A chat page shows only text. Without this text, the person would wait for an agent that waits for them. */
 function waitingText(calls: readonly PendingCall[]): string {
   const names = calls.map(({ toolName, kind }) => (kind === 'approval' ? `approval of ${toolName}` : toolName));
-  return `This waits for an answer to: ${names.join(', ')}. The agent goes on when it is given.`;
+  return `This waits for an answer to: ${names.join(', ')}. The agent continues when it is answered.`;
 }
 
 function extraOf({ runId, contextId, stop }: RunAnswer, others: readonly PendingCall[]): object {

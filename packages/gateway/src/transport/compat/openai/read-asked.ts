@@ -6,7 +6,7 @@ import type { Asked } from './asked.ts';
 import type { CommonFields } from './common-fields.ts';
 import type { Item } from './items.ts';
 
-/** What a kind of request has in fields of its own. */
+/** The fields that only one kind of request has. */
 interface OwnFields {
   readonly refused: readonly Rule[];
   readonly items: readonly Item[];
@@ -15,7 +15,7 @@ interface OwnFields {
   readonly format: { readonly value: unknown; readonly path: string };
 }
 
-/** A tool of the caller, as responses have it. Chat completions have its fields one level deeper. */
+/** A tool of the caller in the format of responses. In chat completions its fields are one level deeper. */
 export interface FunctionTool {
   readonly type: string;
   readonly name?: string | undefined;
@@ -23,7 +23,7 @@ export interface FunctionTool {
   readonly parameters?: JsonSchemaObject | null | undefined;
 }
 
-/** What a request of either kind asks for. Throws 422 for what the gateway would not do. */
+/** Parses a request of either kind. Throws 422 if it asks for something that the gateway does not do. */
 export function readAsked(body: CommonFields, { refused, items, tools, modelSettings, format }: OwnFields): Asked {
   refuse(body, refused);
   const settings = { temperature: body.temperature, topP: body.top_p, ...modelSettings };
@@ -48,26 +48,26 @@ function toClientTool({ type, name, description, parameters }: FunctionTool, ind
   };
 }
 
-/** The caller's tools as this run offers them. */
+/** The caller's tools that this run offers to the model. */
 function offeredTools(tools: readonly ClientTool[], use: CommonFields): readonly ClientTool[] {
   const { tool_choice: choice, parallel_tool_calls: isParallel, store } = use;
   if (choice === 'none' || tools.length === 0) return [];
   if (choice !== undefined && choice !== null && choice !== 'auto')
-    throw invalid('tool_choice', 'must be "auto" or "none": the agent decides, and has tools of its own.');
+    throw invalid('tool_choice', 'must be "auto" or "none": the agent decides, and it also has its own tools.');
   if (isParallel === false)
     throw invalid('parallel_tool_calls', 'must not be false: the model may call several tools in one reply.');
   if (store === false)
-    throw invalid('store', 'must not be false beside tools: their calls are stored until you answer them.');
+    throw invalid('store', 'must not be false if tools are set: their calls are stored until you answer them.');
   return tools;
 }
 
-/** Refuses what asks for something that the gateway would not do. */
+/** Refuses fields that ask for something that the gateway does not do. */
 function refuse(body: object, rules: readonly Rule[]): void {
   const fields = body as Readonly<Record<string, unknown>>;
   for (const [name, isWanted, message] of rules) if (isWanted(fields[name])) throw invalid(name, message);
 }
 
-/** A field that asks for something, and why it cannot be had. */
+/** A field that is not supported, and why. */
 export type Rule = readonly [name: string, isWanted: (value: unknown) => boolean, message: string];
 
 export const isSet = (value: unknown): boolean =>
@@ -88,7 +88,7 @@ const formatSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** The format of the answer goes to the model. The gateway does not check it. */
+/** The format of the answer is passed on to the model. The gateway does not check it. */
 function readFormat(format: unknown, path: string): Pick<ModelSettings, 'responseFormat'> {
   if (format === undefined || format === null) return {};
   const { data, success } = formatSchema.safeParse(format);

@@ -1,15 +1,15 @@
 import type { StreamEvent } from '../../../ports/bus/bus.ts';
 
 /**
- * The text of a reply as a stream sends it: what the model writes, as it writes it, and last what the run answered, if that is another
- * text. What was sent cannot be taken back. Where the model is asked for a step again, only what differs is sent: the same words
- * again are not, and other words follow after a blank line.
+ * The text of a reply as a stream sends it: the model's text as it arrives, and at the end the run's answer if that is a
+ * different text. Sent text cannot be taken back. If the model is called again for a step, only the difference is sent: the same
+ * words are not repeated, and other words follow after a blank line.
  */
 export class ReplyText {
-  /** Of the step that is being written: what the client has of it. */
+  /** The text of the current step that the client has received. */
   #sent = '';
   #step: unknown;
-  /** What was written since the step was begun again. Undefined where all of it was sent. */
+  /** The text written since the step was restarted. Undefined if all of it was sent. */
   #again: string | undefined;
   #isEmpty = true;
 
@@ -20,7 +20,7 @@ export class ReplyText {
     return type === 'text.delta' ? this.#write(delta) : '';
   }
 
-  /** Returns what is missing of the answer. */
+  /** Returns the rest of the answer. */
   finish(response: string): string {
     const sent = this.#sent;
     return sent !== '' && response.startsWith(sent)

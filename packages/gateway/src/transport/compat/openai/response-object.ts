@@ -18,7 +18,7 @@ export const responseSchema: z.ZodType = z
   })
   .meta({ id: 'Response' });
 
-/** What identifies one response, however it is sent. */
+/** The fields that identify one response, as a whole or as events. */
 export interface ResponseHead {
   readonly runId: string;
   readonly contextId: string;
@@ -53,7 +53,7 @@ export function startedResponse({ runId, contextId, model, created, previousRunI
   };
 }
 
-/** `text`: what the client reads as the message, if that is more than the run answered. */
+/** `text`: the message that the client reads, if it contains more than the run's answer. */
 export function endedResponse(head: ResponseHead, outcome: Outcome, text: string = outcome.text): object {
   const { finish, calls, answer, extra } = outcome;
   const reason = finish === 'length' ? 'max_output_tokens' : finish === 'content_filter' ? finish : undefined;
@@ -74,7 +74,7 @@ export function endedResponse(head: ResponseHead, outcome: Outcome, text: string
   };
 }
 
-/** Something that a response has put out. */
+/** An output item of a response. */
 interface OutputItem {
   readonly id: string;
   readonly type: string;

@@ -50,12 +50,15 @@ export const responsesRequestSchema: z.ZodType<ResponsesRequest> = z
     max_output_tokens: z.int().positive().nullish(),
     text: z.looseObject({ format: anyFormatSchema }).nullish(),
   })
-  .meta({ id: 'ResponsesRequest', description: "OpenAI's, with an agent as its model." });
+  .meta({ id: 'ResponsesRequest', description: "OpenAI's request, with an agent as the model." });
 
 export function readResponsesRequest(body: ResponsesRequest): Asked {
   const { previous_response_id: previous, conversation } = body;
   if (previous != null && conversation != null)
-    throw invalid('conversation', 'must be absent beside previous_response_id: both say where to go on.');
+    throw invalid(
+      'conversation',
+      'must be absent if previous_response_id is set: both say which conversation continues.',
+    );
   const common = readAsked(body, {
     refused: REFUSED,
     items: itemsOf(body),
@@ -71,7 +74,7 @@ export function readResponsesRequest(body: ResponsesRequest): Asked {
 }
 
 const REFUSED: readonly Rule[] = [
-  ['background', isSet, 'is not supported: a run goes on without its client anyway.'],
+  ['background', isSet, 'is not supported: a run always continues if its client disconnects.'],
   ['prompt', isSet, 'is not supported: the agent has its instructions.'],
   ['top_logprobs', isSet, 'is not supported.'],
 ];

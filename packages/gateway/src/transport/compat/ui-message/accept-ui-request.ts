@@ -31,11 +31,11 @@ export interface UiCall {
   readonly body: UiRequestBody;
 }
 
-/** What the client is to be shown. */
+/** What the client will be shown. */
 export type AcceptedUiRequest =
   /** The turn of this run, from its beginning. */
   | { readonly kind: 'turn'; readonly contextId: string; readonly runId: string }
-  /** How the turn goes on that asked these calls. */
+  /** The continuation of the turn that asked these calls. */
   | {
       readonly kind: 'continuation';
       readonly contextId: string;
@@ -53,7 +53,7 @@ export async function acceptUiRequest(call: UiCall): Promise<AcceptedUiRequest> 
   const contextId = await findChat(call.tx, { ...call, chatId: call.body.id });
   if (contextId !== undefined) return await acceptInChat({ ...call, contextId }, request);
   if (request.kind === 'answers') throw notFound('context', call.body.id);
-  // A message that is to be answered again never arrived, or its context is gone.
+  // The message that should be answered again never arrived, or its context was deleted.
   return await say(call, request, { agent: call.agent, newId: call.body.id });
 }
 
@@ -72,12 +72,12 @@ type Submitted = Extract<UiRequest, { kind: 'message' }>;
 
 async function submit(chat: KnownChat, message: Submitted): Promise<AcceptedUiRequest> {
   const { id, isEdit } = message;
-  // A page also names a message that it sends again as it was.
+  // A page also sends `messageId` if it sends the same message again.
   const replacesOther = isEdit && ((await hasVersion(chat, keyOf(chat.body, id))) || (await isOfHistory(chat, id)));
   return await say(chat, message, { contextId: chat.contextId }, replacesOther ? { instructions: EDITED } : {});
 }
 
-/** A message is known by its id and what it says. Sent again, it returns the first run. */
+/** A message is identified by its id and content. Sending it again returns the first run. */
 async function say(
   { services, tx, registry, caller, body }: UiCall,
   { id, content }: Pick<Submitted, 'id' | 'content'>,
@@ -96,11 +96,11 @@ async function say(
 }
 
 const EDITED =
-  'The last message replaces an earlier message of this conversation, which the person has edited. What was done since then has been done: do not repeat it unless the edited message asks for something else.';
+  'The last message replaces an earlier message of this conversation, which the person has edited. Everything that was done since then remains done: do not repeat it unless the edited message asks for something else.';
 
 /**
- * Has the last message answered once more. What was done for the first answer has happened, so the conversation keeps it: the model is
- * asked for another answer under an instruction that is not stored.
+ * Answers the last message once more. The effects of the first answer have happened, so the conversation keeps them: the model is
+ * asked for another answer with an instruction that is not stored.
  */
 async function regenerate(
   chat: KnownChat,
@@ -112,7 +112,7 @@ async function regenerate(
   if (!isKnown) return await say(chat, { id, content }, { contextId });
   const latest = await runsOfLatestTurn(tx.db, contextId);
   const [first = '', last = first] = [latest[0], latest.at(-1)];
-  // It is being answered.
+  // The message is still being answered.
   if ((await findAnswer(tx.db, last)) === undefined) return { kind: 'turn', contextId, runId: first };
   // A run that never began has no settings to carry over.
   const effects = { ...(await effectsOfMessage(tx, contextId, content)), ...(await effectsOfRun(tx, first)) };
@@ -121,22 +121,22 @@ async function regenerate(
     context: { contextId },
     input: { prompt: AGAIN },
     settings: { ...settingsOf(body), ...effects },
-    // Two at the same moment are one.
+    // Two requests at the same moment become one turn.
     identity: { key: `use-chat:${body.id}:regenerate:${first}`, bodyHash: 'regenerate' },
   });
   return { kind: 'turn', contextId, runId };
 }
 
 const AGAIN =
-  'The person asks for another answer to their last message. Answer it anew. What your tools have done since then has been done: do not do it a second time.';
+  'The person asks for another answer to their last message. Write a new answer. Everything that your tools have done since then remains done: do not do it a second time.';
 
-/** Whether this message came before, as it is. */
+/** True if the same message was sent before. */
 async function isKnownMessage({ tx, caller }: UiCall, key: string): Promise<boolean> {
   const requests = tx.db.selectFrom('turn_requests').select('run_id').where('caller', '=', callerId(caller));
   return (await requests.where('idempotency_key', '=', key).executeTakeFirst()) !== undefined;
 }
 
-/** Whether the page has the message from `chatHistory`. */
+/** True if the page got the message from `chatHistory`. */
 async function isOfHistory({ tx, contextId }: KnownChat, messageId: string): Promise<boolean> {
   const runId = runOfMessage(messageId);
   if (runId === messageId || !isId(runId)) return false;
@@ -144,7 +144,10 @@ async function isOfHistory({ tx, contextId }: KnownChat, messageId: string): Pro
   return (await run.executeTakeFirst()) !== undefined;
 }
 
-/** Whether a message came before in any version: its keys begin so. Not by LIKE, to which an underscore of a chat's id is any letter. */
+/**
+ * True if any version of the message was sent before: their keys have a common prefix. LIKE is not used, because an underscore in
+ * a chat's id would match any character.
+ */
 async function hasVersion({ tx, caller }: UiCall, begin: string): Promise<boolean> {
   const requests = tx.db.selectFrom('turn_requests').select('run_id').where('caller', '=', callerId(caller));
   const known = requests.where(sql<string>`substr(idempotency_key, 1, ${sql.lit(begin.length)})`, '=', begin);
@@ -152,8 +155,8 @@ async function hasVersion({ tx, caller }: UiCall, begin: string): Promise<boolea
 }
 
 /**
- * Gives the answers that calls of this chat wait for. The first answer to a call counts, wherever it comes from: whoever comes second is
- * shown what happened. A claim about a call that waits for nothing changes nothing.
+ * Answers the calls of this chat that wait. The first answer to a call counts, from any client; a later client is shown what
+ * happened. Claims about calls that do not wait are ignored.
  */
 async function takeAnswers(
   chat: KnownChat,
@@ -179,14 +182,17 @@ async function takeAnswers(
   return { kind: 'continuation', contextId, messageId, calls };
 }
 
-/** Locked in one order, so that two pages that answer at the same moment do so one after the other. */
+/** Locks the calls in a fixed order, so that two pages that answer at the same moment do so one after the other. */
 async function lockAsked(tx: Tx, contextId: string, callIds: readonly string[]): Promise<readonly PendingCall[]> {
   const asked = [...(await askedCalls(tx.db, contextId, callIds)).keys()].sort();
   for (const callId of asked) await lockPending(tx, callId);
   return [...(await askedCalls(tx.db, contextId, asked)).values()];
 }
 
-/** A decision for a call that waits for one, a result for one that waits for that. A result is never a decision. */
+/**
+ * A decision answers a call that waits for approval; a result answers a call that waits for its result. A result never counts as
+ * a decision.
+ */
 function answerTo({ kind, job }: PendingCall, claim: UiClaim | undefined): Answer | undefined {
   if (claim === undefined || claim.kind === 'none' || job !== undefined) return undefined;
   if (kind === 'approval') {
@@ -201,7 +207,7 @@ function nothingWaits(): ApiError {
   return new ApiError(
     409,
     'no_waiting_call',
-    'The last message answers no call of this chat that waits. Send a message, or load the chat again.',
+    'The last message does not answer a waiting call of this chat. Send a message, or reload the chat.',
   );
 }
 
@@ -210,7 +216,7 @@ function settingsOf(body: UiRequestBody): Pick<TurnSettings, 'clientTools'> {
   return clientTools.length === 0 ? {} : { clientTools };
 }
 
-/** The key of a message. Without its content, what the keys of all its versions begin with. */
+/** The key of a message. Without its content: the common prefix of the keys of all its versions. */
 function keyOf({ id }: UiRequestBody, messageId: string, content?: unknown): string {
   return `use-chat:${id}:${hash(messageId)}:${content === undefined ? '' : hash(content)}`;
 }

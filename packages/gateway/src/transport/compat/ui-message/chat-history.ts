@@ -21,17 +21,17 @@ export const historySchema: z.ZodType = z.array(
       role: z.enum(['user', 'assistant']),
       parts: z.array(z.looseObject({ type: z.string() })),
     })
-    .meta({ id: 'UIMessage', description: 'A message as the AI SDK has it.' }),
+    .meta({ id: 'UIMessage', description: 'A message in the format of the AI SDK.' }),
 );
 
 interface HistoryOptions {
-  /** How many turns. */
+  /** The number of turns. */
   readonly limit: number;
-  /** A message of the history: what came before its turn. */
+  /** The id of a message of the history: only turns before its own turn are returned. */
   readonly before?: string | undefined;
 }
 
-/** The newest turns of a chat, oldest first. Of a turn that goes on, what was said to the agent: its answer is streamed. */
+/** The newest turns of a chat, oldest first. A turn that is still running has only its user message: its answer is streamed. */
 export async function chatHistory(
   db: Kysely<Tables>,
   chatId: string,
@@ -41,7 +41,7 @@ export async function chatHistory(
   return (await Promise.all(turns.map((turn) => messagesOf(db, chatId, turn)))).flat();
 }
 
-/** The run that a message of the history belongs to. A message that the page named itself has none. */
+/** The run that a message of the history belongs to. A message whose id the page chose has none. */
 export function runOfMessage(messageId: string): string {
   return messageId.replace(/:\d+$/, '');
 }
@@ -53,7 +53,7 @@ async function messagesOf(db: Kysely<Tables>, chatId: string, turn: StoredTurn):
   const before = told.map((message, index) => ({ id: `${id}:${index}`, ...message }));
   if (isOpen) return before;
   const parts = toParts(storedChunks(entries, await askedCalls(db, chatId, callIdsOf(entries))));
-  // The id that the stream of this turn has.
+  // The same id that the stream of this turn uses.
   return parts.length === 0 ? before : [...before, { id, role: 'assistant', parts }];
 }
 

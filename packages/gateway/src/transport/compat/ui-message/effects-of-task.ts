@@ -7,7 +7,7 @@ type Effects = Pick<TurnSettings, 'isWithoutEffects'>;
 
 const NONE: Effects = { isWithoutEffects: true };
 
-/** A task of the page has no effects. It is one only in a chat where nothing else has been answered. */
+/** A task of the page has no effects. A message can only be such a task if nothing else was answered in the chat. */
 export async function effectsOfMessage(
   { db }: Tx,
   contextId: string | undefined,
@@ -24,7 +24,7 @@ export async function effectsOfMessage(
   return answered.every(isWithoutEffects) ? NONE : {};
 }
 
-/** A message that is answered again has no more effects than in this run, which answered it before. */
+/** A message that is answered again has no more effects than it had in this earlier run. */
 export async function effectsOfRun({ db }: Tx, runId: string): Promise<Effects> {
   const run = await db.selectFrom('runs').select('settings').where('id', '=', runId).executeTakeFirst();
   return run !== undefined && isWithoutEffects(run) ? NONE : {};

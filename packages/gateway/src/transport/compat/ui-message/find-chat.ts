@@ -8,11 +8,14 @@ export interface NamedChat {
   readonly caller: TurnCaller;
   /** An agent's id or name. */
   readonly agent: string;
-  /** As the page names it. */
+  /** The chat's id as the page knows it. */
   readonly chatId: string;
 }
 
-/** The stored id of a chat. Undefined for one that the caller does not have, or may no longer use. Throws 404 if it is with another agent. */
+/**
+ * The stored id of a chat. Undefined if the caller has no such chat, or may no longer use it. Throws 404 if it belongs to another
+ * agent.
+ */
 export async function findChat({ db }: Pick<Tx, 'db'>, chat: NamedChat): Promise<string | undefined> {
   const { caller, agent, chatId } = chat;
   const context = await getContext(db, chatId, caller).catch(ifNotFound);

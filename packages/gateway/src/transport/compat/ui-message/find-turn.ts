@@ -10,7 +10,7 @@ import { fromJson } from '../../../ports/store/json.ts';
 import type { AcceptedUiRequest } from './accept-ui-request.ts';
 import type { ShownTurn } from './ui-stream.ts';
 
-/** What the client of a request is to be shown. */
+/** The turn that the client of a request will be shown. */
 export async function toTurn(services: Services, accepted: AcceptedUiRequest, signal: AbortSignal): Promise<ShownTurn> {
   const { contextId } = accepted;
   const { db } = services.store;
@@ -26,7 +26,7 @@ export async function toTurn(services: Services, accepted: AcceptedUiRequest, si
   return { contextId, messageId, known, runIds: askedIn === -1 ? runs : runs.slice(askedIn + 1) };
 }
 
-/** An answer that was given elsewhere has no run before a worker takes it. */
+/** An answer that was given elsewhere has no run until a worker takes it. */
 async function takerOf(
   { store, limits }: Services,
   { contextId, calls }: Extract<AcceptedUiRequest, { kind: 'continuation' }>,
@@ -40,14 +40,14 @@ async function takerOf(
     if (runId !== undefined) return runId;
     await new Promise((resolve) => setTimeout(resolve, Math.min(limits.sweepMs, 200)));
   }
-  throw new ApiError(503, 'not_continued', 'The call is answered, and the agent has not continued yet. Try again.', {
+  throw new ApiError(503, 'not_continued', 'The call is answered, but the agent has not continued yet. Try again.', {
     retryAfter: 2,
   });
 }
 
 const TAKE_MS = 30_000;
 
-/** Runs that were started for an answer in JSON. */
+/** True if one of the runs was started for a JSON response. */
 export async function hasUnwatched({ store: { db } }: Services, runIds: readonly string[]): Promise<boolean> {
   const runs = await db.selectFrom('runs').select('settings').where('id', 'in', runIds).execute();
   const queued = await db
@@ -63,7 +63,7 @@ export async function hasUnwatched({ store: { db } }: Services, runIds: readonly
   return settings.some((one) => one.isUnwatched === true);
 }
 
-/** A turn that ended so long ago that its events are deleted, and that waits for nobody. */
+/** True if the turn ended so long ago that its events are deleted, and it does not wait for an answer. */
 export async function isForgotten(services: Services, runIds: readonly string[]): Promise<boolean> {
   if (!(await isSwept(services, runIds))) return false;
   const last = await findAnswer(services.store.db, runIds.at(-1) ?? '');
@@ -71,8 +71,8 @@ export async function isForgotten(services: Services, runIds: readonly string[])
 }
 
 /**
- * Whether events of these runs are deleted, so that only what is stored can be shown. Asked in this order: a run that had ended has its
- * events, unless they are deleted; one that ends in between may not have had any before.
+ * True if events of these runs are deleted, so that only the stored turn can be shown. The order of the queries matters: a run
+ * that had already ended has events unless they were deleted, but one that ends in between may not have had any before.
  */
 export async function isSwept({ store: { db } }: Services, runIds: readonly string[]): Promise<boolean> {
   const ended = new Set<string>();

@@ -4,12 +4,12 @@ import type { StreamEvent } from '../../../ports/bus/bus.ts';
 import { canonicalJson } from '../../../ports/store/json.ts';
 import type { UiChunk } from './ui-chunk.ts';
 
-/** A call that the client has a part of. */
+/** A call for which the client has a part. */
 interface KnownCall {
   readonly toolName: string;
   /** The input as it was last sent. */
   readonly inputJson?: string;
-  /** In which step it was written. */
+  /** The step in which it was written. */
   readonly step?: number | undefined;
 }
 
@@ -23,21 +23,21 @@ interface CallPayload {
 type Payload = CallPayload & { readonly step: number; readonly delta: string; readonly value: unknown };
 
 /**
- * Turns the events of a turn's runs into chunks of a UI message. It never sends what its client cannot place: no delta without its
- * start, no output without its input. What was written of a step that is asked for again is taken back.
+ * Turns the events of a turn's runs into chunks of a UI message. It never sends a chunk that the client cannot place: no delta
+ * without its start, no output without its input. The text of a step is taken back if the model is called for it again.
  */
 export class RunChunks {
   readonly #calls = new Map<string, KnownCall>();
   /** Calls that have begun and have not ended. */
   readonly #open = new Set<string>();
-  /** Calls that were shown as waiting, and whose answers were not shown. */
+  /** Calls that were shown as waiting and whose answers have not been shown. */
   readonly #asked = new Set<string>();
   readonly #approvals = new Set<string>();
   #step: number | undefined;
   #writing: { readonly kind: 'text' | 'reasoning'; readonly id: string } | undefined;
   #parts = 0;
 
-  /** `known`: calls that the client has from an earlier stream, and that waited then. */
+  /** `known`: calls that the client knows from an earlier stream, where they waited. */
   constructor(known: Iterable<PendingCall> = []) {
     for (const { callId, toolName, input } of known) {
       this.#calls.set(callId, { toolName, inputJson: canonicalJson(input) });
@@ -45,7 +45,7 @@ export class RunChunks {
     }
   }
 
-  /** Calls whose end was not told. */
+  /** Calls whose end was not sent. */
   get openCalls(): readonly string[] {
     return [...this.#open];
   }
@@ -54,7 +54,7 @@ export class RunChunks {
     return [...this.#asked];
   }
 
-  /** `call` is that of an event `tool-call.pending`. */
+  /** `call` belongs to an event `tool-call.pending`. */
   of({ type, payload }: Pick<StreamEvent, 'type' | 'payload'>, call?: PendingCall): readonly UiChunk[] {
     const told = payload as Payload;
     switch (type) {
@@ -82,14 +82,14 @@ export class RunChunks {
       case 'tool-call.skipped':
         return [...this.#input(told), ...this.#end(told.callId, told.outcome)];
       case 'step.end':
-        // A run that is continued ends the step before once more.
+        // A run that is continued repeats the end of the step before.
         return told.step === this.#step ? this.close() : [];
       default:
         return [];
     }
   }
 
-  /** How calls that were shown as waiting were answered, by whomever. What comes of an approval is told by events. */
+  /** The answers to calls that were shown as waiting, from any source. After an approval, events report the rest. */
   answers(calls: Iterable<PendingCall>): readonly UiChunk[] {
     return [...calls].flatMap((call): readonly UiChunk[] => {
       const { callId, status } = call;
@@ -116,13 +116,13 @@ export class RunChunks {
     return [...text, { type: 'finish-step' }];
   }
 
-  /** A text in a step of its own: a page takes a last step of nothing but finished calls for one to be sent again. */
+  /** A text in a separate step: if the last step contains only finished calls, the page sends the message again. */
   textStep(text: string): readonly UiChunk[] {
     if (text === '') return [];
     return [{ type: 'start-step' }, ...this.#write('text', text), ...this.#endText(), { type: 'finish-step' }];
   }
 
-  /** The end of a call that no event told. */
+  /** The end of a call for which there was no event. */
   end(callId: string, outcome: Outcome): readonly UiChunk[] {
     return this.#open.has(callId) ? this.#end(callId, outcome) : [];
   }
@@ -163,14 +163,14 @@ export class RunChunks {
     return [...this.#endText(), { type: 'tool-input-start', toolCallId: callId, toolName }];
   }
 
-  /** Its input is the text that the model wrote. */
+  /** The input is the text that the model wrote. */
   #startCall({ callId, toolName, input }: CallPayload): readonly UiChunk[] {
     this.#open.add(callId);
     if (this.#calls.get(callId)?.inputJson !== undefined) return [];
     return this.#input({ callId, toolName, input: typeof input === 'string' ? parsed(input) : input });
   }
 
-  /** The input, unless the client has it. The gateway runs the call, so the page is told to leave it alone. */
+  /** The input, unless the client has it. The gateway runs the call, so it is marked as executed by the provider. */
   #input({ callId, toolName, input }: Pick<CallPayload, 'callId' | 'toolName' | 'input'>): readonly UiChunk[] {
     const known = this.#calls.get(callId);
     const inputJson = canonicalJson(input);
@@ -195,7 +195,7 @@ export class RunChunks {
       this.#approvals.add(callId);
       return [...shown, { type: 'tool-approval-request', approvalId: callId, toolCallId: callId }];
     }
-    // A page runs a call as soon as it is not marked: not one that was answered before, and not one that a worker takes.
+    // A page runs every call that is not marked, so calls that were answered before or that a worker takes stay marked.
     if (call?.status !== 'pending' || call.job !== undefined) return shown;
     return [{ type: 'tool-input-available', toolCallId: callId, toolName, input, providerExecuted: false }];
   }

@@ -7,7 +7,7 @@ import type { UiChunk } from './ui-chunk.ts';
 type ReplyEntry = Extract<Entry, { kind: 'reply' }>;
 type Settlement = Extract<Entry, { kind: 'settled' }>['settlement'];
 
-/** The chunks of a turn from what is stored of it: the same parts that its events would have made. `asked`: its calls that wait or waited. */
+/** The chunks of a stored turn, with the same parts as its events would produce. `asked`: its calls that wait or waited. */
 export function storedChunks(entries: readonly Entry[], asked: ReadonlyMap<string, PendingCall>): readonly UiChunk[] {
   const ends = new Map(
     entries.flatMap((one) => (one.kind === 'settled' ? [[one.settlement.callId, one.settlement] as const] : [])),
@@ -61,7 +61,7 @@ function callChunks(translator: RunChunks, { callId, toolName, written, end, ask
         ];
   if (end !== undefined) return [...waited, ...told('tool-call.complete', end.input, end.outcome)];
   if (asked !== undefined) return waited;
-  // Its run was cut off: it failed, or was cancelled.
+  // The run failed or was cancelled before the call ended.
   const text = 'The run ended before the call did.';
   return told('tool-call.cancelled', parsed(written), { status: 'cancelled', text });
 }

@@ -1,6 +1,6 @@
 import { toJson } from '../../../ports/store/json.ts';
 
-/** What the AI SDK's UI message stream is made of, as far as we send it. An unknown type would end the stream of its client. */
+/** The chunks of the AI SDK's UI message stream that the gateway sends. An unknown type would end the client's stream. */
 export type UiChunk =
   | { readonly type: 'start'; readonly messageId: string }
   | { readonly type: 'start-step' | 'finish-step' | 'reset-step' }
@@ -13,7 +13,7 @@ export type UiChunk =
       readonly toolCallId: string;
       readonly toolName: string;
       readonly input: unknown;
-      /** True: the page has nothing to do for it. */
+      /** True if the page does not have to run the call. */
       readonly providerExecuted: boolean;
     }
   | { readonly type: 'tool-approval-request'; readonly approvalId: string; readonly toolCallId: string }
@@ -36,9 +36,9 @@ export type UiChunk =
       readonly providerExecuted: true;
     }
   | { readonly type: 'tool-output-denied'; readonly toolCallId: string }
-  /** Our own: how far a call has come. */
+  /** The gateway's own type: the progress of a call. */
   | { readonly type: 'data-tool-progress'; readonly id: string; readonly data: object }
-  /** Our own: which run this is, and at the end why it stopped. */
+  /** The gateway's own type: the id of the run, and at the end why it stopped. */
   | { readonly type: 'data-run'; readonly data: object; readonly transient: true }
   | { readonly type: 'error'; readonly errorText: string }
   | { readonly type: 'abort'; readonly reason: string }
@@ -52,7 +52,7 @@ export function encodeChunks(chunks: readonly UiChunk[]): Uint8Array<ArrayBuffer
   return encoder.encode(chunks.map((chunk) => `data: ${toJson(chunk)}\n\n`).join(''));
 }
 
-/** The last line of every whole stream. */
+/** The last line of every complete stream. */
 export const DONE: Uint8Array = encoder.encode('data: [DONE]\n\n');
 
 export const UI_STREAM_HEADERS: Readonly<Record<string, string>> = { 'x-vercel-ai-ui-message-stream': 'v1' };

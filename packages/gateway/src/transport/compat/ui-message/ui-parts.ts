@@ -3,11 +3,11 @@ import type { UiChunk } from './ui-chunk.ts';
 /** A part of a `UIMessage` of the AI SDK. */
 export type UiMessagePart = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** The parts that a client of the AI SDK makes of these chunks. */
+/** The parts that a client of the AI SDK creates from these chunks. */
 export function toParts(chunks: readonly UiChunk[]): readonly UiMessagePart[] {
   const parts: UiMessagePart[] = [];
   const indexes = new Map<string, number>();
-  /** Adds a part, or changes the one of the same id. */
+  /** Adds a part, or changes the part with the same id. */
   const set = (id: string, change: object, added: { readonly type: string }): void => {
     const index = indexes.get(id) ?? parts.length;
     indexes.set(id, index);

@@ -3,7 +3,7 @@ import type { ClientTool, UserContent } from '../../../domain/contexts/turn-sett
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { OWN_ID } from '../../../domain/own-id.ts';
 
-/** What `useChat` sends, as far as it is read. */
+/** The fields of a `useChat` request that the gateway reads. */
 export interface UiRequestBody {
   readonly id: string;
   readonly messages: readonly UiMessage[];
@@ -33,13 +33,13 @@ const messageSchema = z.looseObject({
   parts: z.array(partSchema).max(10_000),
 });
 
-/** Fields that a page adds to the body are its own business, and are left alone. */
+/** Other fields, which a page may add to the body, are ignored. */
 export const uiRequestSchema: z.ZodType<UiRequestBody> = z.looseObject({
   id: z.string().regex(OWN_ID, { error: 'must be 1–64 characters of A–Z, a–z, 0–9, "_" and "-".' }).meta({
-    description: 'The chat. It becomes the id of a new context.',
+    description: 'The id of the chat. A new context gets this id.',
   }),
   messages: z.array(messageSchema).min(1).max(10_000).meta({
-    description: 'Only the newest message is read, or the answers to calls that wait. The context knows the rest.',
+    description: 'Only the newest message is read, or the answers to waiting calls. The rest is stored in the context.',
   }),
   trigger: z.enum(['submit-message', 'regenerate-message']).optional(),
   messageId: z.string().max(200).nullish(),
@@ -55,15 +55,15 @@ export const uiRequestSchema: z.ZodType<UiRequestBody> = z.looseObject({
     .meta({ description: 'Tools that the page runs itself, by name. `inputSchema` is a JSON Schema.' }),
 });
 
-/** What a request asks for. All else that is in its history is a claim, and is not read. */
+/** A parsed request. The rest of its history is not trusted and not read. */
 export type UiRequest =
   | { readonly kind: 'message'; readonly id: string; readonly content: UserContent; readonly isEdit: boolean }
   /** Another answer to this message. */
   | { readonly kind: 'regenerate'; readonly id: string; readonly content: UserContent }
-  /** The calls of the last step that a page says it has answered, by call id. */
+  /** The calls of the last step that the page claims to have answered, by call id. */
   | { readonly kind: 'answers'; readonly messageId: string; readonly claims: ReadonlyMap<string, UiClaim> };
 
-/** What a page says about a call. Whether it counts is for the call to say. */
+/** A page's claim about a call. The stored call decides whether it counts. */
 export type UiClaim =
   | { readonly kind: 'approval'; readonly isApproved: boolean; readonly reason: string | undefined }
   | { readonly kind: 'result'; readonly output: unknown }
@@ -72,16 +72,16 @@ export type UiClaim =
 
 export function readUiRequest({ messages, messageId, trigger }: UiRequestBody): UiRequest {
   const last = messages.at(-1);
-  // After an answer to a call, the message is named that has the call. It need not be the last.
+  // After an answer to a call, `messageId` names the message with the call, which need not be the last.
   const target = messages.findLast(({ id }) => id === messageId) ?? last;
   if (target === undefined || last === undefined) throw invalid('messages', 'must not be empty.');
   if (trigger === 'regenerate-message') {
     const asked = messages.findLast(({ role }) => role === 'user');
-    if (asked === undefined) throw invalid('messages', 'must have the message that is to be answered again.');
+    if (asked === undefined) throw invalid('messages', 'must contain the message that should be answered again.');
     return { kind: 'regenerate', id: asked.id, content: contentOf(asked) };
   }
   if (target.role === 'assistant') return { kind: 'answers', messageId: target.id, claims: claimsOf(target) };
-  if (last.role !== 'user') throw invalid('messages', 'must end with a message of the user, or with answers to calls.');
+  if (last.role !== 'user') throw invalid('messages', 'must end with a user message, or with answers to calls.');
   return { kind: 'message', id: last.id, content: contentOf(last), isEdit: messageId === last.id };
 }
 
@@ -102,11 +102,11 @@ function contentOf({ parts }: UiMessage): UserContent {
   return content;
 }
 
-/** A file comes inside the message: nothing is fetched for a page. */
+/** A file must be inside the message: the gateway fetches nothing for a page. */
 function fileOf({ url, filename }: Omit<UiPart, 'type'>, path: string): UserContent[number] {
   const [, mediaType, data] = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/]+=*)$/.exec(String(url)) ?? [];
   if (mediaType === undefined || data === undefined)
-    throw invalid(`${path}.url`, 'must be a data URL in base64, as useChat makes of chosen files.');
+    throw invalid(`${path}.url`, 'must be a data URL in base64, as useChat creates for chosen files.');
   return {
     type: 'file',
     mediaType,
@@ -115,7 +115,7 @@ function fileOf({ url, filename }: Omit<UiPart, 'type'>, path: string): UserCont
   };
 }
 
-/** Of the last step: all calls of earlier ones were answered before it began. */
+/** Only the last step is read: all calls of earlier steps were answered before it began. */
 function claimsOf({ parts }: UiMessage): ReadonlyMap<string, UiClaim> {
   const step = parts.slice(parts.findLastIndex(({ type }) => type === 'step-start') + 1);
   return new Map(

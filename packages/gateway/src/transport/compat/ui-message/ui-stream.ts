@@ -12,13 +12,13 @@ import { RunChunks } from './run-chunks.ts';
 import { callIdsOf, storedChunks } from './stored-chunks.ts';
 import { DONE, encodeChunks, type UiChunk, type UiFinishReason } from './ui-chunk.ts';
 
-/** What one stream shows: a message of the assistant, or how it goes on. */
+/** What one stream shows: a message of the assistant, or its continuation. */
 export interface ShownTurn {
   readonly contextId: string;
   /** The runs of the turn that it shows, in order. */
   readonly runIds: readonly string[];
   readonly messageId: string;
-  /** Calls that the client has already, and that waited when it got them. */
+  /** Calls that the client already has, and that were waiting then. */
   readonly known?: readonly PendingCall[];
 }
 
@@ -50,10 +50,10 @@ export class UiStream implements EventFormat {
     return encodeChunks(await this.#toChunks(event));
   }
 
-  /** `finish` says it. */
+  /** `finish` reports it. */
   reset(): undefined {}
 
-  /** What follows the last event. */
+  /** The chunks after the last event. */
   finish(event: StreamEvent | undefined): Promise<Uint8Array> | undefined {
     if (event === undefined) return Promise.resolve(encodeEnd([{ type: 'error', errorText: SWEPT }], 'error'));
     const isLast = event.type === 'run.end' && (event.payload as { runId: string }).runId === this.#lastRunId;
@@ -71,7 +71,7 @@ export class UiStream implements EventFormat {
     return this.#chunks.of(event, (await this.#asked([callId])).get(callId));
   }
 
-  /** A run that continues a turn has the answers to its calls: results of people and pages are in no event. */
+  /** When a run continues a turn, the answers to its calls are sent: no event contains the results of people and pages. */
   async #answers(): Promise<readonly UiChunk[]> {
     return this.#chunks.answers((await this.#asked(this.#chunks.askedCalls)).values());
   }
@@ -111,7 +111,7 @@ export class UiStream implements EventFormat {
   }
 }
 
-/** A turn without events to follow, from what is stored of it. It has ended, or waits for answers. */
+/** A stored turn whose events are deleted. It has ended, or waits for answers. */
 export async function storedTurn(
   { store: { db } }: Services,
   { contextId, runIds, messageId }: ShownTurn,
@@ -122,18 +122,18 @@ export async function storedTurn(
   return encodeEnd([{ type: 'start', messageId }, ...said], last === undefined ? 'other' : finishReasonOf(last));
 }
 
-const SWEPT = 'The events of this answer are no longer kept. Load the conversation again.';
+const SWEPT = 'The events of this answer are no longer stored. Reload the conversation.';
 
 function encodeEnd(chunks: readonly UiChunk[], finishReason: UiFinishReason): Uint8Array<ArrayBuffer> {
   const text = encodeChunks([...chunks, { type: 'finish', finishReason }]);
   return Buffer.concat([text, DONE]);
 }
 
-/** For whoever reads the page. What the provider or the configuration says about it is for operators, at the run. */
+/** The message for the reader of the page. Details from the provider or the configuration are only for operators, on the run. */
 function failureText({ reason }: RunAnswer['stop']): string {
   if (reason === 'max_invocations') return 'Max invocations exceeded';
   if (reason === 'max_nudges') return 'Max consecutive nudges exceeded';
-  return 'The agent could not answer: its model could not be asked, or the agent cannot work. Try again later.';
+  return 'The agent could not answer: the call of its model failed, or its configuration is invalid. Try again later.';
 }
 
 function finishReasonOf({ status, stop }: RunAnswer): UiFinishReason {

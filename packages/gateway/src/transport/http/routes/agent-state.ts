@@ -39,7 +39,7 @@ const planSchema = z
   })
   .meta({ id: 'Plan' });
 
-/** What an agent has in mind. Its number is bounded by the agent's own limits: one page holds it. */
+/** Goals, memories and plans of an agent. The agent's limits bound their number, so they fit on one page. */
 export const agentStateEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
@@ -88,7 +88,7 @@ interface Kept {
   readonly list: (db: Kysely<Tables>, agentId: string) => Promise<readonly unknown[]>;
 }
 
-/** A list of what an agent keeps. */
+/** The endpoint that lists one kind of an agent's notes. */
 function keptBy({ kind, summary, item, list }: Kept): Endpoint {
   return endpoint({
     method: 'get',

@@ -47,8 +47,8 @@ const agentUpdateSchema = z.looseObject({ ifVersion }).meta({
 });
 
 /**
- * `isKnownTool`: whether a tool that a configuration names is there. Default: the cycle finds out. `checkProgram`: whether the
- * program of an MCP server may be started. Default: none.
+ * `isKnownTool` checks whether a tool that a configuration names exists. Default: not checked until the cycle. `checkProgram`
+ * checks whether the program of an MCP server may be started. Default: no program is allowed.
  */
 export function agentEndpoints(
   isKnownTool?: IsKnownTool,
@@ -165,7 +165,7 @@ export function agentEndpoints(
       status: 201,
       answer: z.strictObject({ eventId: z.string(), duplicate: z.boolean() }),
       refusals: [429],
-      // It locks the agent, and events for others go on beside it.
+      // It locks only the agent, so events for other agents can run at the same time.
       group: ({ id: key }) => ({ kind: 'event', key }),
       handle: ({ params, body }, tx, services) => pushServiceEvent(services, tx, { ...body, agentId: params.id }),
     }),

@@ -12,7 +12,7 @@ export function artifactEndpoints(files: ArtifactFiles | undefined): readonly En
       method: 'get',
       path: '/api/artifacts/{id}',
       summary: 'Get an artifact, such as an image',
-      description: 'Its bytes. For secret keys, and for members of the space that saw the call which made it.',
+      description: 'Returns its bytes, to secret keys and to members of the space that saw the call which created it.',
       access: 'entity',
       answer: 'application/octet-stream',
       async handle({ caller, params: { id } }, tx): Promise<Artifact> {
@@ -27,7 +27,7 @@ export function artifactEndpoints(files: ArtifactFiles | undefined): readonly En
   ];
 }
 
-/** Opened by itself it is downloaded, and not shown as a page of the gateway's origin. Scripts are forbidden twice. */
+/** Opened directly, an artifact is downloaded and not shown as a page of the gateway's origin. Two headers forbid scripts. */
 function headersOf({ id, mediaType, bytes }: Artifact): Record<string, string> {
   return {
     'content-type': mediaType,
@@ -35,7 +35,7 @@ function headersOf({ id, mediaType, bytes }: Artifact): Record<string, string> {
     'content-disposition': `attachment; filename="${id}.${extensionOf(mediaType)}"`,
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
-    // It never changes. No shared cache may keep it: another reader may not be allowed to see it.
+    // An artifact never changes. Shared caches must not keep it, because another reader may not be allowed to see it.
     'cache-control': 'private, max-age=3600, immutable',
   };
 }

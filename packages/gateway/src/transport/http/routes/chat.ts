@@ -33,15 +33,15 @@ const terminatingSchema = z
   })
   .meta({
     id: 'TerminatingConfig',
-    description: 'The run goes on, without anybody to talk to, until one of these tools succeeds.',
+    description: 'The run continues without user messages until one of these tools succeeds.',
   });
 
 const common = {
   context_id: idField.optional().meta({ description: 'Default: a new context.' }),
   agent: idField
     .optional()
-    .meta({ description: 'Of a new context: the id or name of the agent. Default: the only one.' }),
-  metadata: metadataField.optional().meta({ description: 'Of a new context.' }),
+    .meta({ description: 'For a new context: the id or name of the agent. Default: the only agent.' }),
+  metadata: metadataField.optional().meta({ description: 'For a new context.' }),
   terminating_config: terminatingSchema.optional(),
   save: z.boolean().optional().meta({ description: 'False: the messages of this run are not stored. Default true.' }),
 };
@@ -60,7 +60,7 @@ export interface ChatEndpointOptions extends StreamOptions {
   readonly registry: Registry;
 }
 
-/** The chat endpoints, at the root as their users know them, and under /api like all others. */
+/** The chat endpoints, at the root for compatibility, and under /api like all others. */
 export function chatEndpoints(options: ChatEndpointOptions): readonly Endpoint[] {
   const { services, registry } = options;
   const shared = {
@@ -110,7 +110,7 @@ export function chatEndpoints(options: ChatEndpointOptions): readonly Endpoint[]
       path: '/chat/add-ai-message',
       alias: '/api/chat/add-ai-message',
       summary: 'Add a message of the AI',
-      description: `With \`prompt\` the model writes it, with \`message\` it is stored as it is. ${STREAMABLE}`,
+      description: `With \`prompt\` the model writes it, with \`message\` it is stored unchanged. ${STREAMABLE}`,
       body: z.strictObject({ ...common, prompt: spoken.optional(), message: spoken.optional() }),
       handle: ({ caller, headers, body }, tx) =>
         accept(tx, { caller, headers, body, input: aiInput(body), door: 'add-ai-message' }),
@@ -119,7 +119,7 @@ export function chatEndpoints(options: ChatEndpointOptions): readonly Endpoint[]
 }
 
 const STREAMABLE =
-  'With `Accept: text/event-stream`, the events of the run come as they happen, and `done` with the answer last. With an `Idempotency-Key`, a repeated request gets the first answer.';
+  'With `Accept: text/event-stream`, the events of the run are streamed, followed by `done` with the answer. With an `Idempotency-Key`, a repeated request gets the first answer.';
 
 interface Sent {
   readonly caller: Caller;
@@ -137,17 +137,18 @@ interface AiBody extends ChatBody {
 function aiInput({ prompt, message, terminating_config }: AiBody): TurnInput {
   if (message === undefined) return prompt === undefined ? { invoke: true } : { prompt };
   if (prompt !== undefined)
-    throw invalid('message', 'must be absent beside prompt: either the model writes it, or you do.');
+    throw invalid('message', 'must be absent if prompt is set: either the model writes the message, or you do.');
   if (terminating_config !== undefined)
-    throw invalid('terminating_config', 'must be absent beside message: no model is asked.');
+    throw invalid('terminating_config', 'must be absent if message is set: no model is called.');
   return { aiMessage: message };
 }
 
 function contextOf({ context_id: contextId, agent, metadata }: ChatBody): { contextId: string } | object {
   if (contextId === undefined) return { agent, metadata };
-  if (agent !== undefined) throw invalid('agent', 'must be absent beside context_id: a context has its agent.');
+  if (agent !== undefined)
+    throw invalid('agent', 'must be absent if context_id is set: the context already has an agent.');
   if (metadata !== undefined)
-    throw invalid('metadata', 'must be absent beside context_id: it is set when a context is created.');
+    throw invalid('metadata', 'must be absent if context_id is set: metadata is set when a context is created.');
   return { contextId };
 }
 
@@ -185,7 +186,7 @@ function wantsStream(headers: Headers): boolean {
   return /\btext\/event-stream\b/i.test(headers.get('accept') ?? '');
 }
 
-/** Whoever goes away stops waiting. The run goes on. */
+/** If the client disconnects, the wait ends and the run continues. */
 async function respond(accepted: AcceptedTurn, exchange: Exchange, options: ChatEndpointOptions): Promise<Response> {
   const { request } = exchange;
   if (wantsStream(request.headers)) return await respondWithStream(accepted, exchange, options);
@@ -198,7 +199,7 @@ async function respond(accepted: AcceptedTurn, exchange: Exchange, options: Chat
     : errorResponse(error, { generated_messages: answer.messages });
 }
 
-/** The events of the run, and its answer last. Of a run that is over, the answer alone. */
+/** Streams the events of the run, then its answer. If the run has ended, only the answer. */
 async function respondWithStream(
   { runId, contextId }: AcceptedTurn,
   exchange: Exchange,
@@ -228,7 +229,7 @@ function eventShownTo(caller: Caller, event: StreamEvent): StreamEvent {
   const isPrivate = ['run.end', 'run.taken'].includes(event.type) || event.type.startsWith('tool-call.');
   if (viewer.kind === 'key' || !isPrivate) return event;
   const { json: _, ...told } = event;
-  // What a tool keeps for itself, and which processes ran it, is for operators.
+  // Internal data of tools, and the processes that ran them, are only for operators.
   const {
     changes: _changes,
     from: _from,

@@ -27,11 +27,12 @@ export const contextEndpoints: readonly Endpoint[] = [
     path: '/contexts',
     alias: '/api/contexts',
     summary: 'Create a context',
-    description: 'A conversation with an agent. With a token: of an agent that shares a space with its entity.',
+    description:
+      'A context is a conversation with an agent. With a token, the agent must share a space with its entity.',
     access: 'entity',
     body: z.strictObject({
       id: ownIdField,
-      agent: idField.optional().meta({ description: 'The id or name of the agent. Default: the only one.' }),
+      agent: idField.optional().meta({ description: 'The id or name of the agent. Default: the only agent.' }),
       agent_id: idField.optional().meta({ description: 'The same as `agent`.' }),
       entity_id: idField.optional().meta({ description: 'Who may use it with a token. With a token: its own entity.' }),
       metadata: metadataField.optional(),
@@ -43,14 +44,14 @@ export const contextEndpoints: readonly Endpoint[] = [
       const user = contextUser(caller);
       const { id, agent = body.agent_id, entity_id: entityId, metadata } = body;
       if (body.agent_id !== undefined && body.agent_id !== agent)
-        throw invalid('agent_id', 'must be absent beside agent, or the same.');
+        throw invalid('agent_id', 'must be absent if agent is set, or have the same value.');
       const { id: agentId } = await findAgentNamed(tx.db, agent);
       await assertMayChat(tx.db, { agentId, name: agent ?? agentId }, user);
       if (user.kind === 'entity' && entityId !== undefined && entityId !== user.entityId)
         throw invalid('entity_id', "must be absent or the token's own entity.");
       if (user.kind === 'key' && entityId !== undefined) await getEntity(tx.db, entityId);
       const ownerId = user.kind === 'entity' ? user.entityId : (entityId ?? user.entityId);
-      // A member's right ends with the membership. A person who shares no space with the agent has the right from the key.
+      // A member's right ends with the membership. If the person shares no space with the agent, the key has granted the right.
       const isGiven =
         user.kind === 'key' && entityId !== undefined && !(await sharesSpace(tx.db, { agentId, entityId }));
       const newId = id === undefined ? undefined : await newContextId(tx.db, id, user, ownerId);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 
-/** The answer goes first: a browser that gets none sends the request again, and would crash the gateway twice. */
+/** The delay lets the response go out first: a browser that gets none repeats the request, and would crash the gateway twice. */
 const ANSWER_MS = 100;
 
-/** What only the demo of the command line serves: everywhere else the path does not exist. `crash` kills the process. */
+/** Endpoints that only the demo of the command line serves: elsewhere the path does not exist. `crash` kills the process. */
 export function demoEndpoints(crash: (() => void) | undefined): readonly Endpoint[] {
   if (crash === undefined) return [];
   return [

@@ -29,7 +29,7 @@ const claimedSchema = z
 
 const heartbeatSchema = z.strictObject({
   claimToken: z.string().max(200),
-  progress: z.unknown().optional().meta({ description: 'Any JSON up to 16,000 bytes, for whoever watches.' }),
+  progress: z.unknown().optional().meta({ description: 'Any JSON up to 16,000 bytes. Readers of the streams see it.' }),
 });
 
 export const jobEndpoints: readonly Endpoint[] = [
@@ -37,7 +37,7 @@ export const jobEndpoints: readonly Endpoint[] = [
     method: 'post',
     path: '/api/jobs/{callId}/claim',
     summary: 'Claim a job',
-    description: 'One worker at a time. A claim without heartbeats lapses, and the job is offered again.',
+    description: 'Only one worker can hold a job. A claim without heartbeats lapses, and the job is offered again.',
     access: 'entity',
     body: claimSchema,
     answer: claimedSchema,
@@ -50,7 +50,7 @@ export const jobEndpoints: readonly Endpoint[] = [
     method: 'post',
     path: '/api/jobs/{callId}/heartbeat',
     summary: 'Keep the claim of a job',
-    description: 'A 409 or 410 says that the work is no longer wanted from you.',
+    description: 'A 409 or 410 means that your result is no longer needed.',
     access: 'entity',
     body: heartbeatSchema,
     answer: z.strictObject({ callId: z.string(), claimedUntil: z.int() }),

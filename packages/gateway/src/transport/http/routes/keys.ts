@@ -32,7 +32,7 @@ export const keyEndpoints: readonly Endpoint[] = [
     method: 'post',
     path: '/api/keys',
     summary: 'Create a secret key',
-    description: 'The key is shown in this answer only.',
+    description: 'The key is only shown in this response.',
     access: 'admin',
     body: z.strictObject({ name: z.string(), scopes: scopesSchema }),
     status: 201,

@@ -5,8 +5,8 @@ import type { GatewayMcpServer, McpServerOptions } from '../../mcp-server/mcp-se
 import { type Endpoint, endpoint } from '../endpoint.ts';
 
 /**
- * The MCP server. Its package is loaded with the first request: most gateways get none, and it takes a fifth of a second. Both
- * protocols use one path: requests are posted, 2025's clients also open a stream and end their session.
+ * The MCP server. Its package is loaded with the first request, since loading takes a fifth of a second and most gateways get no
+ * such request. Both protocols use one path: requests are posted, and clients of 2025 also open a stream and end their session.
  */
 export function mcpServerEndpoints(options: McpServerOptions): readonly Endpoint[] {
   let loading: Promise<GatewayMcpServer> | undefined;
@@ -26,7 +26,7 @@ export function mcpServerEndpoints(options: McpServerOptions): readonly Endpoint
       answer: 'text/event-stream',
       refusals: [404],
       handle: async ({ body, caller, address }) => {
-        // Also to read a stream: it is part of a session, and only keys that may write have one.
+        // Reading a stream needs the scope too: a stream is part of a session, and only keys that may write have one.
         if (caller.kind !== 'key' || !hasScope(caller.scopes, 'write'))
           throw new ApiError(403, 'forbidden', 'The MCP server needs a secret key with scope "write".');
         return { keyId: caller.keyId, address, body };
@@ -41,7 +41,7 @@ export function mcpServerEndpoints(options: McpServerOptions): readonly Endpoint
 
 const message = z
   .union([z.looseObject({}), z.array(z.unknown())])
-  .meta({ description: 'A message of JSON-RPC, or a list of them.' });
+  .meta({ description: 'A JSON-RPC message, or a list of them.' });
 
 const METHODS = [
   { method: 'post', summary: 'Send a message to the MCP server' },

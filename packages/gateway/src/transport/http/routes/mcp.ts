@@ -4,7 +4,7 @@ import { type Caller, scopesOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { pageFields, pageOf } from '../fields.ts';
 
-/** How an MCP server is, as this gateway sees it. */
+/** The state of an MCP server, as this gateway sees it. */
 interface ServerStatus {
   readonly name: string;
   readonly transport: string;
@@ -25,7 +25,7 @@ const serverSchema = z
     authorizationUrl: z
       .string()
       .optional()
-      .meta({ description: 'Where somebody must authorise the gateway, in a browser. Shown to admin keys.' }),
+      .meta({ description: 'The URL at which a person must authorise the gateway in a browser. Shown to admin keys.' }),
     tools: z.array(z.string()),
     held: z.array(z.string()).meta({ description: 'Tools that changed and wait for approval.' }),
     unusable: z.array(z.string()).meta({ description: 'Entries of its list that are left out, and why.' }),
@@ -46,9 +46,9 @@ const toolSchema = z
   .meta({ id: 'McpTool' });
 
 export interface McpEndpointOptions {
-  /** The servers that this gateway used lately. */
+  /** The servers that this gateway used recently. */
   readonly status?: (() => readonly ServerStatus[]) | undefined;
-  /** Takes what a browser brings back from an authorization server. */
+  /** Takes the parameters that a browser brings back from an authorization server. */
   readonly finishLogin?: ((query: URLSearchParams) => Promise<void>) | undefined;
 }
 
@@ -60,7 +60,7 @@ export function mcpEndpoints({ status = () => [], finishLogin }: McpEndpointOpti
       method: 'get',
       path: '/api/mcp/servers',
       summary: 'List MCP servers',
-      description: 'Those that agents of this gateway used in the last minutes, as this gateway sees them.',
+      description: 'The servers that agents of this gateway used in the last minutes, as this gateway sees them.',
       access: 'key',
       answer: z.strictObject({ items: z.array(serverSchema) }),
       handle: async ({ caller }) => ({ items: status().map((one) => (isAdmin(caller) ? one : withoutUrl(one))) }),
@@ -70,7 +70,7 @@ export function mcpEndpoints({ status = () => [], finishLogin }: McpEndpointOpti
       path: MCP_CALLBACK,
       summary: 'Approve the gateway as an OAuth client',
       description:
-        'Where authorization servers send the browser of whoever authorises the gateway. Its state is checked.',
+        'Authorization servers redirect the browser to this path after a person has authorised the gateway. The `state` is checked.',
       access: 'anyone',
       answer: 'text/plain',
       refusals: [400],
@@ -83,8 +83,7 @@ export function mcpEndpoints({ status = () => [], finishLogin }: McpEndpointOpti
       method: 'get',
       path: '/api/mcp/tools',
       summary: 'List tools of MCP servers',
-      description:
-        'With the definition that was approved and, if it has changed since, the one that waits for approval.',
+      description: 'Each has the approved definition and, if it has changed since, the one that waits for approval.',
       access: 'key',
       query: z.strictObject({ ...pageFields, status: z.enum(['approved', 'held']).optional() }),
       answer: pageOf(toolSchema),
@@ -119,7 +118,7 @@ function isAdmin(caller: Caller): boolean {
   return scopesOf(caller).includes('admin');
 }
 
-/** Whoever opens it decides whose account the agents act with. */
+/** The person who opens the URL decides whose account the agents act with. */
 function withoutUrl({ authorizationUrl: _, ...status }: ServerStatus): ServerStatus {
   return status;
 }

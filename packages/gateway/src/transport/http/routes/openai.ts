@@ -88,7 +88,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       method: 'get',
       path: '/v1/responses/{id}',
       summary: 'Get a response',
-      description: 'Also one whose client went away.',
+      description: 'It is available also if the client disconnected.',
       access: 'entity',
       query: z.looseObject({}),
       answer: responseSchema,
@@ -98,7 +98,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
 }
 
 const REFUSALS = [404, 409, 410, 429, 502] as const;
-const STREAM = 'With `stream: true`, the answer comes as server-sent events.';
+const STREAM = 'With `stream: true`, the answer is sent as server-sent events.';
 
 interface Accepted {
   readonly accepted: AcceptedTurn;

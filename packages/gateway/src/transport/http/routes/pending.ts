@@ -18,7 +18,8 @@ const claimToken = z
 const present = z.unknown().refine((value) => value !== undefined, { error: 'is missing.' });
 
 const round = z.int().min(1).optional().meta({
-  description: 'The question that is answered, for a call that may ask again: another one is not answered by mistake.',
+  description:
+    'The number of the question, for a call that may ask again. It prevents answering another question by mistake.',
 });
 
 const answerSchema = z
@@ -34,7 +35,7 @@ export const pendingEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/pending',
-    summary: 'List pending calls, those first that expire first',
+    summary: 'List pending calls, soonest expiry first',
     description: 'With a token: the calls that its entity may answer.',
     access: 'entity',
     query: z.strictObject({
@@ -70,7 +71,7 @@ export const pendingEndpoints: readonly Endpoint[] = [
       const answered = { runId: params.runId, callId, answer: answer as Answer, by, claimToken, round };
       return { callId, verdict: await answerCall(services, tx, answered) };
     },
-    // A late answer is kept: only after that is durable it is refused.
+    // A late answer is stored, and refused only after that is durable.
     respond({ callId, verdict }) {
       if (verdict.status === 'late') throw verdict.error;
       return Response.json({ callId, duplicate: verdict.status === 'duplicate' });

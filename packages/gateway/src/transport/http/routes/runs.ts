@@ -30,12 +30,12 @@ export const runEndpoints: readonly Endpoint[] = [
       ...pageFields,
       agentId: idField.optional(),
       status: runStatusSchema.optional(),
-      stop: z.string().max(100).optional().meta({ description: 'The reason of its stop, e.g. `max_steps`.' }),
+      stop: z.string().max(100).optional().meta({ description: 'Why it stopped, e.g. `max_steps`.' }),
       toolName: z.string().max(200).optional().meta({ description: 'It called this tool.' }),
       outcome: z
         .enum(['ok', 'error', 'cancelled', 'skipped', 'pending'])
         .optional()
-        .meta({ description: 'One of its calls, of `toolName` if that is given, ended so.' }),
+        .meta({ description: 'One of its calls ended with this status. With `toolName`: one of that tool.' }),
       spaceId: idField.optional().meta({ description: 'It wrote in this space, or showed a call there.' }),
       eventId: idField.optional().meta({ description: 'This event woke it.' }),
       since: timeInQuery.meta({ description: 'Started at or after this time.' }),
@@ -52,7 +52,7 @@ export const runEndpoints: readonly Endpoint[] = [
     answer: runSchema,
     async handle({ params }, tx, { prices }) {
       const run = await getRunDetails(tx.db, params.id, prices);
-      // Runs of agents' own threads answer nobody.
+      // Runs of an agent's own thread have no answer.
       const answer = run.threadId === run.agentId ? undefined : await findAnswer(tx.db, run.id);
       return answer === undefined ? run : { ...run, result: toChatAnswer(answer) };
     },
@@ -72,7 +72,7 @@ export const runEndpoints: readonly Endpoint[] = [
     method: 'get',
     path: '/api/runs/{id}/steps/{step}/request',
     summary: 'Get the request of a step',
-    description: 'What the model was sent, as it was sent. There is none before the step has a reply or has failed.',
+    description: 'The exact request to the model. It is available once the step has a reply or has failed.',
     access: 'key',
     answer: stepRequestSchema,
     handle: ({ params }, tx) => getStepRequest(tx.db, params.id, Number(params.step)),
@@ -81,7 +81,7 @@ export const runEndpoints: readonly Endpoint[] = [
     method: 'get',
     path: '/api/runs/{id}/calls/{callId}',
     summary: 'Get a call of a run',
-    description: 'With its whole output, even if that was cut for the model.',
+    description: 'Includes the full output, even if it was cut for the model.',
     access: 'key',
     answer: runCallSchema,
     handle: ({ params }, tx) => getRunCall(tx.db, params.id, params.callId),
@@ -91,7 +91,7 @@ export const runEndpoints: readonly Endpoint[] = [
     path: '/api/calls/{id}',
     summary: 'Get a call by its id',
     description:
-      'With a token: what its card shows to the members of its space, or, if it has no card, what those who may answer it are told. With a secret key: everything.',
+      'With a token: what its card shows to the members of its space, or, without a card, what entities that may answer it can see. With a secret key: everything.',
     access: 'entity',
     answer: callSchema,
     handle: ({ caller, params }, tx) => getCall(tx.db, params.id, { entityId: limitedTo(caller) }),
@@ -114,7 +114,7 @@ export const runEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-/** To an entity, not the hosts and processes that ran it, nor what a provider said about a failure. */
+/** Entities do not see the hosts and processes that ran it, nor the provider's error details. */
 function runShownTo(user: TurnCaller, run: RunDetails): object {
   if (user.kind === 'key') return run;
   const { worker: _worker, takeovers: _takeovers, stop, ...shown } = run;

@@ -22,9 +22,9 @@ import { linkSchema, scopesSchema, sessionSchema } from '../schemas/session.ts';
 import { clearedCookie, sessionCookie } from '../session-cookie.ts';
 
 export interface SessionOptions {
-  /** How browsers reach the gateway, if not by the address that requests name. */
+  /** The URL under which browsers reach the gateway, if it differs from the address in their requests. */
   readonly publicUrl: string | undefined;
-  /** Of wrong codes and keys. */
+  /** Counts attempts with wrong codes and keys. */
   readonly attempts: Attempts;
 }
 
@@ -40,7 +40,7 @@ const signInSchema = z
   ])
   .meta({ description: 'The code of a sign-in link, or a secret key.' });
 
-/** Signing in to the page that the gateway serves. */
+/** Endpoints for signing in to the page that the gateway serves. */
 export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): readonly Endpoint[] {
   return [
     endpoint({
@@ -48,12 +48,12 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
       path: '/api/links',
       summary: 'Create a sign-in link',
       description:
-        'It signs one browser in, once, within 15 minutes by default. Its code is in the fragment of the URL, which reaches no server and no log.',
+        'It signs one browser in, once, within 15 minutes by default. Its code is in the fragment of the URL, which is never sent to a server or logged.',
       access: 'key',
       body: z.strictObject({
         entityId: idField.optional().meta({ description: 'The person that the browser acts for.' }),
         scopes: scopesSchema.optional().meta({
-          description: 'At most your own. Default: none for a link with `entityId`, and your own otherwise.',
+          description: 'At most your own scopes. Default: none for a link with `entityId`, otherwise your own.',
         }),
         expiresInSeconds: z.int().min(1).max(MAX_LINK_SECONDS).optional().meta({ description: 'Default 900.' }),
       }),
@@ -67,7 +67,7 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
       method: 'get',
       path: '/api/links',
       summary: 'List sign-in links',
-      description: 'Those that still work, without their codes.',
+      description: 'Links that still work, without their codes.',
       access: 'admin',
       query: z.strictObject({ ...pageFields }),
       answer: pageOf(linkSchema),
@@ -87,7 +87,7 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
       path: '/api/session',
       summary: 'Create a session',
       description:
-        'Signs the browser in: sets a cookie that counts only in requests of the page that the gateway serves itself.',
+        'Signs the browser in. It sets a cookie that is only accepted from the page that the gateway itself serves.',
       access: 'anyone',
       body: signInSchema,
       status: 201,
@@ -120,7 +120,7 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
       method: 'patch',
       path: '/api/session',
       summary: 'Update your session',
-      description: 'Changes the person that you act for. Needs scope `write`. `null` stands for nobody.',
+      description: 'Changes the person that you act for. Needs scope `write`. `null` removes the person.',
       access: 'entity',
       body: z.strictObject({ entityId: idField.nullable() }),
       answer: sessionSchema,
@@ -146,7 +146,7 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
       method: 'get',
       path: '/api/sessions',
       summary: 'List sessions',
-      description: 'The browsers that are signed in, of everybody.',
+      description: 'The signed-in browsers of all users.',
       access: 'admin',
       query: z.strictObject({ ...pageFields }),
       answer: pageOf(sessionSchema),
@@ -165,7 +165,7 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
   ];
 }
 
-/** The fragment of a URL is not sent to any server: the page reads it, and removes it. */
+/** The fragment of a URL is not sent to any server: the page reads it and removes it. */
 export function linkUrl(base: string, code: string): string {
   return `${new URL('/', base).href}#in=${code}`;
 }
@@ -190,14 +190,14 @@ function isWrongSecret(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 401;
 }
 
-/** Whoever may only read must not post in somebody's name. */
+/** A session that may only read must not post in a person's name. */
 function assertMayActFor(scopes: readonly Scope[]): void {
-  if (!hasScope(scopes, 'write')) throw new ApiError(403, 'forbidden', 'To act for somebody needs scope "write".');
+  if (!hasScope(scopes, 'write')) throw new ApiError(403, 'forbidden', 'Acting for a person needs scope "write".');
 }
 
 function sessionOf(caller: Caller): SessionCaller {
   if (caller.kind === 'session') return caller;
-  throw new ApiError(401, 'no_session', 'This request has no session: it came with a key or a token.');
+  throw new ApiError(401, 'no_session', 'This request has no session: it was sent with a key or a token.');
 }
 
 async function requireSession(tx: Tx, id: string) {

@@ -26,7 +26,7 @@ const spaceSchema = z
       description: 'For a member: messages of others since it last saw the space. At most 100 are counted.',
     }),
     waiting: z.int().optional().meta({
-      description: 'Calls in it that wait for the member. With a secret key: for anybody.',
+      description: 'Calls in it that wait for the member. With a secret key: all waiting calls.',
     }),
   })
   .meta({ id: 'Space' });
@@ -49,7 +49,7 @@ const memberSchema = z
       .optional()
       .meta({
         description:
-          'What went wrong last with an agent here, as `agent.failed` told it. Absent once the agent has written here, or what it had to do is done or begun again.',
+          'The last failure of an agent here, as in `agent.failed`. Absent once the agent has written here, or its work is done or has been started again.',
       }),
   })
   .meta({ id: 'Member' });
@@ -58,7 +58,7 @@ const postedSchema = messageSchema.extend({
   duplicate: z.literal(true).optional(),
   heardBy: z
     .array(z.strictObject({ entityId: z.string(), as: z.enum(['queued', 'paused', 'withheld']) }))
-    .meta({ description: 'The other agents of the space, and what becomes of the message there.' }),
+    .meta({ description: 'The other agents of the space, and whether the message reaches them.' }),
 });
 
 const memberFields = { entityId: idField, role: z.string().optional() };
@@ -175,7 +175,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
     status: 201,
     answer: postedSchema,
     refusals: [429],
-    // It locks the space, and posts to other spaces go on beside it.
+    // It locks only the space, so posts to other spaces can run at the same time.
     group: ({ id: key }) => ({ kind: 'post', key }),
     async handle({ caller, params, body }, tx, services) {
       const entityId = actingFor(caller, body.entityId);
@@ -204,7 +204,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-/** A key may know of the space: it is told that the one it speaks for is not in it. */
+/** A key may see every space, so the error says that the entity is not a member. */
 async function explainAbsence(
   error: unknown,
   tx: Tx,
@@ -219,8 +219,8 @@ async function explainAbsence(
 }
 
 /**
- * What is read of a space, for whoever may see it. They are asked for after it: what was read was there before, while they were in
- * the space. Asked for first, they could be taken out in between, and read what was said after it.
+ * Reads something of a space for a caller who may see it. Membership is checked after the read: then the caller was still a
+ * member when the data was read. If it were checked first, the caller could be removed in between and read newer messages.
  */
 async function readAs<T>(
   caller: Caller,
@@ -232,7 +232,7 @@ async function readAs<T>(
   return found;
 }
 
-/** Who is no member is not told that there is such a space. */
+/** Throws "not found" for callers who are not members, so that they cannot tell that the space exists. */
 export async function assertMaySee(tx: Pick<Tx, 'db'>, spaceId: string, caller: Caller): Promise<void> {
   const entityId = limitedTo(caller);
   if (entityId !== undefined) await requireMember(tx.db, spaceId, entityId);

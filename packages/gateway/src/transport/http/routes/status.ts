@@ -9,18 +9,18 @@ import type { Tables } from '../../../ports/store/tables.ts';
 import { limitedTo } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 
-/** How a gateway is set up, as far as its database does not know. */
+/** The part of a gateway's setup that is not in its database. */
 export interface Setup {
-  /** The name under which it holds threads: takeovers of runs name it. */
+  /** The name under which it holds threads. Takeovers of runs refer to it. */
   readonly gatewayId: string;
-  /** Where everything is stored, in words. */
+  /** A description of the store, e.g. `SQLite in .lastcall`. */
   readonly store: string;
   /** The model of agents that name none. */
   readonly model: () => Promise<DefaultModel>;
-  /** What is set up wrong, one sentence each, with the command that mends it. */
+  /** Problems of the setup, one sentence each, with the command that fixes it. */
   readonly problems: () => Promise<readonly string[]>;
   readonly models: () => Promise<readonly ListedModel[]>;
-  /** Those of agents that set none of their own. */
+  /** The limits of agents that set none. */
   readonly agentLimits: AgentLimits;
   /** Whether `POST /api/demo/crash` is served. Default false. */
   readonly canCrash?: boolean;
@@ -32,23 +32,23 @@ const statusSchema = z
     model: z
       .strictObject({
         name: z.string(),
-        why: z.string().meta({ description: 'Why it is that one: half a sentence.' }),
+        why: z.string().meta({ description: 'The reason, as a short phrase.' }),
         isRehearsal: z.boolean(),
         howToSet: z.string().optional().meta({ description: 'How to set a real one, if it is the rehearsal.' }),
       })
       .meta({ description: 'The model of agents that name none.' }),
-    gatewayId: z.string().optional().meta({ description: 'The name that takeovers of runs have for it.' }),
+    gatewayId: z.string().optional().meta({ description: 'The name of this gateway in takeovers of runs.' }),
     store: z.string().optional(),
-    problems: z.array(z.string()).optional().meta({ description: 'What is set up wrong, and what mends it.' }),
+    problems: z.array(z.string()).optional().meta({ description: 'Problems of the setup, and how to fix them.' }),
     agentLimits: z
       .strictObject(Object.fromEntries(Object.keys(DEFAULT_AGENT_LIMITS).map((name) => [name, z.int()])))
       .optional()
-      .meta({ description: 'What counts for agents whose `limits` do not say otherwise.' }),
+      .meta({ description: 'The limits of agents whose own `limits` do not override them.' }),
     counts: z.strictObject({ agents: z.int(), deadEvents: z.int(), pendingCalls: z.int() }).optional(),
     canCrash: z
       .literal(true)
       .optional()
-      .meta({ description: 'It is the demo, whose process may be killed on purpose: `POST /api/demo/crash`.' }),
+      .meta({ description: 'True for the demo, whose process can be killed on purpose with `POST /api/demo/crash`.' }),
   })
   .meta({
     id: 'Status',
@@ -60,7 +60,7 @@ const modelSchema = z
   .strictObject({
     name: z.string(),
     usable: z.boolean(),
-    why: z.string().optional().meta({ description: 'What is missing, with the command that mends it.' }),
+    why: z.string().optional().meta({ description: 'What is missing, with the command that fixes it.' }),
   })
   .meta({ id: 'Model' });
 
@@ -80,7 +80,7 @@ export function statusEndpoints(setup: Setup): readonly Endpoint[] {
         const { gatewayId, store, agentLimits, canCrash = false } = setup;
         const told = { version: VERSION, model: toModel(await setup.model()) };
         if (counts === undefined) return Response.json(told);
-        // The name of a gateway has that of its machine in it.
+        // The gateway's name contains the name of its machine.
         const more = { gatewayId, store, agentLimits, problems: await setup.problems(), counts };
         return Response.json({ ...told, ...more, ...(canCrash ? { canCrash } : {}) });
       },
@@ -90,7 +90,7 @@ export function statusEndpoints(setup: Setup): readonly Endpoint[] {
       path: '/api/models',
       summary: 'List models',
       description:
-        'Those that agents may name: the default first. No provider is asked, so a key that is wrong is not found out here.',
+        'The models that agents may name, the default first. No provider is contacted, so a wrong key is not detected here.',
       access: 'key',
       answer: z.strictObject({ items: z.array(modelSchema) }),
       handle: async () => undefined,

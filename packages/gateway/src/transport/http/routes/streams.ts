@@ -38,7 +38,7 @@ export function streamEndpoints(options: StreamOptions): readonly Endpoint[] {
       },
       respond,
     }),
-    // The calls of a run include those of tools that no space may know of.
+    // A run includes calls of tools that no space may see.
     endpoint({
       method: 'get',
       path: '/api/runs/{id}/stream',
@@ -59,7 +59,7 @@ export function streamEndpoints(options: StreamOptions): readonly Endpoint[] {
       method: 'get',
       path: '/api/jobs/stream',
       summary: "Stream the jobs of an agent's external tools",
-      description: 'Server-sent events. Without an event id, the stream begins with the jobs that wait.',
+      description: 'Server-sent events. Without an event id, the stream begins with the waiting jobs.',
       access: 'key',
       query: z.strictObject({ agentId: idField, lastEventId }),
       answer: 'text/event-stream',

@@ -12,7 +12,7 @@ export interface SystemOptions {
   readonly document: () => Promise<unknown>;
 }
 
-/** For those who run the gateway. None of it tells anything of what is in it, so none of it asks who is there. */
+/** Endpoints for operators. None of them reveals stored data, so none of them needs credentials. */
 export function systemEndpoints({ services, metrics, stopping, document }: SystemOptions): readonly Endpoint[] {
   return [
     endpoint({
@@ -26,7 +26,7 @@ export function systemEndpoints({ services, metrics, stopping, document }: Syste
     endpoint({
       method: 'get',
       path: '/ready',
-      summary: 'Check that the gateway takes requests',
+      summary: 'Check that the gateway accepts requests',
       description: 'Its database answers, and it is not stopping.',
       access: 'anyone',
       answer: z.strictObject({ status: z.literal('ready') }),

@@ -42,7 +42,7 @@ const toolSchema = z
   })
   .meta({ id: 'Tool' });
 
-/** The configuration's own schema is applied where tools are registered; here it is shown. */
+/** Only for the document: the schema is applied where tools are registered. */
 const configJsonSchema = z.toJSONSchema(toolConfigSchema, { io: 'input', unrepresentable: 'any' });
 
 const newToolSchema = z.looseObject({ id: ownIdField }).meta({
@@ -65,7 +65,7 @@ const trialSchema = z.strictObject({
 export interface ToolEndpointOptions {
   readonly services: Services;
   readonly catalog: ToolCatalog;
-  /** What tools run with. */
+  /** The environment of tools. */
   readonly registry: Registry;
 }
 
@@ -125,7 +125,7 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       method: 'delete',
       path: '/api/tools/{id}',
       summary: 'Delete a tool',
-      description: 'It is taken from the agents that name it. Calls that wait for a result can still be answered.',
+      description: 'It is removed from the agents that name it. Calls that wait for a result can still be answered.',
       access: 'admin',
       answer: z.strictObject({ id: z.string(), status: z.literal('deleted'), takenFrom: z.array(z.string()) }),
       refusals: [409],
@@ -139,7 +139,7 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       path: '/api/tools/{id}/test',
       summary: 'Test a tool',
       description:
-        'Calls the tool once, for real, and answers how the call ended. No card is shown and nothing waits: a call that somebody would have to answer ends as pending.',
+        'Calls the tool once, for real, and returns how the call ended. No card is shown and nothing waits: a call that needs an answer from outside ends as pending.',
       access: 'admin',
       body: trialSchema,
       answer: settlementSchema,
@@ -175,13 +175,13 @@ async function outsideTool({ sources }: ToolCatalog, name: unknown): Promise<{ s
 async function assertEditable(tx: Tx, catalog: ToolCatalog, nameOrId: string): Promise<void> {
   const found = await outsideTool(catalog, nameOrId);
   if (found === undefined) return;
-  // It may have the name of a tool that comes with the gateway.
+  // A tool of the registry may have the same name as a built-in tool.
   if (found.source === 'built-in' && (await findToolRow(tx.db, nameOrId)) !== undefined) return;
   const where = found.source === 'file' ? 'Change it in the configuration file.' : 'It cannot be changed here.';
   throw new ApiError(
     409,
     'not_editable',
-    `"${nameOrId}" is no tool of the registry: its source is "${found.source}". ${where}`,
+    `"${nameOrId}" is not a tool of the registry: its source is "${found.source}". ${where}`,
     {
       details: { source: found.source },
     },

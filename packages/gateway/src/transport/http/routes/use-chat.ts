@@ -36,9 +36,9 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/agents/{id}/chat',
-      summary: 'Send what the `useChat` hook of the AI SDK sends',
+      summary: 'Send a request of the `useChat` hook of the AI SDK',
       description:
-        "Answers with a UI message stream. The run goes on if the client leaves. Errors are the error's message as text.",
+        'Responds with a UI message stream. The run continues if the client disconnects. The body of an error is its message as text.',
       access: 'entity',
       query: z.strictObject({ token }),
       body: uiRequestSchema,
@@ -69,7 +69,7 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       hasTextErrors: true,
       refusals: [429],
       reserve: (holder) => options.streams.reserve(holder),
-      // A page asks before it has said anything. A chat of somebody else is none of this caller's.
+      // A page sends this before the first message of a chat. Chats of other callers are not found.
       handle: ({ caller, params: { id: agent, chatId } }, tx) =>
         findOpenChat(tx, { caller: contextUser(caller), agent, chatId }),
       async respond(contextId, exchange) {
@@ -85,10 +85,10 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       path: '/api/agents/{id}/chat/{chatId}/messages',
       summary: 'Get the messages of a chat for `useChat`',
       description:
-        'An array of `UIMessage` of the AI SDK, oldest first: the newest turns. Empty for a chat in which nothing was said.',
+        'An array of `UIMessage` of the AI SDK, oldest first: the newest turns. Empty for a chat without messages.',
       access: 'entity',
       query: z.strictObject({
-        limit: numberInQuery({ min: 1, max: 200 }).optional().meta({ description: 'How many turns. Default 50.' }),
+        limit: numberInQuery({ min: 1, max: 200 }).optional().meta({ description: 'The number of turns. Default 50.' }),
         before: idField.optional().meta({ description: 'The id of a message: only turns before its own.' }),
       }),
       answer: historySchema,
@@ -100,7 +100,7 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
   ];
 }
 
-/** Undefined for a chat that the caller does not have. Throws 404 for an agent that is none of the caller's. */
+/** Undefined for a chat that the caller does not have. Throws 404 for an agent that the caller may not use. */
 async function findOpenChat(tx: Tx, chat: NamedChat): Promise<string | undefined> {
   const found = await findChat(tx, chat).catch(ifNotFound);
   if (found !== undefined) return found;
@@ -114,7 +114,7 @@ async function show(turn: ShownTurn, exchange: Exchange, options: UseChatOptions
   const { services } = options;
   const { contextId, runIds } = turn;
   const isUnwatched = await hasUnwatched(services, runIds);
-  // Its events tell of no text: it is shown when it has ended.
+  // The events of such a run contain no text, so it is shown when it has ended.
   if (isUnwatched && (await awaitAnswer(runIds.at(-1) ?? '', exchange, options)) === undefined) return clientLeft();
   if (isUnwatched || (await isSwept(services, runIds)))
     return new Response(await storedTurn(services, turn), { headers: { ...STREAM_HEADERS, ...UI_STREAM_HEADERS } });

@@ -9,7 +9,7 @@ export const agentStatusSchema: z.ZodEnum<{
   deleted: 'deleted';
 }> = z.enum(['active', 'paused', 'invalid', 'deleted']);
 
-/** The configuration's own schema is applied where agents are made, for every way in; here it is shown. */
+/** Only for the document: the schema is applied where agents are created. */
 export const configJsonSchema: z.core.JSONSchema.BaseSchema = z.toJSONSchema(agentConfigSchema, {
   io: 'input',
   unrepresentable: 'any',
@@ -40,7 +40,7 @@ export const agentSchema: z.ZodObject = z
       .optional()
       .meta({ description: 'Why its last failed run failed.' }),
     source: z.enum(['file', 'api']).meta({
-      description: '`file`: the configuration file made it, and sets its configuration back at each start.',
+      description: '`file`: the configuration file created it, and resets its configuration at each start.',
     }),
     running: z.strictObject({ runId: z.string(), since: z.int() }).optional(),
     inbox: z.strictObject({

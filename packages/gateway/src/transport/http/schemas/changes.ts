@@ -7,7 +7,7 @@ const changeSchema = z
     }),
     name: z.string().meta({
       description:
-        'Which: the type of the event, the path, the key, the id of the space. Empty: all that are not listed.',
+        'The changed item: the type of the event, the path, the key, or the id of the space. Empty: all items that are not listed.',
     }),
     count: z.int(),
     sample: z.unknown().optional().meta({ description: 'One of them, or the beginning and the end of its JSON.' }),
@@ -19,5 +19,5 @@ export const changesSchema: z.ZodType = z
   .meta({
     id: 'Changes',
     description:
-      'What of a call remains, and what was rolled back: all that a failed call did, and what earlier attempts did.',
+      'What a call changed, and what was rolled back: everything that a failed call or an earlier attempt did.',
   });

@@ -4,7 +4,7 @@ export const displaySchema: z.ZodType = z
   .looseObject({
     customUI: z.string().optional().meta({ description: 'The name of the component that shows the call.' }),
   })
-  .meta({ id: 'Display', description: 'How a call wants to be shown, as its tool says.' });
+  .meta({ id: 'Display', description: 'How the tool wants its call to be shown.' });
 
 /** Who may answer a call: one match is enough. */
 export const answerersSchema: z.ZodType = z

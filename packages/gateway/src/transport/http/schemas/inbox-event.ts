@@ -11,7 +11,7 @@ const toolResultOutcome = z.union([
   z.strictObject({ status: z.literal('answered'), round: z.int() }),
 ]);
 
-/** What wakes an agent, as its inbox holds it. */
+/** An event that wakes an agent, as its inbox stores it. */
 export const inboxEventSchema: z.ZodType = z
   .union([
     z.strictObject({
@@ -58,7 +58,7 @@ export const inboxEventSchema: z.ZodType = z
       settings: z.looseObject({}),
     }),
   ])
-  .meta({ id: 'InboxEvent', description: 'What wakes an agent.' });
+  .meta({ id: 'InboxEvent', description: 'An event that wakes an agent.' });
 
 /** Why an event is dead or withheld, or why it was tried again. */
 export const inboxErrorSchema: z.ZodType = z

@@ -3,7 +3,7 @@ import { resetEventSchema, streamEvent } from './stream-event.ts';
 
 const callId = z.string();
 
-/** Jobs that wait when the stream opens come first, without a number: they are no part of the channel. */
+/** Jobs that wait when the stream opens come first, without a number, because they are not part of the channel. */
 const available = z.strictObject({
   seq: z.int().optional(),
   at: z.int().optional(),
@@ -16,7 +16,7 @@ const available = z.strictObject({
   expiresAt: z.int().optional(),
 });
 
-/** All that the stream of an agent's jobs may say. */
+/** Every event of the stream of an agent's jobs. */
 export const jobEventSchema: z.ZodType = z
   .union([
     available,

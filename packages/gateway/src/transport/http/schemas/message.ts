@@ -9,21 +9,18 @@ const cardCallSchema = z
     display: displaySchema.optional(),
     resultSchema: jsonSchemaSchema
       .optional()
-      .meta({ description: 'Of a result; for an approval, of an edited input.' }),
+      .meta({ description: 'The schema of a result, or for an approval, of an edited input.' }),
     answerers: answerersSchema.optional().meta({ description: 'Default: every member of the space.' }),
     expiresAt: z.int().optional(),
     round: z.int().optional().meta({
-      description: 'Which question of the call it is, if it waits for input. An answer names it.',
+      description: 'The number of the question, if the call waits for input. Include it in the answer.',
     }),
-    askedInput: z
-      .unknown()
-      .optional()
-      .meta({ description: 'Set if the approver changed the input: what was asked for.' }),
+    askedInput: z.unknown().optional().meta({ description: 'The original input, if the approver changed it.' }),
     decision: z.enum(['result', 'error', 'approve', 'deny']).optional(),
     by: z.strictObject({ id: z.string(), name: z.string() }).optional().meta({ description: 'Who answered.' }),
     at: z.int().optional().meta({ description: 'When they answered.' }),
   })
-  .meta({ id: 'CardCall', description: 'What a card tells of the call behind it.' });
+  .meta({ id: 'CardCall', description: 'What a card shows about its call.' });
 
 /** A message in a space, or the card of a call. */
 export const messageSchema: z.ZodObject = z
@@ -39,7 +36,9 @@ export const messageSchema: z.ZodObject = z
     metadata: metadataField.meta({ description: 'For a card: `toolName`, `input`, and `output` once it has ended.' }),
     runId: z.string().optional(),
     callId: z.string().optional(),
-    call: cardCallSchema.optional().meta({ description: 'On the card of a call that waits or waited for somebody.' }),
+    call: cardCallSchema
+      .optional()
+      .meta({ description: 'Set on the card of a call that waits or waited for an answer.' }),
     createdAt: z.int(),
     updatedAt: z.int(),
   })

@@ -2,15 +2,15 @@ import { z } from 'zod';
 
 const text = z.string().meta({ description: 'What the model reads.' });
 
-// Tools of the AI SDK return kinds of parts that nobody here knows. They are passed on.
+// Tools of the AI SDK may return unknown kinds of parts. They are passed on.
 const partSchema = z.looseObject({ type: z.string() }).meta({ description: 'A part that is not text, e.g. an image.' });
 
-/** What the gateway notes on an outcome, whatever its status. */
+/** Notes of the gateway on an outcome of any status. */
 const notes = {
   cut: z
     .strictObject({ characters: z.int(), kept: z.boolean() })
     .optional()
-    .meta({ description: 'The output was too large, and what is shown of it is cut.' }),
+    .meta({ description: 'Set if the output was too large and was cut.' }),
   middleware: z
     .strictObject({
       cache: z.strictObject({ storedAt: z.int() }).optional(),
@@ -26,7 +26,7 @@ const pendingOutcome = z.strictObject({
   kind: z.enum(['result', 'approval', 'input']),
   expiresAt: z.number().optional(),
   onExpiry: z.enum(['report', 'fail']).optional(),
-  display: z.unknown().optional().meta({ description: 'As the tool said it.' }),
+  display: z.unknown().optional().meta({ description: 'The display that the tool returned.' }),
   text,
   ...notes,
 });

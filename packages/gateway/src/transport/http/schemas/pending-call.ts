@@ -23,15 +23,15 @@ export const pendingCallSchema: z.ZodType = z
     answeredBy: answerersSchema.optional(),
     resultSchema: jsonSchemaSchema.optional(),
     status: pendingStatusSchema,
-    answer: answerSchema.optional().meta({ description: 'The answer that won.' }),
+    answer: answerSchema.optional().meta({ description: 'The answer that counted.' }),
     resolvedBy: z.string().optional(),
     resolvedByName: z.string().optional(),
     lateAnswers: z
       .array(z.strictObject({ answer: answerSchema, by: z.string(), byName: z.string().optional(), at: z.int() }))
       .optional()
-      .meta({ description: 'Answers that came after its end, or lost against the one that won.' }),
+      .meta({ description: 'Answers that came after the call ended, or after the answer that counted.' }),
     expiresAt: z.int().optional(),
-    round: z.int().optional().meta({ description: 'Which question of the call it is, if it waits for input.' }),
+    round: z.int().optional().meta({ description: 'The number of the question, if the call waits for input.' }),
     duringCall: z.string().optional().meta({ description: 'The open call that asks.' }),
     createdAt: z.int(),
     resolvedAt: z.int().optional(),
@@ -44,4 +44,4 @@ export const pendingCallSchema: z.ZodType = z
       .optional()
       .meta({ description: 'Present if workers may claim the call.' }),
   })
-  .meta({ id: 'PendingCall', description: 'A call that waits for somebody outside.' });
+  .meta({ id: 'PendingCall', description: 'A call that waits for an answer from outside the run.' });

@@ -21,14 +21,14 @@ export const takeoverFields: {
   afterSeq: z.int().meta({ description: 'The last entry of the transcript before it.' }),
   from: z.string().optional(),
   to: z.string().optional(),
-  silentMs: z.int().meta({ description: 'How long nothing had been written.' }),
+  silentMs: z.int().meta({ description: 'How long nothing had been written before the takeover.' }),
 };
 
-/** All that the stream of a run may say. */
+/** Every event of the stream of a run. */
 export const runEventSchema: z.ZodType = z
   .union([
     streamEvent('run.start', { runId, agentId: z.string() }),
-    // After a `step.start` with the same step again, what was written of that step is void.
+    // A second `step.start` with the same step discards the text of that step so far.
     streamEvent('step.start', { step, attempt: z.int() }),
     streamEvent(['text.delta', 'reasoning.delta'], { step, delta: z.string() }),
     streamEvent('tool-input-start', { callId, toolName }),
@@ -42,7 +42,7 @@ export const runEventSchema: z.ZodType = z
       ['tool-call.complete', 'tool-call.error', 'tool-call.cancelled', 'tool-call.skipped', 'tool-call.pending'],
       { callId, toolName, input, outcome: outcomeSchema, changes: changesSchema.optional() },
     ),
-    // Of a call that waited. It may come after `run.end`, as may the end of such a call.
+    // The answer to a call that waited. It may come after `run.end`, as may the end of such a call.
     streamEvent('tool-call.answered', {
       callId,
       toolName,

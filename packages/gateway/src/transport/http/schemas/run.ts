@@ -24,14 +24,14 @@ export const runSchema: z.ZodObject = z
     cycle: z.int(),
     status: z
       .enum([...runStatusSchema.options, 'queued'])
-      .meta({ description: '`queued`: it waits for the request of its context before it.' }),
+      .meta({ description: '`queued`: it waits for an earlier request in its context.' }),
     trigger: z
       .array(
         z.strictObject({
           eventId: z.string(),
           type: z.enum(['space_message', 'tool_result', 'plan', 'service', 'chat']),
           by: z.string().optional().meta({ description: 'Who sent it, answered, or pushed it, by name.' }),
-          text: z.string().optional().meta({ description: 'What it says, at most 200 characters of it.' }),
+          text: z.string().optional().meta({ description: 'Its text, at most 200 characters.' }),
           spaceId: z.string().optional(),
           callId: z.string().optional().meta({ description: 'The call that was answered.' }),
         }),
@@ -40,7 +40,7 @@ export const runSchema: z.ZodObject = z
     stop: stopSchema.optional(),
     usage: usageSchema.optional(),
     configVersion: z.int(),
-    attempt: z.int().meta({ description: 'How often its events have been tried, with this time.' }),
+    attempt: z.int().meta({ description: 'The number of attempts for its events, including this one.' }),
     retryOf: z.string().optional().meta({ description: 'The run that tried them before.' }),
     worker: z.string().optional().meta({ description: 'The worker of a gateway that runs it, or ran it last.' }),
     takeovers: z
@@ -56,10 +56,10 @@ export const runSchema: z.ZodObject = z
         pending: z.int(),
         running: z.int(),
       })
-      .meta({ description: 'How many of its calls ended how.' }),
-    model: z.string().optional().meta({ description: 'That of its last reply. Absent in lists.' }),
-    response: z.string().optional().meta({ description: 'What the run came to. Absent in lists.' }),
-    result: chatAnswerSchema.optional().meta({ description: 'What the chat endpoints answered, or would have.' }),
+      .meta({ description: 'The number of its calls by status.' }),
+    model: z.string().optional().meta({ description: 'The model of its last reply. Absent in lists.' }),
+    response: z.string().optional().meta({ description: 'The final response of the run. Absent in lists.' }),
+    result: chatAnswerSchema.optional().meta({ description: 'The answer of the chat endpoints.' }),
     cost: z.number().optional().meta({
       description: 'What its replies cost, if all prices are configured. Absent in lists, and with sub-agents.',
     }),
@@ -81,20 +81,19 @@ export const callSchema: z.ZodType = z
     outcome: outcomeSchema.optional(),
     idempotencyKey: z.string().optional(),
     attempts: z.int().optional().meta({ description: 'How often its tool ran, if it ran.' }),
-    worker: z
-      .string()
-      .optional()
-      .meta({ description: 'Who runs or ran it: whoever claimed it, or a worker of the gateway.' }),
+    worker: z.string().optional().meta({
+      description: 'The worker that runs or ran it: the one that claimed the job, or a worker of the gateway.',
+    }),
     createdAt: z.int().optional(),
     settledAt: z.int().optional(),
     pending: pendingCallSchema.optional().meta({
       description:
-        'Set if it waits or waited for somebody. With a token: only if no space sees the call and its entity may answer it.',
+        'Set if it waits or waited for an answer. With a token: only if no space sees the call and its entity may answer it.',
     }),
   })
   .meta({
     id: 'Call',
-    description: 'A call. With a token: only what its card shows, or what those who may answer it are told.',
+    description: 'A call. With a token: only what its card shows, or what entities that may answer it can see.',
   });
 
 export const runEntrySchema: z.ZodType = z
@@ -103,16 +102,16 @@ export const runEntrySchema: z.ZodType = z
     kind: z.string(),
     at: z.int(),
     entry: transcriptEntrySchema,
-    changes: changesSchema.optional().meta({ description: 'With the end of a call that changed something.' }),
-    cost: z.number().optional().meta({ description: 'Of a reply, if the price of its model is configured.' }),
+    changes: changesSchema.optional().meta({ description: 'Set on the end of a call that changed something.' }),
+    cost: z.number().optional().meta({ description: 'Set on a reply, if the price of its model is configured.' }),
     by: z
       .strictObject({ id: z.string(), name: z.string() })
       .optional()
-      .meta({ description: 'Who answered a call that waited, with its end.' }),
+      .meta({ description: 'Set on the end of a call that waited: who answered it.' }),
     ended: z
       .strictObject({ outcome: outcomeSchema, at: z.int() })
       .optional()
-      .meta({ description: 'With the wait of a call: how the call ended, which may have been in a later run.' }),
+      .meta({ description: 'Set on the wait of a call: how the call ended, perhaps in a later run.' }),
   })
   .meta({ id: 'RunEntry', description: 'An entry of the transcript of a run.' });
 

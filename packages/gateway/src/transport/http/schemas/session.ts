@@ -4,7 +4,7 @@ import { SCOPES, type Scope } from '../../../domain/keys/scope.ts';
 export const scopesSchema: z.ZodType<Scope[]> = z
   .array(z.enum(SCOPES))
   .max(SCOPES.length)
-  .meta({ description: 'What it may do beyond what its person may.' });
+  .meta({ description: 'What it may do in addition to what its person may do.' });
 
 const fields = {
   id: z.string(),
@@ -12,9 +12,12 @@ const fields = {
   entity: z
     .strictObject({ id: z.string(), displayName: z.string() })
     .optional()
-    .meta({ description: 'The person that messages and answers are by.' }),
-  keyId: z.string().optional().meta({ description: 'The secret key that it ends with.' }),
-  makerSessionId: z.string().optional().meta({ description: 'The session that made it, and that it ends with.' }),
+    .meta({ description: 'The person who is the author of messages and answers.' }),
+  keyId: z.string().optional().meta({ description: 'The secret key whose revocation ends it.' }),
+  makerSessionId: z
+    .string()
+    .optional()
+    .meta({ description: 'The session that created it and whose end also ends it.' }),
   createdAt: z.int(),
   expiresAt: z.int(),
 };

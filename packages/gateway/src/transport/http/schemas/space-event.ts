@@ -6,7 +6,7 @@ const callId = z.string();
 const delta = z.string();
 const about = { runId: z.string(), entityId: z.string() };
 
-/** What is told of a call before it has a card. */
+/** The fields of a call before it has a card. */
 const startFields = {
   callId,
   streamId: z.string(),
@@ -17,7 +17,7 @@ const startFields = {
   message: messageSchema.optional().meta({ description: 'The card, if there is one: an approved call starts again.' }),
 };
 
-/** All that the stream of a space may say. */
+/** Every event of the stream of a space. */
 export const spaceEventSchema: z.ZodType = z
   .union([
     streamEvent('message.start', {

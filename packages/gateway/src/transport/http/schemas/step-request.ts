@@ -17,6 +17,6 @@ export const stepRequestSchema: z.ZodType = z
         temperature: z.number().optional(),
         toolChoice: z.looseObject({ type: z.string() }).optional(),
       })
-      .meta({ description: 'All else that was asked for.' }),
+      .meta({ description: 'All other parameters of the request.' }),
   })
-  .meta({ id: 'StepRequest', description: 'What the model was sent in a step. Only the frame tag is hidden.' });
+  .meta({ id: 'StepRequest', description: 'The request to the model in a step. Only the frame tag is hidden.' });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Why a run ended. The sentence of each is in docs/turns.md. */
+/** Why a run ended. docs/turns.md explains each reason. */
 export const stopSchema: z.ZodType = z
   .union([
     z.strictObject({ reason: z.literal('end_turn'), by: z.literal('text') }),

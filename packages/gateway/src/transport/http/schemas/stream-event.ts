@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An event of a stream: its number, its type, its time, and what it says. */
+/** An event of a stream: its number, its type, its time and its payload. */
 export function streamEvent<T extends z.ZodRawShape>(
   type: string | readonly [string, ...string[]],
   fields: T,
@@ -9,7 +9,7 @@ export function streamEvent<T extends z.ZodRawShape>(
   return z.strictObject({ seq: z.int(), type: types, at: z.int(), ...fields });
 }
 
-/** Sent in place of events that are no longer stored: the client loads everything again. */
+/** Sent in place of events that are no longer stored: the client must reload everything. */
 export const resetEventSchema: z.ZodType = z
   .strictObject({ seq: z.int(), type: z.literal('reset') })
-  .meta({ id: 'ResetEvent', description: 'Events were missed that are no longer stored. Load the state again.' });
+  .meta({ id: 'ResetEvent', description: 'Missed events are no longer stored. Reload the state.' });

@@ -7,8 +7,8 @@ import { usageSchema } from './usage.ts';
 const callId = z.string();
 
 /**
- * A part of a message. Providers add kinds of parts in patch releases, so only the type is promised. `inbox` and `summary`
- * are the gateway's own: the events that woke the agent, and what it remembers of earlier cycles.
+ * A part of a message. Providers add kinds of parts in patch releases, so only the type is guaranteed. `inbox` and `summary` are
+ * the gateway's own: the events that woke the agent, and what it remembers of earlier cycles.
  */
 const partSchema = z.looseObject({ type: z.string() }).meta({ id: 'MessagePart', description: 'A part of a message.' });
 
@@ -17,7 +17,7 @@ export const modelMessageSchema: z.ZodType = z
     role: z.enum(['system', 'user', 'assistant', 'tool']),
     content: z.union([z.string(), z.array(partSchema)]),
   })
-  .meta({ id: 'ModelMessage', description: 'A message as the model gets it.' });
+  .meta({ id: 'ModelMessage', description: 'A message as the model receives it.' });
 
 const requestedCall = z.strictObject({
   callId,
@@ -72,7 +72,7 @@ export const transcriptEntrySchema: z.ZodType = z
     z.strictObject({ kind: z.literal('rewind'), callId, text: z.string(), remaining: z.array(z.string()) }),
     z.strictObject({ kind: z.literal('stop'), stop: stopSchema }),
     z.strictObject({ kind: z.literal('compaction'), summary: z.string() }).meta({
-      description: 'From here on the agent remembers the summary in place of what came before.',
+      description: 'From here on the agent remembers the summary instead of the entries before it.',
     }),
   ])
   .meta({ id: 'TranscriptEntry', description: 'One thing that happened in a run.' });

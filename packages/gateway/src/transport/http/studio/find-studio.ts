@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** The folder of the built studio, or undefined where its package is not installed. */
+/** The folder of the built studio, or undefined if its package is not installed. */
 export function findStudio(): string | undefined {
   try {
     return join(dirname(createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`)), 'dist');

@@ -3,7 +3,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 
-/** A file of the studio, in every form that the build made of it. */
+/** A file of the studio, in every encoding that the build produced. */
 export interface StudioFile {
   readonly type: string;
   readonly etag: string;
@@ -15,8 +15,8 @@ export interface StudioFile {
 const PAGE = '/index.html';
 
 /**
- * The files of a build, in memory, by their paths. A request is only ever looked up here: no path that it names reaches the file
- * system. Links are left out, since they could lead anywhere. A new build is read when the page is asked for next.
+ * The files of a build, in memory, by their paths. Requests are only looked up here, so no path of a request reaches the file
+ * system. Links are left out, since they could point anywhere. A new build is read at the next request for the page.
  */
 export class StudioFiles {
   readonly #directory: string;
@@ -46,7 +46,7 @@ export class StudioFiles {
     if (builtAt === this.#builtAt) return;
     this.#builtAt = builtAt;
     this.#files = builtAt === 0 ? Promise.resolve(new Map()) : readFiles(this.#directory);
-    // Half a build, e.g. while it is being written: it is read again with the next request.
+    // An incomplete build, e.g. while it is being written, is read again with the next request.
     this.#files.catch(() => {
       this.#builtAt = 0;
     });
@@ -65,7 +65,7 @@ function pathOf(directory: string, { parentPath, name }: Dirent): string {
   return `/${relative(directory, join(parentPath, name)).split(sep).join('/')}`;
 }
 
-/** Made by the build of another file, whose place it takes where the client can read it. */
+/** True for the compressed form of another file, which replaces it for clients that can read it. */
 function isCompressed(path: string, contents: ReadonlyMap<string, unknown>): boolean {
   return /\.(br|gz)$/.test(path) && contents.has(path.replace(/\.(br|gz)$/, ''));
 }

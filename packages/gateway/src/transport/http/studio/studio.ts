@@ -2,11 +2,11 @@ import { type StudioFile, StudioFiles } from './studio-files.ts';
 
 /** The page of the studio and its files. */
 export interface Studio {
-  /** Undefined for what is no path of the studio: that stays a 404 of the API. */
+  /** Undefined for other paths, for which the API responds with 404. */
   answer(request: Request): Promise<Response | undefined>;
 }
 
-/** Without a build there is nothing to serve, and `/` tells browsers how to get it. */
+/** Without a build, `/` tells browsers how to get one. */
 export function createStudio(directory: string | undefined): Studio {
   const files = directory === undefined ? undefined : new StudioFiles(directory);
   return {
@@ -24,25 +24,25 @@ export function createStudio(directory: string | undefined): Studio {
   };
 }
 
-/** The studio finds its pages by the URL: all of them are the same file. */
+/** The studio routes by the URL: all pages are the same file. */
 function isPage(pathname: string): boolean {
   return /^\/(?:(?:spaces|runs|calls|agents|tools)(?:\/.*)?|inbox|settings|signin)$/.test(pathname);
 }
 
-/** Browsers say so when they open a page; programs that ask for anything get the API's 404. */
+/** Browsers accept HTML when they open a page. Programs that accept anything get the API's 404. */
 function wantsHtml({ headers }: Request): boolean {
   return /\btext\/html\b/i.test(headers.get('accept') ?? '');
 }
 
 type FixedHeaders = Readonly<Record<string, string>>;
 
-/** The build puts a hash of the content into the names of what lies under /assets. */
+/** The build puts a content hash into the names of the files under /assets. */
 const FOR_EVER: FixedHeaders = { 'cache-control': 'public, max-age=31536000, immutable' };
 const CHECKED: FixedHeaders = { 'cache-control': 'no-cache' };
 
 /**
- * Nothing of another origin, nothing inline, and no text that becomes HTML: what agents and people write is shown in this page.
- * `connect-src 'self'` holds for streams too.
+ * The page loads nothing from other origins, nothing inline, and never turns text into HTML, because it shows what agents and
+ * people write. `connect-src 'self'` covers streams too.
  */
 const PAGE_HEADERS: FixedHeaders = {
   ...CHECKED,
@@ -59,7 +59,7 @@ const PAGE_HEADERS: FixedHeaders = {
     "trusted-types 'none'",
   ].join('; '),
   'cross-origin-opener-policy': 'same-origin',
-  // With `no-referrer` some requests of the page would name no origin, and sessions count only with one.
+  // With `no-referrer` some requests of the page would have no origin, and sessions need one.
   'referrer-policy': 'same-origin',
 };
 
@@ -77,7 +77,7 @@ function fileAnswer(request: Request, file: StudioFile, fixed: FixedHeaders): Re
   });
 }
 
-/** Named, and not with weight 0. */
+/** True if the encoding is listed with a weight other than 0. */
 function accepts({ headers }: Request, encoding: string): boolean {
   const accepted = (headers.get('accept-encoding') ?? '').toLowerCase().split(',');
   return accepted.some((one) => {
@@ -86,7 +86,7 @@ function accepts({ headers }: Request, encoding: string): boolean {
   });
 }
 
-/** Proxies that compress mark a tag as weak. */
+/** The comparison ignores the weak mark, which proxies that compress add to a tag. */
 function knows({ headers }: Request, etag: string): boolean {
   const known = (headers.get('if-none-match') ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
   return known.includes(etag);
@@ -96,10 +96,10 @@ function notBuilt(): Response {
   return new Response(NOT_BUILT, { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' } });
 }
 
-const NOT_BUILT = `This is a Lastcall gateway, and its studio (the web page) is not here.
+const NOT_BUILT = `This is a Lastcall gateway. Its studio (the web page) is not installed.
 
 In a checkout of the repository: npm run build -w packages/studio
-In a folder of your own:         npm install @lastcall/studio
+In your own project:             npm install @lastcall/studio
 
-Then load this page again. The HTTP API works without it: GET /openapi.json describes it.
+Then reload this page. The HTTP API works without it: GET /openapi.json describes it.
 `;
