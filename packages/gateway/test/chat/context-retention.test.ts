@@ -11,7 +11,7 @@ import type { TurnRequest } from '../../src/runtime/chat/turn-request.ts';
 import { waitFor } from '../../src/testing/wait-for.ts';
 import { chatWith } from '../support/contexts.ts';
 import { describeIdleWorld, describeWorlds } from '../support/describe-worlds.ts';
-import { onPostgres } from '../support/stores.ts';
+import { databases, onPostgres } from '../support/stores.ts';
 import type { World } from '../support/world.ts';
 import { call } from './chat-api.ts';
 
@@ -56,111 +56,118 @@ async function start(world: World, request: Omit<TurnRequest, 'caller'>) {
   return accepted;
 }
 
-describeWorlds('contexts that nobody uses', (open) => {
-  test('a context is deleted a year after its last use, with everything that happened in it', async () => {
-    const look = tool({ description: 'Looks.', inputSchema: anything, approval: true, execute: () => 'Seen.' });
-    const world = await open({ models: { default: scriptedModel([call('look'), 'Yes.', 'Again.']) }, tools: { look } });
-    const chat = await chatWith(world, { tools: ['look'] });
-    const { runId } = await chat.start({ message: 'Look' }, { identity: { key: 'k', bodyHash: 'b' } });
-    const { pending } = await awaitRun(world.services, runId);
-    const answered = await chat.turn({ answers: { [pending[0]?.callId ?? '']: { approve: true } } });
-    expect(answered.response).toBe('Yes.');
-    await world.idle();
-    const ids = [chat.contextId, runId, answered.runId];
-    expect(await tablesWith(world, ids)).toEqual([...TABLES]);
-    await sweepAfter(world, 364);
-    expect(await contextIds(world)).toContain(chat.contextId);
-    await sweepAfter(world, 366);
-    expect(await contextIds(world)).not.toContain(chat.contextId);
-    expect(await tablesWith(world, ids)).toEqual([]);
-  });
+describeWorlds(
+  'contexts that nobody uses',
+  (open) => {
+    test('a context is deleted a year after its last use, with everything that happened in it', async () => {
+      const look = tool({ description: 'Looks.', inputSchema: anything, approval: true, execute: () => 'Seen.' });
+      const world = await open({
+        models: { default: scriptedModel([call('look'), 'Yes.', 'Again.']) },
+        tools: { look },
+      });
+      const chat = await chatWith(world, { tools: ['look'] });
+      const { runId } = await chat.start({ message: 'Look' }, { identity: { key: 'k', bodyHash: 'b' } });
+      const { pending } = await awaitRun(world.services, runId);
+      const answered = await chat.turn({ answers: { [pending[0]?.callId ?? '']: { approve: true } } });
+      expect(answered.response).toBe('Yes.');
+      await world.idle();
+      const ids = [chat.contextId, runId, answered.runId];
+      expect(await tablesWith(world, ids)).toEqual([...TABLES]);
+      await sweepAfter(world, 364);
+      expect(await contextIds(world)).toContain(chat.contextId);
+      await sweepAfter(world, 366);
+      expect(await contextIds(world)).not.toContain(chat.contextId);
+      expect(await tablesWith(world, ids)).toEqual([]);
+    });
 
-  test('contexts of calls, and of answers that are not saved, are deleted after a week; others that anything is saved in are not', async () => {
-    const look = tool({ description: 'Looks.', inputSchema: anything, execute: () => 'Seen.' });
-    const world = await open({ models: { default: scriptedModel(() => 'Hi.') }, tools: { look } });
-    const agent = await world.agent('Bot');
-    const message = { input: { message: 'Hi' } };
-    const calls = await start(world, { context: {}, input: { call: { tool: 'look', input: {} } } });
-    const unsaved = await start(world, { context: { agent }, ...message, settings: { save: false } });
-    const asked = await start(world, { context: { agent }, ...message, isBrief: true });
-    const saved = await start(world, { context: { agent }, ...message });
-    const keptIn = await start(world, { context: { agent }, ...message, settings: { save: false } });
-    await start(world, { context: { contextId: keptIn.contextId }, ...message });
-    await world.idle();
-    await sweepAfter(world, 6);
-    const all = [calls, unsaved, asked, saved, keptIn].map(({ contextId }) => contextId);
-    expect(await contextIds(world)).toEqual(expect.arrayContaining(all));
-    await sweepAfter(world, 8);
-    const left = await contextIds(world);
-    expect(all.filter((id) => left.includes(id))).toEqual([saved.contextId, keptIn.contextId]);
-  });
+    test('contexts of calls, and of answers that are not saved, are deleted after a week; others that anything is saved in are not', async () => {
+      const look = tool({ description: 'Looks.', inputSchema: anything, execute: () => 'Seen.' });
+      const world = await open({ models: { default: scriptedModel(() => 'Hi.') }, tools: { look } });
+      const agent = await world.agent('Bot');
+      const message = { input: { message: 'Hi' } };
+      const calls = await start(world, { context: {}, input: { call: { tool: 'look', input: {} } } });
+      const unsaved = await start(world, { context: { agent }, ...message, settings: { save: false } });
+      const asked = await start(world, { context: { agent }, ...message, isBrief: true });
+      const saved = await start(world, { context: { agent }, ...message });
+      const keptIn = await start(world, { context: { agent }, ...message, settings: { save: false } });
+      await start(world, { context: { contextId: keptIn.contextId }, ...message });
+      await world.idle();
+      await sweepAfter(world, 6);
+      const all = [calls, unsaved, asked, saved, keptIn].map(({ contextId }) => contextId);
+      expect(await contextIds(world)).toEqual(expect.arrayContaining(all));
+      await sweepAfter(world, 8);
+      const left = await contextIds(world);
+      expect(all.filter((id) => left.includes(id))).toEqual([saved.contextId, keptIn.contextId]);
+    });
 
-  test('a context with an open run is kept however old it is, and counts as used when it ends', async () => {
-    const gate = Promise.withResolvers<void>();
-    const look = tool({ description: 'Looks.', inputSchema: anything, execute: () => gate.promise });
-    const world = await open({ models: { default: scriptedModel([call('look'), 'Yes.']) }, tools: { look } });
-    const chat = await chatWith(world, { tools: ['look'] });
-    const { runId } = await chat.start({ message: 'Look' });
-    await waitFor(
-      async () => (await world.store.db.selectFrom('runs').where('id', '=', runId).select('id').execute()).length > 0,
-    );
-    await sweepAfter(world, 5_000);
-    gate.resolve();
-    expect((await awaitRun(world.services, runId)).response).toBe('Yes.');
-    await world.idle();
-    expect(await contextIds(world)).toContain(chat.contextId);
-  });
+    test('a context with an open run is kept however old it is, and counts as used when it ends', async () => {
+      const gate = Promise.withResolvers<void>();
+      const look = tool({ description: 'Looks.', inputSchema: anything, execute: () => gate.promise });
+      const world = await open({ models: { default: scriptedModel([call('look'), 'Yes.']) }, tools: { look } });
+      const chat = await chatWith(world, { tools: ['look'] });
+      const { runId } = await chat.start({ message: 'Look' });
+      await waitFor(
+        async () => (await world.store.db.selectFrom('runs').where('id', '=', runId).select('id').execute()).length > 0,
+      );
+      await sweepAfter(world, 5_000);
+      gate.resolve();
+      expect((await awaitRun(world.services, runId)).response).toBe('Yes.');
+      await world.idle();
+      expect(await contextIds(world)).toContain(chat.contextId);
+    });
 
-  test('a context with a call that waits is kept, and so is one whose answer was not read yet', async () => {
-    const model = scriptedModel([call('ask'), 'Thanks.']);
-    const world = await open({ models: { default: model } });
-    const chat = await chatWith(world);
-    const { runId, pending } = await chat.say('Ask', { clientTools: [{ name: 'ask' }] });
-    await world.idle();
-    await sweepAfter(world, 5_000);
-    expect(await contextIds(world)).toContain(chat.contextId);
-    await world.in((tx) =>
-      tx.db.updateTable('agents').set({ status: 'paused' }).where('id', '=', chat.agentId).execute(),
-    );
-    const callId = pending[0]?.callId ?? '';
-    await answer(world.services, { runId, callId, answer: { result: 1 }, by: { key: true } });
-    await sweepAfter(world, 10_000);
-    expect(await contextIds(world)).toContain(chat.contextId);
-  });
+    test('a context with a call that waits is kept, and so is one whose answer was not read yet', async () => {
+      const model = scriptedModel([call('ask'), 'Thanks.']);
+      const world = await open({ models: { default: model } });
+      const chat = await chatWith(world);
+      const { runId, pending } = await chat.say('Ask', { clientTools: [{ name: 'ask' }] });
+      await world.idle();
+      await sweepAfter(world, 5_000);
+      expect(await contextIds(world)).toContain(chat.contextId);
+      await world.in((tx) =>
+        tx.db.updateTable('agents').set({ status: 'paused' }).where('id', '=', chat.agentId).execute(),
+      );
+      const callId = pending[0]?.callId ?? '';
+      await answer(world.services, { runId, callId, answer: { result: 1 }, by: { key: true } });
+      await sweepAfter(world, 10_000);
+      expect(await contextIds(world)).toContain(chat.contextId);
+    });
 
-  test('a use that came after the last sweep counts, also if nothing but the run tells of it', async () => {
-    const world = await open({ models: { default: scriptedModel(() => 'Hi.') } });
-    const chat = await chatWith(world);
-    await chat.say('Hi');
-    await world.idle();
-    const usedAt = Date.now() + 200 * DAY;
-    await world.in((tx) =>
-      tx.db.updateTable('runs').set({ ended_at: usedAt }).where('thread_id', '=', chat.contextId).execute(),
-    );
-    await sweepAfter(world, 366);
-    expect(await contextIds(world)).toContain(chat.contextId);
-    await sweepAfter(world, 200 + 366);
-    expect(await contextIds(world)).not.toContain(chat.contextId);
-  });
+    test('a use that came after the last sweep counts, also if nothing but the run tells of it', async () => {
+      const world = await open({ models: { default: scriptedModel(() => 'Hi.') } });
+      const chat = await chatWith(world);
+      await chat.say('Hi');
+      await world.idle();
+      const usedAt = Date.now() + 200 * DAY;
+      await world.in((tx) =>
+        tx.db.updateTable('runs').set({ ended_at: usedAt }).where('thread_id', '=', chat.contextId).execute(),
+      );
+      await sweepAfter(world, 366);
+      expect(await contextIds(world)).toContain(chat.contextId);
+      await sweepAfter(world, 200 + 366);
+      expect(await contextIds(world)).not.toContain(chat.contextId);
+    });
 
-  test('a context that is made again under the id of a deleted one knows nothing of it', async () => {
-    const model = scriptedModel(() => 'Hi.');
-    const world = await open({ models: { default: model } });
-    const agent = await world.agent('Bot');
-    await start(world, { context: { agent, newId: 'again' }, input: { message: 'A secret' } });
-    await world.idle();
-    const epochOf = async () =>
-      (await world.store.db.selectFrom('threads').select('epoch').where('id', '=', 'again').executeTakeFirst())
-        ?.epoch ?? 0;
-    const before = await epochOf();
-    await sweepAfter(world, 366);
-    await world.in((tx) => createContext(tx, { id: 'again', agentId: agent }));
-    // Caches know a thread by its id and epoch.
-    expect(await epochOf()).toBeGreaterThan(before + 1);
-    await start(world, { context: { contextId: 'again' }, input: { message: 'Hello' } });
-    expect(JSON.stringify(model.requests.at(-1))).not.toContain('A secret');
-  });
-});
+    test('a context that is made again under the id of a deleted one knows nothing of it', async () => {
+      const model = scriptedModel(() => 'Hi.');
+      const world = await open({ models: { default: model } });
+      const agent = await world.agent('Bot');
+      await start(world, { context: { agent, newId: 'again' }, input: { message: 'A secret' } });
+      await world.idle();
+      const epochOf = async () =>
+        (await world.store.db.selectFrom('threads').select('epoch').where('id', '=', 'again').executeTakeFirst())
+          ?.epoch ?? 0;
+      const before = await epochOf();
+      await sweepAfter(world, 366);
+      await world.in((tx) => createContext(tx, { id: 'again', agentId: agent }));
+      // Caches know a thread by its id and epoch.
+      expect(await epochOf()).toBeGreaterThan(before + 1);
+      await start(world, { context: { contextId: 'again' }, input: { message: 'Hello' } });
+      expect(JSON.stringify(model.requests.at(-1))).not.toContain('A secret');
+    });
+  },
+  databases,
+);
 
 describeIdleWorld({ title: 'a context that is about to be used', on: [onPostgres] }, ({ world }) => {
   test('it is not deleted while somebody says something in it', async () => {

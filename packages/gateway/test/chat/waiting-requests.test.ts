@@ -6,6 +6,7 @@ import type { GatewayLimits } from '../../src/config/limits.ts';
 import { waitFor } from '../../src/testing/wait-for.ts';
 import { type Api, toRequest } from '../http/api.ts';
 import { describeWorlds, type OpenWorld } from '../support/describe-worlds.ts';
+import { databases } from '../support/stores.ts';
 import type { World } from '../support/world.ts';
 import { call, chatApi } from './chat-api.ts';
 
@@ -51,144 +52,148 @@ async function countRuns(world: World): Promise<number> {
   return (await world.store.db.selectFrom('runs').select('id').execute()).length;
 }
 
-describeWorlds('requests that wait for their runs', (open) => {
-  test.each(DOORS)('$path: beyond the limit, a request is refused and starts nothing', async ({ path, bodyOf }) => {
-    const { world, api, agent, begun, finish } = await slowAgent(open, { connections: 1 });
-    const first = api.call('POST', path, { body: bodyOf(agent) });
-    await waitFor(() => begun() === 1);
-    const before = await countRuns(world);
-    const refused = await api.call('POST', path, { body: bodyOf(agent) });
-    expect(refused.status).toBe(429);
-    expect(refused.headers.get('retry-after')).toBe('5');
-    expect(refused.body.error).toMatchObject({ code: 'too_many_streams' });
-    finish();
-    expect((await first).status).toBe(200);
-    expect((await api.call('POST', path, { body: bodyOf(agent) })).status).toBe(200);
-    await world.idle();
-    expect([begun(), await countRuns(world)]).toEqual([2, before + 1]);
-  });
-
-  test.each(DOORS)(
-    '[G65] $path: a caller has a share of the requests that wait, and the rest is left to others',
-    async ({ path, bodyOf }) => {
-      const { world, api, agent, begun, finish } = await slowAgent(open, { connections: 3, connectionsPerCaller: 1 });
+describeWorlds(
+  'requests that wait for their runs',
+  (open) => {
+    test.each(DOORS)('$path: beyond the limit, a request is refused and starts nothing', async ({ path, bodyOf }) => {
+      const { world, api, agent, begun, finish } = await slowAgent(open, { connections: 1 });
       const first = api.call('POST', path, { body: bodyOf(agent) });
       await waitFor(() => begun() === 1);
       const before = await countRuns(world);
       const refused = await api.call('POST', path, { body: bodyOf(agent) });
-      expect([refused.status, refused.body.error.code]).toEqual([429, 'too_many_streams']);
-      expect(refused.body.error.message).toContain('limits.connectionsPerCaller');
-      expect(await countRuns(world)).toBe(before);
-      const other = api.call('POST', path, { body: bodyOf(agent), secret: await api.keyWith('write') });
-      await waitFor(() => begun() === 2);
+      expect(refused.status).toBe(429);
+      expect(refused.headers.get('retry-after')).toBe('5');
+      expect(refused.body.error).toMatchObject({ code: 'too_many_streams' });
       finish();
-      expect([(await first).status, (await other).status]).toEqual([200, 200]);
-    },
-  );
+      expect((await first).status).toBe(200);
+      expect((await api.call('POST', path, { body: bodyOf(agent) })).status).toBe(200);
+      await world.idle();
+      expect([begun(), await countRuns(world)]).toEqual([2, before + 1]);
+    });
 
-  test('requests that wait and streams share one limit', async () => {
-    const { api, agent, begun, finish } = await slowAgent(open, { connections: 1 });
-    const waiting = api.call('POST', '/chat', { body: { agent, message: 'Pay' } });
-    await waitFor(() => begun() === 1);
-    const lobby = await api.space(await api.person());
-    const stream = await api.app.fetch(toRequest('GET', `/api/spaces/${lobby}/stream`, { secret: api.key }));
-    expect(stream.status).toBe(429);
-    finish();
-    expect((await waiting).status).toBe(200);
-  });
-
-  test('a client that goes away, and a request that is refused, give their places back', async () => {
-    const { api, agent, begun, finish } = await slowAgent(open, { connections: 1 });
-    const leaving = new AbortController();
-    const left = api.app.fetch(
-      new Request(toRequest('POST', '/chat', { secret: api.key, body: { agent, message: 'Pay' } }), {
-        signal: leaving.signal,
-      }),
+    test.each(DOORS)(
+      '[G65] $path: a caller has a share of the requests that wait, and the rest is left to others',
+      async ({ path, bodyOf }) => {
+        const { world, api, agent, begun, finish } = await slowAgent(open, { connections: 3, connectionsPerCaller: 1 });
+        const first = api.call('POST', path, { body: bodyOf(agent) });
+        await waitFor(() => begun() === 1);
+        const before = await countRuns(world);
+        const refused = await api.call('POST', path, { body: bodyOf(agent) });
+        expect([refused.status, refused.body.error.code]).toEqual([429, 'too_many_streams']);
+        expect(refused.body.error.message).toContain('limits.connectionsPerCaller');
+        expect(await countRuns(world)).toBe(before);
+        const other = api.call('POST', path, { body: bodyOf(agent), secret: await api.keyWith('write') });
+        await waitFor(() => begun() === 2);
+        finish();
+        expect([(await first).status, (await other).status]).toEqual([200, 200]);
+      },
     );
-    await waitFor(() => begun() === 1);
-    leaving.abort();
-    expect((await left).status).toBe(499);
-    expect((await api.call('POST', '/chat', { body: { agent: 'Nobody', message: 'Pay' } })).status).toBe(404);
-    finish();
-    expect((await api.call('POST', '/chat', { body: { agent, message: 'Pay' } })).status).toBe(200);
-  });
 
-  test('a stream that was promised a place gets it, also where that is the last one', async () => {
-    const { api, agent, finish } = await slowAgent(open, { connections: 1 });
-    finish();
-    const headers = { accept: 'text/event-stream' };
-    const body = { agent, message: 'Pay' };
-    const stream = await api.app.fetch(toRequest('POST', '/chat', { secret: api.key, body, headers }));
-    expect(stream.status).toBe(200);
-    expect(await stream.text()).toContain('event: done');
-  });
+    test('requests that wait and streams share one limit', async () => {
+      const { api, agent, begun, finish } = await slowAgent(open, { connections: 1 });
+      const waiting = api.call('POST', '/chat', { body: { agent, message: 'Pay' } });
+      await waitFor(() => begun() === 1);
+      const lobby = await api.space(await api.person());
+      const stream = await api.app.fetch(toRequest('GET', `/api/spaces/${lobby}/stream`, { secret: api.key }));
+      expect(stream.status).toBe(429);
+      finish();
+      expect((await waiting).status).toBe(200);
+    });
 
-  test.each(DOORS)(
-    '$path: a key that is revoked while it waits is told so at once, and the run goes on',
-    async ({ path, bodyOf }) => {
-      const { world, api, agent, begun, finish } = await slowAgent(open);
+    test('a client that goes away, and a request that is refused, give their places back', async () => {
+      const { api, agent, begun, finish } = await slowAgent(open, { connections: 1 });
+      const leaving = new AbortController();
+      const left = api.app.fetch(
+        new Request(toRequest('POST', '/chat', { secret: api.key, body: { agent, message: 'Pay' } }), {
+          signal: leaving.signal,
+        }),
+      );
+      await waitFor(() => begun() === 1);
+      leaving.abort();
+      expect((await left).status).toBe(499);
+      expect((await api.call('POST', '/chat', { body: { agent: 'Nobody', message: 'Pay' } })).status).toBe(404);
+      finish();
+      expect((await api.call('POST', '/chat', { body: { agent, message: 'Pay' } })).status).toBe(200);
+    });
+
+    test('a stream that was promised a place gets it, also where that is the last one', async () => {
+      const { api, agent, finish } = await slowAgent(open, { connections: 1 });
+      finish();
+      const headers = { accept: 'text/event-stream' };
+      const body = { agent, message: 'Pay' };
+      const stream = await api.app.fetch(toRequest('POST', '/chat', { secret: api.key, body, headers }));
+      expect(stream.status).toBe(200);
+      expect(await stream.text()).toContain('event: done');
+    });
+
+    test.each(DOORS)(
+      '$path: a key that is revoked while it waits is told so at once, and the run goes on',
+      async ({ path, bodyOf }) => {
+        const { world, api, agent, begun, finish } = await slowAgent(open);
+        const { id, key } = await api.done<{ id: string; key: string }>('POST', '/api/keys', {
+          name: 'short',
+          scopes: ['write'],
+        });
+        const waiting = api.call('POST', path, { secret: key, body: bodyOf(agent) });
+        await waitFor(() => begun() === 1);
+        await api.done('DELETE', `/api/keys/${id}`);
+        // The run has not ended: the wait has.
+        const { status, headers, body } = await waiting;
+        const { items } = await api.done<{ items: { id: string }[] }>('GET', `/api/runs?agentId=${agent}`);
+        const runId = items[0]?.id ?? '';
+        expect([status, body.error.code]).toEqual([403, 'access_ended']);
+        expect(body.error.message).toContain(`Run ${runId} continues`);
+        if (path.startsWith('/v1')) expect(headers.get('x-should-retry')).toBe('false');
+        finish();
+        await world.idle();
+        const run = await api.done<{ result: { response: string } }>('GET', `/api/runs/${runId}`);
+        expect(run.result.response).toBe('It is paid.');
+      },
+    );
+
+    test('a page that waits for a run without a stream is bounded, may leave without an error in the log, and ends with its key', async () => {
+      const { world, api, agent, begun, finish } = await slowAgent(open, { connections: 2 });
+      await api.done('POST', '/contexts', { id: 'chat', agent });
+      const waiting = api.call('POST', '/chat', { body: { context_id: 'chat', message: 'Pay' } });
+      await waitFor(() => begun() === 1);
       const { id, key } = await api.done<{ id: string; key: string }>('POST', '/api/keys', {
-        name: 'short',
+        name: 'page',
         scopes: ['write'],
       });
-      const waiting = api.call('POST', path, { secret: key, body: bodyOf(agent) });
-      await waitFor(() => begun() === 1);
+      const resume = async (signal: AbortSignal): Promise<number> => {
+        const request = toRequest('GET', `/api/agents/${agent}/chat/chat/stream`, { secret: key });
+        return (await api.app.fetch(new Request(request, { signal }))).status;
+      };
+      /** There is one place: whoever does not get it is refused, and so it is known that the other one waits. */
+      const resumeTwice = async (signal: AbortSignal): Promise<readonly Promise<number>[]> => {
+        const two = [resume(signal), resume(signal)];
+        expect(await Promise.race(two)).toBe(429);
+        return two;
+      };
+      const leaving = new AbortController();
+      const left = await resumeTwice(leaving.signal);
+      leaving.abort();
+      expect((await Promise.all(left)).toSorted()).toEqual([429, 499]);
+      expect(world.logs.filter(({ level }) => level === 'error')).toEqual([]);
+      const revoked = await resumeTwice(new AbortController().signal);
       await api.done('DELETE', `/api/keys/${id}`);
-      // The run has not ended: the wait has.
-      const { status, headers, body } = await waiting;
-      const { items } = await api.done<{ items: { id: string }[] }>('GET', `/api/runs?agentId=${agent}`);
-      const runId = items[0]?.id ?? '';
-      expect([status, body.error.code]).toEqual([403, 'access_ended']);
-      expect(body.error.message).toContain(`Run ${runId} continues`);
-      if (path.startsWith('/v1')) expect(headers.get('x-should-retry')).toBe('false');
+      expect((await Promise.all(revoked)).toSorted()).toEqual([403, 429]);
       finish();
-      await world.idle();
-      const run = await api.done<{ result: { response: string } }>('GET', `/api/runs/${runId}`);
-      expect(run.result.response).toBe('It is paid.');
-    },
-  );
-
-  test('a page that waits for a run without a stream is bounded, may leave without an error in the log, and ends with its key', async () => {
-    const { world, api, agent, begun, finish } = await slowAgent(open, { connections: 2 });
-    await api.done('POST', '/contexts', { id: 'chat', agent });
-    const waiting = api.call('POST', '/chat', { body: { context_id: 'chat', message: 'Pay' } });
-    await waitFor(() => begun() === 1);
-    const { id, key } = await api.done<{ id: string; key: string }>('POST', '/api/keys', {
-      name: 'page',
-      scopes: ['write'],
+      expect((await waiting).status).toBe(200);
     });
-    const resume = async (signal: AbortSignal): Promise<number> => {
-      const request = toRequest('GET', `/api/agents/${agent}/chat/chat/stream`, { secret: key });
-      return (await api.app.fetch(new Request(request, { signal }))).status;
-    };
-    /** There is one place: whoever does not get it is refused, and so it is known that the other one waits. */
-    const resumeTwice = async (signal: AbortSignal): Promise<readonly Promise<number>[]> => {
-      const two = [resume(signal), resume(signal)];
-      expect(await Promise.race(two)).toBe(429);
-      return two;
-    };
-    const leaving = new AbortController();
-    const left = await resumeTwice(leaving.signal);
-    leaving.abort();
-    expect((await Promise.all(left)).toSorted()).toEqual([429, 499]);
-    expect(world.logs.filter(({ level }) => level === 'error')).toEqual([]);
-    const revoked = await resumeTwice(new AbortController().signal);
-    await api.done('DELETE', `/api/keys/${id}`);
-    expect((await Promise.all(revoked)).toSorted()).toEqual([403, 429]);
-    finish();
-    expect((await waiting).status).toBe(200);
-  });
 
-  test('an entity that was deleted while its request waited does not get the answer', async () => {
-    const { world, api, agent, begun, finish } = await slowAgent(open);
-    const ada = await api.person();
-    await api.space(ada, agent);
-    const waiting = api.call('POST', '/chat', { secret: await api.tokenOf(ada), body: { agent, message: 'Pay' } });
-    await waitFor(() => begun() === 1);
-    await world.in((tx) => tx.db.updateTable('entities').set({ deleted_at: 1 }).where('id', '=', ada).execute());
-    finish();
-    const { status, body } = await waiting;
-    expect([status, body.error.code]).toEqual([403, 'access_ended']);
-    await world.idle();
-  });
-});
+    test('an entity that was deleted while its request waited does not get the answer', async () => {
+      const { world, api, agent, begun, finish } = await slowAgent(open);
+      const ada = await api.person();
+      await api.space(ada, agent);
+      const waiting = api.call('POST', '/chat', { secret: await api.tokenOf(ada), body: { agent, message: 'Pay' } });
+      await waitFor(() => begun() === 1);
+      await world.in((tx) => tx.db.updateTable('entities').set({ deleted_at: 1 }).where('id', '=', ada).execute());
+      finish();
+      const { status, body } = await waiting;
+      expect([status, body.error.code]).toEqual([403, 'access_ended']);
+      await world.idle();
+    });
+  },
+  databases,
+);

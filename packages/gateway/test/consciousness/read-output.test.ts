@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { toJson } from '../../src/ports/store/json.ts';
 import { readOutputTool } from '../../src/runtime/tools/read-output.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { embedded } from '../support/stores.ts';
 
-describe.each(databases)('read_output on $kind', ({ create }) => {
+describe.each(embedded)('read_output on $kind', ({ create }) => {
   const database = forAllTests(create);
   const store = forAllTests(() => database.open());
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import { openApi } from '../http/api.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
 import { isFirstStep, resultsOf } from '../support/requests.ts';
-import { databases } from '../support/stores.ts';
+import { embedded } from '../support/stores.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const outputBytes = 10_000;
@@ -21,7 +21,7 @@ const TOO_LARGE = `begin ${'x'.repeat(300_000)} end`;
 const giving = (execute: () => unknown, more: object = {}) =>
   tool({ description: 'Gives.', inputSchema: z.object({}), execute, ...more });
 
-describe.each(databases)('an output over its limit on $kind', ({ create }) => {
+describe.each(embedded)('an output over its limit on $kind', ({ create }) => {
   const database = forAllTests(create);
   let world: World | undefined;
   afterEach(async () => {

@@ -13,6 +13,7 @@ import { describeWorlds, type OpenWorld } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { pendingOf } from '../support/pending-of.ts';
 import { resultsOf } from '../support/requests.ts';
+import { databases } from '../support/stores.ts';
 import type { World } from '../support/world.ts';
 
 /** A worker loses its thread as if it had died: nothing that it still does is written, and whoever comes next takes over. */
@@ -62,136 +63,140 @@ async function begun(open: OpenWorld, settings: object = {}) {
   return { world, models, model, bot, space, inside: inside.promise, paid: () => paid };
 }
 
-describeWorlds('a payment that a dead worker had begun', (open) => {
-  /** The same after somebody approved it, in a later run than the one that asked for it. */
-  async function approvedAndBegun() {
-    const given = await begun(open, { approval: true });
-    const { world, bot } = given;
-    await world.idle();
-    const call = await pendingOf(world, bot);
-    await answer(world.services, { ...call, answer: { approve: true }, by: { key: true } });
-    await given.inside;
-    return { ...given, callId: call.callId };
-  }
-
-  test('[G57] [G25] a payment that a dead worker had begun and that was approved is not told as one that never ran, where its agent cannot go on', async () => {
-    const { world, models, bot, space, callId, paid } = await approvedAndBegun();
-    delete models.default;
-    await killWorkerOf(world, bot);
-    await world.idle();
-    const { status, metadata } = await cardOf(world, space);
-    expect(status).toBe('error');
-    expect(metadata).not.toMatch(/before it ran|It runs if/);
-    expect(metadata).toContain('whether it took effect is unknown');
-    expect(await callOf(world, callId)).toEqual({
-      status: 'settled',
-      outcome: expect.stringContaining('unknown_outcome'),
-    });
-    expect(await endsOf(world, space)).toEqual(['tool-call.error']);
-    expect(paid()).toBe(1);
-    // Both the run that asked and the run that was to pay tell of the end.
-    const runs = await world.store.db.selectFrom('runs').select('id').where('thread_id', '=', bot).execute();
-    for (const { id } of runs)
-      expect((await world.events(`run:${id}`)).filter(({ type }) => type === 'tool-call.error')).toMatchObject([
-        { payload: { callId, outcome: { code: 'unknown_outcome' } } },
-      ]);
-    expect(runs).toHaveLength(2);
-  });
-
-  test('[G57] [G25] a payment that a dead worker had begun and that was approved, of a run that was cancelled and cannot go on, has an end too', async () => {
-    const { world, models, bot, space, callId } = await approvedAndBegun();
-    delete models.default;
-    const { id } = await world.store.db
-      .selectFrom('runs')
-      .select('id')
-      .where('thread_id', '=', bot)
-      .where('status', '=', 'running')
-      .executeTakeFirstOrThrow();
-    const bus = { ...world.services.bus, publish: () => {} };
-    await world.store.transaction((tx) => requestCancel({ ...world.services, bus }, tx, id));
-    await killWorkerOf(world, bot);
-    await world.idle();
-    expect((await cardOf(world, space)).status).toBe('error');
-    expect((await callOf(world, callId)).status).toBe('settled');
-  });
-
-  test.each([
-    ['goes on', true],
-    ['cannot go on', false],
-  ])(
-    '[G57] [G25] a payment that was approved and had not begun, of a run that was cancelled and %s, did not run, and its card ends',
-    async (_what, canGoOn) => {
-      const { world, models, bot, space, paid } = await begun(open, { approval: true });
+describeWorlds(
+  'a payment that a dead worker had begun',
+  (open) => {
+    /** The same after somebody approved it, in a later run than the one that asked for it. */
+    async function approvedAndBegun() {
+      const given = await begun(open, { approval: true });
+      const { world, bot } = given;
       await world.idle();
       const call = await pendingOf(world, bot);
-      // The worker that takes the answer dies before anything comes of it.
-      const unheard = { ...world.services, engine: { ...world.services.engine, enqueue: () => {} } };
-      await world.worker.stop();
-      await answer(unheard, { ...call, answer: { approve: true }, by: { key: true } });
-      const tools = checkTools({ pay: paying() }, ['tools']);
-      if (!tools.ok) throw new Error('The tools are wrong.');
-      const model = (): (typeof models)[string] => {
-        if (models.default === undefined) throw new Error('There is no model.');
-        return models.default;
-      };
-      const registry = { tools: tools.value, model, agentLimits: { maxAttempts: 1 } };
-      const transcriptCache = new TranscriptCache();
-      const taken = await claimNextCycle(unheard, registry, bot, { owner: 'dead', isUrgent: false, transcriptCache });
-      if (taken === undefined) throw new Error('Nothing was taken.');
-      if (!canGoOn) delete models.default;
-      await world.store.transaction((tx) => requestCancel(unheard, tx, taken.cycle.runId));
-      await killWorkerOf(world, bot);
-      const next = new Worker(world.services, registry);
-      await next.start({ sweeps: [] });
-      await world.idle();
-      await next.stop();
-      expect((await cardOf(world, space)).status).toMatch(/cancelled|error/);
-      expect(await callOf(world, call.callId)).toEqual({
-        status: 'settled',
-        outcome: expect.not.stringContaining('unknown'),
-      });
-      expect(paid()).toBe(0);
-    },
-  );
+      await answer(world.services, { ...call, answer: { approve: true }, by: { key: true } });
+      await given.inside;
+      return { ...given, callId: call.callId };
+    }
 
-  test('[G64] a payment that was begun and has no card gets one from the worker that takes it over, in the space where the agent was', async () => {
-    const { world, bot, space, inside, paid } = await begun(open);
-    await inside;
-    // Older versions wrote the card in a transaction after the start, so a process could die between the two.
-    await world.in((tx) =>
-      tx.db.deleteFrom('messages').where('space_id', '=', space).where('kind', '=', 'tool').execute(),
-    );
-    await killWorkerOf(world, bot);
-    await world.idle();
-    const cards = world.store.db.selectFrom('messages').select(['status', 'metadata']).where('space_id', '=', space);
-    expect(await cards.where('kind', '=', 'tool').execute()).toEqual([
-      { status: 'error', metadata: expect.stringContaining('may have taken effect') },
-    ]);
-    expect(await endsOf(world, space)).toEqual(['tool-call.error']);
-    expect(paid()).toBe(1);
-  });
-
-  test.each([
-    ['is idempotent', { idempotent: true }],
-    ['is not idempotent', {}],
-  ])(
-    '[G57] [G16] a payment that a dead worker had begun and that %s, of a run that was cancelled meanwhile, is told as what is known',
-    async (_what, settings) => {
-      const { world, bot, space, inside, paid } = await begun(open, settings);
-      await inside;
-      const runs = world.store.db.selectFrom('runs').select(['id', 'status']).where('thread_id', '=', bot);
-      const { id } = await runs.executeTakeFirstOrThrow();
+    test('[G57] [G25] a payment that a dead worker had begun and that was approved is not told as one that never ran, where its agent cannot go on', async () => {
+      const { world, models, bot, space, callId, paid } = await approvedAndBegun();
+      delete models.default;
       await killWorkerOf(world, bot);
-      const bus = { ...world.services.bus, publish: () => {} };
-      await world.store.transaction((tx) => requestCancel({ ...world.services, bus }, tx, id));
       await world.idle();
-      expect(await runs.execute()).toEqual([{ id, status: 'cancelled' }]);
-      const { call_id: callId, status, metadata } = await cardOf(world, space);
+      const { status, metadata } = await cardOf(world, space);
       expect(status).toBe('error');
-      expect(metadata).toContain('may have taken effect');
-      expect((await callOf(world, callId ?? '')).outcome).toContain('unknown_outcome');
+      expect(metadata).not.toMatch(/before it ran|It runs if/);
+      expect(metadata).toContain('whether it took effect is unknown');
+      expect(await callOf(world, callId)).toEqual({
+        status: 'settled',
+        outcome: expect.stringContaining('unknown_outcome'),
+      });
       expect(await endsOf(world, space)).toEqual(['tool-call.error']);
       expect(paid()).toBe(1);
-    },
-  );
-});
+      // Both the run that asked and the run that was to pay tell of the end.
+      const runs = await world.store.db.selectFrom('runs').select('id').where('thread_id', '=', bot).execute();
+      for (const { id } of runs)
+        expect((await world.events(`run:${id}`)).filter(({ type }) => type === 'tool-call.error')).toMatchObject([
+          { payload: { callId, outcome: { code: 'unknown_outcome' } } },
+        ]);
+      expect(runs).toHaveLength(2);
+    });
+
+    test('[G57] [G25] a payment that a dead worker had begun and that was approved, of a run that was cancelled and cannot go on, has an end too', async () => {
+      const { world, models, bot, space, callId } = await approvedAndBegun();
+      delete models.default;
+      const { id } = await world.store.db
+        .selectFrom('runs')
+        .select('id')
+        .where('thread_id', '=', bot)
+        .where('status', '=', 'running')
+        .executeTakeFirstOrThrow();
+      const bus = { ...world.services.bus, publish: () => {} };
+      await world.store.transaction((tx) => requestCancel({ ...world.services, bus }, tx, id));
+      await killWorkerOf(world, bot);
+      await world.idle();
+      expect((await cardOf(world, space)).status).toBe('error');
+      expect((await callOf(world, callId)).status).toBe('settled');
+    });
+
+    test.each([
+      ['goes on', true],
+      ['cannot go on', false],
+    ])(
+      '[G57] [G25] a payment that was approved and had not begun, of a run that was cancelled and %s, did not run, and its card ends',
+      async (_what, canGoOn) => {
+        const { world, models, bot, space, paid } = await begun(open, { approval: true });
+        await world.idle();
+        const call = await pendingOf(world, bot);
+        // The worker that takes the answer dies before anything comes of it.
+        const unheard = { ...world.services, engine: { ...world.services.engine, enqueue: () => {} } };
+        await world.worker.stop();
+        await answer(unheard, { ...call, answer: { approve: true }, by: { key: true } });
+        const tools = checkTools({ pay: paying() }, ['tools']);
+        if (!tools.ok) throw new Error('The tools are wrong.');
+        const model = (): (typeof models)[string] => {
+          if (models.default === undefined) throw new Error('There is no model.');
+          return models.default;
+        };
+        const registry = { tools: tools.value, model, agentLimits: { maxAttempts: 1 } };
+        const transcriptCache = new TranscriptCache();
+        const taken = await claimNextCycle(unheard, registry, bot, { owner: 'dead', isUrgent: false, transcriptCache });
+        if (taken === undefined) throw new Error('Nothing was taken.');
+        if (!canGoOn) delete models.default;
+        await world.store.transaction((tx) => requestCancel(unheard, tx, taken.cycle.runId));
+        await killWorkerOf(world, bot);
+        const next = new Worker(world.services, registry);
+        await next.start({ sweeps: [] });
+        await world.idle();
+        await next.stop();
+        expect((await cardOf(world, space)).status).toMatch(/cancelled|error/);
+        expect(await callOf(world, call.callId)).toEqual({
+          status: 'settled',
+          outcome: expect.not.stringContaining('unknown'),
+        });
+        expect(paid()).toBe(0);
+      },
+    );
+
+    test('[G64] a payment that was begun and has no card gets one from the worker that takes it over, in the space where the agent was', async () => {
+      const { world, bot, space, inside, paid } = await begun(open);
+      await inside;
+      // Older versions wrote the card in a transaction after the start, so a process could die between the two.
+      await world.in((tx) =>
+        tx.db.deleteFrom('messages').where('space_id', '=', space).where('kind', '=', 'tool').execute(),
+      );
+      await killWorkerOf(world, bot);
+      await world.idle();
+      const cards = world.store.db.selectFrom('messages').select(['status', 'metadata']).where('space_id', '=', space);
+      expect(await cards.where('kind', '=', 'tool').execute()).toEqual([
+        { status: 'error', metadata: expect.stringContaining('may have taken effect') },
+      ]);
+      expect(await endsOf(world, space)).toEqual(['tool-call.error']);
+      expect(paid()).toBe(1);
+    });
+
+    test.each([
+      ['is idempotent', { idempotent: true }],
+      ['is not idempotent', {}],
+    ])(
+      '[G57] [G16] a payment that a dead worker had begun and that %s, of a run that was cancelled meanwhile, is told as what is known',
+      async (_what, settings) => {
+        const { world, bot, space, inside, paid } = await begun(open, settings);
+        await inside;
+        const runs = world.store.db.selectFrom('runs').select(['id', 'status']).where('thread_id', '=', bot);
+        const { id } = await runs.executeTakeFirstOrThrow();
+        await killWorkerOf(world, bot);
+        const bus = { ...world.services.bus, publish: () => {} };
+        await world.store.transaction((tx) => requestCancel({ ...world.services, bus }, tx, id));
+        await world.idle();
+        expect(await runs.execute()).toEqual([{ id, status: 'cancelled' }]);
+        const { call_id: callId, status, metadata } = await cardOf(world, space);
+        expect(status).toBe('error');
+        expect(metadata).toContain('may have taken effect');
+        expect((await callOf(world, callId ?? '')).outcome).toContain('unknown_outcome');
+        expect(await endsOf(world, space)).toEqual(['tool-call.error']);
+        expect(paid()).toBe(1);
+      },
+    );
+  },
+  databases,
+);

@@ -10,7 +10,7 @@ import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
 import { pendingOf } from '../support/pending-of.ts';
 import { inboxOf, resultsOf, systemOf } from '../support/requests.ts';
-import { databases } from '../support/stores.ts';
+import { embedded } from '../support/stores.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const inputSchema = z.object({ amount: z.number().optional() });
@@ -54,7 +54,7 @@ const cases: readonly (readonly [string, Case])[] = [
 /** What no text may say of a call that has an outcome. */
 const UNTRUE = /not run|has not|waits for|is waiting|is pending|"status":"pending"(?!.*when this was written)/i;
 
-describe.each(databases)('the provisional result of a call on $kind', ({ create }) => {
+describe.each(embedded)('the provisional result of a call on $kind', ({ create }) => {
   const database = forAllTests(create);
   let world: World | undefined;
   afterEach(async () => {

@@ -20,6 +20,7 @@ import { until } from '../processes/until.ts';
 import { chatWith } from '../support/contexts.ts';
 import { describeIdleWorld, describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
+import { databases } from '../support/stores.ts';
 import type { World } from '../support/world.ts';
 
 /** Another worker claims the thread. Returns undefined if there was nothing to claim. */
@@ -184,28 +185,33 @@ async function hangingCall(world: World) {
   return { bot, space, takeUp, stop: () => abort.abort(new CycleInterrupted()) };
 }
 
-describeWorlds('a worker that is slow', (open) => {
-  test('[X27] a worker that finds its lease lost counts for nothing, because the run did not stop it', async () => {
-    let asked = 0;
-    const model = scriptedModel(() => 'Done.');
-    const slow: typeof model = {
-      ...model,
-      doStream: async (options) => (++asked <= 4 ? await new Promise<never>(() => {}) : await model.doStream(options)),
-    };
-    const world = await open({ models: { default: slow }, limits: { leaseMs: 600, graceMs: 500 } });
-    const { ada, bot, space } = await lobby(world);
-    await world.say(space, ada, 'Go');
-    for (let losses = 1; losses <= 4; losses++) {
-      await until('the model is asked', () => asked === losses);
-      await world.in((tx) =>
-        tx.db
-          .updateTable('threads')
-          .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: null, lease_until: 0 }))
-          .where('id', '=', bot)
-          .execute(),
-      );
-    }
-    await world.idle();
-    expect(await runsOf(world, bot)).toMatchObject([{ status: 'completed' }]);
-  });
-});
+describeWorlds(
+  'a worker that is slow',
+  (open) => {
+    test('[X27] a worker that finds its lease lost counts for nothing, because the run did not stop it', async () => {
+      let asked = 0;
+      const model = scriptedModel(() => 'Done.');
+      const slow: typeof model = {
+        ...model,
+        doStream: async (options) =>
+          ++asked <= 4 ? await new Promise<never>(() => {}) : await model.doStream(options),
+      };
+      const world = await open({ models: { default: slow }, limits: { leaseMs: 600, graceMs: 500 } });
+      const { ada, bot, space } = await lobby(world);
+      await world.say(space, ada, 'Go');
+      for (let losses = 1; losses <= 4; losses++) {
+        await until('the model is asked', () => asked === losses);
+        await world.in((tx) =>
+          tx.db
+            .updateTable('threads')
+            .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: null, lease_until: 0 }))
+            .where('id', '=', bot)
+            .execute(),
+        );
+      }
+      await world.idle();
+      expect(await runsOf(world, bot)).toMatchObject([{ status: 'completed' }]);
+    });
+  },
+  databases,
+);

@@ -11,7 +11,7 @@ import { ToolCaches } from '../../src/runtime/cycle/tool-caches.ts';
 import { TranscriptCache } from '../../src/runtime/cycle/transcript-cache.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
-import { databases, onPostgres } from '../support/stores.ts';
+import { embedded, onPostgres } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
 const row = { seq: 1, kind: 'turn', payload: '{"entry":{"kind":"turn"}}' };
@@ -45,7 +45,7 @@ test('those used longest ago are forgotten where they are too much together', ()
   expect(isKept('f')).toBe(false);
 });
 
-describe.each(databases)('transcriptCache on $kind', ({ create }) => {
+describe.each(embedded)('transcriptCache on $kind', ({ create }) => {
   const database = forAllTests(create);
 
   test('[G13] what is kept of a cycle is what the store gives', async () => {

@@ -4,10 +4,10 @@ import type { Store } from '../../src/ports/store/store.ts';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
 import { endpoint } from '../../src/transport/http/endpoint.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
-import { databases, onSqlite } from '../support/stores.ts';
+import { embedded, onSqlite } from '../support/stores.ts';
 import { openApi, toRequest } from './api.ts';
 
-describe.each(databases)('what is refused on $kind', ({ create }) => {
+describe.each(embedded)('what is refused on $kind', ({ create }) => {
   const database = forAllTests(create);
   const api = forAllTests(() => openApi(database, { limits: { bodyBytes: 100_000 } }));
 

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { openApi, toRequest } from '../http/api.ts';
 import { type EventStream, readEventStream } from '../streams/event-stream.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { embedded } from '../support/stores.ts';
 import { openJob } from './job-desk.ts';
 
-describe.each(databases)('the stream of jobs on $kind', ({ create }) => {
+describe.each(embedded)('the stream of jobs on $kind', ({ create }) => {
   const database = forAllTests(create);
   const api = forAllTests(() => openApi(database, { heartbeatMs: 25 }));
   const opened: EventStream[] = [];

@@ -2,7 +2,7 @@ import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@mode
 import { afterEach, describe } from 'vitest';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../src/testing/test-gateway.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { type Database, embedded } from '../support/stores.ts';
 
 export type Era = '2025' | '2026';
 
@@ -36,7 +36,7 @@ export interface McpGateways {
 
 /** The tests with real gateways on every database. The gateways of a test share one. */
 export function describeMcpServer(title: string, tests: (gateways: McpGateways, kind: Database['kind']) => void): void {
-  describe.each(databases)(`${title} on $kind`, ({ create, kind }) => {
+  describe.each(embedded)(`${title} on $kind`, ({ create, kind }) => {
     const database = forAllTests(create);
     const gateways: TestGateway[] = [];
     const clients: Client[] = [];

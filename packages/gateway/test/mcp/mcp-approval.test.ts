@@ -1,14 +1,14 @@
 import { waitFor } from '@lastcall/gateway/testing';
 import { describe, expect, test } from 'vitest';
 import { forEachTest } from '../support/for-all-tests.ts';
-import { databases, locationOf } from '../support/stores.ts';
+import { embedded, locationOf } from '../support/stores.ts';
 import { startHttpServer } from './http-server.ts';
 import { logOf, type McpAgent, serverFiles, setState, startMcpAgent, stdioServer } from './mcp-agent.ts';
 
 const isOffered = async (agent: McpAgent): Promise<boolean> =>
   (await agent.run()).offered[0]?.includes('web__echo') === true;
 
-describe.each(databases)('tools that change, on $kind', ({ create }) => {
+describe.each(embedded)('tools that change, on $kind', ({ create }) => {
   const database = forEachTest(create);
 
   test('[X17] a tool whose definition changed is held until it is approved again, the others stay', async () => {

@@ -3,7 +3,7 @@ import { acceptedContent, inputRequired, McpServer } from '@modelcontextprotocol
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { forEachTest } from '../support/for-all-tests.ts';
-import { type Database, databases, locationOf } from '../support/stores.ts';
+import { type Database, embedded, locationOf } from '../support/stores.ts';
 import { startHttpServer } from './http-server.ts';
 import { type McpAgent, serverFiles, startMcpAgent, stdioServer } from './mcp-agent.ts';
 import { startModernServer } from './modern-server.ts';
@@ -60,7 +60,7 @@ function answer({ gateway }: McpAgent, { runId, callId }: { runId: string; callI
   return gateway.request(`/api/runs/${runId}/tool-results`, { callId, ...given });
 }
 
-describe.each(databases)('a server that asks, on $kind', ({ create }) => {
+describe.each(embedded)('a server that asks, on $kind', ({ create }) => {
   const database = forEachTest(create);
 
   test('[X18] input_required becomes a pending call, survives restarts, and resumes with its state byte for byte, round after round', async () => {

@@ -2,7 +2,7 @@ import { waitFor } from '@lastcall/gateway/testing';
 import { describe, expect, test } from 'vitest';
 import type { McpAuth } from '../../src/config/mcp-auth.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
-import { type Database, databases, locationOf } from '../support/stores.ts';
+import { type Database, embedded, locationOf } from '../support/stores.ts';
 import { type McpAgent, startMcpAgent } from './mcp-agent.ts';
 import { type OAuthSite, startOAuthSite } from './oauth-site.ts';
 
@@ -40,7 +40,7 @@ async function authorize(url: string, { gateway }: McpAgent): Promise<{ callback
 
 const CODE: McpAuth = { type: 'authorization_code', scope: 'tools' };
 
-describe.each(databases)('OAuth of a server, on $kind', ({ create }) => {
+describe.each(embedded)('OAuth of a server, on $kind', ({ create }) => {
   const database = forEachTest(create);
 
   test('[X14] somebody authorises the gateway in a browser, its tokens outlive restarts and are renewed', async () => {

@@ -3,7 +3,7 @@ import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { forEachTest } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { embedded } from '../support/stores.ts';
 import { type LogEntry, recordLogs } from '../support/world.ts';
 import { type Ended, type RegistryGateway, startRegistryGateway } from '../tools/registry-gateway.ts';
 
@@ -19,7 +19,7 @@ const pay = (ran: unknown[], more: object = {}) =>
     ...more,
   });
 
-describe.each(databases)('configured middleware on $kind', ({ create }) => {
+describe.each(embedded)('configured middleware on $kind', ({ create }) => {
   const database = forEachTest(create);
   let gateway: RegistryGateway | undefined;
   afterEach(async () => {

@@ -6,6 +6,7 @@ import { signToken, tokenSecret } from '../../src/domain/keys/tokens.ts';
 import { createApp } from '../../src/transport/http/app.ts';
 import { listen } from '../../src/transport/http/server.ts';
 import { describeWorlds, type OpenWorld } from '../support/describe-worlds.ts';
+import type { databases } from '../support/stores.ts';
 import type { World } from '../support/world.ts';
 
 /** A gateway on a real port, and real clients of OpenAI that use it. */
@@ -24,8 +25,8 @@ export interface OpenAiGateway {
 export type OpenGateway = (options: Parameters<OpenWorld>[0]) => Promise<OpenAiGateway>;
 
 /** The tests on every database. */
-export function describeOpenAi(title: string, tests: (open: OpenGateway) => void): void {
-  describeWorlds(title, (openWorld) => {
+export function describeOpenAi(title: string, tests: (open: OpenGateway) => void, on?: typeof databases): void {
+  const ofWorlds = (openWorld: OpenWorld): void => {
     const closing: (() => Promise<void>)[] = [];
     afterEach(async () => {
       for (const close of closing.splice(0)) await close();
@@ -53,5 +54,6 @@ export function describeOpenAi(title: string, tests: (open: OpenGateway) => void
         stop: () => app.stop(),
       };
     });
-  });
+  };
+  describeWorlds(title, ofWorlds, on);
 }

@@ -4,6 +4,7 @@ import type { ClientOptions } from 'openai';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { startTcpProxy } from '../processes/tcp-proxy.ts';
+import { databases } from '../support/stores.ts';
 import { describeOpenAi, type OpenAiGateway } from './openai-gateway.ts';
 
 const call = (toolName: string, input: object) => ({ toolName, input });
@@ -42,144 +43,148 @@ async function idOf(response: Promise<Response>): Promise<string> {
   return ((await (await response).json()) as { id: string }).id;
 }
 
-describeOpenAi('retries', (open) => {
-  test.each([{ door: 'chat' }, { door: 'responses' }])(
-    '[S11] a client whose connection breaks retries by itself, and nothing runs twice ($door)',
-    async ({ door }) => {
+describeOpenAi(
+  'retries',
+  (open) => {
+    test.each([{ door: 'chat' }, { door: 'responses' }])(
+      '[S11] a client whose connection breaks retries by itself, and nothing runs twice ($door)',
+      async ({ door }) => {
+        const { charge, counted, began, release } = chargeTool();
+        const model = chargeOnce();
+        const gateway = await open({ models: { default: model }, tools: { charge } });
+        const agent = await gateway.world.agent('Payer', { tools: ['charge'] });
+        await using proxy = await startTcpProxy({ host: '127.0.0.1', port: Number(new URL(gateway.url).port) });
+        const client = gateway.clientWith({ baseURL: `http://127.0.0.1:${proxy.port}/v1` });
+        const answer =
+          door === 'chat'
+            ? client.chat.completions
+                .create({ model: agent, messages: [user('Pay.')] })
+                .then(({ choices }) => choices[0]?.message.content)
+            : client.responses.create({ model: agent, input: 'Pay.' }).then(({ output_text }) => output_text);
+        await began;
+        proxy.cut();
+        proxy.mend();
+        release();
+        expect(await answer).toBe('It is paid.');
+        await gateway.world.idle();
+        expect(counted.charges).toBe(1);
+        expect(model.requests).toHaveLength(2);
+      },
+    );
+
+    test('[S11] a stream that breaks is asked for again with its key, and nothing runs twice', async () => {
       const { charge, counted, began, release } = chargeTool();
-      const model = chargeOnce();
-      const gateway = await open({ models: { default: model }, tools: { charge } });
+      const gateway = await open({ models: { default: chargeOnce() }, tools: { charge } });
       const agent = await gateway.world.agent('Payer', { tools: ['charge'] });
       await using proxy = await startTcpProxy({ host: '127.0.0.1', port: Number(new URL(gateway.url).port) });
       const client = gateway.clientWith({ baseURL: `http://127.0.0.1:${proxy.port}/v1` });
-      const answer =
-        door === 'chat'
-          ? client.chat.completions
-              .create({ model: agent, messages: [user('Pay.')] })
-              .then(({ choices }) => choices[0]?.message.content)
-          : client.responses.create({ model: agent, input: 'Pay.' }).then(({ output_text }) => output_text);
+      const ask = (): Promise<string | null> =>
+        client.chat.completions
+          .stream({ model: agent, messages: [user('Pay.')] }, { headers: { 'Idempotency-Key': 'the-one' } })
+          .finalContent();
+      const broken = ask();
+      broken.catch(() => {});
       await began;
       proxy.cut();
+      await expect(broken).rejects.toThrow();
       proxy.mend();
+      const again = ask();
       release();
-      expect(await answer).toBe('It is paid.');
-      await gateway.world.idle();
+      expect(await again).toBe('It is paid.');
+      expect(await ask()).toBe('It is paid.');
       expect(counted.charges).toBe(1);
-      expect(model.requests).toHaveLength(2);
-    },
-  );
+    });
 
-  test('[S11] a stream that breaks is asked for again with its key, and nothing runs twice', async () => {
-    const { charge, counted, began, release } = chargeTool();
-    const gateway = await open({ models: { default: chargeOnce() }, tools: { charge } });
-    const agent = await gateway.world.agent('Payer', { tools: ['charge'] });
-    await using proxy = await startTcpProxy({ host: '127.0.0.1', port: Number(new URL(gateway.url).port) });
-    const client = gateway.clientWith({ baseURL: `http://127.0.0.1:${proxy.port}/v1` });
-    const ask = (): Promise<string | null> =>
-      client.chat.completions
-        .stream({ model: agent, messages: [user('Pay.')] }, { headers: { 'Idempotency-Key': 'the-one' } })
-        .finalContent();
-    const broken = ask();
-    broken.catch(() => {});
-    await began;
-    proxy.cut();
-    await expect(broken).rejects.toThrow();
-    proxy.mend();
-    const again = ask();
-    release();
-    expect(await again).toBe('It is paid.');
-    expect(await ask()).toBe('It is paid.');
-    expect(counted.charges).toBe(1);
-  });
+    test('[S11] attempts that arrive while another one is being stored get its run', async () => {
+      const model = scriptedModel(() => 'Once.');
+      const gateway = await open({ models: { default: model } });
+      const agent = await gateway.world.agent();
+      const key = await gateway.keyWith('write');
+      const body = { model: agent, messages: [user('Hi')] };
+      const attempts = Array.from({ length: 6 }, (_, attempt) =>
+        idOf(post(gateway, key, body, { 'x-stainless-retry-count': String(attempt + 1) })),
+      );
+      expect(new Set(await Promise.all(attempts)).size).toBe(1);
+      expect(model.requests).toHaveLength(1);
+    });
 
-  test('[S11] attempts that arrive while another one is being stored get its run', async () => {
-    const model = scriptedModel(() => 'Once.');
-    const gateway = await open({ models: { default: model } });
-    const agent = await gateway.world.agent();
-    const key = await gateway.keyWith('write');
-    const body = { model: agent, messages: [user('Hi')] };
-    const attempts = Array.from({ length: 6 }, (_, attempt) =>
-      idOf(post(gateway, key, body, { 'x-stainless-retry-count': String(attempt + 1) })),
-    );
-    expect(new Set(await Promise.all(attempts)).size).toBe(1);
-    expect(model.requests).toHaveLength(1);
-  });
-
-  test('equal requests that are no retries are runs of their own', async () => {
-    const model = scriptedModel(() => 'Hello.');
-    const gateway = await open({ models: { default: model } });
-    const agent = await gateway.world.agent();
-    const key = await gateway.keyWith('write');
-    const body = { model: agent, messages: [user('Hi')] };
-    const ids = await Promise.all(Array.from({ length: 5 }, () => idOf(post(gateway, key, body))));
-    expect(new Set(ids).size).toBe(5);
-    // A retry gets one of them, and a retry of another caller gets none.
-    expect(ids).toContain(await idOf(post(gateway, key, body, { 'x-stainless-retry-count': '1' })));
-    const other = await gateway.keyWith('write');
-    expect(ids).not.toContain(await idOf(post(gateway, other, body, { 'x-stainless-retry-count': '1' })));
-    expect(model.requests).toHaveLength(6);
-  });
-
-  test('a key is honoured: the same request gets the first answer, another one is refused', async () => {
-    const model = scriptedModel(() => 'Hello.');
-    const gateway = await open({ models: { default: model } });
-    const agent = await gateway.world.agent();
-    const options = { headers: { 'Idempotency-Key': 'k-1' } };
-    const ask = (text: string) =>
-      gateway.client.chat.completions.create({ model: agent, messages: [user(text)] }, options);
-    const first = await ask('Hi');
-    expect((await ask('Hi')).id).toBe(first.id);
-    await expect(ask('Ho')).rejects.toMatchObject({ status: 400, code: 'idempotency_key_reused' });
-    expect(model.requests).toHaveLength(1);
-  });
-
-  test.each([
-    ['with a key', { 'idempotency-key': 'renamed' }, { 'idempotency-key': 'renamed' }],
-    ['without a key', {}, { 'x-stainless-retry-count': '1' }],
-  ])(
-    '[S11] a retry %s gets the first answer also after its agent was renamed or paused',
-    async (_how, first, again) => {
+    test('equal requests that are no retries are runs of their own', async () => {
       const model = scriptedModel(() => 'Hello.');
       const gateway = await open({ models: { default: model } });
-      const agent = await gateway.world.agent(`Clerk ${_how}`);
+      const agent = await gateway.world.agent();
       const key = await gateway.keyWith('write');
-      const body = { model: `Clerk ${_how}`, messages: [user('Hi')] };
-      const id = await idOf(post(gateway, key, body, first));
-      await gateway.world.in((tx) =>
-        tx.db.updateTable('agents').set({ name: 'Bookkeeper', status: 'paused' }).where('id', '=', agent).execute(),
-      );
-      expect(await idOf(post(gateway, key, body, again))).toBe(id);
+      const body = { model: agent, messages: [user('Hi')] };
+      const ids = await Promise.all(Array.from({ length: 5 }, () => idOf(post(gateway, key, body))));
+      expect(new Set(ids).size).toBe(5);
+      // A retry gets one of them, and a retry of another caller gets none.
+      expect(ids).toContain(await idOf(post(gateway, key, body, { 'x-stainless-retry-count': '1' })));
+      const other = await gateway.keyWith('write');
+      expect(ids).not.toContain(await idOf(post(gateway, other, body, { 'x-stainless-retry-count': '1' })));
+      expect(model.requests).toHaveLength(6);
+    });
+
+    test('a key is honoured: the same request gets the first answer, another one is refused', async () => {
+      const model = scriptedModel(() => 'Hello.');
+      const gateway = await open({ models: { default: model } });
+      const agent = await gateway.world.agent();
+      const options = { headers: { 'Idempotency-Key': 'k-1' } };
+      const ask = (text: string) =>
+        gateway.client.chat.completions.create({ model: agent, messages: [user(text)] }, options);
+      const first = await ask('Hi');
+      expect((await ask('Hi')).id).toBe(first.id);
+      await expect(ask('Ho')).rejects.toMatchObject({ status: 400, code: 'idempotency_key_reused' });
       expect(model.requests).toHaveLength(1);
-      const changed = { ...body, messages: [user('Ho')] };
-      expect((await post(gateway, key, changed, again)).status).toBe('idempotency-key' in again ? 400 : 404);
-    },
-  );
+    });
 
-  test('Open WebUI sends the id of the reply that it wants, and gets one run for it', async () => {
-    const model = scriptedModel(() => 'Hello.');
-    const gateway = await open({ models: { default: model } });
-    const agent = await gateway.world.agent();
-    const key = await gateway.keyWith('write');
-    const body = { model: agent, messages: [user('Hi')] };
-    const ask = (reply: string) =>
-      idOf(post(gateway, key, body, { 'x-openwebui-chat-id': 'chat', 'x-openwebui-message-id': reply }));
-    const first = await ask('reply-1');
-    expect(await ask('reply-1')).toBe(first);
-    expect(await ask('reply-2')).not.toBe(first);
-  });
+    test.each([
+      ['with a key', { 'idempotency-key': 'renamed' }, { 'idempotency-key': 'renamed' }],
+      ['without a key', {}, { 'x-stainless-retry-count': '1' }],
+    ])(
+      '[S11] a retry %s gets the first answer also after its agent was renamed or paused',
+      async (_how, first, again) => {
+        const model = scriptedModel(() => 'Hello.');
+        const gateway = await open({ models: { default: model } });
+        const agent = await gateway.world.agent(`Clerk ${_how}`);
+        const key = await gateway.keyWith('write');
+        const body = { model: `Clerk ${_how}`, messages: [user('Hi')] };
+        const id = await idOf(post(gateway, key, body, first));
+        await gateway.world.in((tx) =>
+          tx.db.updateTable('agents').set({ name: 'Bookkeeper', status: 'paused' }).where('id', '=', agent).execute(),
+        );
+        expect(await idOf(post(gateway, key, body, again))).toBe(id);
+        expect(model.requests).toHaveLength(1);
+        const changed = { ...body, messages: [user('Ho')] };
+        expect((await post(gateway, key, changed, again)).status).toBe('idempotency-key' in again ? 400 : 404);
+      },
+    );
 
-  test('a run that failed is not retried by the client', async () => {
-    const model = scriptedModel(() => new Error('The provider is gone.'));
-    const gateway = await open({ models: { default: model } });
-    const agent = await gateway.world.agent();
-    let sent = 0;
-    const counting: ClientOptions['fetch'] = (input, init) => {
-      sent++;
-      return fetch(input as string, init as RequestInit);
-    };
-    const client = gateway.clientWith({ fetch: counting });
-    const asked = client.chat.completions.create({ model: agent, messages: [user('Hi')] });
-    await expect(asked).rejects.toMatchObject({ status: 502, code: 'run_failed', type: 'server_error' });
-    expect(sent).toBe(1);
-  });
-});
+    test('Open WebUI sends the id of the reply that it wants, and gets one run for it', async () => {
+      const model = scriptedModel(() => 'Hello.');
+      const gateway = await open({ models: { default: model } });
+      const agent = await gateway.world.agent();
+      const key = await gateway.keyWith('write');
+      const body = { model: agent, messages: [user('Hi')] };
+      const ask = (reply: string) =>
+        idOf(post(gateway, key, body, { 'x-openwebui-chat-id': 'chat', 'x-openwebui-message-id': reply }));
+      const first = await ask('reply-1');
+      expect(await ask('reply-1')).toBe(first);
+      expect(await ask('reply-2')).not.toBe(first);
+    });
+
+    test('a run that failed is not retried by the client', async () => {
+      const model = scriptedModel(() => new Error('The provider is gone.'));
+      const gateway = await open({ models: { default: model } });
+      const agent = await gateway.world.agent();
+      let sent = 0;
+      const counting: ClientOptions['fetch'] = (input, init) => {
+        sent++;
+        return fetch(input as string, init as RequestInit);
+      };
+      const client = gateway.clientWith({ fetch: counting });
+      const asked = client.chat.completions.create({ model: agent, messages: [user('Hi')] });
+      await expect(asked).rejects.toMatchObject({ status: 502, code: 'run_failed', type: 'server_error' });
+      expect(sent).toBe(1);
+    });
+  },
+  databases,
+);

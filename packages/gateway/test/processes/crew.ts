@@ -8,6 +8,9 @@ import { until } from './until.ts';
 
 export const kinds = [{ kind: 'sqlite' }, { kind: 'postgres' }] as const;
 
+/** For what the database does not decide: two gateways share a database only on PostgreSQL. */
+export const twoGateways: readonly { readonly kind: 'postgres' }[] = [{ kind: 'postgres' }];
+
 /** The gateways of a database: two on PostgreSQL, one on SQLite. */
 export interface Crew extends AsyncDisposable {
   readonly site: Site;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ApiAnswer, ask, SECRET_KEY } from './api.ts';
-import { kinds, openCrew } from './crew.ts';
+import { openCrew, twoGateways } from './crew.ts';
 import type { ModelReply } from './loopback-model.ts';
 import type { ModelRequest } from './model-request.ts';
 import { findPlace } from './site.ts';
@@ -27,7 +27,7 @@ interface Sent {
   readonly method?: string;
 }
 
-describe.each(kinds)('a person with a token who means ill, on $kind', { concurrent: true }, ({ kind }) => {
+describe.each(twoGateways)('a person with a token who means ill, on $kind', { concurrent: true }, ({ kind }) => {
   test('[C14] [C16] [X25] gets no more steps than the agent has, no effects by a task of a page, and nothing after the removal', async () => {
     await using crew = await openCrew({ kind, leaseMs: 5_000, decide: greedy });
     const { first, site } = crew;

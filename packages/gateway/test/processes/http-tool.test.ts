@@ -3,7 +3,7 @@ import { fromJson } from '../../src/ports/store/json.ts';
 import { startWebSite, type WebSite } from '../support/web-site.ts';
 import { doDuties } from './answering.ts';
 import { crashCallers } from './crash-callers.ts';
-import { type Crew, kinds, openCrew } from './crew.ts';
+import { type Crew, openCrew, twoGateways } from './crew.ts';
 import { say } from './site.ts';
 import { until } from './until.ts';
 
@@ -29,7 +29,7 @@ export default {
 };
 `;
 
-test.each(kinds)(
+test.each(twoGateways)(
   '[R48] [X10] a gateway on $kind is killed inside HTTP tools: what may not be repeated is an unknown outcome, and the server was asked once; what is idempotent is called again with the same key',
   async ({ kind }) => {
     // The first request of each order gets no answer.

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { makePrivateFolder } from '../../src/ports/store/private-folder.ts';
 import { doDuties } from './answering.ts';
 import { SECRET_KEY } from './api.ts';
-import { kinds, openCrew } from './crew.ts';
+import { openCrew, twoGateways } from './crew.ts';
 import { findPlace, openSite, say } from './site.ts';
 import { until } from './until.ts';
 
@@ -55,7 +55,7 @@ async function modesIn(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(modes));
 }
 
-describe.each(kinds)('a gateway on $kind', { concurrent: true }, ({ kind }) => {
+describe.each(twoGateways)('a gateway on $kind', { concurrent: true }, ({ kind }) => {
   test('[G63] a gateway says no key, token or signing secret in its logs, figures, errors and transcripts', async () => {
     const modelKey = 'provider-key-0123456789';
     let isRefused = true;

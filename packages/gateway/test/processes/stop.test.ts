@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { answerText, doDuties, dutiesOf, inSpace } from './answering.ts';
 import { SECRET_KEY } from './api.ts';
-import { type Crew, kinds, openCrew } from './crew.ts';
+import { type Crew, openCrew, twoGateways } from './crew.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import type { LoopbackModel } from './loopback-model.ts';
 import type { ModelRequest } from './model-request.ts';
@@ -16,7 +16,7 @@ const LONG_GRACE_MS = '600000';
 /** Nothing is taken over because a lease ran out: it was let go. */
 const LONG_LEASE_MS = 600_000;
 
-describe.each(kinds)('gateways on $kind: one is told to stop', { concurrent: true }, ({ kind }) => {
+describe.each(twoGateways)('gateways on $kind: one is told to stop', { concurrent: true }, ({ kind }) => {
   test('[G42] what takes longer is left as it is, the process ends with 0, and another goes on at once', async () => {
     const asked = Promise.withResolvers<string>();
     let stopped = false;
@@ -71,7 +71,7 @@ describe.each(kinds)('gateways on $kind: one is told to stop', { concurrent: tru
 
 /** Anna is asked for `m1` and calls these in one reply; her gateway is told to stop while the first of them runs. */
 async function stopInside(
-  kind: (typeof kinds)[number]['kind'],
+  kind: (typeof twoGateways)[number]['kind'],
   names: string[],
 ): Promise<AsyncDisposable & { crew: Crew }> {
   const inside = Promise.withResolvers<string>();

@@ -2,7 +2,7 @@ import { isToolUIPart } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { openPage, type Page } from '../use-chat/page.ts';
 import { SECRET_KEY } from './api.ts';
-import { kinds, openCrew } from './crew.ts';
+import { openCrew, twoGateways } from './crew.ts';
 import type { ModelReply } from './loopback-model.ts';
 import type { ModelRequest } from './model-request.ts';
 import { until } from './until.ts';
@@ -33,7 +33,7 @@ function pageAt(url: () => string, id?: string): Page {
   });
 }
 
-describe.each(kinds)('a chat page whose gateway is killed on $kind', ({ kind }) => {
+describe.each(twoGateways)('a chat page whose gateway is killed on $kind', ({ kind }) => {
   test('[S11] resumes at another gateway, sees every part once, and every effect happened once', async () => {
     const { promise: isCrashed, resolve: goOn } = Promise.withResolvers<void>();
     const decide = (request: ModelRequest): Promise<ModelReply> => nextStep(request, isCrashed);

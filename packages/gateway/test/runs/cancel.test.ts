@@ -27,83 +27,87 @@ async function endsOf(world: World, runId: string): Promise<unknown> {
   return (await world.events(runChannel(runId))).filter(({ type }) => type === 'run.end').map(({ payload }) => payload);
 }
 
-describeWorlds('a cancel that was accepted', (open) => {
-  /** The model does this when it is asked for the second time. */
-  async function cancelled(answer: () => string | Error) {
-    const before = Promise.withResolvers<void>();
-    const model = scriptedModel(async (_request, invocation) => {
-      if (invocation === 1) return [{ toolName: 'look_around' }];
-      before.resolve();
-      await accepted.promise;
-      return answer();
+describeWorlds(
+  'a cancel that was accepted',
+  (open) => {
+    /** The model does this when it is asked for the second time. */
+    async function cancelled(answer: () => string | Error) {
+      const before = Promise.withResolvers<void>();
+      const model = scriptedModel(async (_request, invocation) => {
+        if (invocation === 1) return [{ toolName: 'look_around' }];
+        before.resolve();
+        await accepted.promise;
+        return answer();
+      });
+      const accepted = Promise.withResolvers<void>();
+      const look_around = tool({ description: 'Looks.', inputSchema: z.object({}), execute: () => 'Seen.' });
+      const world = await open({ models: { default: model }, tools: { look_around } });
+      const { ada, bot, space } = await lobby(world, { tools: ['look_around'] }, { isIn: true });
+      await world.say(space, ada, 'go');
+      await before.promise;
+      const runId = await runOf(world, bot);
+      const answered = await cancelUnheard(world, runId);
+      accepted.resolve();
+      await world.idle();
+      return { world, runId, answered, bot };
+    }
+
+    test('[G16] a cancel that was accepted ends the run as cancelled, although the worker was about to write that it is completed', async () => {
+      const { world, runId, answered, bot } = await cancelled(() => 'Done.');
+      expect(answered).toMatchObject({ status: 'running', cancelRequestedAt: expect.any(Number) });
+      expect(await getRun(world.store.db, runId)).toMatchObject({ status: 'cancelled', stop: { reason: 'aborted' } });
+      expect(await endsOf(world, runId)).toEqual([{ runId, status: 'cancelled', stop: { reason: 'aborted' } }]);
+      const entries = world.store.db.selectFrom('transcript_entries').select('payload').where('kind', '=', 'stop');
+      expect(await entries.where('run_id', '=', runId).execute()).toEqual([
+        { payload: expect.stringContaining('"reason":"aborted"') },
+      ]);
+      // What a call really did is written all the same.
+      const calls = world.store.db.selectFrom('calls').select('outcome').where('run_id', '=', runId);
+      expect(JSON.parse((await calls.executeTakeFirstOrThrow()).outcome ?? '{}')).toMatchObject({ status: 'ok' });
+      const events = world.store.db.selectFrom('inbox_events').select('status').where('thread_id', '=', bot);
+      expect(await events.execute()).toEqual([{ status: 'done' }]);
     });
-    const accepted = Promise.withResolvers<void>();
-    const look_around = tool({ description: 'Looks.', inputSchema: z.object({}), execute: () => 'Seen.' });
-    const world = await open({ models: { default: model }, tools: { look_around } });
-    const { ada, bot, space } = await lobby(world, { tools: ['look_around'] }, { isIn: true });
-    await world.say(space, ada, 'go');
-    await before.promise;
-    const runId = await runOf(world, bot);
-    const answered = await cancelUnheard(world, runId);
-    accepted.resolve();
-    await world.idle();
-    return { world, runId, answered, bot };
-  }
 
-  test('[G16] a cancel that was accepted ends the run as cancelled, although the worker was about to write that it is completed', async () => {
-    const { world, runId, answered, bot } = await cancelled(() => 'Done.');
-    expect(answered).toMatchObject({ status: 'running', cancelRequestedAt: expect.any(Number) });
-    expect(await getRun(world.store.db, runId)).toMatchObject({ status: 'cancelled', stop: { reason: 'aborted' } });
-    expect(await endsOf(world, runId)).toEqual([{ runId, status: 'cancelled', stop: { reason: 'aborted' } }]);
-    const entries = world.store.db.selectFrom('transcript_entries').select('payload').where('kind', '=', 'stop');
-    expect(await entries.where('run_id', '=', runId).execute()).toEqual([
-      { payload: expect.stringContaining('"reason":"aborted"') },
-    ]);
-    // What a call really did is written all the same.
-    const calls = world.store.db.selectFrom('calls').select('outcome').where('run_id', '=', runId);
-    expect(JSON.parse((await calls.executeTakeFirstOrThrow()).outcome ?? '{}')).toMatchObject({ status: 'ok' });
-    const events = world.store.db.selectFrom('inbox_events').select('status').where('thread_id', '=', bot);
-    expect(await events.execute()).toEqual([{ status: 'done' }]);
-  });
-
-  test('[G16] a cancel that was accepted ends the run as cancelled, although the model failed meanwhile, and nothing is tried again', async () => {
-    const { world, runId, bot } = await cancelled(() => new Error('too busy'));
-    expect(await getRun(world.store.db, runId)).toMatchObject({ status: 'cancelled', stop: { reason: 'aborted' } });
-    expect(await endsOf(world, runId)).toEqual([{ runId, status: 'cancelled', stop: { reason: 'aborted' } }]);
-    const runs = world.store.db.selectFrom('runs').select('id').where('thread_id', '=', bot);
-    expect(await runs.execute()).toEqual([{ id: runId }]);
-  });
-
-  test('[G16] a cancel that was accepted lets no later message land', async () => {
-    const world: World = await open({
-      models: {
-        default: scriptedModel([
-          [{ toolName: 'stop_me' }, { toolName: 'send_message', input: { text: 'too late' } }],
-          'Done.',
-        ]),
-      },
-      tools: {
-        stop_me: tool({
-          description: 'Has the run cancelled.',
-          inputSchema: z.object({}),
-          execute: async () => void (await cancelUnheard(world, await runOf(world, bot))),
-        }),
-      },
+    test('[G16] a cancel that was accepted ends the run as cancelled, although the model failed meanwhile, and nothing is tried again', async () => {
+      const { world, runId, bot } = await cancelled(() => new Error('too busy'));
+      expect(await getRun(world.store.db, runId)).toMatchObject({ status: 'cancelled', stop: { reason: 'aborted' } });
+      expect(await endsOf(world, runId)).toEqual([{ runId, status: 'cancelled', stop: { reason: 'aborted' } }]);
+      const runs = world.store.db.selectFrom('runs').select('id').where('thread_id', '=', bot);
+      expect(await runs.execute()).toEqual([{ id: runId }]);
     });
-    const { ada, bot, space } = await lobby(world, { tools: ['stop_me'] }, { isIn: true });
-    await world.say(space, ada, 'go');
-    await world.idle();
-    const runId = await runOf(world, bot);
-    expect(await getRun(world.store.db, runId)).toMatchObject({ status: 'cancelled' });
-    const said = world.store.db.selectFrom('messages').select('content').where('space_id', '=', space);
-    expect(await said.where('kind', '=', 'text').execute()).toEqual([{ content: '"go"' }]);
-    const calls = world.store.db.selectFrom('calls').select(['tool_name', 'status']).where('run_id', '=', runId);
-    expect(await calls.orderBy('index').execute()).toEqual([
-      { tool_name: 'stop_me', status: 'settled' },
-      { tool_name: 'send_message', status: 'settled' },
-    ]);
-  });
-});
+
+    test('[G16] a cancel that was accepted lets no later message land', async () => {
+      const world: World = await open({
+        models: {
+          default: scriptedModel([
+            [{ toolName: 'stop_me' }, { toolName: 'send_message', input: { text: 'too late' } }],
+            'Done.',
+          ]),
+        },
+        tools: {
+          stop_me: tool({
+            description: 'Has the run cancelled.',
+            inputSchema: z.object({}),
+            execute: async () => void (await cancelUnheard(world, await runOf(world, bot))),
+          }),
+        },
+      });
+      const { ada, bot, space } = await lobby(world, { tools: ['stop_me'] }, { isIn: true });
+      await world.say(space, ada, 'go');
+      await world.idle();
+      const runId = await runOf(world, bot);
+      expect(await getRun(world.store.db, runId)).toMatchObject({ status: 'cancelled' });
+      const said = world.store.db.selectFrom('messages').select('content').where('space_id', '=', space);
+      expect(await said.where('kind', '=', 'text').execute()).toEqual([{ content: '"go"' }]);
+      const calls = world.store.db.selectFrom('calls').select(['tool_name', 'status']).where('run_id', '=', runId);
+      expect(await calls.orderBy('index').execute()).toEqual([
+        { tool_name: 'stop_me', status: 'settled' },
+        { tool_name: 'send_message', status: 'settled' },
+      ]);
+    });
+  },
+  databases,
+);
 
 test('[G16] a cancel and the end of the run that meet in PostgreSQL: the one that has the row first is the one that counts', async () => {
   const database = await databases.find(({ kind }) => kind === 'postgres')?.create();

@@ -14,12 +14,12 @@ import type { Services } from '../../src/ports/services.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { TASK_TOOLS } from '../../src/runtime/tools/task-tools.ts';
 import { seed } from '../../src/seed.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { type Database, embedded } from '../support/stores.ts';
 
 const agent = (name: string, instructions = '') => ({ name, instructions });
 const ada = { name: 'Ada', externalId: 'ada' };
 
-describe.each(databases)('the configuration at a start, on $kind', ({ kind, create }) => {
+describe.each(embedded)('the configuration at a start, on $kind', ({ kind, create }) => {
   let database: Database | undefined;
   let store: Store;
   let said: string[];

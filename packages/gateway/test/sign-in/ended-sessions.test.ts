@@ -4,7 +4,7 @@ import { type Api, openApi } from '../http/api.ts';
 import { type EventStream, readEventStream } from '../streams/event-stream.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { embedded } from '../support/stores.ts';
 import { Browser } from './browser.ts';
 
 const opened: EventStream[] = [];
@@ -25,7 +25,7 @@ async function open(page: Browser, path: string): Promise<EventStream> {
   return stream;
 }
 
-describe.each(databases)('streams of a session on $kind', ({ create }) => {
+describe.each(embedded)('streams of a session on $kind', ({ create }) => {
   const database = forAllTests(create);
   const api = forAllTests(() => openApi(database, { heartbeatMs: NEVER_MS }));
 

@@ -59,6 +59,6 @@ test('[G44] what a gateway asks the embedded store again and again, it finds by 
   const inbox = [...asked].filter(
     (text) => text.includes('from "inbox_events"') && text.includes('order by "priority"'),
   );
-  expect(inbox.flatMap(plansOf)).toEqual([expect.stringContaining('inbox_waiting (agent_id=?)')]);
+  expect(inbox.flatMap(plansOf)).toEqual([expect.stringContaining('inbox_waiting (thread_id=?)')]);
   database.close();
 });

@@ -1,14 +1,14 @@
 import { afterEach, describe } from 'vitest';
 import type { GatewayLimits } from '../../src/config/limits.ts';
 import { forAllTests } from './for-all-tests.ts';
-import { type Database, databases } from './stores.ts';
+import { type Database, databases, embedded } from './stores.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
 
 export type OpenWorld = (options: Omit<WorldOptions, 'database'>) => Promise<World>;
 
-/** The tests on every database: one database a file, started worlds that end with their test. */
-export function describeWorlds(title: string, tests: (open: OpenWorld) => void): void {
-  describe.each(databases)(`${title} on $kind`, ({ create }) => {
+/** The tests on the embedded database, or on those of `on`: one database a file, started worlds that end with their test. */
+export function describeWorlds(title: string, tests: (open: OpenWorld) => void, on: typeof databases = embedded): void {
+  describe.each(on)(`${title} on $kind`, ({ create }) => {
     const database = forAllTests(create);
     const worlds: World[] = [];
     afterEach(async () => {

@@ -25,8 +25,12 @@ interface DatabaseKind {
 export const onSqlite: DatabaseKind = { kind: 'sqlite', create: createSqlite };
 export const onPostgres: DatabaseKind = { kind: 'postgres', create: createPostgres };
 
-/** Every contract suite runs on each of these. */
+/**
+ * Both databases: for the contract of the store, for crashes, and for what a database decides: locks, the order of commits, what its texts
+ * may hold. All other tests run on the embedded one.
+ */
 export const databases: readonly DatabaseKind[] = [onSqlite, onPostgres];
+export const embedded: readonly DatabaseKind[] = [onSqlite];
 
 /** Where a gateway finds it, as options of `createGateway`. */
 export function locationOf({ kind, location }: Database): { databaseUrl: string } | { home: string } {

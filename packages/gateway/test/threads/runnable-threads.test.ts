@@ -7,6 +7,7 @@ import type { Tables } from '../../src/ports/store/tables.ts';
 import { findRunnableThreads } from '../../src/runtime/find-runnable-threads.ts';
 import { describeIdleWorld, describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
+import { databases } from '../support/stores.ts';
 
 const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
 
@@ -42,24 +43,28 @@ describeIdleWorld('threads with work', ({ world }) => {
   });
 });
 
-describeWorlds('sleeping agents', (open) => {
-  test('[G44] cost rows: no timer, no wake and no place in memory, however many have plans', async () => {
-    const world = await open({ models: { default: scriptedModel(() => 'Done.') } });
-    await lobby(world);
-    const plan = { name: 'Later', instruction: 'Wake up', at: Date.now() + 3_600_000 };
-    const first = await world.agent('First');
-    await world.store.transaction((tx) => setPlans(tx, first, [plan]));
-    const before = timers();
-    for (let count = 0; count < 40; count++) {
-      const agent = await world.agent(`Sleeper ${count}`);
-      await world.store.transaction((tx) => setPlans(tx, agent, [{ ...plan, at: plan.at + count }]));
-    }
-    // Connections of the store have timers of their own, at most one each.
-    expect(timers()).toBeLessThan(before + 20);
-    expect(world.worker.busy).toBe(0);
-    expect(await findRunnableThreads(world.store)).toEqual([]);
-  });
-});
+describeWorlds(
+  'sleeping agents',
+  (open) => {
+    test('[G44] cost rows: no timer, no wake and no place in memory, however many have plans', async () => {
+      const world = await open({ models: { default: scriptedModel(() => 'Done.') } });
+      await lobby(world);
+      const plan = { name: 'Later', instruction: 'Wake up', at: Date.now() + 3_600_000 };
+      const first = await world.agent('First');
+      await world.store.transaction((tx) => setPlans(tx, first, [plan]));
+      const before = timers();
+      for (let count = 0; count < 40; count++) {
+        const agent = await world.agent(`Sleeper ${count}`);
+        await world.store.transaction((tx) => setPlans(tx, agent, [{ ...plan, at: plan.at + count }]));
+      }
+      // Connections of the store have timers of their own, at most one each.
+      expect(timers()).toBeLessThan(before + 20);
+      expect(world.worker.busy).toBe(0);
+      expect(await findRunnableThreads(world.store)).toEqual([]);
+    });
+  },
+  databases,
+);
 
 function openRun(threadId: string): Insertable<Tables['runs']> {
   return {

@@ -2,13 +2,13 @@ import { tool } from '@lastcall/core';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { forAllTests, forEachTest } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { embedded } from '../support/stores.ts';
 import { startWebSite } from '../support/web-site.ts';
 import { type Ended, type RegistryGateway, startRegistryGateway } from './registry-gateway.ts';
 
 type Options = NonNullable<Parameters<typeof startRegistryGateway>[1]>;
 
-describe.each(databases)('an approval of a tool on $kind', ({ create }) => {
+describe.each(embedded)('an approval of a tool on $kind', ({ create }) => {
   const database = forEachTest(create);
   const site = forAllTests(async () => {
     const started = await startWebSite();

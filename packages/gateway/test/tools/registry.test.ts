@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { forAllTests, forEachTest } from '../support/for-all-tests.ts';
 import { resultsOf } from '../support/requests.ts';
-import { databases, onPostgres } from '../support/stores.ts';
+import { embedded, onPostgres } from '../support/stores.ts';
 import { startWebSite } from '../support/web-site.ts';
 import { type LogEntry, recordLogs } from '../support/world.ts';
 import { type RegistryGateway, startRegistryGateway } from './registry-gateway.ts';
@@ -14,7 +14,7 @@ const confirm = { name: 'confirm', executionType: 'external', visible: false, re
 
 const ping = tool({ description: 'Pings.', inputSchema: z.object({ n: z.number() }), execute: ({ n }) => n + 1 });
 
-describe.each(databases)('the tool registry on $kind', ({ create }) => {
+describe.each(embedded)('the tool registry on $kind', ({ create }) => {
   const database = forEachTest(create);
   const gateways: RegistryGateway[] = [];
   const start = async (options: Parameters<typeof startRegistryGateway>[1] = {}): Promise<RegistryGateway> => {

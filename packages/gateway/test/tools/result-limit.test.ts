@@ -2,13 +2,13 @@ import { tool } from '@lastcall/core';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { forEachTest } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { embedded } from '../support/stores.ts';
 import { startWebSite } from '../support/web-site.ts';
 import { startRegistryGateway } from './registry-gateway.ts';
 
 const LARGE = 'x'.repeat(5_000);
 
-describe.each(databases)('the size limit of results on $kind', ({ create }) => {
+describe.each(embedded)('the size limit of results on $kind', ({ create }) => {
   const database = forEachTest(create);
 
   test('results of every kind of tool are cut at their limit, with a reference to the whole, and an answer over its own limit is refused', async () => {
