@@ -1,5 +1,7 @@
 import { type ClientOptions, connect } from './connection.ts';
 import { type Agents, agents } from './resources/agents.ts';
+import { type Chat, chat } from './resources/chat.ts';
+import { type Conversations, conversations } from './resources/conversations.ts';
 import { type Entities, entities } from './resources/entities.ts';
 import { type Jobs, jobs } from './resources/jobs.ts';
 import { type Keys, keys } from './resources/keys.ts';
@@ -16,6 +18,8 @@ import { type Tools, tools } from './resources/tools.ts';
 /** A gateway, as a program uses it: one group for each resource. */
 export interface Client {
   readonly agents: Agents;
+  readonly chat: Chat;
+  readonly conversations: Conversations;
   readonly entities: Entities;
   readonly jobs: Jobs;
   readonly keys: Keys;
@@ -33,13 +37,15 @@ export interface Client {
 }
 
 /**
- * A client of one gateway. It repeats by itself what is safe to repeat: reading, a message, an event and an answer (all of which
- * have an id that counts once), and whatever the gateway refused with the request to come back.
+ * A client of one gateway. It repeats by itself what is safe to repeat: reading, a message, a chat request, an event and an answer
+ * (all of which have an id that counts once), and whatever the gateway refused with the request to come back.
  */
 export function createClient(options: ClientOptions): Client {
   const connection = connect(options);
   return {
     agents: agents(connection),
+    chat: chat(connection),
+    conversations: conversations(connection),
     entities: entities(connection),
     jobs: jobs(connection),
     keys: keys(connection),

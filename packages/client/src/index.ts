@@ -5,6 +5,8 @@ export type { ClientOptions, RequestOptions } from './connection.ts';
 export { type Client, createClient } from './create-client.ts';
 export type { ConnectionState, StreamOptions } from './event-stream.ts';
 export type { Agents } from './resources/agents.ts';
+export type { Chat, ChatEvent, ChatOptions, ChatRequest } from './resources/chat.ts';
+export type { Conversations } from './resources/conversations.ts';
 export type { Entities } from './resources/entities.ts';
 export type { Jobs } from './resources/jobs.ts';
 export type { Keys } from './resources/keys.ts';
@@ -28,11 +30,15 @@ export type {
   CardCall,
   Change,
   Changes,
+  ChatAnswer,
+  ChatMessage,
   ClaimedJob,
   Consciousness,
+  Conversation,
+  ConversationWithMessages,
   Display,
   Entity,
-  Error,
+  ErrorBody,
   Goal,
   InboxError,
   InboxEvent,
@@ -65,6 +71,7 @@ export type {
   Status,
   StepRequest,
   Stop,
+  TerminatingConfig,
   Tool,
   TranscriptEntry,
   Usage,

@@ -454,7 +454,8 @@ export type Consciousness = {
   readonly nextSeq: number;
 };
 
-export type Context = {
+/** A conversation with an agent. */
+export type Conversation = {
   readonly id: string;
   readonly agent_id: string;
   /** The entity that may use it with its token. */
@@ -465,7 +466,8 @@ export type Context = {
   readonly created_at: number;
 };
 
-export type ContextWithMessages = {
+/** A conversation and a page of its messages. */
+export type ConversationWithMessages = {
   readonly id: string;
   readonly agent_id: string;
   /** The entity that may use it with its token. */
@@ -498,7 +500,8 @@ export type Entity = {
   readonly deletedAt?: number | undefined;
 };
 
-export type Error = {
+/** What every refusal of the gateway answers. */
+export type ErrorBody = {
   readonly error: {
     /** Stable, for programs to test. docs/errors.md lists all codes. */
     readonly code: string;
@@ -2924,7 +2927,15 @@ export interface Operations {
         readonly [name: string]: unknown;
       } | undefined;
     };
-    readonly answer: Context;
+    readonly answer: Conversation;
+  };
+  'DELETE /contexts/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: {
+      readonly id: string;
+    };
   };
   'GET /contexts/{id}': {
     readonly params: { readonly id: string };
@@ -2934,7 +2945,7 @@ export interface Operations {
       readonly limit?: number | undefined;
     };
     readonly body: undefined;
-    readonly answer: ContextWithMessages;
+    readonly answer: ConversationWithMessages;
   };
   'GET /health': {
     readonly params: {  };

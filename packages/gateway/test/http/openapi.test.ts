@@ -69,6 +69,9 @@ describe('/openapi.json', () => {
       ['/api/jobs/{callId}/heartbeat', 'POST'],
       ['/api/keys', 'GET POST'],
       ['/api/keys/{id}', 'DELETE'],
+      ['/chat', 'POST'],
+      ['/contexts', 'POST'],
+      ['/contexts/{id}', 'GET DELETE'],
       ['/health', 'GET'],
       ['/ready', 'GET'],
       ['/metrics', 'GET'],
@@ -122,7 +125,7 @@ describe('/openapi.json', () => {
         if (Number(status) >= 400 && content['text/plain'] === undefined)
           expect([name, content['application/json']?.schema]).toEqual([
             name,
-            { $ref: `#/components/schemas/${name.includes(' /v1/') ? 'OpenAiError' : 'Error'}` },
+            { $ref: `#/components/schemas/${name.includes(' /v1/') ? 'OpenAiError' : 'ErrorBody'}` },
           ]);
     }
   });

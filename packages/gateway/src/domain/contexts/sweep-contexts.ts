@@ -86,7 +86,7 @@ interface Use {
 }
 
 /** In one statement: an answer turns from a call that waits into an event that waits, and must not be missed in between. */
-async function lastUse(db: Kysely<Tables>, contextId: string): Promise<Use | undefined> {
+export async function lastUse(db: Kysely<Tables>, contextId: string): Promise<Use | undefined> {
   const row = await db
     .selectFrom('contexts')
     .select(['contexts.created_at'])
