@@ -5,7 +5,7 @@ import { createGatewayClock, type GatewayClock } from './gateway-clock.ts';
 import type { Operations } from './wire.generated.ts';
 
 export interface ClientOptions {
-  /** Where the gateway is, e.g. `http://127.0.0.1:4100`. Default: the origin of the page. */
+  /** Where the gateway is, e.g. `http://127.0.0.1:4100`, or `https://example.com/agents` behind a proxy. Default: the origin of the page. */
   readonly url?: string;
   readonly auth: Auth;
   /** Default: the global one. */
@@ -170,8 +170,8 @@ function fill(template: string, params: Readonly<Record<string, string>>): strin
 /** What there is of a page, where there is one. */
 const page = globalThis as { readonly location?: { readonly origin: string } };
 
-function urlOf({ url = page.location?.origin }: ClientOptions, path: string, query: object = {}): string {
-  const target = new URL(path, url);
+function urlOf({ url = page.location?.origin ?? '' }: ClientOptions, path: string, query: object = {}): string {
+  const target = new URL(url.replace(/\/+$/, '') + path);
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) target.searchParams.set(name, String(value));
   return target.href;

@@ -1,4 +1,4 @@
-import { type ClientOptions, connect } from './connection.ts';
+import { type ClientOptions, connect, type RequestOptions } from './connection.ts';
 import { type Agents, agents } from './resources/agents.ts';
 import { type Chat, chat } from './resources/chat.ts';
 import { type Conversations, conversations } from './resources/conversations.ts';
@@ -14,6 +14,11 @@ import { type SessionResource, session } from './resources/session.ts';
 import { type Spaces, spaces } from './resources/spaces.ts';
 import { type StatusResource, status } from './resources/status.ts';
 import { type Tools, tools } from './resources/tools.ts';
+
+interface OtherRequest extends RequestOptions {
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+}
 
 /** A gateway, as a program uses it: one group for each resource. */
 export interface Client {
@@ -32,6 +37,11 @@ export interface Client {
   readonly spaces: Spaces;
   readonly status: StatusResource;
   readonly tools: Tools;
+  /**
+   * Sends a request that has no method here, e.g. `request('GET /api/things')`: of a newer gateway, or of the demo. It is sent once.
+   * `query` values are written as text.
+   */
+  request(operation: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`, sent?: OtherRequest): Promise<unknown>;
   /** The gateway's time, in milliseconds since the epoch: what is left of a call's time is counted by it. */
   now(): number;
 }
@@ -58,6 +68,7 @@ export function createClient(options: ClientOptions): Client {
     spaces: spaces(connection),
     status: status(connection),
     tools: tools(connection),
+    request: (operation, sent) => connection.call(operation as never, { ...sent, isSentOnce: true } as never),
     now: () => connection.clock.now(),
   };
 }

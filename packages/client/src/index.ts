@@ -4,6 +4,7 @@ export { ClientError } from './client-error.ts';
 export type { ClientOptions, RequestOptions } from './connection.ts';
 export { type Client, createClient } from './create-client.ts';
 export type { ConnectionState, StreamOptions } from './event-stream.ts';
+export { everyItem } from './every-item.ts';
 export type { Agents } from './resources/agents.ts';
 export type { Chat, ChatEvent, ChatOptions, ChatRequest } from './resources/chat.ts';
 export type { Conversations } from './resources/conversations.ts';
