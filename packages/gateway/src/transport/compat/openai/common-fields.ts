@@ -31,17 +31,19 @@ export const commonFields: Schemas<CommonFields> = {
 /** What a conversation may have. Far more than a model reads, and little enough to go through. */
 export const MOST_ITEMS = 10_000;
 
-export const contentSchema: z.ZodType<string | ContentPart[]> = z.union([
-  z.string(),
-  z.array(
-    z.looseObject({
-      type: z.string(),
-      text: z.string().optional(),
-      refusal: z.string().optional(),
-      image_url: z.union([z.string(), z.looseObject({ url: z.string() })]).nullish(),
-    }),
-  ),
-]);
+export const contentSchema: z.ZodType<string | ContentPart[]> = z
+  .union([
+    z.string(),
+    z.array(
+      z.looseObject({
+        type: z.string(),
+        text: z.string().optional(),
+        refusal: z.string().optional(),
+        image_url: z.union([z.string(), z.looseObject({ url: z.string() })]).nullish(),
+      }),
+    ),
+  ])
+  .meta({ id: 'OpenAiContent', description: 'A text, or a list of parts.' });
 
 /** As the document shows it: what of it is understood, read-asked.ts says. */
 export const anyFormatSchema: z.ZodType = z.looseObject({ type: z.string() }).nullish();

@@ -16,7 +16,7 @@ export const responseSchema: z.ZodType = z
     run_id: z.string(),
     context_id: z.string(),
   })
-  .meta({ id: 'Response' });
+  .meta({ id: 'OpenAiResponse' });
 
 /** What identifies one response, however it is sent. */
 export interface ResponseHead {
