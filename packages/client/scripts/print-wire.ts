@@ -46,14 +46,14 @@ const HEADER = `// Printed from /openapi.json by \`npm run wire\` in packages/cl
 
 /** What OpenAPI cannot say once: it has no generics. */
 const SHARED = `/** A page of a list. */
-interface Page<T> {
+export interface Page<T> {
   readonly items: readonly T[];
   /** The cursor of the next page. Absent on the last page. */
   readonly next?: string | undefined;
 }
 
 /** Which page of a list. */
-interface PageQuery {
+export interface PageQuery {
   /** The \`next\` of the previous page. */
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;

@@ -1,7 +1,4 @@
-interface Page<T> {
-  readonly items: readonly T[];
-  readonly next?: string | undefined;
-}
+import type { Page } from './wire.generated.ts';
 
 /**
  * Reads a list that comes in pages, from its start.

@@ -62,6 +62,8 @@ export type {
   ModelMessage,
   Operations,
   Outcome,
+  Page,
+  PageQuery,
   PendingCall,
   Plan,
   ResetEvent,

@@ -1483,14 +1483,14 @@ export type Usage = {
 };
 
 /** A page of a list. */
-interface Page<T> {
+export interface Page<T> {
   readonly items: readonly T[];
   /** The cursor of the next page. Absent on the last page. */
   readonly next?: string | undefined;
 }
 
 /** Which page of a list. */
-interface PageQuery {
+export interface PageQuery {
   /** The `next` of the previous page. */
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
