@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { basename } from 'node:path';
+import { everyItem } from '@lastcall/client';
 import {
   type Config,
   checkConfig,
@@ -11,7 +12,8 @@ import {
   resolveSettings,
   type Settings,
 } from '@lastcall/gateway/internal';
-import { Api, listAll } from './api.ts';
+import { Api } from './api.ts';
+import type { CommandFailed } from './exit-code.ts';
 import { redactEnv } from './redact-env.ts';
 
 export interface Finding {
@@ -77,10 +79,12 @@ async function models({ agents, models: own }: Config, { model, modelUrl }: Sett
 }
 
 async function gateway(api: Api, { host, port }: Settings): Promise<readonly Finding[]> {
-  const health = await fetch(`${api.url}/health`).then(
-    (response) => response.ok,
-    () => undefined,
-  );
+  const health = await api
+    .ask((client) => client.status.health())
+    .then(
+      () => true,
+      ({ status }: CommandFailed) => (status === undefined ? undefined : false),
+    );
   if (health === true) return [{ level: 'ok', text: `gateway answers at ${api.url}` }, ...(await deadEvents(api))];
   if (health === undefined && (port === 0 || (await isFree(host, port))))
     return [{ level: 'warn', text: `no gateway answers at ${api.url}: lastcall start` }];
@@ -101,8 +105,11 @@ async function deadEvents(api: Api): Promise<readonly Finding[]> {
     return [{ level: 'warn', text: 'set LASTCALL_SECRET_KEY, here or in .env, to have the agents checked too' }];
   try {
     const findings: Finding[] = [];
-    for (const { id, name } of await listAll(api, '/api/agents')) {
-      const dead = (await listAll(api, `/api/agents/${id}/inbox?status=dead`)).length;
+    for (const { id, name } of await api.ask((client) => everyItem((page) => client.agents.list(page)))) {
+      const events = await api.ask((client) =>
+        everyItem((page) => client.agents.inbox(id, { ...page, status: 'dead' })),
+      );
+      const dead = events.length;
       if (dead > 0)
         findings.push({
           level: 'warn',

@@ -26,7 +26,11 @@ export class CommandFailed extends Error {
 
   constructor(
     message: string,
-    { exitCode = EXIT.failed, status, cause }: { exitCode?: ExitCode; status?: number; cause?: unknown } = {},
+    {
+      exitCode = EXIT.failed,
+      status,
+      cause,
+    }: { exitCode?: ExitCode; status?: number | undefined; cause?: unknown } = {},
   ) {
     super(message, { cause });
     this.exitCode = exitCode;

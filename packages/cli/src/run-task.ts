@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { type ChatAnswer, type ChatEvent, type Client, ClientError } from '@lastcall/client';
 import type { Api } from './api.ts';
 import { CommandFailed, EXIT } from './exit-code.ts';
 
@@ -10,13 +8,7 @@ export interface Task {
   /** The run goes on until one of these tools succeeds. If the list is empty, the agent answers as in a chat. */
   readonly until: readonly string[];
   readonly signal: AbortSignal;
-  readonly onEvent: (event: TaskEvent) => void;
-}
-
-export interface TaskEvent {
-  readonly type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: events have many shapes.
-  readonly data: any;
+  readonly onEvent: (event: ChatEvent) => void;
 }
 
 export interface TaskEnd {
@@ -25,80 +17,80 @@ export interface TaskEnd {
   readonly runId: string | undefined;
   /** The gateway's error message for a run that did not complete. */
   readonly error?: string;
-  readonly answer: unknown;
+  /** As the gateway would have answered without a stream. */
+  readonly answer: object;
 }
 
 /** How long the gateway may be unreachable during the run. Another one can start in this time. */
 const PATIENCE_MS = 60_000;
-const WAIT_MS = 500;
 
-/**
- * Gives an agent a task and follows it to its end. If the connection breaks, the same request is sent again with the
- * same idempotency key: the gateway does not run it twice, and events that were already seen are skipped.
- */
+/** Gives an agent a task and follows it to its end, even if connections break or the gateway restarts. */
 export async function runTask(api: Api, task: Task): Promise<TaskEnd> {
-  const following = new Following(randomUUID());
-  for (;;) {
-    try {
-      const end = await follow(api, task, following);
-      if (end !== undefined) return end;
-    } catch (error) {
-      const isRefused = error instanceof CommandFailed && error.exitCode !== EXIT.notReached;
-      // A connection that broke was open before: a gateway got the request, and may have died for another reason.
-      if (hasBroken(error)) following.lastHeardAt = Date.now();
-      if (task.signal.aborted || isRefused || Date.now() > following.lastHeardAt + PATIENCE_MS) throw error;
-    }
-    await sleep(WAIT_MS, undefined, { signal: task.signal });
-  }
+  // Fails at once if no gateway answers now.
+  await api.ask((client) => client.status.health());
+  const client = api.clientWith({ attempts: Number.POSITIVE_INFINITY, backoff: { firstMs: 500, maxMs: 1_000 } });
+  return await api.ask(() => follow(client, task).catch(endOfFailedRun));
 }
 
-/** True if an open connection broke. False if no connection could be made. */
-function hasBroken(error: unknown): boolean {
-  const { cause } = ((error as Error).cause ?? {}) as { cause?: { code?: string } };
-  return cause?.code === 'ECONNRESET' || cause?.code === 'UND_ERR_SOCKET';
-}
-
-/** The state that is kept between attempts. */
-class Following {
-  readonly key: string;
-  lastId = 0;
-  /** 0 until the gateway has answered: there is no retry for a gateway that never answered. */
-  lastHeardAt = 0;
-
-  constructor(key: string) {
-    this.key = key;
-  }
-}
-
-async function follow(api: Api, task: Task, following: Following): Promise<TaskEnd | undefined> {
-  const { agent, message, until, signal } = task;
+async function follow({ chat }: Client, { agent, message, until, signal, onEvent }: Task): Promise<TaskEnd> {
   const terminating = until.length === 0 ? {} : { terminating_config: { tool_ids: until } };
-  const headers = { accept: 'text/event-stream', 'idempotency-key': following.key };
-  const response = await api.request('POST', '/chat', { body: { agent, message, ...terminating }, headers, signal });
-  following.lastHeardAt = Date.now();
-  const events = (response.body as ReadableStream<Uint8Array<ArrayBuffer>>)
-    .pipeThrough(new TextDecoderStream())
-    .pipeThrough(new EventSourceParserStream());
-  for await (const { id, event: type = 'message', data } of events) {
-    if (type === 'done' || type === 'error') return endOf(type, JSON.parse(data));
-    following.lastHeardAt = Date.now();
-    const seq = Number(id ?? 0);
-    if (id !== undefined && seq <= following.lastId) continue;
-    following.lastId = Math.max(seq, following.lastId);
-    task.onEvent({ type, data: JSON.parse(data) });
+  const patience = new Patience();
+  const events = chat.stream(
+    { agent, message, ...terminating },
+    {
+      signal: AbortSignal.any([signal, patience.signal]),
+      onConnection: (state) => patience.note(state === 'waiting'),
+    },
+  );
+  for await (const event of events) {
+    if (event.type === 'done') return endOfRun(event);
+    onEvent(event);
   }
-  return undefined;
+  signal.throwIfAborted();
+  throw new CommandFailed('The gateway has not answered for a minute. The run may go on without this command.', {
+    exitCode: EXIT.notReached,
+  });
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: as above.
-function endOf(type: 'done' | 'error', answer: any): TaskEnd {
-  if (type === 'done') return { response: answer.response, stop: answer.stop, runId: answer.run_id, answer };
-  const { message, details = {} } = answer.error;
+function endOfRun({ type: _, ...answer }: ChatAnswer & { readonly type: string }): TaskEnd {
+  return { response: answer.response, stop: answer.stop, runId: answer.run_id, answer };
+}
+
+/** What the gateway tells of a run that did not complete. */
+interface FailedRun {
+  readonly stop?: TaskEnd['stop'];
+  readonly run_id?: string;
+  readonly generated_messages?: unknown;
+}
+
+/** How a run that did not complete ended. Any other failure is thrown. */
+function endOfFailedRun(failure: unknown): TaskEnd {
+  const { code, message, details } = failure instanceof ClientError ? failure : ({} as Partial<ClientError>);
+  const { stop, run_id: runId, generated_messages } = (details ?? {}) as FailedRun;
+  if (stop === undefined || message === undefined) throw failure;
   return {
     response: '',
-    stop: details.stop ?? { reason: 'error', error: message },
-    runId: details.run_id,
+    stop,
+    runId,
     error: message,
-    answer,
+    answer: { error: { code, message, details }, generated_messages },
   };
+}
+
+/** Aborts its signal once the connection has been lost for too long. */
+class Patience {
+  readonly #aborting = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  get signal(): AbortSignal {
+    return this.#aborting.signal;
+  }
+
+  note(isLost: boolean): void {
+    if (isLost) this.#timer ??= setTimeout(() => this.#aborting.abort(), PATIENCE_MS).unref();
+    else {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    }
+  }
 }

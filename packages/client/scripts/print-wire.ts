@@ -39,28 +39,65 @@ export function printWire({ paths, components }: OpenApi): string {
     sorted(methods).map(([method, one]) => `  '${method.toUpperCase()} ${path}': ${printOperation(one)};`),
   );
   const all = `/** What each operation takes and answers. */\nexport interface Operations {\n${operations.join('\n')}\n}`;
-  return `${HEADER}\n${[...types, all].join('\n\n')}\n`;
+  return `${HEADER}\n${[...types, SHARED, all].join('\n\n')}\n`;
 }
 
 const HEADER = `// Printed from /openapi.json by \`npm run wire\` in packages/client. A test compares. Do not edit.\n`;
 
+/** What OpenAPI cannot say once: it has no generics. */
+const SHARED = `/** A page of a list. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** The cursor of the next page. Absent on the last page. */
+  readonly next?: string | undefined;
+}
+
+/** Which page of a list. */
+export interface PageQuery {
+  /** The \`next\` of the previous page. */
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** An operation. What is not said of it, it does not take. */
+interface Operation<O extends { readonly answer: unknown }> {
+  readonly params: O extends { readonly params: infer P } ? P : Record<never, never>;
+  readonly query: O extends { readonly query: infer Q } ? Q : Record<string, never>;
+  readonly body: O extends { readonly body: infer B } ? B : undefined;
+  readonly answer: O['answer'];
+}`;
+
 function printOperation({ parameters, requestBody, responses }: Operation): string {
-  const inPath = parameters.filter((one) => one.in === 'path').map(({ name }) => `readonly ${name}: string`);
+  const inPath = parameters.filter((one) => one.in === 'path').map(({ name }) => `${name}: string`);
   const inQuery = parameters.filter((one) => one.in === 'query');
-  const query = {
-    properties: Object.fromEntries(inQuery.map(({ name, schema }) => [name, schema])),
-    required: inQuery.filter(({ required }) => required).map(({ name }) => name),
-  };
   const body = requestBody?.content?.['application/json']?.schema;
   const answer = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1].content ?? {};
   const fields = [
-    `readonly params: { ${inPath.join('; ')} }`,
-    `readonly query: ${print({ type: 'object', ...query, additionalProperties: false }, '    ')}`,
-    `readonly body: ${body === undefined ? 'undefined' : print(body, '    ')}${requestBody?.required === false ? ' | undefined' : ''}`,
-    `readonly answer: ${print(Object.values(answer)[0]?.schema ?? {}, '    ')}`,
+    ...(inPath.length === 0 ? [] : [`params: { ${inPath.join('; ')} }`]),
+    ...(inQuery.length === 0 ? [] : [`query: ${printQuery(inQuery)}`]),
+    ...(body === undefined
+      ? []
+      : [`body: ${print(body, '    ')}${requestBody?.required === false ? ' | undefined' : ''}`]),
+    `answer: ${print(Object.values(answer)[0]?.schema ?? {}, '    ')}`,
   ];
-  return `{\n    ${fields.join(';\n    ')};\n  }`;
+  const line = `Operation<{ ${fields.join('; ')} }>`;
+  return line.includes('\n') ? `Operation<{\n    ${fields.join(';\n    ')};\n  }>` : line;
 }
+
+function printQuery(parameters: Operation['parameters']): string {
+  const isPaged = PAGE_FIELDS.every((field) => parameters.some(({ name }) => name === field));
+  const own = isPaged ? parameters.filter(({ name }) => !PAGE_FIELDS.includes(name)) : parameters;
+  const fields = {
+    type: 'object',
+    properties: Object.fromEntries(own.map(({ name, schema }) => [name, schema])),
+    required: own.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  };
+  if (!isPaged) return print(fields, '    ');
+  return own.length === 0 ? 'PageQuery' : `PageQuery & ${print(fields, '    ')}`;
+}
+
+const PAGE_FIELDS: readonly string[] = ['cursor', 'limit'];
 
 function print(schema: Schema, indent: string): string {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? 'unknown';
@@ -90,16 +127,20 @@ function print(schema: Schema, indent: string): string {
 }
 
 function printObject({ properties = {}, required = [], additionalProperties }: Schema, indent: string): string {
+  if (Object.keys(properties).join() === 'items,next') return `Page<${print(properties.items?.items ?? {}, indent)}>`;
   const inner = `${indent}  `;
   const fields = Object.entries(properties).map(([name, schema]) => {
     const [mark, none] = required.includes(name) ? ['', ''] : ['?', ' | undefined'];
     const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
     return `${comment(schema, inner)}${inner}readonly ${key}${mark}: ${print(schema, inner)}${none};`;
   });
-  // A field of any name must take the types of the named ones too.
   if (additionalProperties !== false && additionalProperties !== undefined) {
-    const value = fields.length === 0 && additionalProperties !== true ? print(additionalProperties, inner) : 'unknown';
-    fields.push(`${inner}readonly [name: string]: ${value};`);
+    if (fields.length === 0) {
+      const value = additionalProperties === true ? 'unknown' : print(additionalProperties, indent);
+      return `Readonly<Record<string, ${value}>>`;
+    }
+    // A field of any name must take the types of the named ones too.
+    fields.push(`${inner}readonly [name: string]: unknown;`);
   }
   return fields.length === 0 ? 'Record<string, never>' : `{\n${fields.join('\n')}\n${indent}}`;
 }

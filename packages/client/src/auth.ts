@@ -1,8 +1,12 @@
 /**
- * Who the client is: a secret key (on servers only), an entity's token, or the session of a signed-in browser. A token as a
+ * Who the client is: a secret key (on servers only), an entity's token, the session of a signed-in browser, or nobody. A token as a
  * function is asked for when it is needed, kept, and asked for again once the gateway refuses it.
  */
-export type Auth = { readonly key: string } | { readonly token: string | (() => string | Promise<string>) } | 'session';
+export type Auth =
+  | { readonly key: string }
+  | { readonly token: string | (() => string | Promise<string>) }
+  | 'session'
+  | 'none';
 
 export interface Credentials {
   headers(): Promise<Record<string, string>>;
@@ -11,7 +15,7 @@ export interface Credentials {
 }
 
 export function toCredentials(auth: Auth): Credentials {
-  if (auth === 'session') return { headers: async () => ({}), renew: () => false };
+  if (typeof auth === 'string') return { headers: async () => ({}), renew: () => false };
   const secret = 'key' in auth ? auth.key : auth.token;
   if (typeof secret === 'string') return { headers: async () => bearer(secret), renew: () => false };
   let known: Promise<string> | undefined;

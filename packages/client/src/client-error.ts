@@ -2,7 +2,7 @@
 export class ClientError extends Error {
   override readonly name: string = 'ClientError';
   readonly code: string;
-  /** The HTTP status. Undefined if there was no answer. */
+  /** The HTTP status. Undefined if there was no answer, or if a stream ended with the error. */
   readonly status: number | undefined;
   readonly details: unknown;
   /** To look the request up in the gateway's log. */

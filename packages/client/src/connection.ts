@@ -5,7 +5,7 @@ import { createGatewayClock, type GatewayClock } from './gateway-clock.ts';
 import type { Operations } from './wire.generated.ts';
 
 export interface ClientOptions {
-  /** Where the gateway is, e.g. `http://127.0.0.1:4100`. Default: the origin of the page. */
+  /** Where the gateway is, e.g. `http://127.0.0.1:4100`, or `https://example.com/agents` behind a proxy. Default: the origin of the page. */
   readonly url?: string;
   readonly auth: Auth;
   /** Default: the global one. */
@@ -31,10 +31,20 @@ interface Sent<O extends OperationName> extends RequestOptions {
   readonly params?: Operations[O]['params'];
   readonly query?: Operations[O]['query'] | undefined;
   readonly body?: Operations[O]['body'];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How long one try may take, in milliseconds. Default: `timeoutMs` of the client. */
+  readonly timeoutMs?: number;
   /** True if sending it again does nothing twice. Default: of GET. */
   readonly isRepeatable?: boolean;
   /** True if it is not even repeated when the gateway asks to come back: somebody waits for the answer. */
   readonly isSentOnce?: boolean;
+}
+
+/** What is sent to open a stream: a POST if it has a body. */
+export interface StreamRequest {
+  readonly path: string;
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Sends requests to one gateway. */
@@ -43,7 +53,7 @@ export interface Connection {
   readonly clock: GatewayClock;
   call<O extends OperationName>(operation: O, sent?: Sent<O>): Promise<Operations[O]['answer']>;
   /** Opens a stream. It is not repeated here: whoever reads it knows where to go on. */
-  open(path: string, options: { lastEventId: string | undefined; signal: AbortSignal }): Promise<Response>;
+  open(request: StreamRequest, options: { lastEventId: string | undefined; signal: AbortSignal }): Promise<Response>;
 }
 
 export function connect(options: ClientOptions): Connection {
@@ -52,13 +62,15 @@ export function connect(options: ClientOptions): Connection {
     options,
     clock: access.clock,
     call: (operation, sent = {}) => call(access, operation, sent),
-    open: (path, { lastEventId, signal }) =>
+    open: ({ path, body, headers }, { lastEventId, signal }) =>
       fetchOnce(access, urlOf(options, path), {
-        signal,
-        headers: {
+        method: body === undefined ? 'GET' : 'POST',
+        ...withBody(body, {
+          ...headers,
           accept: 'text/event-stream',
           ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
-        },
+        }),
+        signal,
       }),
   };
 }
@@ -72,16 +84,15 @@ interface Access {
 async function call<O extends OperationName>(
   access: Access,
   operation: O,
-  { params, query, body, signal, isRepeatable = operation.startsWith('GET '), isSentOnce = false }: Sent<O>,
+  sent: Sent<O>,
 ): Promise<Operations[O]['answer']> {
-  const { backoff, timeoutMs = 30_000 } = access.options;
-  const attempts = isSentOnce ? 1 : (access.options.attempts ?? 5);
+  const { params, query, body, signal, isRepeatable = operation.startsWith('GET '), isSentOnce = false } = sent;
+  const { backoff } = access.options;
+  const timeoutMs = sent.timeoutMs ?? access.options.timeoutMs ?? 30_000;
+  const attempts = isSentOnce ? 1 : attemptsOf(access.options);
   const [method = '', template = ''] = operation.split(' ');
   const url = urlOf(access.options, fill(template, params ?? {}), query);
-  const init = {
-    method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  };
+  const init = { method, ...withBody(body, sent.headers) };
   for (let attempt = 1; ; attempt++) {
     const limit = AbortSignal.timeout(timeoutMs);
     try {
@@ -95,6 +106,16 @@ async function call<O extends OperationName>(
       signal?.throwIfAborted();
     }
   }
+}
+
+/** How often a request is sent at most. */
+export function attemptsOf({ attempts = 5 }: ClientOptions): number {
+  return attempts;
+}
+
+function withBody(body: unknown, headers: Readonly<Record<string, string>> = {}): RequestInit {
+  if (body === undefined) return { headers };
+  return { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } };
 }
 
 /** One try. A refused token is renewed first: a request that was refused for it did nothing. */
@@ -121,7 +142,8 @@ export function mayPass({ code, status }: ClientError): boolean {
   return code === 'unreachable' ? status === undefined || status >= 500 : TEMPORARY.has(status ?? 0);
 }
 
-const TEMPORARY: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+/** Without 502: the gateway's own says that a run has failed, which stays so. That of a proxy has no code of ours. */
+const TEMPORARY: ReadonlySet<number> = new Set([408, 429, 500, 503, 504]);
 
 /** Whether the gateway itself says that it did nothing, and asks to come back. */
 function wasRefused({ code, status, details }: ClientError): boolean {
@@ -148,8 +170,8 @@ function fill(template: string, params: Readonly<Record<string, string>>): strin
 /** What there is of a page, where there is one. */
 const page = globalThis as { readonly location?: { readonly origin: string } };
 
-function urlOf({ url = page.location?.origin }: ClientOptions, path: string, query: object = {}): string {
-  const target = new URL(path, url);
+function urlOf({ url = page.location?.origin ?? '' }: ClientOptions, path: string, query: object = {}): string {
+  const target = new URL(url.replace(/\/+$/, '') + path);
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) target.searchParams.set(name, String(value));
   return target.href;

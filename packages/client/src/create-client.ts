@@ -1,5 +1,7 @@
-import { type ClientOptions, connect } from './connection.ts';
+import { type ClientOptions, connect, type RequestOptions } from './connection.ts';
 import { type Agents, agents } from './resources/agents.ts';
+import { type Chat, chat } from './resources/chat.ts';
+import { type Conversations, conversations } from './resources/conversations.ts';
 import { type Entities, entities } from './resources/entities.ts';
 import { type Jobs, jobs } from './resources/jobs.ts';
 import { type Keys, keys } from './resources/keys.ts';
@@ -13,9 +15,16 @@ import { type Spaces, spaces } from './resources/spaces.ts';
 import { type StatusResource, status } from './resources/status.ts';
 import { type Tools, tools } from './resources/tools.ts';
 
+interface OtherRequest extends RequestOptions {
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+}
+
 /** A gateway, as a program uses it: one group for each resource. */
 export interface Client {
   readonly agents: Agents;
+  readonly chat: Chat;
+  readonly conversations: Conversations;
   readonly entities: Entities;
   readonly jobs: Jobs;
   readonly keys: Keys;
@@ -28,18 +37,25 @@ export interface Client {
   readonly spaces: Spaces;
   readonly status: StatusResource;
   readonly tools: Tools;
+  /**
+   * Sends a request that has no method here, e.g. `request('GET /api/things')`: of a newer gateway, or of the demo. It is sent once.
+   * `query` values are written as text.
+   */
+  request(operation: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`, sent?: OtherRequest): Promise<unknown>;
   /** The gateway's time, in milliseconds since the epoch: what is left of a call's time is counted by it. */
   now(): number;
 }
 
 /**
- * A client of one gateway. It repeats by itself what is safe to repeat: reading, a message, an event and an answer (all of which
- * have an id that counts once), and whatever the gateway refused with the request to come back.
+ * A client of one gateway. It repeats by itself what is safe to repeat: reading, a message, a chat request, an event and an answer
+ * (all of which have an id that counts once), and whatever the gateway refused with the request to come back.
  */
 export function createClient(options: ClientOptions): Client {
   const connection = connect(options);
   return {
     agents: agents(connection),
+    chat: chat(connection),
+    conversations: conversations(connection),
     entities: entities(connection),
     jobs: jobs(connection),
     keys: keys(connection),
@@ -52,6 +68,7 @@ export function createClient(options: ClientOptions): Client {
     spaces: spaces(connection),
     status: status(connection),
     tools: tools(connection),
+    request: (operation, sent) => connection.call(operation as never, { ...sent, isSentOnce: true } as never),
     now: () => connection.clock.now(),
   };
 }

@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { backoffMs, pause } from './backoff.ts';
-import { asClientError, type Connection, mayPass } from './connection.ts';
+import { asClientError, type Connection, mayPass, type StreamRequest } from './connection.ts';
 import { onceHidden, onceShown } from './page-visibility.ts';
 
 export interface StreamOptions {
@@ -26,16 +26,22 @@ interface Numbered {
   readonly seq?: number | undefined;
 }
 
+interface FollowOptions extends StreamOptions {
+  /** How often it is tried to open the stream for the first time. Default: until it opens. */
+  readonly attempts?: number | undefined;
+}
+
 /**
  * The events of a stream, each once and in order, over as many connections as it takes. It ends with its signal, and throws what
  * waiting does not cure: no access, no such space. After a `reset` event, load the state again: what was missed is gone.
  */
 export async function* followStream<E extends Numbered>(
   connection: Connection,
-  path: string,
-  { after, signal, hiddenMs, onConnection }: StreamOptions = {},
+  request: StreamRequest,
+  { after, signal, hiddenMs, onConnection, attempts = Number.POSITIVE_INFINITY }: FollowOptions = {},
 ): AsyncGenerator<E, void, undefined> {
   let last = after;
+  let wasLive = false;
   onConnection?.('connecting');
   for (let failures = 1; ; failures++) {
     const cut = new AbortController();
@@ -49,8 +55,9 @@ export async function* followStream<E extends Numbered>(
     });
     try {
       signal?.throwIfAborted();
-      const response = await connection.open(path, { lastEventId: last?.toString(), signal: cut.signal });
+      const response = await connection.open(request, { lastEventId: last?.toString(), signal: cut.signal });
       last ??= startOf(response);
+      wasLive = true;
       onConnection?.('live');
       for await (const event of readEvents<E>(response, { cut, silenceMs: connection.options.silenceMs })) {
         failures = 1;
@@ -64,6 +71,7 @@ export async function* followStream<E extends Numbered>(
       if (signal?.aborted === true) return;
       const failure = asClientError(error);
       if (!isHidden && !mayPass(failure)) throw failure;
+      if (!wasLive && failures >= attempts) throw failure;
       waitMs = failure.retryAfterMs;
     } finally {
       unwatch();
@@ -102,7 +110,10 @@ export async function* readEvents<E>(
 ): AsyncGenerator<E, void, undefined> {
   if (body === null) return;
   const events: E[] = [];
-  const parser = createParser({ onEvent: ({ data }) => void events.push(JSON.parse(data) as E) });
+  // The last events of a chat have their type in the name of the event alone.
+  const parser = createParser({
+    onEvent: ({ event, data }) => void events.push({ ...(event && { type: event }), ...JSON.parse(data) } as E),
+  });
   const decoder = new TextDecoder();
   const reader = body.getReader();
   for (;;) {

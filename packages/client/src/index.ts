@@ -4,7 +4,10 @@ export { ClientError } from './client-error.ts';
 export type { ClientOptions, RequestOptions } from './connection.ts';
 export { type Client, createClient } from './create-client.ts';
 export type { ConnectionState, StreamOptions } from './event-stream.ts';
+export { everyItem } from './every-item.ts';
 export type { Agents } from './resources/agents.ts';
+export type { Chat, ChatEvent, ChatOptions, ChatRequest } from './resources/chat.ts';
+export type { Conversations } from './resources/conversations.ts';
 export type { Entities } from './resources/entities.ts';
 export type { Jobs } from './resources/jobs.ts';
 export type { Keys } from './resources/keys.ts';
@@ -21,35 +24,46 @@ export type { Problem, Verdict } from './verdict.ts';
 export type {
   Agent,
   AgentConfig,
+  AgentLimits,
   AgentVersion,
   Answer,
   Answerers,
+  BatchConfig,
   Call,
   CardCall,
   Change,
   Changes,
+  ChatAnswer,
+  ChatMessage,
   ClaimedJob,
   Consciousness,
+  Conversation,
+  ConversationWithMessages,
   Display,
   Entity,
-  Error,
+  ErrorBody,
   Goal,
   InboxError,
   InboxEvent,
   InboxItem,
   JobEvent,
+  JobsConfig,
   JsonSchema,
   Key,
   McpServer,
+  McpServerConfig,
   McpTool,
   Member,
   Memory,
   Message,
   MessagePart,
+  MiddlewareConfig,
   Model,
   ModelMessage,
   Operations,
   Outcome,
+  Page,
+  PageQuery,
   PendingCall,
   Plan,
   ResetEvent,
@@ -65,7 +79,10 @@ export type {
   Status,
   StepRequest,
   Stop,
+  TerminatingConfig,
+  TerminatingContract,
   Tool,
+  ToolConfig,
   TranscriptEntry,
   Usage,
 } from './wire.generated.ts';

@@ -38,184 +38,33 @@ export type AgentConfig = {
   readonly description?: string | undefined;
   readonly model?: string | undefined;
   readonly instructions: string;
-  readonly tools?: readonly (string | {
-    readonly name: string;
-    readonly description?: string | undefined;
-    readonly inputSchema?: {
-      readonly [name: string]: unknown;
-    } | undefined;
-    readonly outputSchema?: {
-      readonly [name: string]: unknown;
-    } | undefined;
-    readonly executionType: "gateway" | "external" | "space" | "internal";
-    readonly visible?: boolean | undefined;
-    readonly execution?: {
-      readonly [name: string]: unknown;
-    } | undefined;
-    readonly display?: {
-      readonly customUI: string;
-    } | undefined;
-    readonly terminal?: boolean | undefined;
-    readonly effects?: "none" | "session" | "external" | undefined;
-    readonly idempotent?: boolean | undefined;
-    readonly timeoutMs?: number | undefined;
-    readonly approval?: boolean | undefined;
-    readonly keepLatest?: string | undefined;
-    readonly expiresInMs?: number | undefined;
-    readonly answerers?: {
-      readonly entities?: readonly (string)[] | undefined;
-      readonly roles?: readonly (string)[] | undefined;
-    } | undefined;
-    readonly resultSchema?: {
-      readonly [name: string]: unknown;
-    } | undefined;
-    readonly middleware?: readonly ("log" | "repair" | {
-      readonly retry: {
-        readonly attempts: number;
-        readonly backoffMs?: number | undefined;
-      };
-    } | {
-      readonly cache: {
-        readonly ttlMs: number;
-        readonly maxEntries?: number | undefined;
-      };
-    } | {
-      readonly repair: {
-        readonly model?: true | string | undefined;
-      };
-    })[] | undefined;
-  })[] | undefined;
+  readonly tools?: readonly (string | ToolConfig)[] | undefined;
   readonly mcp?: {
-    readonly servers?: readonly ({
-      readonly name: string;
-      readonly transport: "http" | "stdio";
-      readonly url?: string | undefined;
-      readonly headers?: {
-        readonly [name: string]: string;
-      } | undefined;
-      readonly auth?: {
-        readonly type: "token";
-        readonly token: string;
-      } | {
-        readonly type: "client_credentials";
-        readonly issuer: string;
-        readonly clientId: string;
-        readonly clientSecret: string;
-        readonly scope?: string | undefined;
-      } | {
-        readonly type: "authorization_code";
-        readonly issuer?: string | undefined;
-        readonly clientId?: string | undefined;
-        readonly clientSecret?: string | undefined;
-        readonly scope?: string | undefined;
-      } | undefined;
-      readonly command?: string | undefined;
-      readonly args?: readonly (string)[] | undefined;
-      readonly env?: {
-        readonly [name: string]: string;
-      } | undefined;
-      readonly allowedTools?: readonly (string)[] | undefined;
-      readonly trusted?: boolean | undefined;
-      readonly timeout?: number | undefined;
-      readonly connectTimeout?: number | undefined;
-      readonly tools?: {
-        readonly [name: string]: {
-          readonly visible?: boolean | undefined;
-          readonly terminal?: boolean | undefined;
-          readonly effects?: "none" | "session" | "external" | undefined;
-          readonly approval?: boolean | undefined;
-        };
-      } | undefined;
-    })[] | undefined;
+    readonly servers?: readonly (McpServerConfig)[] | undefined;
   } | undefined;
-  readonly mcpServers?: readonly ({
-    readonly name: string;
-    readonly transport: "http" | "stdio";
-    readonly url?: string | undefined;
-    readonly headers?: {
-      readonly [name: string]: string;
-    } | undefined;
-    readonly auth?: {
-      readonly type: "token";
-      readonly token: string;
-    } | {
-      readonly type: "client_credentials";
-      readonly issuer: string;
-      readonly clientId: string;
-      readonly clientSecret: string;
-      readonly scope?: string | undefined;
-    } | {
-      readonly type: "authorization_code";
-      readonly issuer?: string | undefined;
-      readonly clientId?: string | undefined;
-      readonly clientSecret?: string | undefined;
-      readonly scope?: string | undefined;
-    } | undefined;
-    readonly command?: string | undefined;
-    readonly args?: readonly (string)[] | undefined;
-    readonly env?: {
-      readonly [name: string]: string;
-    } | undefined;
-    readonly allowedTools?: readonly (string)[] | undefined;
-    readonly trusted?: boolean | undefined;
-    readonly timeout?: number | undefined;
-    readonly connectTimeout?: number | undefined;
-    readonly tools?: {
-      readonly [name: string]: {
-        readonly visible?: boolean | undefined;
-        readonly terminal?: boolean | undefined;
-        readonly effects?: "none" | "session" | "external" | undefined;
-        readonly approval?: boolean | undefined;
-      };
-    } | undefined;
-  })[] | undefined;
-  readonly batch?: {
-    readonly onError?: "continue" | "cancel-rest" | undefined;
-    readonly afterTerminal?: "skip" | "run" | undefined;
-    readonly history?: "keep" | "trim" | undefined;
-  } | undefined;
-  readonly terminating?: {
-    readonly toolIds: readonly (string)[];
-    readonly consecutiveNudges?: number | undefined;
-    readonly nudgeMessage?: string | undefined;
-    readonly maxInvocations?: number | undefined;
-  } | undefined;
-  readonly limits?: {
-    readonly maxSteps?: number | undefined;
-    readonly tokensPerCycle?: number | undefined;
-    readonly consciousnessTokens?: number | undefined;
-    readonly cycleTimeoutMs?: number | undefined;
-    readonly eventsPerCycle?: number | undefined;
-    readonly inboxLength?: number | undefined;
-    readonly maxAttempts?: number | undefined;
-    readonly hopLimit?: number | undefined;
-    readonly maxGoals?: number | undefined;
-    readonly maxMemories?: number | undefined;
-    readonly maxPlans?: number | undefined;
-    readonly noteLength?: number | undefined;
-    readonly subAgentDepth?: number | undefined;
-  } | undefined;
-  readonly middleware?: readonly ("log" | "repair" | {
-    readonly retry: {
-      readonly attempts: number;
-      readonly backoffMs?: number | undefined;
-    };
-  } | {
-    readonly cache: {
-      readonly ttlMs: number;
-      readonly maxEntries?: number | undefined;
-    };
-  } | {
-    readonly repair: {
-      readonly model?: true | string | undefined;
-    };
-  })[] | undefined;
-  readonly jobs?: {
-    readonly webhook?: {
-      readonly url: string;
-      readonly signingSecret: string | readonly (string)[];
-    } | undefined;
-  } | undefined;
+  readonly mcpServers?: readonly (McpServerConfig)[] | undefined;
+  readonly batch?: BatchConfig | undefined;
+  readonly terminating?: TerminatingContract | undefined;
+  readonly limits?: AgentLimits | undefined;
+  readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
+  readonly jobs?: JobsConfig | undefined;
+};
+
+/** The limits of one agent. Default: those of the gateway. */
+export type AgentLimits = {
+  readonly maxSteps?: number | undefined;
+  readonly tokensPerCycle?: number | undefined;
+  readonly consciousnessTokens?: number | undefined;
+  readonly cycleTimeoutMs?: number | undefined;
+  readonly eventsPerCycle?: number | undefined;
+  readonly inboxLength?: number | undefined;
+  readonly maxAttempts?: number | undefined;
+  readonly hopLimit?: number | undefined;
+  readonly maxGoals?: number | undefined;
+  readonly maxMemories?: number | undefined;
+  readonly maxPlans?: number | undefined;
+  readonly noteLength?: number | undefined;
+  readonly subAgentDepth?: number | undefined;
 };
 
 /** A configuration that an agent has or had. */
@@ -241,6 +90,13 @@ export type Answer = {
 export type Answerers = {
   readonly entities?: readonly (string)[] | undefined;
   readonly roles?: readonly (string)[] | undefined;
+};
+
+/** What happens to the other calls of a reply. */
+export type BatchConfig = {
+  readonly onError?: "continue" | "cancel-rest" | undefined;
+  readonly afterTerminal?: "skip" | "run" | undefined;
+  readonly history?: "keep" | "trim" | undefined;
 };
 
 /** A call. With a token: only what its card shows, or what entities that may answer it can see. */
@@ -373,16 +229,7 @@ export type ChatCompletionRequest = {
   } | null | undefined;
   readonly messages: readonly ({
     readonly role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
-    readonly content?: string | readonly ({
-      readonly type: string;
-      readonly text?: string | undefined;
-      readonly refusal?: string | undefined;
-      readonly image_url?: string | {
-        readonly url: string;
-        readonly [name: string]: unknown;
-      } | null | undefined;
-      readonly [name: string]: unknown;
-    })[] | null | undefined;
+    readonly content?: OpenAiContent | null | undefined;
     readonly tool_calls?: readonly ({
       readonly id: string;
       readonly [name: string]: unknown;
@@ -395,9 +242,7 @@ export type ChatCompletionRequest = {
     readonly function?: {
       readonly name: string;
       readonly description?: string | null | undefined;
-      readonly parameters?: {
-        readonly [name: string]: unknown;
-      } | null | undefined;
+      readonly parameters?: Readonly<Record<string, unknown>> | null | undefined;
       readonly [name: string]: unknown;
     } | undefined;
     readonly [name: string]: unknown;
@@ -454,25 +299,23 @@ export type Consciousness = {
   readonly nextSeq: number;
 };
 
-export type Context = {
+/** A conversation with an agent. */
+export type Conversation = {
   readonly id: string;
   readonly agent_id: string;
   /** The entity that may use it with its token. */
   readonly entity_id?: string | undefined;
-  readonly metadata: {
-    readonly [name: string]: unknown;
-  };
+  readonly metadata: Readonly<Record<string, unknown>>;
   readonly created_at: number;
 };
 
-export type ContextWithMessages = {
+/** A conversation and a page of its messages. */
+export type ConversationWithMessages = {
   readonly id: string;
   readonly agent_id: string;
   /** The entity that may use it with its token. */
   readonly entity_id?: string | undefined;
-  readonly metadata: {
-    readonly [name: string]: unknown;
-  };
+  readonly metadata: Readonly<Record<string, unknown>>;
   readonly created_at: number;
   readonly messages: readonly (ChatMessage)[];
   /** The cursor of the next page. Absent on the last page. */
@@ -491,14 +334,13 @@ export type Entity = {
   readonly kind: "human" | "agent" | "service";
   readonly externalId?: string | undefined;
   readonly displayName: string;
-  readonly metadata: {
-    readonly [name: string]: unknown;
-  };
+  readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
   readonly deletedAt?: number | undefined;
 };
 
-export type Error = {
+/** What every refusal of the gateway answers. */
+export type ErrorBody = {
   readonly error: {
     /** Stable, for programs to test. docs/errors.md lists all codes. */
     readonly code: string;
@@ -588,9 +430,7 @@ export type InboxEvent = {
     readonly [name: string]: unknown;
   })[];
   readonly isAnswer?: true | undefined;
-  readonly settings: {
-    readonly [name: string]: unknown;
-  };
+  readonly settings: Readonly<Record<string, unknown>>;
 };
 
 /** An event in an agent's inbox. */
@@ -641,10 +481,16 @@ export type JobEvent = {
   readonly status: "pending" | "resolved" | "expired" | "cancelled";
 } | ResetEvent;
 
-/** A JSON Schema. */
-export type JsonSchema = {
-  readonly [name: string]: unknown;
+/** Where an agent's jobs are announced besides its job stream. */
+export type JobsConfig = {
+  readonly webhook?: {
+    readonly url: string;
+    readonly signingSecret: string | readonly (string)[];
+  } | undefined;
 };
+
+/** A JSON Schema. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export type Key = {
   readonly id: string;
@@ -667,6 +513,43 @@ export type McpServer = {
   readonly held: readonly (string)[];
   /** Entries of its list that are left out, and why. */
   readonly unusable: readonly (string)[];
+};
+
+/** An MCP server whose tools an agent has. */
+export type McpServerConfig = {
+  readonly name: string;
+  readonly transport: "http" | "stdio";
+  readonly url?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly auth?: {
+    readonly type: "token";
+    readonly token: string;
+  } | {
+    readonly type: "client_credentials";
+    readonly issuer: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
+    readonly scope?: string | undefined;
+  } | {
+    readonly type: "authorization_code";
+    readonly issuer?: string | undefined;
+    readonly clientId?: string | undefined;
+    readonly clientSecret?: string | undefined;
+    readonly scope?: string | undefined;
+  } | undefined;
+  readonly command?: string | undefined;
+  readonly args?: readonly (string)[] | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly allowedTools?: readonly (string)[] | undefined;
+  readonly trusted?: boolean | undefined;
+  readonly timeout?: number | undefined;
+  readonly connectTimeout?: number | undefined;
+  readonly tools?: Readonly<Record<string, {
+    readonly visible?: boolean | undefined;
+    readonly terminal?: boolean | undefined;
+    readonly effects?: "none" | "session" | "external" | undefined;
+    readonly approval?: boolean | undefined;
+  }>> | undefined;
 };
 
 export type McpTool = {
@@ -719,9 +602,7 @@ export type Message = {
   readonly replyTo?: string | undefined;
   readonly status: "running" | "complete" | "error" | "requires_action" | "expired" | "cancelled";
   /** For a card: `toolName`, `input`, and `output` once it has ended. */
-  readonly metadata: {
-    readonly [name: string]: unknown;
-  };
+  readonly metadata: Readonly<Record<string, unknown>>;
   readonly runId?: string | undefined;
   readonly callId?: string | undefined;
   /** Set on the card of a call that waits or waited for an answer. */
@@ -734,6 +615,36 @@ export type Message = {
 export type MessagePart = {
   readonly type: string;
   readonly [name: string]: unknown;
+};
+
+/** A built-in middleware, by name or with its settings. */
+export type MiddlewareConfig = "log" | "repair" | {
+  readonly retry: {
+    readonly attempts: number;
+    readonly backoffMs?: number | undefined;
+  };
+} | {
+  readonly cache: {
+    readonly ttlMs: number;
+    readonly maxEntries?: number | undefined;
+  };
+} | {
+  readonly repair: {
+    readonly model?: true | string | undefined;
+  };
+};
+
+/** What middleware did to the call. */
+export type MiddlewareNotes = {
+  readonly cache?: {
+    readonly storedAt: number;
+  } | undefined;
+  readonly repair?: {
+    readonly by: "rules" | "model";
+  } | undefined;
+  readonly retry?: {
+    readonly attempts: number;
+  } | undefined;
 };
 
 export type Model = {
@@ -750,6 +661,18 @@ export type ModelMessage = {
   readonly [name: string]: unknown;
 };
 
+/** A text, or a list of parts. */
+export type OpenAiContent = string | readonly ({
+  readonly type: string;
+  readonly text?: string | undefined;
+  readonly refusal?: string | undefined;
+  readonly image_url?: string | {
+    readonly url: string;
+    readonly [name: string]: unknown;
+  } | null | undefined;
+  readonly [name: string]: unknown;
+})[];
+
 export type OpenAiError = {
   readonly error: {
     /** What was expected, what was sent, and what to do. */
@@ -759,6 +682,33 @@ export type OpenAiError = {
     /** Stable, for programs to test. docs/errors.md lists all codes. */
     readonly code: string;
   };
+};
+
+export type OpenAiModel = {
+  /** The agent's name, or its id if several agents have the same name. */
+  readonly id: string;
+  readonly object: "model";
+  readonly created: number;
+  readonly owned_by: string;
+};
+
+export type OpenAiResponse = {
+  readonly id: string;
+  readonly object: "response";
+  readonly created_at: number;
+  readonly status: "completed" | "incomplete" | "in_progress" | "failed" | "cancelled";
+  readonly model: string;
+  readonly output: readonly ({
+    readonly type: string;
+    readonly id: string;
+    readonly [name: string]: unknown;
+  })[];
+  readonly conversation: {
+    readonly id: string;
+  };
+  readonly run_id: string;
+  readonly context_id: string;
+  readonly [name: string]: unknown;
 };
 
 /** How a call ended, or that it waits. */
@@ -773,23 +723,8 @@ export type Outcome = {
     readonly type: string;
     readonly [name: string]: unknown;
   })[] | undefined;
-  /** Set if the output was too large and was cut. */
-  readonly cut?: {
-    readonly characters: number;
-    readonly kept: boolean;
-  } | undefined;
-  /** What middleware did to the call. */
-  readonly middleware?: {
-    readonly cache?: {
-      readonly storedAt: number;
-    } | undefined;
-    readonly repair?: {
-      readonly by: "rules" | "model";
-    } | undefined;
-    readonly retry?: {
-      readonly attempts: number;
-    } | undefined;
-  } | undefined;
+  readonly cut?: OutputCut | undefined;
+  readonly middleware?: MiddlewareNotes | undefined;
 } | {
   readonly status: "error";
   readonly code: string;
@@ -797,45 +732,15 @@ export type Outcome = {
   /** What the model reads. */
   readonly text: string;
   readonly effect?: "none" | "possible" | undefined;
-  /** Set if the output was too large and was cut. */
-  readonly cut?: {
-    readonly characters: number;
-    readonly kept: boolean;
-  } | undefined;
-  /** What middleware did to the call. */
-  readonly middleware?: {
-    readonly cache?: {
-      readonly storedAt: number;
-    } | undefined;
-    readonly repair?: {
-      readonly by: "rules" | "model";
-    } | undefined;
-    readonly retry?: {
-      readonly attempts: number;
-    } | undefined;
-  } | undefined;
+  readonly cut?: OutputCut | undefined;
+  readonly middleware?: MiddlewareNotes | undefined;
 } | {
   readonly status: "cancelled" | "skipped";
   readonly reason: string;
   /** What the model reads. */
   readonly text: string;
-  /** Set if the output was too large and was cut. */
-  readonly cut?: {
-    readonly characters: number;
-    readonly kept: boolean;
-  } | undefined;
-  /** What middleware did to the call. */
-  readonly middleware?: {
-    readonly cache?: {
-      readonly storedAt: number;
-    } | undefined;
-    readonly repair?: {
-      readonly by: "rules" | "model";
-    } | undefined;
-    readonly retry?: {
-      readonly attempts: number;
-    } | undefined;
-  } | undefined;
+  readonly cut?: OutputCut | undefined;
+  readonly middleware?: MiddlewareNotes | undefined;
 } | {
   readonly status: "pending";
   readonly kind: "result" | "approval" | "input";
@@ -845,23 +750,14 @@ export type Outcome = {
   readonly display?: unknown | undefined;
   /** What the model reads. */
   readonly text: string;
-  /** Set if the output was too large and was cut. */
-  readonly cut?: {
-    readonly characters: number;
-    readonly kept: boolean;
-  } | undefined;
-  /** What middleware did to the call. */
-  readonly middleware?: {
-    readonly cache?: {
-      readonly storedAt: number;
-    } | undefined;
-    readonly repair?: {
-      readonly by: "rules" | "model";
-    } | undefined;
-    readonly retry?: {
-      readonly attempts: number;
-    } | undefined;
-  } | undefined;
+  readonly cut?: OutputCut | undefined;
+  readonly middleware?: MiddlewareNotes | undefined;
+};
+
+/** Set if the output was too large and was cut. */
+export type OutputCut = {
+  readonly characters: number;
+  readonly kept: boolean;
 };
 
 /** A call that waits for an answer from outside the run. */
@@ -927,25 +823,6 @@ export type ResetEvent = {
   readonly type: "reset";
 };
 
-export type Response = {
-  readonly id: string;
-  readonly object: "response";
-  readonly created_at: number;
-  readonly status: "completed" | "incomplete" | "in_progress" | "failed" | "cancelled";
-  readonly model: string;
-  readonly output: readonly ({
-    readonly type: string;
-    readonly id: string;
-    readonly [name: string]: unknown;
-  })[];
-  readonly conversation: {
-    readonly id: string;
-  };
-  readonly run_id: string;
-  readonly context_id: string;
-  readonly [name: string]: unknown;
-};
-
 /** OpenAI's request, with an agent as the model. */
 export type ResponsesRequest = {
   /** An agent's name or id. */
@@ -965,27 +842,9 @@ export type ResponsesRequest = {
   readonly input: string | readonly ({
     readonly type?: string | undefined;
     readonly role?: string | undefined;
-    readonly content?: string | readonly ({
-      readonly type: string;
-      readonly text?: string | undefined;
-      readonly refusal?: string | undefined;
-      readonly image_url?: string | {
-        readonly url: string;
-        readonly [name: string]: unknown;
-      } | null | undefined;
-      readonly [name: string]: unknown;
-    })[] | null | undefined;
+    readonly content?: OpenAiContent | null | undefined;
     readonly call_id?: string | undefined;
-    readonly output?: string | readonly ({
-      readonly type: string;
-      readonly text?: string | undefined;
-      readonly refusal?: string | undefined;
-      readonly image_url?: string | {
-        readonly url: string;
-        readonly [name: string]: unknown;
-      } | null | undefined;
-      readonly [name: string]: unknown;
-    })[] | undefined;
+    readonly output?: OpenAiContent | undefined;
     readonly [name: string]: unknown;
   })[];
   readonly instructions?: string | null | undefined;
@@ -998,9 +857,7 @@ export type ResponsesRequest = {
     readonly type: string;
     readonly name?: string | undefined;
     readonly description?: string | null | undefined;
-    readonly parameters?: {
-      readonly [name: string]: unknown;
-    } | null | undefined;
+    readonly parameters?: Readonly<Record<string, unknown>> | null | undefined;
     readonly [name: string]: unknown;
   })[] | null | undefined;
   readonly max_output_tokens?: number | null | undefined;
@@ -1267,9 +1124,7 @@ export type Space = {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  readonly metadata: {
-    readonly [name: string]: unknown;
-  };
+  readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
   /** The `seq` of its newest message. 0: there is none. */
   readonly lastSeq: number;
@@ -1469,6 +1324,14 @@ export type TerminatingConfig = {
   readonly max_invocations?: number | undefined;
 };
 
+/** A run goes on until one of these tools succeeds. */
+export type TerminatingContract = {
+  readonly toolIds: readonly (string)[];
+  readonly consecutiveNudges?: number | undefined;
+  readonly nudgeMessage?: string | undefined;
+  readonly maxInvocations?: number | undefined;
+};
+
 export type Tool = {
   readonly id: string;
   readonly name: string;
@@ -1483,9 +1346,7 @@ export type Tool = {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema | undefined;
   readonly resultSchema?: JsonSchema | undefined;
-  readonly config?: {
-    readonly [name: string]: unknown;
-  } | undefined;
+  readonly config?: Readonly<Record<string, unknown>> | undefined;
   readonly version?: number | undefined;
   readonly usedBy: readonly ({
     readonly id: string;
@@ -1493,6 +1354,39 @@ export type Tool = {
   })[];
   readonly createdAt?: number | undefined;
   readonly updatedAt?: number | undefined;
+};
+
+/** Who may answer the calls of a tool, by id or by role. Default: every member. */
+export type ToolAnswerers = {
+  readonly entities?: readonly (string)[] | undefined;
+  readonly roles?: readonly (string)[] | undefined;
+};
+
+/** A tool's configuration. */
+export type ToolConfig = {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly inputSchema?: Readonly<Record<string, unknown>> | undefined;
+  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
+  readonly executionType: "gateway" | "external" | "space" | "internal";
+  readonly visible?: boolean | undefined;
+  readonly execution?: Readonly<Record<string, unknown>> | undefined;
+  readonly display?: ToolDisplay | undefined;
+  readonly terminal?: boolean | undefined;
+  readonly effects?: "none" | "session" | "external" | undefined;
+  readonly idempotent?: boolean | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly approval?: boolean | undefined;
+  readonly keepLatest?: string | undefined;
+  readonly expiresInMs?: number | undefined;
+  readonly answerers?: ToolAnswerers | undefined;
+  readonly resultSchema?: Readonly<Record<string, unknown>> | undefined;
+  readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
+};
+
+/** The component that shows the calls of a tool. */
+export type ToolDisplay = {
+  readonly customUI: string;
 };
 
 /** One thing that happened in a run. */
@@ -1588,432 +1482,97 @@ export type Usage = {
   readonly totalTokens: number;
 };
 
+/** A page of a list. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** The cursor of the next page. Absent on the last page. */
+  readonly next?: string | undefined;
+}
+
+/** Which page of a list. */
+export interface PageQuery {
+  /** The `next` of the previous page. */
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** An operation. What is not said of it, it does not take. */
+interface Operation<O extends { readonly answer: unknown }> {
+  readonly params: O extends { readonly params: infer P } ? P : Record<never, never>;
+  readonly query: O extends { readonly query: infer Q } ? Q : Record<string, never>;
+  readonly body: O extends { readonly body: infer B } ? B : undefined;
+  readonly answer: O['answer'];
+}
+
 /** What each operation takes and answers. */
 export interface Operations {
-  'GET /api/agents': {
-    readonly params: {  };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
+  'GET /api/agents': Operation<{
+    query: PageQuery & {
       readonly status?: "active" | "paused" | "invalid" | "deleted" | undefined;
     };
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (Agent)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'POST /api/agents': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: Page<Agent>;
+  }>;
+  'POST /api/agents': Operation<{
+    body: {
       readonly name: string;
       readonly description?: string | undefined;
       readonly model?: string | undefined;
       readonly instructions: string;
-      readonly tools?: readonly (string | {
-        readonly name: string;
-        readonly description?: string | undefined;
-        readonly inputSchema?: {
-          readonly [name: string]: unknown;
-        } | undefined;
-        readonly outputSchema?: {
-          readonly [name: string]: unknown;
-        } | undefined;
-        readonly executionType: "gateway" | "external" | "space" | "internal";
-        readonly visible?: boolean | undefined;
-        readonly execution?: {
-          readonly [name: string]: unknown;
-        } | undefined;
-        readonly display?: {
-          readonly customUI: string;
-        } | undefined;
-        readonly terminal?: boolean | undefined;
-        readonly effects?: "none" | "session" | "external" | undefined;
-        readonly idempotent?: boolean | undefined;
-        readonly timeoutMs?: number | undefined;
-        readonly approval?: boolean | undefined;
-        readonly keepLatest?: string | undefined;
-        readonly expiresInMs?: number | undefined;
-        readonly answerers?: {
-          readonly entities?: readonly (string)[] | undefined;
-          readonly roles?: readonly (string)[] | undefined;
-        } | undefined;
-        readonly resultSchema?: {
-          readonly [name: string]: unknown;
-        } | undefined;
-        readonly middleware?: readonly ("log" | "repair" | {
-          readonly retry: {
-            readonly attempts: number;
-            readonly backoffMs?: number | undefined;
-          };
-        } | {
-          readonly cache: {
-            readonly ttlMs: number;
-            readonly maxEntries?: number | undefined;
-          };
-        } | {
-          readonly repair: {
-            readonly model?: true | string | undefined;
-          };
-        })[] | undefined;
-      })[] | undefined;
+      readonly tools?: readonly (string | ToolConfig)[] | undefined;
       readonly mcp?: {
-        readonly servers?: readonly ({
-          readonly name: string;
-          readonly transport: "http" | "stdio";
-          readonly url?: string | undefined;
-          readonly headers?: {
-            readonly [name: string]: string;
-          } | undefined;
-          readonly auth?: {
-            readonly type: "token";
-            readonly token: string;
-          } | {
-            readonly type: "client_credentials";
-            readonly issuer: string;
-            readonly clientId: string;
-            readonly clientSecret: string;
-            readonly scope?: string | undefined;
-          } | {
-            readonly type: "authorization_code";
-            readonly issuer?: string | undefined;
-            readonly clientId?: string | undefined;
-            readonly clientSecret?: string | undefined;
-            readonly scope?: string | undefined;
-          } | undefined;
-          readonly command?: string | undefined;
-          readonly args?: readonly (string)[] | undefined;
-          readonly env?: {
-            readonly [name: string]: string;
-          } | undefined;
-          readonly allowedTools?: readonly (string)[] | undefined;
-          readonly trusted?: boolean | undefined;
-          readonly timeout?: number | undefined;
-          readonly connectTimeout?: number | undefined;
-          readonly tools?: {
-            readonly [name: string]: {
-              readonly visible?: boolean | undefined;
-              readonly terminal?: boolean | undefined;
-              readonly effects?: "none" | "session" | "external" | undefined;
-              readonly approval?: boolean | undefined;
-            };
-          } | undefined;
-        })[] | undefined;
+        readonly servers?: readonly (McpServerConfig)[] | undefined;
       } | undefined;
-      readonly mcpServers?: readonly ({
-        readonly name: string;
-        readonly transport: "http" | "stdio";
-        readonly url?: string | undefined;
-        readonly headers?: {
-          readonly [name: string]: string;
-        } | undefined;
-        readonly auth?: {
-          readonly type: "token";
-          readonly token: string;
-        } | {
-          readonly type: "client_credentials";
-          readonly issuer: string;
-          readonly clientId: string;
-          readonly clientSecret: string;
-          readonly scope?: string | undefined;
-        } | {
-          readonly type: "authorization_code";
-          readonly issuer?: string | undefined;
-          readonly clientId?: string | undefined;
-          readonly clientSecret?: string | undefined;
-          readonly scope?: string | undefined;
-        } | undefined;
-        readonly command?: string | undefined;
-        readonly args?: readonly (string)[] | undefined;
-        readonly env?: {
-          readonly [name: string]: string;
-        } | undefined;
-        readonly allowedTools?: readonly (string)[] | undefined;
-        readonly trusted?: boolean | undefined;
-        readonly timeout?: number | undefined;
-        readonly connectTimeout?: number | undefined;
-        readonly tools?: {
-          readonly [name: string]: {
-            readonly visible?: boolean | undefined;
-            readonly terminal?: boolean | undefined;
-            readonly effects?: "none" | "session" | "external" | undefined;
-            readonly approval?: boolean | undefined;
-          };
-        } | undefined;
-      })[] | undefined;
-      readonly batch?: {
-        readonly onError?: "continue" | "cancel-rest" | undefined;
-        readonly afterTerminal?: "skip" | "run" | undefined;
-        readonly history?: "keep" | "trim" | undefined;
-      } | undefined;
-      readonly terminating?: {
-        readonly toolIds: readonly (string)[];
-        readonly consecutiveNudges?: number | undefined;
-        readonly nudgeMessage?: string | undefined;
-        readonly maxInvocations?: number | undefined;
-      } | undefined;
-      readonly limits?: {
-        readonly maxSteps?: number | undefined;
-        readonly tokensPerCycle?: number | undefined;
-        readonly consciousnessTokens?: number | undefined;
-        readonly cycleTimeoutMs?: number | undefined;
-        readonly eventsPerCycle?: number | undefined;
-        readonly inboxLength?: number | undefined;
-        readonly maxAttempts?: number | undefined;
-        readonly hopLimit?: number | undefined;
-        readonly maxGoals?: number | undefined;
-        readonly maxMemories?: number | undefined;
-        readonly maxPlans?: number | undefined;
-        readonly noteLength?: number | undefined;
-        readonly subAgentDepth?: number | undefined;
-      } | undefined;
-      readonly middleware?: readonly ("log" | "repair" | {
-        readonly retry: {
-          readonly attempts: number;
-          readonly backoffMs?: number | undefined;
-        };
-      } | {
-        readonly cache: {
-          readonly ttlMs: number;
-          readonly maxEntries?: number | undefined;
-        };
-      } | {
-        readonly repair: {
-          readonly model?: true | string | undefined;
-        };
-      })[] | undefined;
-      readonly jobs?: {
-        readonly webhook?: {
-          readonly url: string;
-          readonly signingSecret: string | readonly (string)[];
-        } | undefined;
-      } | undefined;
+      readonly mcpServers?: readonly (McpServerConfig)[] | undefined;
+      readonly batch?: BatchConfig | undefined;
+      readonly terminating?: TerminatingContract | undefined;
+      readonly limits?: AgentLimits | undefined;
+      readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
+      readonly jobs?: JobsConfig | undefined;
       readonly machine?: unknown | undefined;
       readonly id?: string | undefined;
       readonly spaceIds?: readonly (string)[] | undefined;
-      readonly metadata?: {
-        readonly [name: string]: unknown;
-      } | undefined;
+      readonly metadata?: Readonly<Record<string, unknown>> | undefined;
     };
-    readonly answer: Agent;
-  };
-  'DELETE /api/agents/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: {
+    answer: Agent;
+  }>;
+  'DELETE /api/agents/{id}': Operation<{
+    params: { id: string };
+    answer: {
       readonly id: string;
       readonly status: "deleted";
     };
-  };
-  'GET /api/agents/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Agent;
-  };
-  'PATCH /api/agents/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: {
+  }>;
+  'GET /api/agents/{id}': Operation<{ params: { id: string }; answer: Agent }>;
+  'PATCH /api/agents/{id}': Operation<{
+    params: { id: string };
+    body: {
       readonly name?: string | undefined;
       readonly description?: string | undefined;
       readonly model?: string | undefined;
       readonly instructions?: string | undefined;
-      readonly tools?: readonly (string | {
-        readonly name: string;
-        readonly description?: string | undefined;
-        readonly inputSchema?: {
-          readonly [name: string]: unknown;
-        } | undefined;
-        readonly outputSchema?: {
-          readonly [name: string]: unknown;
-        } | undefined;
-        readonly executionType: "gateway" | "external" | "space" | "internal";
-        readonly visible?: boolean | undefined;
-        readonly execution?: {
-          readonly [name: string]: unknown;
-        } | undefined;
-        readonly display?: {
-          readonly customUI: string;
-        } | undefined;
-        readonly terminal?: boolean | undefined;
-        readonly effects?: "none" | "session" | "external" | undefined;
-        readonly idempotent?: boolean | undefined;
-        readonly timeoutMs?: number | undefined;
-        readonly approval?: boolean | undefined;
-        readonly keepLatest?: string | undefined;
-        readonly expiresInMs?: number | undefined;
-        readonly answerers?: {
-          readonly entities?: readonly (string)[] | undefined;
-          readonly roles?: readonly (string)[] | undefined;
-        } | undefined;
-        readonly resultSchema?: {
-          readonly [name: string]: unknown;
-        } | undefined;
-        readonly middleware?: readonly ("log" | "repair" | {
-          readonly retry: {
-            readonly attempts: number;
-            readonly backoffMs?: number | undefined;
-          };
-        } | {
-          readonly cache: {
-            readonly ttlMs: number;
-            readonly maxEntries?: number | undefined;
-          };
-        } | {
-          readonly repair: {
-            readonly model?: true | string | undefined;
-          };
-        })[] | undefined;
-      })[] | undefined;
+      readonly tools?: readonly (string | ToolConfig)[] | undefined;
       readonly mcp?: {
-        readonly servers?: readonly ({
-          readonly name: string;
-          readonly transport: "http" | "stdio";
-          readonly url?: string | undefined;
-          readonly headers?: {
-            readonly [name: string]: string;
-          } | undefined;
-          readonly auth?: {
-            readonly type: "token";
-            readonly token: string;
-          } | {
-            readonly type: "client_credentials";
-            readonly issuer: string;
-            readonly clientId: string;
-            readonly clientSecret: string;
-            readonly scope?: string | undefined;
-          } | {
-            readonly type: "authorization_code";
-            readonly issuer?: string | undefined;
-            readonly clientId?: string | undefined;
-            readonly clientSecret?: string | undefined;
-            readonly scope?: string | undefined;
-          } | undefined;
-          readonly command?: string | undefined;
-          readonly args?: readonly (string)[] | undefined;
-          readonly env?: {
-            readonly [name: string]: string;
-          } | undefined;
-          readonly allowedTools?: readonly (string)[] | undefined;
-          readonly trusted?: boolean | undefined;
-          readonly timeout?: number | undefined;
-          readonly connectTimeout?: number | undefined;
-          readonly tools?: {
-            readonly [name: string]: {
-              readonly visible?: boolean | undefined;
-              readonly terminal?: boolean | undefined;
-              readonly effects?: "none" | "session" | "external" | undefined;
-              readonly approval?: boolean | undefined;
-            };
-          } | undefined;
-        })[] | undefined;
+        readonly servers?: readonly (McpServerConfig)[] | undefined;
       } | undefined;
-      readonly mcpServers?: readonly ({
-        readonly name: string;
-        readonly transport: "http" | "stdio";
-        readonly url?: string | undefined;
-        readonly headers?: {
-          readonly [name: string]: string;
-        } | undefined;
-        readonly auth?: {
-          readonly type: "token";
-          readonly token: string;
-        } | {
-          readonly type: "client_credentials";
-          readonly issuer: string;
-          readonly clientId: string;
-          readonly clientSecret: string;
-          readonly scope?: string | undefined;
-        } | {
-          readonly type: "authorization_code";
-          readonly issuer?: string | undefined;
-          readonly clientId?: string | undefined;
-          readonly clientSecret?: string | undefined;
-          readonly scope?: string | undefined;
-        } | undefined;
-        readonly command?: string | undefined;
-        readonly args?: readonly (string)[] | undefined;
-        readonly env?: {
-          readonly [name: string]: string;
-        } | undefined;
-        readonly allowedTools?: readonly (string)[] | undefined;
-        readonly trusted?: boolean | undefined;
-        readonly timeout?: number | undefined;
-        readonly connectTimeout?: number | undefined;
-        readonly tools?: {
-          readonly [name: string]: {
-            readonly visible?: boolean | undefined;
-            readonly terminal?: boolean | undefined;
-            readonly effects?: "none" | "session" | "external" | undefined;
-            readonly approval?: boolean | undefined;
-          };
-        } | undefined;
-      })[] | undefined;
-      readonly batch?: {
-        readonly onError?: "continue" | "cancel-rest" | undefined;
-        readonly afterTerminal?: "skip" | "run" | undefined;
-        readonly history?: "keep" | "trim" | undefined;
-      } | undefined;
-      readonly terminating?: {
-        readonly toolIds: readonly (string)[];
-        readonly consecutiveNudges?: number | undefined;
-        readonly nudgeMessage?: string | undefined;
-        readonly maxInvocations?: number | undefined;
-      } | undefined;
-      readonly limits?: {
-        readonly maxSteps?: number | undefined;
-        readonly tokensPerCycle?: number | undefined;
-        readonly consciousnessTokens?: number | undefined;
-        readonly cycleTimeoutMs?: number | undefined;
-        readonly eventsPerCycle?: number | undefined;
-        readonly inboxLength?: number | undefined;
-        readonly maxAttempts?: number | undefined;
-        readonly hopLimit?: number | undefined;
-        readonly maxGoals?: number | undefined;
-        readonly maxMemories?: number | undefined;
-        readonly maxPlans?: number | undefined;
-        readonly noteLength?: number | undefined;
-        readonly subAgentDepth?: number | undefined;
-      } | undefined;
-      readonly middleware?: readonly ("log" | "repair" | {
-        readonly retry: {
-          readonly attempts: number;
-          readonly backoffMs?: number | undefined;
-        };
-      } | {
-        readonly cache: {
-          readonly ttlMs: number;
-          readonly maxEntries?: number | undefined;
-        };
-      } | {
-        readonly repair: {
-          readonly model?: true | string | undefined;
-        };
-      })[] | undefined;
-      readonly jobs?: {
-        readonly webhook?: {
-          readonly url: string;
-          readonly signingSecret: string | readonly (string)[];
-        } | undefined;
-      } | undefined;
+      readonly mcpServers?: readonly (McpServerConfig)[] | undefined;
+      readonly batch?: BatchConfig | undefined;
+      readonly terminating?: TerminatingContract | undefined;
+      readonly limits?: AgentLimits | undefined;
+      readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
+      readonly jobs?: JobsConfig | undefined;
       readonly machine?: unknown | undefined;
       readonly ifVersion?: number | undefined;
       readonly [name: string]: unknown;
     };
-    readonly answer: Agent;
-  };
-  'POST /api/agents/{id}/chat': {
-    readonly params: { readonly id: string };
-    readonly query: {
+    answer: Agent;
+  }>;
+  'POST /api/agents/{id}/chat': Operation<{
+    params: { id: string };
+    query: {
       /** An entity token, for clients that cannot set headers. */
       readonly token?: string | undefined;
     };
-    readonly body: {
+    body: {
       /** The id of the chat. A new context gets this id. */
       readonly id: string;
       /** Only the newest message is read, or the answers to waiting calls. The rest is stored in the context. */
@@ -2029,285 +1588,146 @@ export interface Operations {
       readonly trigger?: "submit-message" | "regenerate-message" | undefined;
       readonly messageId?: string | null | undefined;
       /** Tools that the page runs itself, by name. `inputSchema` is a JSON Schema. */
-      readonly tools?: {
-        readonly [name: string]: {
-          readonly description?: string | undefined;
-          readonly inputSchema?: {
-            readonly [name: string]: unknown;
-          } | undefined;
-          readonly [name: string]: unknown;
-        };
-      } | undefined;
+      readonly tools?: Readonly<Record<string, {
+        readonly description?: string | undefined;
+        readonly inputSchema?: Readonly<Record<string, unknown>> | undefined;
+        readonly [name: string]: unknown;
+      }>> | undefined;
       readonly [name: string]: unknown;
     };
-    readonly answer: string;
-  };
-  'GET /api/agents/{id}/chat/{chatId}/messages': {
-    readonly params: { readonly id: string; readonly chatId: string };
-    readonly query: {
+    answer: string;
+  }>;
+  'GET /api/agents/{id}/chat/{chatId}/messages': Operation<{
+    params: { id: string; chatId: string };
+    query: {
       /** The number of turns. Default 50. */
       readonly limit?: number | undefined;
       /** The id of a message: only turns before its own. */
       readonly before?: string | undefined;
     };
-    readonly body: undefined;
-    readonly answer: readonly (UIMessage)[];
-  };
-  'GET /api/agents/{id}/chat/{chatId}/stream': {
-    readonly params: { readonly id: string; readonly chatId: string };
-    readonly query: {
+    answer: readonly (UIMessage)[];
+  }>;
+  'GET /api/agents/{id}/chat/{chatId}/stream': Operation<{
+    params: { id: string; chatId: string };
+    query: {
       /** An entity token, for clients that cannot set headers. */
       readonly token?: string | undefined;
     };
-    readonly body: undefined;
-    readonly answer: string;
-  };
-  'GET /api/agents/{id}/consciousness': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Consciousness;
-  };
-  'POST /api/agents/{id}/events': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: string;
+  }>;
+  'GET /api/agents/{id}/consciousness': Operation<{ params: { id: string }; answer: Consciousness }>;
+  'POST /api/agents/{id}/events': Operation<{
+    params: { id: string };
+    body: {
       readonly source: string;
       readonly name: string;
       readonly data?: unknown | undefined;
       readonly eventId?: string | undefined;
     };
-    readonly answer: {
+    answer: {
       readonly eventId: string;
       readonly duplicate: boolean;
     };
-  };
-  'GET /api/agents/{id}/goals': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (Goal)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'GET /api/agents/{id}/inbox': {
-    readonly params: { readonly id: string };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
+  }>;
+  'GET /api/agents/{id}/goals': Operation<{ params: { id: string }; answer: Page<Goal> }>;
+  'GET /api/agents/{id}/inbox': Operation<{
+    params: { id: string };
+    query: PageQuery & {
       readonly status?: "pending" | "claimed" | "done" | "dead" | "withheld" | undefined;
       /** The events that woke this run. */
       readonly runId?: string | undefined;
     };
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (InboxItem)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'POST /api/agents/{id}/inbox/redrive': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: Page<InboxItem>;
+  }>;
+  'POST /api/agents/{id}/inbox/redrive': Operation<{
+    params: { id: string };
+    body: {
       readonly eventIds?: readonly (string)[] | undefined;
     } | undefined;
-    readonly answer: {
+    answer: {
       readonly eventIds: readonly (string)[];
     };
-  };
-  'GET /api/agents/{id}/memories': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (Memory)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'POST /api/agents/{id}/pause': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Agent;
-  };
-  'GET /api/agents/{id}/plans': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (Plan)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'POST /api/agents/{id}/resume': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Agent;
-  };
-  'GET /api/agents/{id}/versions': {
-    readonly params: { readonly id: string };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
-    };
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (AgentVersion)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'GET /api/artifacts/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: string;
-  };
-  'GET /api/calls/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Call;
-  };
-  'GET /api/entities': {
-    readonly params: {  };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
+  }>;
+  'GET /api/agents/{id}/memories': Operation<{ params: { id: string }; answer: Page<Memory> }>;
+  'POST /api/agents/{id}/pause': Operation<{ params: { id: string }; answer: Agent }>;
+  'GET /api/agents/{id}/plans': Operation<{ params: { id: string }; answer: Page<Plan> }>;
+  'POST /api/agents/{id}/resume': Operation<{ params: { id: string }; answer: Agent }>;
+  'GET /api/agents/{id}/versions': Operation<{ params: { id: string }; query: PageQuery; answer: Page<AgentVersion> }>;
+  'GET /api/artifacts/{id}': Operation<{ params: { id: string }; answer: string }>;
+  'GET /api/calls/{id}': Operation<{ params: { id: string }; answer: Call }>;
+  'GET /api/entities': Operation<{
+    query: PageQuery & {
       readonly kind?: "human" | "agent" | "service" | undefined;
       readonly externalId?: string | undefined;
     };
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (Entity)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'POST /api/entities': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: Page<Entity>;
+  }>;
+  'POST /api/entities': Operation<{
+    body: {
       readonly kind: "human" | "service";
       readonly displayName: string;
       readonly externalId?: string | undefined;
-      readonly metadata?: {
-        readonly [name: string]: unknown;
-      } | undefined;
+      readonly metadata?: Readonly<Record<string, unknown>> | undefined;
     };
-    readonly answer: Entity;
-  };
-  'GET /api/entities/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Entity;
-  };
-  'POST /api/entities/{id}/token': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: Entity;
+  }>;
+  'GET /api/entities/{id}': Operation<{ params: { id: string }; answer: Entity }>;
+  'POST /api/entities/{id}/token': Operation<{
+    params: { id: string };
+    body: {
       readonly expiresInSeconds?: number | undefined;
     } | undefined;
-    readonly answer: {
+    answer: {
       readonly token: string;
       readonly entityId: string;
       readonly expiresAt: number;
     };
-  };
-  'GET /api/jobs/stream': {
-    readonly params: {  };
-    readonly query: {
+  }>;
+  'GET /api/jobs/stream': Operation<{
+    query: {
       readonly agentId: string;
       /** Resumes after this event, for clients that cannot set the `Last-Event-ID` header. */
       readonly lastEventId?: number | undefined;
     };
-    readonly body: undefined;
-    readonly answer: JobEvent;
-  };
-  'POST /api/jobs/{callId}/claim': {
-    readonly params: { readonly callId: string };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: JobEvent;
+  }>;
+  'POST /api/jobs/{callId}/claim': Operation<{
+    params: { callId: string };
+    body: {
       /** Your own name for the worker. Operators see it. */
       readonly worker: string;
       /** How long the claim lasts after each heartbeat, in milliseconds. Default 30,000. */
       readonly leaseMs?: number | undefined;
     };
-    readonly answer: ClaimedJob;
-  };
-  'POST /api/jobs/{callId}/heartbeat': {
-    readonly params: { readonly callId: string };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: ClaimedJob;
+  }>;
+  'POST /api/jobs/{callId}/heartbeat': Operation<{
+    params: { callId: string };
+    body: {
       readonly claimToken: string;
       /** Any JSON up to 16,000 bytes. Readers of the streams see it. */
       readonly progress?: unknown | undefined;
     };
-    readonly answer: {
+    answer: {
       readonly callId: string;
       readonly claimedUntil: number;
     };
-  };
-  'GET /api/keys': {
-    readonly params: {  };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
-    };
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (Key)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'POST /api/keys': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
+  }>;
+  'GET /api/keys': Operation<{ query: PageQuery; answer: Page<Key> }>;
+  'POST /api/keys': Operation<{
+    body: {
       readonly name: string;
       readonly scopes: readonly ("admin" | "write" | "read")[];
     };
-    readonly answer: {
+    answer: {
       readonly id: string;
       readonly key: string;
     };
-  };
-  'DELETE /api/keys/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Key;
-  };
-  'GET /api/links': {
-    readonly params: {  };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
-    };
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (SignInLink)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'POST /api/links': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
+  }>;
+  'DELETE /api/keys/{id}': Operation<{ params: { id: string }; answer: Key }>;
+  'GET /api/links': Operation<{ query: PageQuery; answer: Page<SignInLink> }>;
+  'POST /api/links': Operation<{
+    body: {
       /** The person that the browser acts for. */
       readonly entityId?: string | undefined;
       /** At most your own scopes. Default: none for a link with `entityId`, otherwise your own. */
@@ -2315,63 +1735,38 @@ export interface Operations {
       /** Default 900. */
       readonly expiresInSeconds?: number | undefined;
     };
-    readonly answer: {
+    answer: {
       readonly id: string;
       readonly url: string;
       readonly expiresAt: number;
     };
-  };
-  'DELETE /api/links/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: SignInLink;
-  };
-  'GET /api/mcp/servers': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: {
+  }>;
+  'DELETE /api/links/{id}': Operation<{ params: { id: string }; answer: SignInLink }>;
+  'GET /api/mcp/servers': Operation<{
+    answer: {
       readonly items: readonly (McpServer)[];
     };
-  };
-  'GET /api/mcp/tools': {
-    readonly params: {  };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
+  }>;
+  'GET /api/mcp/tools': Operation<{
+    query: PageQuery & {
       readonly status?: "approved" | "held" | undefined;
     };
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (McpTool)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'POST /api/mcp/tools/{id}/approve': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: Page<McpTool>;
+  }>;
+  'POST /api/mcp/tools/{id}/approve': Operation<{
+    params: { id: string };
+    body: {
       readonly fingerprint: string;
     };
-    readonly answer: McpTool;
-  };
-  'GET /api/models': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: {
+    answer: McpTool;
+  }>;
+  'GET /api/models': Operation<{
+    answer: {
       readonly items: readonly (Model)[];
     };
-  };
-  'GET /api/pending': {
-    readonly params: {  };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
+  }>;
+  'GET /api/pending': Operation<{
+    query: PageQuery & {
       /** Only calls that this entity may answer. With a token: its own entity. */
       readonly entityId?: string | undefined;
       readonly agentId?: string | undefined;
@@ -2379,19 +1774,10 @@ export interface Operations {
       /** Default: `pending`. With a token: of the calls that its entity may answer, or could have answered. */
       readonly status?: "pending" | "resolved" | "expired" | "cancelled" | undefined;
     };
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (PendingCall)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'GET /api/runs': {
-    readonly params: {  };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
+    answer: Page<PendingCall>;
+  }>;
+  'GET /api/runs': Operation<{
+    query: PageQuery & {
       readonly agentId?: string | undefined;
       readonly status?: "running" | "completed" | "failed" | "cancelled" | undefined;
       /** Why it stopped, e.g. `max_steps`. */
@@ -2409,64 +1795,24 @@ export interface Operations {
       /** Started before this time. */
       readonly until?: number | undefined;
     };
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (Run)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'GET /api/runs/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Run;
-  };
-  'GET /api/runs/{id}/calls/{callId}': {
-    readonly params: { readonly id: string; readonly callId: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: RunCall;
-  };
-  'POST /api/runs/{id}/cancel': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Run;
-  };
-  'GET /api/runs/{id}/steps/{step}/request': {
-    readonly params: { readonly id: string; readonly step: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: StepRequest;
-  };
-  'GET /api/runs/{id}/stream': {
-    readonly params: { readonly id: string };
-    readonly query: {
+    answer: Page<Run>;
+  }>;
+  'GET /api/runs/{id}': Operation<{ params: { id: string }; answer: Run }>;
+  'GET /api/runs/{id}/calls/{callId}': Operation<{ params: { id: string; callId: string }; answer: RunCall }>;
+  'POST /api/runs/{id}/cancel': Operation<{ params: { id: string }; answer: Run }>;
+  'GET /api/runs/{id}/steps/{step}/request': Operation<{ params: { id: string; step: string }; answer: StepRequest }>;
+  'GET /api/runs/{id}/stream': Operation<{
+    params: { id: string };
+    query: {
       /** Resumes after this event, for clients that cannot set the `Last-Event-ID` header. */
       readonly lastEventId?: number | undefined;
     };
-    readonly body: undefined;
-    readonly answer: RunEvent;
-  };
-  'GET /api/runs/{id}/transcript': {
-    readonly params: { readonly id: string };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
-    };
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (RunEntry)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'POST /api/runs/{runId}/tool-results': {
-    readonly params: { readonly runId: string };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: RunEvent;
+  }>;
+  'GET /api/runs/{id}/transcript': Operation<{ params: { id: string }; query: PageQuery; answer: Page<RunEntry> }>;
+  'POST /api/runs/{runId}/tool-results': Operation<{
+    params: { runId: string };
+    body: {
       readonly callId: string;
       readonly result: unknown;
       /** From `POST /api/jobs/{callId}/claim`. Needed while a worker has claimed the call. */
@@ -2488,166 +1834,98 @@ export interface Operations {
       readonly callId: string;
       readonly deny: string;
     };
-    readonly answer: {
+    answer: {
       readonly callId: string;
       readonly duplicate: boolean;
     };
-  };
-  'DELETE /api/session': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Session;
-  };
-  'GET /api/session': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Session;
-  };
-  'PATCH /api/session': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
+  }>;
+  'DELETE /api/session': Operation<{ answer: Session }>;
+  'GET /api/session': Operation<{ answer: Session }>;
+  'PATCH /api/session': Operation<{
+    body: {
       readonly entityId: string | null;
     };
-    readonly answer: Session;
-  };
-  'POST /api/session': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: Session;
+  }>;
+  'POST /api/session': Operation<{
+    body: {
       readonly code: string;
     } | {
       readonly key: string;
       /** The person to act for. Needs scope `write`. */
       readonly entityId?: string | undefined;
     };
-    readonly answer: Session;
-  };
-  'GET /api/sessions': {
-    readonly params: {  };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
-    };
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (Session)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'DELETE /api/sessions/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Session;
-  };
-  'GET /api/spaces': {
-    readonly params: {  };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
+    answer: Session;
+  }>;
+  'GET /api/sessions': Operation<{ query: PageQuery; answer: Page<Session> }>;
+  'DELETE /api/sessions/{id}': Operation<{ params: { id: string }; answer: Session }>;
+  'GET /api/spaces': Operation<{
+    query: PageQuery & {
       readonly entityId?: string | undefined;
     };
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (Space)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'POST /api/spaces': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: Page<Space>;
+  }>;
+  'POST /api/spaces': Operation<{
+    body: {
       /** An id that you choose. Default: a new id. */
       readonly id?: string | undefined;
       readonly name: string;
       readonly description?: string | undefined;
-      readonly metadata?: {
-        readonly [name: string]: unknown;
-      } | undefined;
+      readonly metadata?: Readonly<Record<string, unknown>> | undefined;
       readonly members?: readonly ({
         readonly entityId: string;
         readonly role?: string | undefined;
       })[] | undefined;
     };
-    readonly answer: Space;
-  };
-  'GET /api/spaces/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Space;
-  };
-  'DELETE /api/spaces/{id}/members': {
-    readonly params: { readonly id: string };
-    readonly query: {
+    answer: Space;
+  }>;
+  'GET /api/spaces/{id}': Operation<{ params: { id: string }; answer: Space }>;
+  'DELETE /api/spaces/{id}/members': Operation<{
+    params: { id: string };
+    query: {
       readonly entityId?: string | undefined;
     };
-    readonly body: {
+    body: {
       readonly entityId: string;
     } | undefined;
-    readonly answer: {
+    answer: {
       readonly spaceId: string;
       readonly entityId: string;
     };
-  };
-  'GET /api/spaces/{id}/members': {
-    readonly params: { readonly id: string };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
-    };
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (Member)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'POST /api/spaces/{id}/members': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: {
+  }>;
+  'GET /api/spaces/{id}/members': Operation<{ params: { id: string }; query: PageQuery; answer: Page<Member> }>;
+  'POST /api/spaces/{id}/members': Operation<{
+    params: { id: string };
+    body: {
       readonly entityId: string;
       readonly role?: string | undefined;
     };
-    readonly answer: Member;
-  };
-  'GET /api/spaces/{id}/messages': {
-    readonly params: { readonly id: string };
-    readonly query: {
+    answer: Member;
+  }>;
+  'GET /api/spaces/{id}/messages': Operation<{
+    params: { id: string };
+    query: {
       readonly before?: number | undefined;
       readonly after?: number | undefined;
       readonly limit?: number | undefined;
     };
-    readonly body: undefined;
-    readonly answer: {
+    answer: {
       readonly items: readonly (Message)[];
       readonly hasMore: boolean;
     };
-  };
-  'POST /api/spaces/{id}/messages': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: {
+  }>;
+  'POST /api/spaces/{id}/messages': Operation<{
+    params: { id: string };
+    body: {
       readonly text: string;
       /** Who posts the message. Required with a secret key. */
       readonly entityId?: string | undefined;
       readonly replyTo?: string | undefined;
       /** A message with the same id by the same sender is posted once. */
       readonly clientMessageId?: string | undefined;
-      readonly metadata?: {
-        readonly [name: string]: unknown;
-      } | undefined;
+      readonly metadata?: Readonly<Record<string, unknown>> | undefined;
     };
-    readonly answer: {
+    answer: {
       readonly id: string;
       readonly spaceId: string;
       readonly seq: number;
@@ -2657,9 +1935,7 @@ export interface Operations {
       readonly replyTo?: string | undefined;
       readonly status: "running" | "complete" | "error" | "requires_action" | "expired" | "cancelled";
       /** For a card: `toolName`, `input`, and `output` once it has ended. */
-      readonly metadata: {
-        readonly [name: string]: unknown;
-      };
+      readonly metadata: Readonly<Record<string, unknown>>;
       readonly runId?: string | undefined;
       readonly callId?: string | undefined;
       /** Set on the card of a call that waits or waited for an answer. */
@@ -2673,72 +1949,46 @@ export interface Operations {
         readonly as: "queued" | "paused" | "withheld";
       })[];
     };
-  };
-  'POST /api/spaces/{id}/seen': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: {
+  }>;
+  'POST /api/spaces/{id}/seen': Operation<{
+    params: { id: string };
+    body: {
       readonly seq: number;
       readonly entityId?: string | undefined;
     };
-    readonly answer: {
+    answer: {
       readonly spaceId: string;
       readonly entityId: string;
       readonly seq: number;
     };
-  };
-  'GET /api/spaces/{id}/stream': {
-    readonly params: { readonly id: string };
-    readonly query: {
+  }>;
+  'GET /api/spaces/{id}/stream': Operation<{
+    params: { id: string };
+    query: {
       /** Resumes after this event, for clients that cannot set the `Last-Event-ID` header. */
       readonly lastEventId?: number | undefined;
       /** An entity token, for clients that cannot set headers. */
       readonly token?: string | undefined;
     };
-    readonly body: undefined;
-    readonly answer: SpaceEvent;
-  };
-  'GET /api/status': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Status;
-  };
-  'GET /api/tools': {
-    readonly params: {  };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
+    answer: SpaceEvent;
+  }>;
+  'GET /api/status': Operation<{ answer: Status }>;
+  'GET /api/tools': Operation<{
+    query: PageQuery & {
       readonly source?: "built-in" | "file" | "mcp" | "api" | undefined;
     };
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (Tool)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'POST /api/tools': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: Page<Tool>;
+  }>;
+  'POST /api/tools': Operation<{
+    body: {
       readonly name: string;
       readonly description?: string | undefined;
-      readonly inputSchema?: {
-        readonly [name: string]: unknown;
-      } | undefined;
-      readonly outputSchema?: {
-        readonly [name: string]: unknown;
-      } | undefined;
+      readonly inputSchema?: Readonly<Record<string, unknown>> | undefined;
+      readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
       readonly executionType: "gateway" | "external" | "space" | "internal";
       readonly visible?: boolean | undefined;
-      readonly execution?: {
-        readonly [name: string]: unknown;
-      } | undefined;
-      readonly display?: {
-        readonly customUI: string;
-      } | undefined;
+      readonly execution?: Readonly<Record<string, unknown>> | undefined;
+      readonly display?: ToolDisplay | undefined;
       readonly terminal?: boolean | undefined;
       readonly effects?: "none" | "session" | "external" | undefined;
       readonly idempotent?: boolean | undefined;
@@ -2746,68 +1996,33 @@ export interface Operations {
       readonly approval?: boolean | undefined;
       readonly keepLatest?: string | undefined;
       readonly expiresInMs?: number | undefined;
-      readonly answerers?: {
-        readonly entities?: readonly (string)[] | undefined;
-        readonly roles?: readonly (string)[] | undefined;
-      } | undefined;
-      readonly resultSchema?: {
-        readonly [name: string]: unknown;
-      } | undefined;
-      readonly middleware?: readonly ("log" | "repair" | {
-        readonly retry: {
-          readonly attempts: number;
-          readonly backoffMs?: number | undefined;
-        };
-      } | {
-        readonly cache: {
-          readonly ttlMs: number;
-          readonly maxEntries?: number | undefined;
-        };
-      } | {
-        readonly repair: {
-          readonly model?: true | string | undefined;
-        };
-      })[] | undefined;
+      readonly answerers?: ToolAnswerers | undefined;
+      readonly resultSchema?: Readonly<Record<string, unknown>> | undefined;
+      readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
       readonly id?: string | undefined;
     };
-    readonly answer: Tool;
-  };
-  'DELETE /api/tools/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: {
+    answer: Tool;
+  }>;
+  'DELETE /api/tools/{id}': Operation<{
+    params: { id: string };
+    answer: {
       readonly id: string;
       readonly status: "deleted";
       readonly takenFrom: readonly (string)[];
     };
-  };
-  'GET /api/tools/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Tool;
-  };
-  'PATCH /api/tools/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: {
+  }>;
+  'GET /api/tools/{id}': Operation<{ params: { id: string }; answer: Tool }>;
+  'PATCH /api/tools/{id}': Operation<{
+    params: { id: string };
+    body: {
       readonly name?: string | undefined;
       readonly description?: string | undefined;
-      readonly inputSchema?: {
-        readonly [name: string]: unknown;
-      } | undefined;
-      readonly outputSchema?: {
-        readonly [name: string]: unknown;
-      } | undefined;
+      readonly inputSchema?: Readonly<Record<string, unknown>> | undefined;
+      readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
       readonly executionType?: "gateway" | "external" | "space" | "internal" | undefined;
       readonly visible?: boolean | undefined;
-      readonly execution?: {
-        readonly [name: string]: unknown;
-      } | undefined;
-      readonly display?: {
-        readonly customUI: string;
-      } | undefined;
+      readonly execution?: Readonly<Record<string, unknown>> | undefined;
+      readonly display?: ToolDisplay | undefined;
       readonly terminal?: boolean | undefined;
       readonly effects?: "none" | "session" | "external" | undefined;
       readonly idempotent?: boolean | undefined;
@@ -2815,103 +2030,69 @@ export interface Operations {
       readonly approval?: boolean | undefined;
       readonly keepLatest?: string | undefined;
       readonly expiresInMs?: number | undefined;
-      readonly answerers?: {
-        readonly entities?: readonly (string)[] | undefined;
-        readonly roles?: readonly (string)[] | undefined;
-      } | undefined;
-      readonly resultSchema?: {
-        readonly [name: string]: unknown;
-      } | undefined;
-      readonly middleware?: readonly ("log" | "repair" | {
-        readonly retry: {
-          readonly attempts: number;
-          readonly backoffMs?: number | undefined;
-        };
-      } | {
-        readonly cache: {
-          readonly ttlMs: number;
-          readonly maxEntries?: number | undefined;
-        };
-      } | {
-        readonly repair: {
-          readonly model?: true | string | undefined;
-        };
-      })[] | undefined;
+      readonly answerers?: ToolAnswerers | undefined;
+      readonly resultSchema?: Readonly<Record<string, unknown>> | undefined;
+      readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
       readonly [name: string]: unknown;
     };
-    readonly answer: Tool;
-  };
-  'POST /api/tools/{id}/test': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: Tool;
+  }>;
+  'POST /api/tools/{id}/test': Operation<{
+    params: { id: string };
+    body: {
       readonly input: unknown;
       /** Runs a tool that needs approval. */
       readonly approve?: true | undefined;
     };
-    readonly answer: Settlement;
-  };
-  'POST /chat': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: Settlement;
+  }>;
+  'POST /chat': Operation<{
+    body: {
       /** Default: a new context. */
       readonly context_id?: string | undefined;
       /** For a new context: the id or name of the agent. Default: the only agent. */
       readonly agent?: string | undefined;
       /** For a new context. */
-      readonly metadata?: {
-        readonly [name: string]: unknown;
-      } | undefined;
+      readonly metadata?: Readonly<Record<string, unknown>> | undefined;
       readonly terminating_config?: TerminatingConfig | undefined;
       /** False: the messages of this run are not stored. Default true. */
       readonly save?: boolean | undefined;
       readonly message: string;
     };
-    readonly answer: ChatAnswer;
-  };
-  'POST /chat/add-ai-message': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: ChatAnswer;
+  }>;
+  'POST /chat/add-ai-message': Operation<{
+    body: {
       /** Default: a new context. */
       readonly context_id?: string | undefined;
       /** For a new context: the id or name of the agent. Default: the only agent. */
       readonly agent?: string | undefined;
       /** For a new context. */
-      readonly metadata?: {
-        readonly [name: string]: unknown;
-      } | undefined;
+      readonly metadata?: Readonly<Record<string, unknown>> | undefined;
       readonly terminating_config?: TerminatingConfig | undefined;
       /** False: the messages of this run are not stored. Default true. */
       readonly save?: boolean | undefined;
       readonly prompt?: string | undefined;
       readonly message?: string | undefined;
     };
-    readonly answer: ChatAnswer;
-  };
-  'POST /chat/invoke': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: ChatAnswer;
+  }>;
+  'POST /chat/invoke': Operation<{
+    body: {
       /** Default: a new context. */
       readonly context_id?: string | undefined;
       /** For a new context: the id or name of the agent. Default: the only agent. */
       readonly agent?: string | undefined;
       /** For a new context. */
-      readonly metadata?: {
-        readonly [name: string]: unknown;
-      } | undefined;
+      readonly metadata?: Readonly<Record<string, unknown>> | undefined;
       readonly terminating_config?: TerminatingConfig | undefined;
       /** False: the messages of this run are not stored. Default true. */
       readonly save?: boolean | undefined;
     };
-    readonly answer: ChatAnswer;
-  };
-  'POST /contexts': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
+    answer: ChatAnswer;
+  }>;
+  'POST /contexts': Operation<{
+    body: {
       /** An id that you choose. Default: a new id. */
       readonly id?: string | undefined;
       /** The id or name of the agent. Default: the only agent. */
@@ -2920,109 +2101,41 @@ export interface Operations {
       readonly agent_id?: string | undefined;
       /** Who may use it with a token. With a token: its own entity. */
       readonly entity_id?: string | undefined;
-      readonly metadata?: {
-        readonly [name: string]: unknown;
-      } | undefined;
+      readonly metadata?: Readonly<Record<string, unknown>> | undefined;
     };
-    readonly answer: Context;
-  };
-  'GET /contexts/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
+    answer: Conversation;
+  }>;
+  'DELETE /contexts/{id}': Operation<{
+    params: { id: string };
+    answer: {
+      readonly id: string;
     };
-    readonly body: undefined;
-    readonly answer: ContextWithMessages;
-  };
-  'GET /health': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: {
+  }>;
+  'GET /contexts/{id}': Operation<{ params: { id: string }; query: PageQuery; answer: ConversationWithMessages }>;
+  'GET /health': Operation<{
+    answer: {
       readonly status: "ok";
     };
-  };
-  'DELETE /mcp': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: string;
-  };
-  'GET /mcp': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: string;
-  };
-  'POST /mcp': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
-      readonly [name: string]: unknown;
-    } | readonly (unknown)[];
-    readonly answer: string;
-  };
-  'GET /metrics': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: string;
-  };
-  'GET /oauth/callback': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: string;
-  };
-  'GET /openapi.json': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: {
-      readonly [name: string]: unknown;
-    };
-  };
-  'GET /ready': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: {
+  }>;
+  'DELETE /mcp': Operation<{ answer: string }>;
+  'GET /mcp': Operation<{ answer: string }>;
+  'POST /mcp': Operation<{ body: Readonly<Record<string, unknown>> | readonly (unknown)[]; answer: string }>;
+  'GET /metrics': Operation<{ answer: string }>;
+  'GET /oauth/callback': Operation<{ answer: string }>;
+  'GET /openapi.json': Operation<{ answer: Readonly<Record<string, unknown>> }>;
+  'GET /ready': Operation<{
+    answer: {
       readonly status: "ready";
     };
-  };
-  'POST /v1/chat/completions': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: ChatCompletionRequest;
-    readonly answer: ChatCompletion;
-  };
-  'GET /v1/models': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: {
+  }>;
+  'POST /v1/chat/completions': Operation<{ body: ChatCompletionRequest; answer: ChatCompletion }>;
+  'GET /v1/models': Operation<{
+    answer: {
       readonly object: "list";
-      readonly data: readonly (Model)[];
+      readonly data: readonly (OpenAiModel)[];
     };
-  };
-  'GET /v1/models/{model}': {
-    readonly params: { readonly model: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Model;
-  };
-  'POST /v1/responses': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: ResponsesRequest;
-    readonly answer: Response;
-  };
-  'GET /v1/responses/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Response;
-  };
+  }>;
+  'GET /v1/models/{model}': Operation<{ params: { model: string }; answer: OpenAiModel }>;
+  'POST /v1/responses': Operation<{ body: ResponsesRequest; answer: OpenAiResponse }>;
+  'GET /v1/responses/{id}': Operation<{ params: { id: string }; answer: OpenAiResponse }>;
 }

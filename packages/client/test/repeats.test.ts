@@ -23,6 +23,7 @@ const repeatable: readonly [string, (client: Client) => Promise<unknown>][] = [
   ['a message', (client) => client.spaces.say('s', { text: 'Hello.' })],
   ['an event', (client) => client.agents.send('a', { source: 'x', name: 'y' })],
   ['an answer', (client) => client.pending.answer(call, { result: 1 })],
+  ['a chat request', (client) => client.chat.send({ message: 'Hello.' })],
 ];
 
 const others: readonly [string, (client: Client) => Promise<unknown>][] = [
@@ -34,6 +35,7 @@ const others: readonly [string, (client: Client) => Promise<unknown>][] = [
   ['a claim', (client) => client.jobs.claim('c', { worker: 'w' })],
   ['a cancel', (client) => client.runs.cancel('r')],
   ['a token', (client) => client.entities.token('e')],
+  ['a new conversation', (client) => client.conversations.create()],
 ];
 
 describe('what the client repeats', () => {
@@ -51,8 +53,11 @@ describe('what the client repeats', () => {
       await send(client);
       expect(server.seen).toHaveLength(3);
       const [first, ...again] = server.seen;
-      for (const one of again)
+      const key = first?.headers['idempotency-key'];
+      for (const one of again) {
         expect([one.method, one.path, one.body]).toEqual([first?.method, first?.path, first?.body]);
+        expect(one.headers['idempotency-key']).toBe(key);
+      }
     }
   });
 
@@ -92,6 +97,17 @@ describe('what the client repeats', () => {
     const ids = server.seen.map(({ body }) => body.clientMessageId);
     expect(new Set(ids).size).toBe(3);
     expect(ids[2]).toBe('mine');
+  });
+
+  test('[S10] a chat request whose run failed is not sent again, and its stream is opened a number of times', async () => {
+    server.treat(refused(502, 'run_failed'));
+    await expect(client.chat.send({ message: 'Hello.' })).rejects.toMatchObject({ code: 'run_failed', status: 502 });
+    expect(server.seen).toHaveLength(1);
+    server.treat('cut');
+    const events = client.chat.stream({ message: 'Hello.' })[Symbol.asyncIterator]();
+    await expect(events.next()).rejects.toMatchObject({ code: 'unreachable' });
+    expect(server.seen).toHaveLength(4);
+    expect(new Set(server.seen.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
   });
 
   test('[S10] a refused token is renewed once, and the request sent again with the new one', async () => {

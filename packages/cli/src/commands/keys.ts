@@ -1,6 +1,7 @@
+import { everyItem } from '@lastcall/client';
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { Api, listAll } from '../api.ts';
+import { Api } from '../api.ts';
 import { loadEnv } from '../load-env.ts';
 import { createOutput } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-line.ts';
@@ -19,28 +20,30 @@ export function addKeys(program: Command): void {
     .action(revoke);
 }
 
-async function create(name: string, { url, json, scope }: ApiCommandOptions & { scope: string }): Promise<void> {
+type Scope = 'read' | 'write' | 'admin';
+
+async function create(name: string, { url, json, scope }: ApiCommandOptions & { scope: Scope }): Promise<void> {
   loadEnv(process.cwd());
-  const created = await new Api({ url }).post('/api/keys', { name, scopes: [scope] });
+  const created = await new Api({ url }).ask((client) => client.keys.create({ name, scopes: [scope] }));
   if (json !== true) process.stderr.write('Shown this once:\n');
   createOutput({ json }).result(created, created.key);
 }
 
 async function list({ url, json }: ApiCommandOptions): Promise<void> {
   loadEnv(process.cwd());
-  const keys = await listAll(new Api({ url }), '/api/keys');
+  const keys = await new Api({ url }).ask((client) => everyItem((page) => client.keys.list(page)));
   const rows = keys.map(({ id, name, prefix, scopes, revokedAt }) => [
-    String(id),
+    id,
     `${prefix}…`,
-    (scopes as string[]).join(' '),
+    scopes.join(' '),
     revokedAt === undefined ? '' : 'revoked',
-    plainLine(String(name)),
+    plainLine(name),
   ]);
   createOutput({ json }).result(keys, table(rows));
 }
 
 async function revoke(id: string, { url, json }: ApiCommandOptions): Promise<void> {
   loadEnv(process.cwd());
-  const revoked = await new Api({ url }).delete(`/api/keys/${encodeURIComponent(id)}`);
+  const revoked = await new Api({ url }).ask((client) => client.keys.revoke(id));
   createOutput({ json }).result(revoked, `Revoked ${plainLine(revoked.name)}.`);
 }

@@ -28,7 +28,7 @@ async function open(given: string, { url, json, browser, as }: OpenOptions): Pro
   loadEnv(process.cwd());
   const api = new Api({ url });
   // Fails with a clear message if no gateway answers. The browser would only show its own error page.
-  await api.request('GET', '/health');
+  await api.ask((client) => client.status.health());
   const path = given.startsWith('/') ? given : `/${given}`;
   const fragment = api.hasKey && isPage(path) ? new URL(await signInLink(api, as)).hash : '';
   const address = `${api.url}${path}${fragment}`;
@@ -46,13 +46,17 @@ function isPage(path: string): boolean {
  * `admin` is tried first.
  */
 async function signInLink(api: Api, as: string | undefined): Promise<string> {
-  const entityId = as ?? (await api.get('/api/entities?kind=human&limit=1')).items[0]?.id;
-  const link = async (scope: string): Promise<string> =>
-    (await api.post('/api/links', { scopes: [scope], ...(entityId === undefined ? {} : { entityId }) })).url;
+  const entityId = as ?? (await firstPerson(api));
+  const link = async (scope: 'admin' | 'write'): Promise<string> =>
+    (await api.ask((client) => client.links.create({ scopes: [scope], entityId }))).url;
   return await link('admin').catch((error: unknown) => {
     if (error instanceof CommandFailed && error.status === 403) return link('write');
     throw error;
   });
+}
+
+async function firstPerson(api: Api): Promise<string | undefined> {
+  return (await api.ask((client) => client.entities.list({ kind: 'human', limit: 1 }))).items[0]?.id;
 }
 
 const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {

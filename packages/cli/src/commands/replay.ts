@@ -1,9 +1,10 @@
+import { everyItem, type Run } from '@lastcall/client';
 import type { Command } from 'commander';
-import { Api, listAll } from '../api.ts';
+import { Api } from '../api.ts';
 import { CommandFailed } from '../exit-code.ts';
 import { loadEnv } from '../load-env.ts';
 import { createOutput } from '../terminal/output.ts';
-import { type Run, type RunEntry, timeline } from '../timeline.ts';
+import { timelineInWords } from '../timeline-in-words.ts';
 import { type ApiCommandOptions, apiOptions } from './api-options.ts';
 
 export function addReplay(program: Command): void {
@@ -15,15 +16,13 @@ export function addReplay(program: Command): void {
 async function replay(runId: string | undefined, { url, json }: ApiCommandOptions): Promise<void> {
   loadEnv(process.cwd());
   const api = new Api({ url });
-  const run =
-    runId === undefined ? await newestRun(api) : ((await api.get(`/api/runs/${encodeURIComponent(runId)}`)) as Run);
-  const entries = await listAll(api, `/api/runs/${run.id}/transcript`);
-  createOutput({ json }).result({ run, entries }, timeline(run, entries as unknown as readonly RunEntry[]));
+  const run = runId === undefined ? await newestRun(api) : await api.ask((client) => client.runs.get(runId));
+  const entries = await api.ask((client) => everyItem((page) => client.runs.transcript(run.id, page)));
+  createOutput({ json }).result({ run, entries }, timelineInWords(run, entries));
 }
 
 async function newestRun(api: Api): Promise<Run> {
-  const { items } = (await api.get('/api/runs?limit=1')) as { items: readonly Run[] };
-  const [newest] = items;
+  const [newest] = (await api.ask((client) => client.runs.list({ limit: 1 }))).items;
   if (newest === undefined)
     throw new CommandFailed('There is no run yet. A run begins when something arrives for an agent.');
   return newest;

@@ -1,8 +1,10 @@
+import type { ChatEvent } from '@lastcall/client';
 import type { Command } from 'commander';
 import { Api } from '../api.ts';
 import { EXIT } from '../exit-code.ts';
 import { loadEnv } from '../load-env.ts';
-import { runTask, type TaskEnd, type TaskEvent } from '../run-task.ts';
+import { runTask, type TaskEnd } from '../run-task.ts';
+import { statusInWords } from '../status-in-words.ts';
 import { exitCodeOf, stopInWords } from '../stop-in-words.ts';
 import { duration } from '../terminal/duration.ts';
 import { createOutput } from '../terminal/output.ts';
@@ -50,7 +52,7 @@ class Interruption {
       if (this.hasCome) this.#aborting.abort();
       this.hasCome = true;
       // If the run's id is not known yet, the run is cancelled as soon as it is.
-      void progress.begun.then((runId) => api.post(`/api/runs/${runId}/cancel`, {}).catch(() => {}));
+      void progress.begun.then((runId) => api.ask((client) => client.runs.cancel(runId)).catch(() => {}));
     });
   }
 
@@ -67,6 +69,8 @@ function sayWhy({ stop, error, runId }: TaskEnd, steps: number): void {
   const more = runId === undefined ? '' : ` See: lastcall replay ${runId}`;
   process.stderr.write(`Stopped: ${why}.${more}\n`);
 }
+
+type CallEnd = Extract<ChatEvent, { outcome: unknown }>;
 
 /** Prints one line per call to standard error. */
 class Progress {
@@ -88,18 +92,20 @@ class Progress {
     return this.#step;
   }
 
-  show({ type, data }: TaskEvent): void {
-    if (type === 'run.start') this.#begin(data.runId);
-    if (type === 'step.start') this.#step = data.step;
-    if (type === 'tool-call.start') this.#startedAt.set(data.callId, data.at);
-    if (type === 'nudge') process.stderr.write(`step ${this.#step}  reminded to end with the required tool\n`);
-    if (data.outcome === undefined) return;
-    const { toolName, outcome, callId, at } = data;
+  show(event: ChatEvent): void {
+    if (event.type === 'run.start') this.#begin(event.runId);
+    if (event.type === 'step.start') this.#step = event.step;
+    if (event.type === 'tool-call.start') this.#startedAt.set(event.callId, event.at);
+    if (event.type === 'nudge')
+      process.stderr.write(`step ${this.#step}  reminded to end with the required tool\n`);
+    if ('outcome' in event) this.#showEnd(event);
+  }
+
+  #showEnd({ toolName, outcome, callId, at }: CallEnd): void {
     const startedAt = this.#startedAt.get(callId);
     const took = startedAt === undefined ? '' : `  ${duration(at - startedAt)}`;
-    const status = outcome.status === 'pending' ? 'waiting' : (outcome.code ?? outcome.status);
     const why = outcome.status === 'error' ? `: ${plainLine(outcome.message, 200)}` : '';
-    process.stderr.write(`step ${this.#step}  ${plainLine(toolName)} ${status}${why}${took}\n`);
+    process.stderr.write(`step ${this.#step}  ${plainLine(toolName)} ${statusInWords(outcome)}${why}${took}\n`);
   }
 }
 

@@ -1,5 +1,6 @@
+import { everyItem, type Outcome } from '@lastcall/client';
 import type { Command } from 'commander';
-import { Api, listAll } from '../api.ts';
+import { Api } from '../api.ts';
 import { CommandFailed, EXIT } from '../exit-code.ts';
 import { loadEnv } from '../load-env.ts';
 import { duration } from '../terminal/duration.ts';
@@ -28,12 +29,8 @@ export function addTools(program: Command): void {
 
 async function list({ url, json }: ApiCommandOptions): Promise<void> {
   loadEnv(process.cwd());
-  const tools = await listAll(new Api({ url }), '/api/tools');
-  const rows = tools.map(({ name, source, description }) => [
-    String(name),
-    String(source ?? ''),
-    plainLine(String(description ?? ''), 80),
-  ]);
+  const tools = await new Api({ url }).ask((client) => everyItem((page) => client.tools.list(page)));
+  const rows = tools.map(({ name, source, description }) => [name, source, plainLine(description ?? '', 80)]);
   createOutput({ json }).result(tools, table(rows));
 }
 
@@ -43,31 +40,23 @@ async function test(
   { url, json, approve }: ApiCommandOptions & { approve?: boolean },
 ): Promise<void> {
   loadEnv(process.cwd());
-  const path = `/api/tools/${encodeURIComponent(name)}/test`;
-  const body = { input: parseInput(input), ...(approve === true ? { approve } : {}) };
-  const settlement = await new Api({ url }).post(path, body);
+  const trial = { input: parseInput(input), ...(approve === true ? { approve } : {}) };
+  const settlement = await new Api({ url }).ask((client) => client.tools.test(name, trial));
   const { outcome, startedAt, endedAt } = settlement;
   const status = outcome.status === 'pending' ? 'waiting' : outcome.status;
   const took = duration(endedAt - startedAt);
   createOutput({ json }).result(
     settlement,
-    `${[status, outcome.code, took, outcomeInWords(outcome)].filter(Boolean).join(' ')}`,
+    [status, outcome.status === 'error' ? outcome.code : '', took, outcomeInWords(outcome)].filter(Boolean).join(' '),
   );
   process.exitCode = outcome.status === 'ok' ? EXIT.done : outcome.status === 'pending' ? EXIT.waiting : EXIT.failed;
 }
 
-interface Outcome {
-  readonly status: string;
-  readonly kind?: string;
-  readonly value?: unknown;
-  readonly text: string;
-}
-
 /** The text of a waiting call is for models and says that its outcome comes later. A test has no later outcome: it asks no person. */
-function outcomeInWords({ status, kind, value, text }: Outcome): string {
-  if (status === 'ok') return JSON.stringify(value ?? null);
-  if (status !== 'pending') return plainLine(text, 1_000);
-  return kind === 'approval'
+function outcomeInWords(outcome: Outcome): string {
+  if (outcome.status === 'ok') return JSON.stringify(outcome.value ?? null);
+  if (outcome.status !== 'pending') return plainLine(outcome.text, 1_000);
+  return outcome.kind === 'approval'
     ? 'The tool needs approval, so it did not run. To approve the call and run it at once, add --approve.'
     : 'The call of an agent would wait here for an answer. A test does not ask for one.';
 }

@@ -53,37 +53,33 @@ export async function crash(tell: (line: string) => void): Promise<CrashReport> 
 }
 
 async function say(api: Api): Promise<void> {
-  const { items: spaces } = await api.get('/api/spaces');
-  const { items: people } = await api.get('/api/entities?kind=human');
-  await api.post(`/api/spaces/${spaces[0].id}/messages`, { entityId: people[0].id, text: ASKED });
+  await api.ask(async (client) => {
+    const [space] = (await client.spaces.list()).items;
+    const [ada] = (await client.entities.list({ kind: 'human' })).items;
+    await client.spaces.say(space?.id ?? '', { entityId: ada?.id, text: ASKED });
+  });
 }
 
 const PATIENCE_MS = 60_000;
 
 async function endedRun(api: Api): Promise<string> {
   for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(50)) {
-    const { items } = await api.get('/api/runs?status=completed');
-    if (items.length > 0) return String(items[0].id);
+    const [run] = (await api.ask((client) => client.runs.list({ status: 'completed' }))).items;
+    if (run !== undefined) return run.id;
   }
   throw new CommandFailed('The second gateway did not finish the run.');
 }
 
 async function reportOf(api: Api, runId: string): Promise<Pick<CrashReport, 'settlements' | 'messages'>> {
-  const { items } = await api.get(`/api/runs/${runId}/transcript`);
-  const entries = items as {
-    kind: string;
-    entry: { settlement?: { toolName: string; outcome: { status: string; text: string } } };
-  }[];
-  const settled = entries.flatMap(({ kind, entry }) =>
-    kind === 'settled' && entry.settlement ? [entry.settlement] : [],
-  );
-  const settlements = settled
-    .filter(({ toolName }) => toolName === 'pay_invoice')
-    .map(({ outcome: { status, text } }) => ({ status, text }));
-  const { items: spaces } = await api.get('/api/spaces');
-  const { items: messages } = await api.get(`/api/spaces/${spaces[0].id}/messages`);
-  const texts = (messages as { kind: string; text: string }[])
-    .filter(({ kind }) => kind === 'text')
-    .map(({ text }) => text);
-  return { settlements, messages: texts.filter((text) => text !== ASKED) };
+  return await api.ask(async (client) => {
+    const { items: entries } = await client.runs.transcript(runId);
+    const settled = entries.flatMap(({ entry }) => (entry.kind === 'settled' ? [entry.settlement] : []));
+    const settlements = settled
+      .filter(({ toolName }) => toolName === 'pay_invoice')
+      .map(({ outcome: { status, text } }) => ({ status, text }));
+    const [space] = (await client.spaces.list()).items;
+    const { items: messages } = await client.spaces.messages(space?.id ?? '');
+    const texts = messages.filter(({ kind }) => kind === 'text').map(({ text }) => text);
+    return { settlements, messages: texts.filter((text) => text !== ASKED) };
+  });
 }

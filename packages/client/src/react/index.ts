@@ -1,7 +1,7 @@
+export type { RunStep } from '../timeline/steps.ts';
 export type { Card, CardAnswer, CardProps, CardState } from './card.ts';
 export { FallbackCard } from './fallback-card.ts';
 export { type CardComponents, LastcallProvider, type LastcallProviderProps, useLastcall } from './provider.ts';
-export type { RunStep } from './run-steps.ts';
 export type { AgentFailure, CardItem, SpaceItem, TextItem } from './space-view.ts';
 export { ToolCard } from './tool-card.ts';
 export { type PendingOptions, type UsedPending, usePending } from './use-pending.ts';

@@ -1,8 +1,8 @@
 import { useCallback, useMemo, useState } from 'react';
 import type { ConnectionState } from '../event-stream.ts';
+import { type RunStep, toSteps, waitingAt } from '../timeline/steps.ts';
 import type { Run, RunEntry } from '../wire.generated.ts';
 import { useLastcall } from './provider.ts';
-import { type RunStep, toSteps, waitingAt } from './run-steps.ts';
 import { useFollow } from './use-follow.ts';
 import { HIDDEN_MS } from './use-space.ts';
 

@@ -24,7 +24,7 @@ export function jobs(connection: Connection): Jobs {
   const { call } = connection;
   return {
     stream: (agentId, options) =>
-      followStream(connection, `/api/jobs/stream?agentId=${encodeURIComponent(agentId)}`, options),
+      followStream(connection, { path: `/api/jobs/stream?agentId=${encodeURIComponent(agentId)}` }, options),
     claim: (callId, body, options) => call('POST /api/jobs/{callId}/claim', { params: { callId }, body, ...options }),
     heartbeat: (callId, body, options) =>
       call('POST /api/jobs/{callId}/heartbeat', { params: { callId }, body, ...options }),

@@ -36,6 +36,6 @@ export function runs(connection: Connection): Runs {
       call('GET /api/runs/{id}/steps/{step}/request', { params: { id, step: String(step) }, ...options }),
     call: (id, options) => call('GET /api/calls/{id}', { params: { id }, ...options }),
     cancel: (id, options) => call('POST /api/runs/{id}/cancel', { params: { id }, ...options }),
-    stream: (id, options) => followStream(connection, `/api/runs/${encodeURIComponent(id)}/stream`, options),
+    stream: (id, options) => followStream(connection, { path: `/api/runs/${encodeURIComponent(id)}/stream` }, options),
   };
 }

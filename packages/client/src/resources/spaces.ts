@@ -64,6 +64,7 @@ export function spaces(connection: Connection): Spaces {
       }),
     seen: (id, body, options) =>
       call('POST /api/spaces/{id}/seen', { params: { id }, body, isRepeatable: true, ...options }),
-    stream: (id, options) => followStream(connection, `/api/spaces/${encodeURIComponent(id)}/stream`, options),
+    stream: (id, options) =>
+      followStream(connection, { path: `/api/spaces/${encodeURIComponent(id)}/stream` }, options),
   };
 }

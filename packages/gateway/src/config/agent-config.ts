@@ -48,18 +48,22 @@ interface TerminatingConfig {
   readonly maxInvocations?: number | undefined;
 }
 
-const batchSchema = z.strictObject({
-  onError: z.enum(['continue', 'cancel-rest']).optional(),
-  afterTerminal: z.enum(['skip', 'run']).optional(),
-  history: z.enum(['keep', 'trim']).optional(),
-});
+const batchSchema = z
+  .strictObject({
+    onError: z.enum(['continue', 'cancel-rest']).optional(),
+    afterTerminal: z.enum(['skip', 'run']).optional(),
+    history: z.enum(['keep', 'trim']).optional(),
+  })
+  .meta({ id: 'BatchConfig', description: 'What happens to the other calls of a reply.' });
 
-const terminatingSchema = z.strictObject({
-  toolIds: z.array(z.string().min(1).max(200)).min(1).max(200),
-  consecutiveNudges: z.int().min(0).max(1_000).optional(),
-  nudgeMessage: z.string().min(1).max(10_000).optional(),
-  maxInvocations: z.int().min(1).max(1_000_000).optional(),
-});
+const terminatingSchema = z
+  .strictObject({
+    toolIds: z.array(z.string().min(1).max(200)).min(1).max(200),
+    consecutiveNudges: z.int().min(0).max(1_000).optional(),
+    nudgeMessage: z.string().min(1).max(10_000).optional(),
+    maxInvocations: z.int().min(1).max(1_000_000).optional(),
+  })
+  .meta({ id: 'TerminatingContract', description: 'A run goes on until one of these tools succeeds.' });
 
 const MODEL_SHAPE =
   'must be 1–200 characters without spaces, e.g. "anthropic/<model>", the name of one of the configured models, or "rehearsal".';

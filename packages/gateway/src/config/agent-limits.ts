@@ -63,21 +63,23 @@ const cycleTime = z.int().min(1).max(86_400_000).optional();
 // Zero means none: no goals, or no answer to another agent.
 const countOrNone = z.int().min(0).max(1_000_000).optional();
 
-export const agentLimitsSchema: z.ZodType<AgentLimitsInput> = z.strictObject({
-  maxSteps: count,
-  tokensPerCycle: count,
-  consciousnessTokens: count,
-  cycleTimeoutMs: cycleTime,
-  eventsPerCycle: count,
-  inboxLength: count,
-  maxAttempts: count,
-  hopLimit: countOrNone,
-  maxGoals: countOrNone,
-  maxMemories: countOrNone,
-  maxPlans: countOrNone,
-  noteLength: count,
-  subAgentDepth: countOrNone,
-});
+export const agentLimitsSchema: z.ZodType<AgentLimitsInput> = z
+  .strictObject({
+    maxSteps: count,
+    tokensPerCycle: count,
+    consciousnessTokens: count,
+    cycleTimeoutMs: cycleTime,
+    eventsPerCycle: count,
+    inboxLength: count,
+    maxAttempts: count,
+    hopLimit: countOrNone,
+    maxGoals: countOrNone,
+    maxMemories: countOrNone,
+    maxPlans: countOrNone,
+    noteLength: count,
+    subAgentDepth: countOrNone,
+  })
+  .meta({ id: 'AgentLimits', description: 'The limits of one agent. Default: those of the gateway.' });
 
 const { leaseMs: _setting, ...gatewayLimits } = DEFAULT_GATEWAY_LIMITS;
 

@@ -20,11 +20,13 @@ const plainUrl = z
     if (message !== undefined) ctx.addIssue({ code: 'custom', message });
   });
 
-export const jobsSchema: z.ZodType<JobsConfig> = z.strictObject({
-  webhook: z
-    .strictObject({
-      url: plainUrl,
-      signingSecret: z.union([secretTemplate, z.array(secretTemplate).min(1).max(5)]),
-    })
-    .optional(),
-});
+export const jobsSchema: z.ZodType<JobsConfig> = z
+  .strictObject({
+    webhook: z
+      .strictObject({
+        url: plainUrl,
+        signingSecret: z.union([secretTemplate, z.array(secretTemplate).min(1).max(5)]),
+      })
+      .optional(),
+  })
+  .meta({ id: 'JobsConfig', description: "Where an agent's jobs are announced besides its job stream." });

@@ -118,7 +118,8 @@ const mcpServerSchema: z.ZodType<McpServerConfig> = z
     for (const name of Object.keys(server.tools ?? {}))
       if (server.allowedTools?.includes(name) === false)
         ctx.addIssue({ code: 'custom', path: ['tools', name], message: 'is not one of allowedTools.' });
-  });
+  })
+  .meta({ id: 'McpServerConfig', description: 'An MCP server whose tools an agent has.' });
 
 /** An agent's servers. Their names must differ. */
 export const mcpServersSchema: z.ZodType<readonly McpServerConfig[]> = z

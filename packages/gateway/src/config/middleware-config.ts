@@ -22,15 +22,17 @@ const repairSchema = z.strictObject({
   model: z.union([z.literal(true), z.string().regex(/^\S{1,200}$/)]).optional(),
 });
 
-export const middlewareSchema: z.ZodType<MiddlewareConfig> = z.union(
-  [
-    z.enum(['log', 'repair']),
-    z.strictObject({ retry: retrySchema }),
-    z.strictObject({ cache: cacheSchema }),
-    z.strictObject({ repair: repairSchema }),
-  ],
-  {
-    error:
-      'must be "log", { retry: { attempts, backoffMs? } }, { cache: { ttlMs, maxEntries? } }, "repair" or { repair: { model? } }, with settings in their bounds.',
-  },
-);
+export const middlewareSchema: z.ZodType<MiddlewareConfig> = z
+  .union(
+    [
+      z.enum(['log', 'repair']),
+      z.strictObject({ retry: retrySchema }),
+      z.strictObject({ cache: cacheSchema }),
+      z.strictObject({ repair: repairSchema }),
+    ],
+    {
+      error:
+        'must be "log", { retry: { attempts, backoffMs? } }, { cache: { ttlMs, maxEntries? } }, "repair" or { repair: { model? } }, with settings in their bounds.',
+    },
+  )
+  .meta({ id: 'MiddlewareConfig', description: 'A built-in middleware, by name or with its settings.' });

@@ -22,7 +22,9 @@ const schemaObject: z.ZodType<JsonSchemaObject> = jsonObject.transform((schema, 
   }
 });
 
-export const displaySchema: z.ZodType<ToolDisplay> = z.strictObject({ customUI: z.string().min(1).max(200) });
+export const displaySchema: z.ZodType<ToolDisplay> = z
+  .strictObject({ customUI: z.string().min(1).max(200) })
+  .meta({ id: 'ToolDisplay', description: 'The component that shows the calls of a tool.' });
 
 export const answerersSchema: z.ZodType<Answerers> = z
   .strictObject({
@@ -31,6 +33,10 @@ export const answerersSchema: z.ZodType<Answerers> = z
   })
   .refine(({ entities = [], roles = [] }) => entities.length + roles.length > 0, {
     error: 'must name at least one role or entity. Leave it out to let every member answer.',
+  })
+  .meta({
+    id: 'ToolAnswerers',
+    description: 'Who may answer the calls of a tool, by id or by role. Default: every member.',
   });
 
 // Ten years, so that the time of expiry is still a valid date.
@@ -80,7 +86,8 @@ export const toolConfigSchema: z.ZodType<ToolConfig> = z
     const config = Object.keys(execution).length === 0 ? shown : { ...shown, execution: checkNested(execution, ctx) };
     for (const { path, message } of toolProblems(config)) ctx.addIssue({ code: 'custom', path: [...path], message });
     return config;
-  });
+  })
+  .meta({ id: 'ToolConfig', description: "A tool's configuration." });
 
 type AddIssue = { addIssue(issue: { code: 'custom'; path: PropertyKey[]; message: string }): void };
 

@@ -170,7 +170,7 @@ async function assertDocumented(
 const validators = new WeakMap<object, ReturnType<typeof jsonSchema>>();
 
 /** Compiled once, with what it refers to: that takes longer than a request. */
-function compiled(document: Document, schema: object): ReturnType<typeof jsonSchema> {
+export function compiled(document: Document, schema: object): ReturnType<typeof jsonSchema> {
   const known = validators.get(schema);
   if (known !== undefined) return known;
   const text = JSON.stringify({ ...schema, $defs: referredTo(document, schema) });

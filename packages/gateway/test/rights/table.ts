@@ -302,6 +302,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   },
   'POST /contexts': { rights: SHARED_WRITE, request: newContext },
   'GET /contexts/{id}': { rights: SHARED_READ, request: context('/contexts') },
+  'DELETE /contexts/{id}': { rights: WRITE, request: context('/contexts') },
   'POST /api/agents/{id}/chat': {
     rights: SHARED_WRITE,
     request: (stage) => ({
@@ -331,6 +332,7 @@ export const ALIASES: Readonly<Record<string, Row>> = {
   },
   'POST /api/contexts': { rights: SHARED_WRITE, request: newContext },
   'GET /api/contexts/{id}': { rights: SHARED_READ, request: context('/api/contexts') },
+  'DELETE /api/contexts/{id}': { rights: WRITE, request: context('/api/contexts') },
 };
 
 async function newTool({ api, name }: Stage): Promise<string> {

@@ -1,9 +1,10 @@
 import { type CardProps, withVisibleControls } from '@lastcall/client/react';
+import type { OutcomeName } from '@lastcall/client/timeline';
 import { Link } from '@tanstack/react-router';
 import { Ban, Check, type LucideIcon, TimerOff } from 'lucide-react';
 import type { KeyboardEvent, ReactElement, ReactNode } from 'react';
 import { useMay } from '../session/session.tsx';
-import { OutcomeMark, type OutcomeName } from '../ui/outcome.tsx';
+import { OutcomeMark } from '../ui/outcome.tsx';
 import { CardEnd } from './card-end.tsx';
 import { TimeLeft } from './time-left.tsx';
 import type { UsedCard } from './use-card.ts';

@@ -1,13 +1,10 @@
 import { ClientError } from '@lastcall/client';
+import { client } from './client.ts';
 
-/**
- * Kills the gateway of the demo. The client does not know this path, because no other gateway has it. That no answer comes is
- * what was asked for.
- */
+/** Kills the gateway of the demo. That no answer comes is what was asked for. */
 export async function crashGateway(): Promise<void> {
-  const response = await fetch('/api/demo/crash', { method: 'POST', credentials: 'same-origin' }).catch(
-    () => undefined,
-  );
-  if (response === undefined || response.ok) return;
-  throw new ClientError('refused', 'The gateway did not let itself be crashed.', { status: response.status });
+  await client.request('POST /api/demo/crash').catch((error: unknown) => {
+    if (!(error instanceof ClientError) || error.status === undefined) return;
+    throw new ClientError('refused', 'The gateway did not let itself be crashed.', { status: error.status });
+  });
 }

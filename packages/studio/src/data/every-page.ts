@@ -1,20 +1,7 @@
-interface Page<T> {
-  readonly items: readonly T[];
-  readonly next?: string | undefined;
-}
+import { everyItem } from '@lastcall/client';
 
 /** Lists that people choose from are read whole, up to this many entries: nobody reads more. */
 const MOST = 1_000;
 
-export async function everyPage<T>(
-  read: (page: { limit: number; cursor?: string }) => Promise<Page<T>>,
-): Promise<readonly T[]> {
-  const first = await read({ limit: 100 });
-  const items = [...first.items];
-  for (let { next } = first; next !== undefined && items.length < MOST; ) {
-    const page = await read({ limit: 100, cursor: next });
-    items.push(...page.items);
-    next = page.next;
-  }
-  return items;
-}
+export const everyPage: <T>(read: Parameters<typeof everyItem<T>>[0]) => Promise<readonly T[]> = (read) =>
+  everyItem(read, { most: MOST });

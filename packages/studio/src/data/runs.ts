@@ -1,4 +1,13 @@
-import type { Agent, AgentConfig, Call, PendingCall, Run, RunEntry, StepRequest } from '@lastcall/client';
+import {
+  type Agent,
+  type AgentConfig,
+  type Call,
+  everyItem,
+  type PendingCall,
+  type Run,
+  type RunEntry,
+  type StepRequest,
+} from '@lastcall/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
@@ -6,6 +15,8 @@ import { EVERY_MS } from './every.ts';
 export type RunsFilter = NonNullable<Parameters<typeof client.runs.list>[0]>;
 
 const PAGE_SIZE = 50;
+/** What is left out would be wrong, and not only missing. */
+const WHOLE = { most: Number.POSITIVE_INFINITY };
 
 /** Runs, newest first, page by page. What is new comes from `newestRuns`. */
 export function allRuns(filter: RunsFilter) {
@@ -33,13 +44,8 @@ export function newestRuns(filter: RunsFilter) {
 export const agentNames = queryOptions({
   queryKey: ['agents', 'names'],
   queryFn: async ({ signal }): Promise<ReadonlyMap<string, string>> => {
-    const names = new Map<string, string>();
-    for (let cursor: string | undefined; ; ) {
-      const page = await client.agents.list({ limit: 200, ...(cursor === undefined ? {} : { cursor }) }, { signal });
-      for (const { id, name } of page.items) names.set(id, name);
-      if (page.next === undefined) return names;
-      cursor = page.next;
-    }
+    const agents = await everyItem((page) => client.agents.list(page, { signal }), WHOLE);
+    return new Map(agents.map(({ id, name }) => [id, name]));
   },
   staleTime: 30_000,
 });
@@ -108,17 +114,7 @@ export function endedRun(id: string) {
   return queryOptions({
     queryKey: ['runs', id, 'whole'],
     queryFn: async ({ signal }): Promise<{ run: Run; entries: readonly RunEntry[] }> => {
-      const entries: RunEntry[] = [];
-      for (let cursor: string | undefined; ; ) {
-        const page = await client.runs.transcript(
-          id,
-          { limit: 200, ...(cursor === undefined ? {} : { cursor }) },
-          { signal },
-        );
-        entries.push(...page.items);
-        if (page.next === undefined) break;
-        cursor = page.next;
-      }
+      const entries = await everyItem((page) => client.runs.transcript(id, page, { signal }), WHOLE);
       return { run: await client.runs.get(id, { signal }), entries };
     },
   });

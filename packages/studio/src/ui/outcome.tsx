@@ -1,4 +1,4 @@
-import type { Outcome } from '@lastcall/client';
+import type { OutcomeName } from '@lastcall/client/timeline';
 import {
   Check,
   CircleDashed,
@@ -11,9 +11,6 @@ import {
   X,
 } from 'lucide-react';
 import type { ReactElement } from 'react';
-
-/** How a call stands, as a person is told. */
-export type OutcomeName = 'ok' | 'error' | 'unknown' | 'waiting' | 'cancelled' | 'skipped' | 'running' | 'planned';
 
 interface Look {
   readonly word: string;
@@ -32,14 +29,6 @@ export const OUTCOMES: Readonly<Record<OutcomeName, Look>> = {
   running: { word: 'running', icon: LoaderCircle, colour: 'text-accent' },
   planned: { word: 'not started', icon: CircleDashed, colour: 'text-quiet' },
 };
-
-/** An error whose effect is possible, or whose end nobody saw, is a doubt, and is shown as one. */
-export function outcomeName(outcome: Outcome | undefined): OutcomeName {
-  if (outcome === undefined) return 'running';
-  if (outcome.status === 'pending') return 'waiting';
-  if (outcome.status !== 'error') return outcome.status;
-  return outcome.effect === 'possible' || outcome.code === 'unknown_outcome' ? 'unknown' : 'error';
-}
 
 /** `detail` follows the word, e.g. the code of an error. */
 export function OutcomeMark({ name, detail }: { name: OutcomeName; detail?: string | undefined }): ReactElement {

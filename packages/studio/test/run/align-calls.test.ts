@@ -1,7 +1,7 @@
+import { type CallRow, toTimeline } from '@lastcall/client/timeline';
 import { expect, test } from 'vitest';
+import { aRun, transcript } from '../../../client/test/support/transcript.ts';
 import { type Aligned, alignCalls } from '../../src/pages/compare/align-calls.ts';
-import { type CallRow, toTimeline } from '../../src/pages/run/timeline.ts';
-import { aRun, transcript } from './entries.ts';
 
 /** Calls, each as `tool input` or `tool input: output`. */
 function callsOf(...lines: readonly string[]): readonly CallRow[] {

@@ -1,7 +1,7 @@
+import { toTimeline } from '@lastcall/client/timeline';
 import { expect, test } from 'vitest';
+import { aRun, transcript } from '../../../client/test/support/transcript.ts';
 import { momentInWords, momentsOf, timelineAt } from '../../src/pages/run/moments.ts';
-import { toTimeline } from '../../src/pages/run/timeline.ts';
-import { aRun, transcript } from './entries.ts';
 
 test('[S6] a run is stepped through in the order of time: side by side calls begin before they end', () => {
   const { entries, reply, settle, add } = transcript();

@@ -90,7 +90,7 @@ interface Use {
 }
 
 /** This is one statement: an answer turns a waiting call into a waiting event, and must not be missed in between. */
-async function lastUse(db: Kysely<Tables>, contextId: string): Promise<Use | undefined> {
+export async function lastUse(db: Kysely<Tables>, contextId: string): Promise<Use | undefined> {
   const row = await db
     .selectFrom('contexts')
     .select(['contexts.created_at'])

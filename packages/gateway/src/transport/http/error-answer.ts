@@ -16,7 +16,7 @@ export const errorBodySchema: z.ZodType<ErrorBody> = z
       details: z.unknown().optional(),
     }),
   })
-  .meta({ id: 'Error' });
+  .meta({ id: 'ErrorBody', description: 'What every refusal of the gateway answers.' });
 
 /** Converts any error to a response. Unexpected errors are logged, and the client only gets the request's id. */
 export function errorAnswer(error: unknown, { requestId, logger }: { requestId: string; logger: Logger }): Response {

@@ -4,12 +4,14 @@ import { VERSION } from '../../config/version.ts';
 import { isOpenAiPath, openAiErrorSchema } from '../compat/openai/openai-error.ts';
 import type { Access, Endpoint } from './endpoint.ts';
 import { errorBodySchema } from './error-answer.ts';
+import { configComponents } from './schemas/shown-config.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
 /** The API as an OpenAPI 3.1 document, generated from the same schemas that requests are checked with. */
 export async function openApiDocument(endpoints: readonly Endpoint[]): Promise<Schema> {
   const schemas: Record<string, unknown> = {};
+  addComponents(schemas, withComponents(configComponents) as Record<string, Schema>);
   const toSchema = schemaCollector(schemas);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const one of endpoints) {
@@ -65,13 +67,31 @@ type ToSchema = (schema: z.ZodType, io: 'input' | 'output') => Schema;
 /** Schemas with an id are named once, under `components`. */
 function schemaCollector(schemas: Record<string, unknown>): ToSchema {
   return (schema, io) => {
-    const text = JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }));
-    const { $schema: _dialect, $defs = {}, id, ...own } = JSON.parse(text.replaceAll('"#/$defs/', `"${COMPONENTS}`));
-    for (const [name, { id: _id, ...one }] of Object.entries<Schema>($defs)) schemas[name] = one;
+    const {
+      $schema: _dialect,
+      $defs,
+      id,
+      ...own
+    } = withComponents(z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }));
+    addComponents(schemas, $defs as Record<string, Schema> | undefined);
     if (id === undefined) return own;
-    schemas[id] = own;
+    addComponents(schemas, { [String(id)]: own });
     return { $ref: `${COMPONENTS}${id}` };
   };
+}
+
+/** The same schema, whose references lead to the components of the document. */
+function withComponents(schema: object): Schema {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', `"${COMPONENTS}`));
+}
+
+/** Throws if two schemas have one name: the document would show one of them in the place of both. */
+function addComponents(schemas: Record<string, unknown>, named: Readonly<Record<string, Schema>> = {}): void {
+  for (const [name, { id: _, ...schema }] of Object.entries(named)) {
+    if (name in schemas && JSON.stringify(schemas[name]) !== JSON.stringify(schema))
+      throw new Error(`Two schemas of the API are called "${name}". Rename one.`);
+    schemas[name] = schema;
+  }
 }
 
 const COMPONENTS = '#/components/schemas/';

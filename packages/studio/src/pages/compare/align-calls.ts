@@ -1,4 +1,4 @@
-import type { CallRow } from '../run/timeline.ts';
+import type { CallRow } from '@lastcall/client/timeline';
 
 /** What of two calls differs. */
 type Difference = 'input' | 'outcome' | 'output';

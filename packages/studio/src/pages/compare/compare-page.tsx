@@ -1,5 +1,6 @@
 import type { Run } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
+import { type CallRow, toTimeline } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { ArrowLeft, ArrowRight, Equal, EqualNot, type LucideIcon } from 'lucide-react';
@@ -14,7 +15,6 @@ import { duration, Time } from '../../ui/time.tsx';
 import { codeOf, inputInWords } from '../run/call-words.ts';
 import { StatusMark } from '../run/status-mark.tsx';
 import { statusInWords } from '../run/stop-sentence.ts';
-import { type CallRow, toTimeline } from '../run/timeline.ts';
 import { triggerInWords } from '../run/trigger-words.ts';
 import { type Aligned, alignCalls, inputOf } from './align-calls.ts';
 

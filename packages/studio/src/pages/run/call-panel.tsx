@@ -1,5 +1,6 @@
 import type { Run } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
+import type { CallRow, StepRow } from '@lastcall/client/timeline';
 import { ArrowLeft, X } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
 import { OutcomeMark } from '../../ui/outcome.tsx';
@@ -14,7 +15,6 @@ import { ReceiptTab } from './receipt-tab.tsx';
 import { RequestTab } from './request-tab.tsx';
 import { StateLink } from './state-link.tsx';
 import { StepTab } from './step-tab.tsx';
-import type { CallRow, StepRow } from './timeline.ts';
 import type { RunState } from './use-run-state.ts';
 
 interface PanelProps {
@@ -62,13 +62,13 @@ export function CallPanel({ state, run, call, numbers }: CallPanelProps): ReactE
   );
 }
 
-function whereAndHowLong({ step, number, startedAt, endedAt, outcome, isLater }: CallRow): string {
+function whereAndHowLong({ step, number, startedAt, endedAt, outcome, laterEndAt }: CallRow): string {
   const place = step === undefined ? 'asked for by an earlier run' : `step ${step}, call ${number}`;
   const isTimed =
     startedAt !== undefined &&
     endedAt !== undefined &&
     endedAt > startedAt &&
-    !isLater &&
+    laterEndAt === undefined &&
     outcome !== 'waiting' &&
     outcome !== 'unknown';
   return isTimed ? `${place}, ${duration(endedAt - startedAt)}` : place;

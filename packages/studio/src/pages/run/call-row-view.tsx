@@ -1,5 +1,6 @@
 import type { Call, PendingCall } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
+import { type CallRow, NEVER_RAN } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import { memo, type ReactElement, useEffect, useRef } from 'react';
 import { callDetails, runOfAnswer } from '../../data/runs.ts';
@@ -10,7 +11,6 @@ import { rowClass } from './row-class.ts';
 import { followInPage } from './state-link.tsx';
 import { TimeBar } from './time-bar.tsx';
 import type { TimeScale } from './time-scale.ts';
-import { type CallRow, NEVER_RAN } from './timeline.ts';
 import { waitInWords } from './wait-words.ts';
 
 interface CallRowProps {
@@ -55,7 +55,11 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
           </bdi>
           <Marks call={call} />
           <span dir="auto" className="min-w-0 flex-1 basis-24 truncate text-quiet wide:basis-0">
-            {isWaiting || call.isLater ? <WaitNote callId={call.callId} /> : withVisibleControls(noteOf(call, numbers))}
+            {isWaiting || call.laterEndAt !== undefined ? (
+              <WaitNote callId={call.callId} />
+            ) : (
+              withVisibleControls(noteOf(call, numbers))
+            )}
           </span>
         </span>
       </span>
@@ -67,9 +71,9 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
   );
 });
 
-function durationOf({ startedAt, endedAt, outcome, isLater }: CallRow): string {
+function durationOf({ startedAt, endedAt, outcome, laterEndAt }: CallRow): string {
   if (NEVER_RAN.has(outcome)) return 'never ran';
-  if (isLater) return '';
+  if (laterEndAt !== undefined) return '';
   if (startedAt === undefined || endedAt === undefined || outcome === 'waiting' || outcome === 'unknown') return '';
   return duration(endedAt - startedAt);
 }

@@ -1,5 +1,5 @@
 import type { Change } from '@lastcall/client';
-import type { CallRow, TimelineRow } from './timeline.ts';
+import type { CallRow, TimelineRow } from '@lastcall/client/timeline';
 
 /** The word after the outcome: the code of an error. */
 export function codeOf({ settlement }: CallRow): string | undefined {

@@ -1,7 +1,7 @@
 import type { Change } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
+import type { CallRow } from '@lastcall/client/timeline';
 import type { ReactElement } from 'react';
-import type { CallRow } from './timeline.ts';
 
 /** What of the call remains, and what was taken back. */
 export function ChangesTab({ call: { changes, outcome } }: { call: CallRow }): ReactElement {

@@ -1,8 +1,8 @@
+import type { CallRow } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { callDetails } from '../../data/runs.ts';
 import { JsonText } from '../../text/safe-text.tsx';
-import type { CallRow } from './timeline.ts';
 
 /** What the model asked for. If somebody approved something else: asked, approved, ran, beside each other. */
 export function InputTab({ call }: { call: CallRow }): ReactElement {

@@ -1,4 +1,5 @@
 import { withVisibleControls } from '@lastcall/client/react';
+import type { LineRow, StepRow } from '@lastcall/client/timeline';
 import {
   ArrowLeftRight,
   CornerDownRight,
@@ -17,7 +18,6 @@ import { rowClass } from './row-class.ts';
 import { followInPage } from './state-link.tsx';
 import { TimeBar } from './time-bar.tsx';
 import type { TimeScale } from './time-scale.ts';
-import type { LineRow, StepRow } from './timeline.ts';
 
 interface StepRowProps {
   readonly row: StepRow;

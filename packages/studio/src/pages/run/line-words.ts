@@ -1,6 +1,6 @@
+import type { LineRow } from '@lastcall/client/timeline';
 import { duration } from '../../ui/time.tsx';
 import { workerName } from './call-words.ts';
-import type { LineRow } from './timeline.ts';
 
 /** What a line of the timeline says that is neither a step nor a call. `stopped`: why the run ended. */
 export function lineInWords(row: LineRow, stopped: string): string {

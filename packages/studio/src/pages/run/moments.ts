@@ -1,4 +1,4 @@
-import { type CallRow, NEVER_RAN, type StepRow, type Timeline, type TimelineRow } from './timeline.ts';
+import { type CallRow, NEVER_RAN, type StepRow, type Timeline, type TimelineRow } from '@lastcall/client/timeline';
 
 /** A point in a run at which something began or ended. */
 export interface Moment {
@@ -54,7 +54,7 @@ function unended(call: CallRow): CallRow {
     ...call,
     outcome: 'running',
     settlement: undefined,
-    isLater: false,
+    laterEndAt: undefined,
     wait: undefined,
     changes: undefined,
     endedAt: undefined,

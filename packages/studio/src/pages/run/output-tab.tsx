@@ -1,22 +1,22 @@
 import type { Outcome } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
+import type { CallRow, OutcomeName } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { callDetails } from '../../data/runs.ts';
 import { JsonText, SafeText } from '../../text/safe-text.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { OUTCOMES, type OutcomeName } from '../../ui/outcome.tsx';
+import { OUTCOMES } from '../../ui/outcome.tsx';
 import { withNumbers } from './call-words.ts';
 import { CopyButton } from './copy-button.tsx';
-import type { CallRow } from './timeline.ts';
 import { waitInWords } from './wait-words.ts';
 
 /** What came of the call, and what of it the model read. */
 export function OutputTab({ call, numbers }: { call: CallRow; numbers: ReadonlyMap<string, string> }): ReactElement {
   return (
     <div className="flex flex-col gap-3">
-      {call.isLater && <Waited call={call} />}
+      {call.laterEndAt !== undefined && <Waited call={call} />}
       <End call={call} numbers={numbers} />
     </div>
   );

@@ -1,5 +1,6 @@
 import type { Call, PendingCall, Run } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
+import { type CallRow, NEVER_RAN } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
@@ -12,7 +13,6 @@ import { duration } from '../../ui/time.tsx';
 import { workerName } from './call-words.ts';
 import { CopyButton } from './copy-button.tsx';
 import { ExactTime } from './exact-time.tsx';
-import { type CallRow, NEVER_RAN } from './timeline.ts';
 import { waitInWords, whoAnswered } from './wait-words.ts';
 
 /** What proves that the call was settled once: its ids, its attempts, who ran it, and who answered it. */

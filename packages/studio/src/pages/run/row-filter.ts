@@ -1,4 +1,4 @@
-import type { CallRow, TimelineRow } from './timeline.ts';
+import type { CallRow, TimelineRow } from '@lastcall/client/timeline';
 
 /** Which calls are shown. */
 export const ONLY = ['errors', 'waiting', 'changes', 'never-ran'] as const;

@@ -1,5 +1,6 @@
 import type { ConnectionState, Run, RunEntry } from '@lastcall/client';
 import { useRun } from '@lastcall/client/react';
+import { type Timeline, type TimelineRow, toTimeline } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { History } from 'lucide-react';
@@ -19,7 +20,6 @@ import { filterRows, toOnly } from './row-filter.ts';
 import { RunHeader } from './run-header.tsx';
 import { SeenView } from './seen-view.tsx';
 import { statusInWords } from './stop-sentence.ts';
-import { type Timeline, type TimelineRow, toTimeline } from './timeline.ts';
 import { TimelineControls } from './timeline-controls.tsx';
 import { TimelineView } from './timeline-view.tsx';
 import { type RunState, useRunState } from './use-run-state.ts';

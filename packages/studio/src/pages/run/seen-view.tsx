@@ -1,8 +1,8 @@
 import type { Run } from '@lastcall/client';
+import type { TimelineRow } from '@lastcall/client/timeline';
 import type { ReactElement } from 'react';
 import { RequestTab } from './request-tab.tsx';
 import { choiceClass, StateLink } from './state-link.tsx';
-import type { TimelineRow } from './timeline.ts';
 import type { RunState } from './use-run-state.ts';
 
 interface SeenViewProps {

@@ -1,8 +1,8 @@
+import type { StepRow } from '@lastcall/client/timeline';
 import type { ReactElement } from 'react';
 import { Markdown } from '../../text/markdown.tsx';
 import { Fact, Facts } from '../../ui/facts.tsx';
 import { costInWords } from './call-words.ts';
-import type { StepRow } from './timeline.ts';
 
 /** What the model said in a step, and what that took. */
 export function StepTab({ row }: { row: StepRow }): ReactElement {

@@ -1,5 +1,5 @@
+import type { OutcomeName } from '@lastcall/client/timeline';
 import type { CSSProperties, ReactElement } from 'react';
-import type { OutcomeName } from '../../ui/outcome.tsx';
 import type { TimeScale } from './time-scale.ts';
 
 interface TimeBarProps {

@@ -1,4 +1,5 @@
 import type { Run } from '@lastcall/client';
+import { NEVER_RAN, type TimelineRow } from '@lastcall/client/timeline';
 import { type ReactElement, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { useKeys } from '../../keyboard/keys.tsx';
@@ -7,7 +8,6 @@ import { callNumbers } from './call-words.ts';
 import { LineRowView, StepRowView } from './line-row-view.tsx';
 import { TimeAxis } from './time-axis.tsx';
 import { type Span, timeScale } from './time-scale.ts';
-import { NEVER_RAN, type TimelineRow } from './timeline.ts';
 import type { RunState } from './use-run-state.ts';
 
 interface TimelineViewProps {

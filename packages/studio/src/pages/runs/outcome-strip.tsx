@@ -1,6 +1,7 @@
 import type { Run } from '@lastcall/client';
+import type { OutcomeName } from '@lastcall/client/timeline';
 import type { ReactElement } from 'react';
-import { OUTCOMES, type OutcomeName } from '../../ui/outcome.tsx';
+import { OUTCOMES } from '../../ui/outcome.tsx';
 
 /** How the calls of a run ended: icon, number and word for each outcome that there is. */
 export function OutcomeStrip({ counts }: { counts: Run['counts'] }): ReactElement {

@@ -1,4 +1,5 @@
 import { ClientError, type Settlement, type Tool } from '@lastcall/client';
+import { outcomeName } from '@lastcall/client/timeline';
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Play, TriangleAlert } from 'lucide-react';
@@ -12,7 +13,7 @@ import { useMay } from '../../session/session.tsx';
 import { JsonText, SafeText } from '../../text/safe-text.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { OutcomeMark, outcomeName } from '../../ui/outcome.tsx';
+import { OutcomeMark } from '../../ui/outcome.tsx';
 import { Section } from '../../ui/page.tsx';
 import { duration } from '../../ui/time.tsx';
 import { problemsOf } from '../agents/config-problems.ts';

@@ -31,17 +31,19 @@ export const commonFields: Schemas<CommonFields> = {
 /** The largest number of items in a conversation: far more than a model reads, and few enough to process. */
 export const MOST_ITEMS = 10_000;
 
-export const contentSchema: z.ZodType<string | ContentPart[]> = z.union([
-  z.string(),
-  z.array(
-    z.looseObject({
-      type: z.string(),
-      text: z.string().optional(),
-      refusal: z.string().optional(),
-      image_url: z.union([z.string(), z.looseObject({ url: z.string() })]).nullish(),
-    }),
-  ),
-]);
+export const contentSchema: z.ZodType<string | ContentPart[]> = z
+  .union([
+    z.string(),
+    z.array(
+      z.looseObject({
+        type: z.string(),
+        text: z.string().optional(),
+        refusal: z.string().optional(),
+        image_url: z.union([z.string(), z.looseObject({ url: z.string() })]).nullish(),
+      }),
+    ),
+  ])
+  .meta({ id: 'OpenAiContent', description: 'A text, or a list of parts.' });
 
 /** The schema for the OpenAPI document. read-asked.ts checks the supported formats. */
 export const anyFormatSchema: z.ZodType = z.looseObject({ type: z.string() }).nullish();

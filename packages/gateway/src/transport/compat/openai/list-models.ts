@@ -11,7 +11,7 @@ export const modelSchema: z.ZodType = z
     created: z.int(),
     owned_by: z.string(),
   })
-  .meta({ id: 'Model' });
+  .meta({ id: 'OpenAiModel' });
 
 export interface Model {
   readonly id: string;

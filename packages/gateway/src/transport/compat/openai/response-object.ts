@@ -16,7 +16,7 @@ export const responseSchema: z.ZodType = z
     run_id: z.string(),
     context_id: z.string(),
   })
-  .meta({ id: 'Response' });
+  .meta({ id: 'OpenAiResponse' });
 
 /** The fields that identify one response, as a whole or as events. */
 export interface ResponseHead {

@@ -19,22 +19,22 @@ import {
   agentSchema,
   agentStatusSchema,
   agentVersionSchema,
-  configJsonSchema,
   inboxItemSchema,
   inboxStatusSchema,
 } from '../schemas/agent.ts';
+import { agentConfigJson } from '../schemas/shown-config.ts';
 
 const spaceIds = z.array(idField).max(200).optional();
 
 const newAgentSchema = z.looseObject({ id: ownIdField, spaceIds, metadata: metadataField.optional() }).meta({
   description: "The agent's configuration, and the spaces it joins at once.",
   properties: {
-    ...configJsonSchema.properties,
+    ...agentConfigJson.properties,
     id: OWN_ID_JSON,
     spaceIds: { type: 'array', items: { type: 'string' }, maxItems: 200 },
     metadata: { type: 'object', additionalProperties: {} },
   },
-  required: configJsonSchema.required,
+  required: agentConfigJson.required,
   additionalProperties: false,
 });
 
@@ -43,7 +43,7 @@ const ifVersion = z.int().min(1).optional();
 const agentUpdateSchema = z.looseObject({ ifVersion }).meta({
   description:
     'The configuration fields to change. `null` removes a field. With `ifVersion`, another version is refused with 409.',
-  properties: { ...configJsonSchema.properties, ifVersion: { type: 'integer', minimum: 1 } },
+  properties: { ...agentConfigJson.properties, ifVersion: { type: 'integer', minimum: 1 } },
 });
 
 /**

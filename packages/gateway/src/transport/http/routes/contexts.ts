@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
 import { type Context, type ContextUser, createContext, getContext } from '../../../domain/contexts/context.ts';
 import { contextMessages } from '../../../domain/contexts/context-messages.ts';
+import { deleteIdleContext } from '../../../domain/contexts/delete-idle-context.ts';
 import { assertMayChat } from '../../../domain/contexts/may-chat.ts';
 import { newContextId, shownContextId } from '../../../domain/contexts/own-context-id.ts';
 import { sharesSpace } from '../../../domain/contexts/shares-space.ts';
@@ -38,7 +39,7 @@ export const contextEndpoints: readonly Endpoint[] = [
       metadata: metadataField.optional(),
     }),
     status: 201,
-    answer: z.strictObject(contextFields).meta({ id: 'Context' }),
+    answer: z.strictObject(contextFields).meta({ id: 'Conversation', description: 'A conversation with an agent.' }),
     refusals: [404, 409],
     async handle({ caller, body }, tx) {
       const user = contextUser(caller);
@@ -72,13 +73,24 @@ export const contextEndpoints: readonly Endpoint[] = [
         messages: messagesSchema,
         next: z.string().optional().meta({ description: 'The cursor of the next page. Absent on the last page.' }),
       })
-      .meta({ id: 'ContextWithMessages' }),
+      .meta({ id: 'ConversationWithMessages', description: 'A conversation and a page of its messages.' }),
     async handle({ caller, params, query }, tx) {
       const user = contextUser(caller);
       const context = await getContext(tx.db, params.id, user);
       const { items: messages, next } = await contextMessages(tx.db, context.id, query);
       return { ...toWire(context, user), messages, ...(next === undefined ? {} : { next }) };
     },
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/contexts/{id}',
+    alias: '/api/contexts/{id}',
+    summary: 'Delete a context with its runs',
+    description: 'Refused with 409 while a run goes on in it, or a call of it waits for an answer.',
+    access: 'key',
+    answer: z.strictObject({ id: z.string() }),
+    refusals: [409],
+    handle: ({ caller, params }, tx) => deleteIdleContext(tx, params.id, contextUser(caller)),
   }),
 ];
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { findTool, type RegisteredTool } from '../../../config/registered-tool.ts';
-import { toolConfigSchema } from '../../../config/tool-config-schema.ts';
 import { ApiError, notFound } from '../../../domain/api-error.ts';
 import { createTool, deleteTool, updateTool } from '../../../domain/tools/change-tool.ts';
 import { getTool, listTools, type ToolCatalog } from '../../../domain/tools/list-tools.ts';
@@ -15,6 +14,7 @@ import { type Endpoint, endpoint } from '../endpoint.ts';
 import { OWN_ID_JSON, ownIdField, pageFields, pageOf } from '../fields.ts';
 import { jsonSchemaSchema } from '../schemas/json-schema.ts';
 import { settlementSchema } from '../schemas/outcome.ts';
+import { toolConfigJson } from '../schemas/shown-config.ts';
 
 const sourceSchema = z.enum(['built-in', 'file', 'mcp', 'api']);
 const jsonObject = z.record(z.string(), z.unknown());
@@ -42,19 +42,16 @@ const toolSchema = z
   })
   .meta({ id: 'Tool' });
 
-/** Only for the document: the schema is applied where tools are registered. */
-const configJsonSchema = z.toJSONSchema(toolConfigSchema, { io: 'input', unrepresentable: 'any' });
-
 const newToolSchema = z.looseObject({ id: ownIdField }).meta({
   description: "The tool's configuration.",
-  properties: { ...configJsonSchema.properties, id: OWN_ID_JSON },
-  required: configJsonSchema.required,
+  properties: { ...toolConfigJson.properties, id: OWN_ID_JSON },
+  required: toolConfigJson.required,
   additionalProperties: false,
 });
 
 const toolUpdateSchema = jsonObject.meta({
   description: 'The configuration fields to change. `null` removes a field. The name stays.',
-  properties: configJsonSchema.properties,
+  properties: toolConfigJson.properties,
 });
 
 const trialSchema = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { agentConfigSchema } from '../../../config/agent-config.ts';
 import { inboxErrorSchema, inboxEventSchema } from './inbox-event.ts';
+import { agentConfigJson } from './shown-config.ts';
 
 export const agentStatusSchema: z.ZodEnum<{
   active: 'active';
@@ -9,20 +9,14 @@ export const agentStatusSchema: z.ZodEnum<{
   deleted: 'deleted';
 }> = z.enum(['active', 'paused', 'invalid', 'deleted']);
 
-/** Only for the document: the schema is applied where agents are created. */
-export const configJsonSchema: z.core.JSONSchema.BaseSchema = z.toJSONSchema(agentConfigSchema, {
-  io: 'input',
-  unrepresentable: 'any',
-});
-
 // Machines are refused until the gateway runs them.
-const { machine: _machine, ...configProperties } = configJsonSchema.properties ?? {};
+const { machine: _machine, ...configProperties } = agentConfigJson.properties ?? {};
 
 const configSchema = z.looseObject({}).meta({
   id: 'AgentConfig',
   description: "An agent's configuration.",
   properties: configProperties,
-  required: configJsonSchema.required,
+  required: agentConfigJson.required,
   additionalProperties: false,
 });
 

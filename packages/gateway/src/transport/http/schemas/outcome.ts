@@ -9,16 +9,16 @@ const partSchema = z.looseObject({ type: z.string() }).meta({ description: 'A pa
 const notes = {
   cut: z
     .strictObject({ characters: z.int(), kept: z.boolean() })
-    .optional()
-    .meta({ description: 'Set if the output was too large and was cut.' }),
+    .meta({ id: 'OutputCut', description: 'Set if the output was too large and was cut.' })
+    .optional(),
   middleware: z
     .strictObject({
       cache: z.strictObject({ storedAt: z.int() }).optional(),
       repair: z.strictObject({ by: z.enum(['rules', 'model']) }).optional(),
       retry: z.strictObject({ attempts: z.int() }).optional(),
     })
-    .optional()
-    .meta({ description: 'What middleware did to the call.' }),
+    .meta({ id: 'MiddlewareNotes', description: 'What middleware did to the call.' })
+    .optional(),
 };
 
 const pendingOutcome = z.strictObject({

@@ -1,4 +1,4 @@
-import type { ModelMessage } from '@lastcall/client';
+import type { ModelMessage } from '../wire.generated.ts';
 
 /** Something that woke the agent, as its transcript tells it. */
 export interface Arrival {

@@ -1,9 +1,7 @@
-import type { Outcome } from '@lastcall/client';
 import { expect, test } from 'vitest';
-import { lineInWords } from '../../src/pages/run/line-words.ts';
-import { filterRows } from '../../src/pages/run/row-filter.ts';
-import { type CallRow, type TimelineRow, toTimeline } from '../../src/pages/run/timeline.ts';
-import { aRun, transcript } from './entries.ts';
+import type { Outcome } from '../src/index.ts';
+import { type CallRow, type TimelineRow, toTimeline } from '../src/timeline/index.ts';
+import { aRun, transcript } from './support/transcript.ts';
 
 const inWords = (row: TimelineRow): string => {
   if (row.kind === 'call') return `${row.callId} ${row.outcome}${row.bracket === undefined ? '' : ` ${row.bracket}`}`;
@@ -99,6 +97,27 @@ test('[S5] the answer to a call of an earlier run has a row of its own', () => {
   expect(row).toMatchObject({ callId: 'confirm.1', step: undefined, outcome: 'ok' });
 });
 
+test('[S5] a call of an earlier run that asks again has one row, where it waits now or ended', () => {
+  const { entries, wait, settle } = transcript();
+  wait('ask.1', 5);
+  wait('ask.1', 9);
+  const rows = (): readonly CallRow[] => callsIn(toTimeline(aRun(), entries).rows);
+  expect(rows()).toMatchObject([{ callId: 'ask.1', outcome: 'waiting', seq: 2 }]);
+  settle('ask.1', [9, 12]);
+  expect(rows()).toMatchObject([{ callId: 'ask.1', outcome: 'ok', seq: 3 }]);
+});
+
+test('[S5] a call that waited and ended in a later run has that outcome, and says when', () => {
+  const { entries, reply, wait } = transcript();
+  reply(1, [0, 10], ['ask.1']);
+  wait('ask.1', 10);
+  const ended = { outcome: { status: 'ok', text: 'yes' }, at: 5_000 } as const;
+  const later = entries.map((entry) => (entry.kind === 'pending' ? { ...entry, ended } : entry));
+  expect(callsIn(toTimeline(aRun(), later).rows)).toMatchObject([
+    { callId: 'ask.1', outcome: 'ok', startedAt: 10, endedAt: 10, laterEndAt: 5_000 },
+  ]);
+});
+
 test('[S5] while a run goes on, a call without an end runs; without such a call the model is being asked', () => {
   const { entries, reply, start, settle } = transcript();
   reply(1, [0, 10], ['a.1']);
@@ -140,54 +159,4 @@ test('[S5] calls that were trimmed are still there, and say that the model sees 
   const { rows } = toTimeline(aRun(), entries);
   expect(callsIn(rows).map(({ isTrimmed }) => isTrimmed)).toEqual([false, true]);
   expect(rows.at(-1)).toMatchObject({ kind: 'trimmed', hidden: 1 });
-});
-
-test('[S5] a nudge, a rewind with what it could not take back, and a summary are lines of their own, where they happened', () => {
-  const { entries, reply, settle, add } = transcript();
-  add({ kind: 'compaction', summary: 'Ada had asked for a hotel.\nIt was full.' }, 0);
-  reply(1, [0, 10], ['book.1', 'go_back.2']);
-  settle('book.1', [10, 11]);
-  settle('go_back.2', [11, 12]);
-  add({ kind: 'rewind', callId: 'go_back.2', text: 'Ask for the price first.', remaining: ['book.1'] }, 13);
-  add({ kind: 'rewind', callId: 'go_back.3', text: 'Once more.', remaining: [] }, 14);
-  reply(2, [14, 20], [], 'I am done.');
-  add({ kind: 'nudge', why: 'no-call', role: 'system', text: 'End with file_report.' }, 21);
-  const { rows } = toTimeline(aRun(), entries);
-  expect(rows.map((row) => (row.kind === 'call' || row.kind === 'step' ? inWords(row) : lineInWords(row, '')))).toEqual(
-    [
-      'what came before was summarised: Ada had asked for a hotel.',
-      'step 1',
-      'book.1 ok',
-      'go_back.2 ok',
-      'rewind to the start of the turn, 1 could not be taken back: Ask for the price first.',
-      'rewind to the start of the turn: Once more.',
-      'step 2',
-      'nudge, no tool was called: End with file_report.',
-    ],
-  );
-  // They are found by what they say, and stay in sight of no filter that asks for calls.
-  const found = (search: string) => filterRows(rows, { only: undefined, search }).map(({ kind }) => kind);
-  expect(found('price')).toContain('rewind');
-  expect(found('hotel')).toContain('summary');
-  expect(filterRows(rows, { only: 'errors', search: undefined })).toEqual([]);
-});
-
-test('[S5] filters show what failed, waits, or never ran, and a search looks into inputs and outputs', () => {
-  const { entries, reply, settle, wait } = transcript();
-  reply(1, [0, 10], ['a.1', 'b.2']);
-  settle('a.1', [10, 11], { text: 'a needle in it' });
-  settle('b.2', [11, 12], { status: 'error', code: 'execution', message: 'no', text: 'no' });
-  reply(2, [12, 20], ['c.3', 'd.4'], 'I shall wait.');
-  wait('c.3', 20);
-  settle('d.4', [20, 20], { status: 'cancelled', reason: 'c waits', text: 'Cancelled.' });
-  const { rows } = toTimeline(aRun(), entries);
-  const shown = (filter: Parameters<typeof filterRows>[1]): readonly string[] => filterRows(rows, filter).map(inWords);
-  expect(shown({ only: 'errors' })).toEqual(['step 1', 'b.2 error']);
-  expect(shown({ only: 'waiting' })).toEqual(['step 2', 'c.3 waiting']);
-  expect(shown({ only: 'never-ran' })).toEqual(['step 2', 'd.4 cancelled']);
-  expect(shown({ only: 'changes' })).toEqual([]);
-  expect(shown({ search: 'NEEDLE' })).toEqual(['step 1', 'a.1 ok']);
-  expect(shown({ search: 'execution' })).toEqual(['step 1', 'b.2 error']);
-  expect(shown({ search: 'shall wait' })).toEqual(['step 2']);
-  expect(shown({ search: ' ' })).toHaveLength(6);
 });

@@ -1,4 +1,5 @@
 import type { Changes, Outcome, RunEntry, Usage } from '../wire.generated.ts';
+import { type CallFacts, factsOf } from './call-facts.ts';
 
 /** One reply of the model, and the calls that it asked for, in their order. */
 export interface RunStep {
@@ -27,28 +28,33 @@ interface StepCall {
   readonly endedAt: number | undefined;
 }
 
-/** The transcript of a run as steps. What is neither a reply nor the end of a call is left out. */
+/**
+ * The transcript of a run as steps. What is neither a reply nor the end of a call is left out: `toTimeline` has that. It is apart from
+ * the timeline because every page with hooks loads it.
+ */
 export function toSteps(entries: readonly RunEntry[]): readonly RunStep[] {
-  const settlements = new Map(
-    entries.flatMap(({ entry, changes, ended }) =>
-      entry.kind === 'settled' || entry.kind === 'pending'
-        ? [[entry.settlement.callId, { ...entry.settlement, ...endOf(ended), changes }] as const]
-        : [],
-    ),
-  );
+  const facts = factsOf(entries);
   return entries.flatMap(({ entry, cost }) => {
     if (entry.kind !== 'reply') return [];
-    const calls = entry.calls.map(({ callId, toolName, input }) => {
-      const { outcome, changes, startedAt, endedAt } = settlements.get(callId) ?? {};
-      return { callId, toolName, input, outcome, changes, startedAt, endedAt };
-    });
+    const calls = entry.calls.map(({ callId, toolName, input }) => ({
+      callId,
+      toolName,
+      input,
+      ...endOf(facts.calls.get(callId)),
+    }));
     const { step, text, usage, model, startedAt, endedAt } = entry;
     return [{ step, text, usage, cost, model, startedAt, endedAt, calls }];
   });
 }
 
-function endOf(ended: RunEntry['ended']): Partial<StepCall> {
-  return ended === undefined ? {} : { outcome: ended.outcome, endedAt: ended.at };
+function endOf({
+  settled,
+  pending,
+  changes,
+}: Partial<CallFacts> = {}): Omit<StepCall, 'callId' | 'toolName' | 'input'> {
+  const { outcome, startedAt, endedAt } = (settled ?? pending)?.entry.settlement ?? {};
+  const ended = settled === undefined ? pending?.ended : undefined;
+  return { outcome: ended?.outcome ?? outcome, changes, startedAt, endedAt: ended?.at ?? endedAt };
 }
 
 /** Where the entries of calls are that still wait. */

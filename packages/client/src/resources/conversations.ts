@@ -1,0 +1,30 @@
+import type { Connection, RequestOptions } from '../connection.ts';
+import type { Operations } from '../wire.generated.ts';
+
+type Ops = Operations;
+
+/** Conversations of `chat`: what the HTTP API calls contexts. */
+export interface Conversations {
+  create(
+    conversation?: Ops['POST /contexts']['body'],
+    options?: RequestOptions,
+  ): Promise<Ops['POST /contexts']['answer']>;
+  /** A conversation and its messages, oldest first, in pages. */
+  get(
+    id: string,
+    query?: Ops['GET /contexts/{id}']['query'],
+    options?: RequestOptions,
+  ): Promise<Ops['GET /contexts/{id}']['answer']>;
+  /** Deletes a conversation with its runs. Rejects with `context_in_use` while a run goes on in it, or a call waits. */
+  delete(id: string, options?: RequestOptions): Promise<void>;
+}
+
+export function conversations({ call }: Connection): Conversations {
+  return {
+    create: (body = {}, options) => call('POST /contexts', { body, ...options }),
+    get: (id, query, options) => call('GET /contexts/{id}', { params: { id }, query, ...options }),
+    async delete(id, options) {
+      await call('DELETE /contexts/{id}', { params: { id }, ...options });
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { Answer, Changes, RunEntry } from '../wire.generated.ts';
+import type { EntryOf } from './rows.ts';
+
+/** What the entries of a run tell of one call. */
+export interface CallFacts {
+  settled?: { readonly entry: EntryOf<'settled'>; readonly seq: number };
+  pending?: { readonly entry: EntryOf<'pending'>; readonly seq: number; readonly ended: RunEntry['ended'] };
+  changes?: Changes | undefined;
+  /** The numbers of its `started` entries, and when the first of them was written. */
+  readonly starts: { readonly seq: number; readonly at: number }[];
+  answer?: Answer | undefined;
+}
+
+/** What the entries of a run tell of its calls. */
+export interface Facts {
+  readonly calls: ReadonlyMap<string, CallFacts>;
+  /** Calls that a reply of this run asked for. */
+  readonly asked: ReadonlySet<string>;
+  /** By step: the calls that the model still sees. */
+  readonly kept: ReadonlyMap<number, ReadonlySet<string>>;
+  /** By step: how many calls its reply asked for. */
+  readonly sizes: ReadonlyMap<number, number>;
+}
+
+export function factsOf(entries: readonly RunEntry[]): Facts {
+  const calls = new Map<string, CallFacts>();
+  const asked = new Set<string>();
+  const kept = new Map<number, ReadonlySet<string>>();
+  const sizes = new Map<number, number>();
+  const of = (callId: string): CallFacts => {
+    const known = calls.get(callId) ?? { starts: [] };
+    calls.set(callId, known);
+    return known;
+  };
+  for (const { seq, at, entry, changes, ended } of entries) {
+    if (entry.kind === 'reply') {
+      sizes.set(entry.step, entry.calls.length);
+      for (const { callId } of entry.calls) asked.add(callId);
+    }
+    if (entry.kind === 'trimmed') kept.set(entry.step, new Set(entry.keep));
+    if (entry.kind === 'started') {
+      const call = of(entry.callId);
+      call.starts.push({ seq, at });
+      call.answer ??= entry.answer;
+    }
+    if (entry.kind === 'pending')
+      Object.assign(of(entry.settlement.callId), { pending: { entry, seq, ended }, changes });
+    if (entry.kind === 'settled') {
+      const call = of(entry.settlement.callId);
+      call.settled = { entry, seq };
+      call.changes = changes ?? call.changes;
+      call.answer ??= entry.answer;
+    }
+  }
+  return { calls, asked, kept, sizes };
+}
+
+/** How many calls of a step the model does not see any more. */
+export function hiddenIn(step: number, { kept, sizes }: Facts): number {
+  return (sizes.get(step) ?? 0) - (kept.get(step)?.size ?? 0);
+}

@@ -1,0 +1,77 @@
+import type { Run, Settlement } from '../wire.generated.ts';
+import type { CallFacts, Facts } from './call-facts.ts';
+import { outcomeName } from './outcome-name.ts';
+import type { CallRow, EntryOf } from './rows.ts';
+
+interface AskedCall {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly seq: number;
+  readonly step?: number;
+  readonly number?: number;
+  readonly asked?: string;
+  readonly isTrimmed?: boolean;
+}
+
+/** A call as its facts tell it. */
+export function callRow(
+  { callId, toolName, seq, step, number, asked, isTrimmed = false }: AskedCall,
+  facts: Facts,
+  run: Run,
+): CallRow {
+  const { settled, pending, changes, starts = [], answer } = facts.calls.get(callId) ?? {};
+  const settlement = settled?.entry.settlement ?? (pending && waitedSettlement(pending));
+  const outcome = settlement === undefined && run.status !== 'running' ? 'cancelled' : outcomeName(settlement?.outcome);
+  return {
+    kind: 'call',
+    key: callId,
+    callId,
+    toolName,
+    step,
+    number,
+    asked,
+    outcome,
+    settlement,
+    laterEndAt: settled === undefined ? pending?.ended?.at : undefined,
+    wait: pending?.entry.settlement,
+    answer,
+    changes,
+    // The end of a lost call is written by whoever found it.
+    startedAt: (outcome === 'unknown' ? starts[0]?.at : undefined) ?? settlement?.startedAt ?? starts[0]?.at,
+    endedAt: settlement?.endedAt,
+    starts: starts.length,
+    isResponse: isResponse(settled?.entry, run),
+    isTrimmed,
+    bracket: undefined,
+    seq,
+    endSeq: settled?.seq ?? pending?.seq,
+  };
+}
+
+/** How a call that waited stands. Its times are those of this run. */
+function waitedSettlement({ entry: { settlement }, ended }: NonNullable<CallFacts['pending']>): Settlement {
+  return ended === undefined ? settlement : { ...settlement, outcome: ended.outcome };
+}
+
+/** The last successful call of the tool that ended the turn gave the response. */
+function isResponse(entry: EntryOf<'settled'> | undefined, { stop }: Run): boolean {
+  if (entry === undefined || entry.settlement.outcome.status !== 'ok') return false;
+  if (entry.endsTurn !== undefined) return true;
+  if (stop?.reason !== 'end_turn' || stop.by === 'text') return false;
+  return entry.settlement.toolName === stop.tool && (entry.settlement.terminal === true || stop.by === 'terminating');
+}
+
+/** The provider of the model ran the call itself, while the model answered. */
+export function withProvided(
+  row: CallRow,
+  { result, isError }: NonNullable<EntryOf<'reply'>['calls'][number]['provided']>,
+  at: number,
+): CallRow {
+  const text = typeof result === 'string' ? result : (JSON.stringify(result) ?? '');
+  const outcome: Settlement['outcome'] = isError
+    ? { status: 'error', code: 'provider', message: text, text }
+    : { status: 'ok', value: result, text };
+  const { callId, toolName } = row;
+  const settlement = { callId, toolName, outcome, startedAt: at, endedAt: at };
+  return { ...row, outcome: outcomeName(outcome), settlement, startedAt: at, endedAt: at, endSeq: row.seq };
+}

@@ -1,0 +1,119 @@
+import type { Answer, Changes, Run, Settlement, TranscriptEntry, Usage } from '../wire.generated.ts';
+import type { Arrival } from './arrivals.ts';
+import type { OutcomeName } from './outcome-name.ts';
+
+export type EntryOf<K extends TranscriptEntry['kind']> = Extract<TranscriptEntry, { kind: K }>;
+type Takeover = NonNullable<Run['takeovers']>[number];
+
+/** A call in the timeline, whether it ran or not. */
+export interface CallRow {
+  readonly kind: 'call';
+  readonly key: string;
+  readonly callId: string;
+  readonly toolName: string;
+  /** Undefined if an earlier run asked for it, and its answer came now. */
+  readonly step: number | undefined;
+  /** Its place in the reply, from 1. */
+  readonly number: number | undefined;
+  /** The arguments as the model wrote them. */
+  readonly asked: string | undefined;
+  readonly outcome: OutcomeName;
+  readonly settlement: Settlement | undefined;
+  /** When it ended, if it waited when the run ended and ended in a later one. */
+  readonly laterEndAt: number | undefined;
+  /** How its wait began, if it waited. */
+  readonly wait: Settlement | undefined;
+  readonly answer: Answer | undefined;
+  readonly changes: Changes | undefined;
+  readonly startedAt: number | undefined;
+  readonly endedAt: number | undefined;
+  /** How often it was started: more than once after a takeover. */
+  readonly starts: number;
+  /** Its output is the response of the run. */
+  readonly isResponse: boolean;
+  /** The model does not see it any more. */
+  readonly isTrimmed: boolean;
+  /** Where it stands among calls that ran side by side. */
+  readonly bracket: 'first' | 'middle' | 'last' | undefined;
+  /** When it became known that there is such a call, and when its end was: numbers of entries. */
+  readonly seq: number;
+  readonly endSeq: number | undefined;
+}
+
+export interface StepRow {
+  readonly kind: 'step';
+  readonly key: string;
+  readonly step: number;
+  readonly text: string;
+  readonly usage: Usage;
+  /** Undefined if the gateway knows no price of the model. */
+  readonly cost: number | undefined;
+  readonly model: string | undefined;
+  readonly startedAt: number | undefined;
+  readonly endedAt: number;
+  readonly attempts: number;
+  readonly finishReason: EntryOf<'reply'>['finishReason'];
+  readonly calls: number;
+  readonly seq: number;
+}
+
+/** Everything else that happened: a line of words. */
+export type LineRow =
+  | {
+      readonly kind: 'arrival';
+      readonly key: string;
+      readonly seq: number;
+      readonly arrival: Arrival;
+      readonly at: number;
+    }
+  | {
+      readonly kind: 'message';
+      readonly key: string;
+      readonly seq: number;
+      readonly role: string;
+      readonly text: string;
+      readonly at: number;
+    }
+  | {
+      readonly kind: 'takeover';
+      readonly key: string;
+      readonly seq: number;
+      readonly takeover: Takeover;
+      readonly repeated: number;
+      readonly at: number;
+    }
+  | {
+      readonly kind: 'nudge';
+      readonly key: string;
+      readonly seq: number;
+      readonly why: EntryOf<'nudge'>['why'];
+      readonly text: string;
+      readonly at: number;
+    }
+  | {
+      readonly kind: 'rewind';
+      readonly key: string;
+      readonly seq: number;
+      readonly text: string;
+      readonly remaining: readonly string[];
+      readonly at: number;
+    }
+  | {
+      readonly kind: 'trimmed';
+      readonly key: string;
+      readonly seq: number;
+      readonly step: number;
+      readonly hidden: number;
+      readonly at: number;
+    }
+  | { readonly kind: 'summary'; readonly key: string; readonly seq: number; readonly text: string; readonly at: number }
+  /** The model is being asked now. */
+  | { readonly kind: 'asking'; readonly key: string; readonly seq: number; readonly at: number }
+  | { readonly kind: 'stop'; readonly key: string; readonly seq: number; readonly at: number };
+
+export type TimelineRow = CallRow | StepRow | LineRow;
+
+export interface Timeline {
+  readonly rows: readonly TimelineRow[];
+  readonly steps: number;
+}

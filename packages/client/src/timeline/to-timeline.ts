@@ -1,0 +1,82 @@
+import type { Run, RunEntry } from '../wire.generated.ts';
+import { arrivalsOf } from './arrivals.ts';
+import { type Facts, factsOf, hiddenIn } from './call-facts.ts';
+import { callRow } from './call-row.ts';
+import { replyRows } from './reply-rows.ts';
+import type { EntryOf, LineRow, Timeline, TimelineRow } from './rows.ts';
+import { withTakeovers } from './takeovers.ts';
+
+/** The transcript of a run as rows: steps and their calls in call order, and what happened between them. */
+export function toTimeline(run: Run, entries: readonly RunEntry[]): Timeline {
+  const facts = factsOf(entries);
+  const rows = entries.flatMap((entry) => rowsOf(entry, facts, run));
+  const asking = askingRow(run, rows, entries);
+  return {
+    rows: withTakeovers(asking === undefined ? rows : [...rows, asking], run, facts),
+    steps: rows.filter(({ kind }) => kind === 'step').length,
+  };
+}
+
+function rowsOf({ seq, at, entry, cost }: RunEntry, facts: Facts, run: Run): readonly TimelineRow[] {
+  const base = { key: `e${seq}`, seq, at };
+  switch (entry.kind) {
+    case 'message':
+      return messageRows(entry, base);
+    case 'reply':
+      return replyRows(entry, { seq, at, cost }, facts, run);
+    case 'pending':
+    case 'settled':
+      return earlierCall(entry, seq, facts, run);
+    case 'nudge':
+      return [{ kind: 'nudge', ...base, why: entry.why, text: entry.text }];
+    case 'rewind':
+      return [{ kind: 'rewind', ...base, text: entry.text, remaining: entry.remaining }];
+    case 'trimmed':
+      return [{ kind: 'trimmed', ...base, step: entry.step, hidden: hiddenIn(entry.step, facts) }];
+    case 'compaction':
+      return [{ kind: 'summary', ...base, text: entry.summary }];
+    case 'stop':
+      return [{ kind: 'stop', ...base }];
+    default:
+      return [];
+  }
+}
+
+/** A call that an earlier run asked for: its answer came now, or it asks again. */
+function earlierCall(
+  entry: EntryOf<'pending' | 'settled'>,
+  seq: number,
+  facts: Facts,
+  run: Run,
+): readonly TimelineRow[] {
+  const { callId, toolName } = entry.settlement;
+  const { settled, pending } = facts.calls.get(callId) ?? {};
+  // It has one row: where it was settled, or where it began to wait last.
+  const isShown = entry === (settled ?? pending)?.entry;
+  return isShown && !facts.asked.has(callId) ? [callRow({ callId, toolName, seq }, facts, run)] : [];
+}
+
+function messageRows({ message }: EntryOf<'message'>, base: { key: string; seq: number; at: number }): TimelineRow[] {
+  const arrivals = arrivalsOf(message);
+  if (arrivals.length > 0)
+    return arrivals.map((arrival, index) => ({
+      kind: 'arrival',
+      ...base,
+      key: `${base.key}.${index}`,
+      arrival,
+      at: arrival.at ?? base.at,
+    }));
+  const text =
+    typeof message.content === 'string'
+      ? message.content
+      : message.content.map((part) => (typeof part.text === 'string' ? part.text : `[${part.type}]`)).join('\n');
+  return [{ kind: 'message', ...base, role: message.role, text }];
+}
+
+/** While a run goes on and no call runs, the model is being asked. */
+function askingRow(run: Run, rows: readonly TimelineRow[], entries: readonly RunEntry[]): LineRow | undefined {
+  const last = entries.at(-1);
+  if (run.status !== 'running' || last === undefined) return undefined;
+  if (rows.some((row) => row.kind === 'call' && row.outcome === 'running')) return undefined;
+  return { kind: 'asking', key: 'asking', seq: last.seq + 1, at: last.at };
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { createClient, everyItem } from '../src/index.ts';
+import { startCountingServer } from './support/counting-server.ts';
+
+test('a gateway behind a proxy is reached below the path of its address', async () => {
+  await using server = await startCountingServer();
+  server.treat({ status: 200, body: { status: 'ok' } });
+  await createClient({ url: `${server.url}/agents/`, auth: { key: 'k' } }).runs.get('r 1');
+  expect(server.seen.map(({ path }) => path)).toEqual(['/agents/api/runs/r%201']);
+});
+
+test('without a key nothing is sent to say who asks', async () => {
+  await using server = await startCountingServer();
+  server.treat({ status: 200, body: { status: 'ok' } });
+  expect(await createClient({ url: server.url, auth: 'none' }).status.health()).toEqual({ status: 'ok' });
+  expect(server.seen).toMatchObject([{ path: '/health' }]);
+  expect(server.seen[0]?.headers.authorization).toBeUndefined();
+});
+
+test('a request that has no method of its own is sent once, with its query and body', async () => {
+  await using server = await startCountingServer();
+  const { request } = createClient({ url: server.url, auth: { key: 'k' } });
+  server.treat({ status: 200, body: { made: true } });
+  expect(await request('POST /api/things', { query: { kind: 'new' }, body: { name: 'a' } })).toEqual({ made: true });
+  expect(server.seen).toMatchObject([{ method: 'POST', path: '/api/things?kind=new', body: { name: 'a' } }]);
+  server.treat('cut');
+  await expect(request('GET /api/things')).rejects.toMatchObject({ code: 'unreachable' });
+  expect(server.seen).toHaveLength(1);
+});
+
+test('all items of a list are read page by page, until there are as many as were asked for', async () => {
+  const asked: unknown[] = [];
+  const read = async (page: { cursor?: string }) => {
+    asked.push(page.cursor);
+    const at = Number(page.cursor ?? 0);
+    return at === 4 ? { items: [at, at + 1] } : { items: [at, at + 1], next: String(at + 2) };
+  };
+  expect(await everyItem(read)).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(asked).toEqual([undefined, '2', '4']);
+  expect(await everyItem(read, { most: 3 })).toEqual([0, 1, 2, 3]);
+});
