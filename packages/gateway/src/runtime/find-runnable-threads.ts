@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { IS_WAITING } from '../domain/waiting-events.ts';
+import { IS_WAITING } from '../domain/inbox/waiting-events.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Tables } from '../ports/store/tables.ts';
 

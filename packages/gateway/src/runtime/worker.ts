@@ -6,7 +6,6 @@ import type { Services } from '../ports/services.ts';
 import { StoreUnavailable } from '../ports/store/store-error.ts';
 import { type ActiveThread, createActiveThread, runOnThread } from './active-thread.ts';
 import { AdmissionQueue, type Wait } from './admission-queue.ts';
-import { atMost } from './at-most.ts';
 import { BackgroundTasks } from './background-tasks.ts';
 import type { Cycle } from './cycle/cycle.ts';
 import { CycleInterrupted } from './cycle/cycle-interrupted.ts';
@@ -20,6 +19,7 @@ import { TranscriptCache } from './cycle/transcript-cache.ts';
 import { findRunnableThreads } from './find-runnable-threads.ts';
 import { LeaseLost } from './lease/lease.ts';
 import { renewLeases } from './lease/renew-leases.ts';
+import { atMost } from './tools/at-most.ts';
 
 /** A thread that is about to be claimed. */
 interface PendingWake extends Wait {

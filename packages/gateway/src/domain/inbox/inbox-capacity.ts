@@ -7,7 +7,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow, Tables } from '../../ports/store/tables.ts';
 import { lockAgent } from '../agents/lock-agent.ts';
 import { ApiError } from '../api-error.ts';
-import { IS_WAITING } from '../waiting-events.ts';
+import { IS_WAITING } from './waiting-events.ts';
 
 /** How many events may wait for the agent: its own limit, or else the gateway's. */
 export function inboxLimit(

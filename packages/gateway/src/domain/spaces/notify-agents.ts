@@ -6,7 +6,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { AgentStatus, EntityRow, SpaceRow } from '../../ports/store/tables.ts';
 import { hasRoom, inboxFull } from '../inbox/inbox-capacity.ts';
 import { pushNewEvent } from '../inbox/push-event.ts';
-import { IS_WAITING } from '../waiting-events.ts';
+import { IS_WAITING } from '../inbox/waiting-events.ts';
 import type { Message } from './message.ts';
 
 interface NotifiedMessage {

@@ -1,8 +1,8 @@
 import { renderInstructions } from '../../domain/agents/describe-agent.ts';
 import { userMessage } from '../../domain/consciousness/cycles.ts';
 import { renderInbox } from '../../domain/inbox/render-inbox.ts';
+import { FIRST_PAGE, waitingEvents } from '../../domain/inbox/waiting-events.ts';
 import { agentBuiltIns } from './built-in-tools.ts';
-import { FIRST_PAGE, waitingEvents } from './read-thread.ts';
 import type { ThreadKind } from './thread-kind.ts';
 import { turnRules } from './turn-rules.ts';
 

@@ -4,6 +4,7 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import { settingsOfAsker } from '../../domain/contexts/settings-of-asker.ts';
 import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
 import type { ChatEvent, InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { type EventRow, FIRST_PAGE, waitingEvents } from '../../domain/inbox/waiting-events.ts';
 import { fixedCall } from '../../models/fixed-call.ts';
 import { fixedReply } from '../../models/fixed-reply.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
@@ -11,7 +12,6 @@ import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { contextBuiltIns } from './built-in-tools.ts';
 import { callerFrame, observedText } from './caller-frame.ts';
 import { limitSteps, lowerContract } from './caller-limits.ts';
-import { type EventRow, FIRST_PAGE, waitingEvents } from './read-thread.ts';
 import type { ThreadKind } from './thread-kind.ts';
 import { turnRules } from './turn-rules.ts';
 

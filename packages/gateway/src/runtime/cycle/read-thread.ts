@@ -1,18 +1,14 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import { loadTranscriptRows, type TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
+import { type EventRow, FIRST_PAGE, selectWaiting } from '../../domain/inbox/waiting-events.ts';
 import { TOOLS_VERSION } from '../../domain/tools/tools-version.ts';
-import { IS_WAITING } from '../../domain/waiting-events.ts';
 import { batchReads } from '../../ports/store/batch-reads.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
-import { nowOrLater } from '../../ports/store/now-or-later.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
-import type { Param } from '../../ports/store/statement.ts';
-import type { Tx } from '../../ports/store/store.ts';
-import type { AgentRow, InboxEventRow, RunRow, Tables, ThreadRow } from '../../ports/store/tables.ts';
+import type { AgentRow, RunRow, ThreadRow } from '../../ports/store/tables.ts';
 import type { LockedThread } from '../lease/lease.ts';
 import { loadSurroundings, type Surroundings } from './load-situation.ts';
 
-export type EventRow = Selectable<InboxEventRow>;
 export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'updated_at'> &
   Pick<ThreadRow, 'state' | 'kind' | 'lease_owner'> & {
     /** How often the registry of tools was changed; null if it never was. */
@@ -35,9 +31,6 @@ export async function readThread({ tx, threadId }: LockedThread): Promise<Thread
   return { row: agents[0], open: last?.status === 'running' ? last : undefined, events, last };
 }
 
-/** How many events are read before the agent's own limit is known. Most inboxes contain fewer. */
-export const FIRST_PAGE = 50;
-
 /** What a cycle needs to start. */
 export interface ThreadContext {
   readonly rows: readonly TranscriptRow[];
@@ -53,28 +46,6 @@ export async function loadContext(
   const [rows, surroundings] = await pipeline(loadTranscriptRows(tx.db, threadId), loadSurroundings(tx.db, threadId));
   return { rows, surroundings };
 }
-
-/** Reads more events, for an agent whose limit is larger than the first page. */
-export async function waitingEvents(tx: Tx, threadId: string, limit: number): Promise<EventRow[]> {
-  return await selectWaiting(tx.db, { threadId, now: tx.now() }).limit(limit).execute();
-}
-
-/** The values of the query: parameters where it is compiled once, plain values where it is built each time. */
-interface WaitingQuery {
-  readonly threadId: string | Param<string>;
-  readonly now: number | Param<number>;
-}
-
-const selectWaiting = (db: Kysely<Tables>, { threadId, now }: WaitingQuery) =>
-  db
-    .selectFrom('inbox_events')
-    .select(COLUMNS.inbox_events)
-    .where('thread_id', '=', threadId)
-    .where(IS_WAITING)
-    // The statement may wait for the holder of the thread. It then also finds events that arrived in the meantime.
-    .where('available_at', '<=', nowOrLater(db, now))
-    .orderBy('priority')
-    .orderBy('id');
 
 interface ThreadParams {
   readonly threadId: string;

@@ -1,5 +1,6 @@
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
+import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import { newId } from '../../domain/new-id.ts';
 import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
@@ -12,7 +13,7 @@ import type { Lease } from '../lease/lease.ts';
 import type { Cycle } from './cycle.ts';
 import { insertEntries } from './insert-entries.ts';
 import { readDecisions } from './read-decisions.ts';
-import type { EventRow, ThreadRows } from './read-thread.ts';
+import type { ThreadRows } from './read-thread.ts';
 import type { Registry } from './registry.ts';
 import { settleFromEvents } from './settle-from-events.ts';
 import { type CycleInputs, toCycle } from './to-cycle.ts';

@@ -1,4 +1,5 @@
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import { withdrawQuestions } from '../../domain/pending/withdraw-questions.ts';
 import type { Takeover } from '../../domain/runs/takeover.ts';
 import { emit, runChannel } from '../../domain/streams/emit.ts';
@@ -14,7 +15,7 @@ import { closeFailedRun } from './fail-run.ts';
 import { lastSeq, progressOf } from './last-seq.ts';
 import { readAgent } from './read-agent.ts';
 import { readDecisions } from './read-decisions.ts';
-import type { EventRow, ThreadedAgent } from './read-thread.ts';
+import type { ThreadedAgent } from './read-thread.ts';
 import type { Registry } from './registry.ts';
 import { settingsOfRun } from './settings-of-run.ts';
 import { THREAD_KINDS } from './thread-kinds.ts';

@@ -5,9 +5,9 @@ import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { GatewayLimits } from '../../config/limits.ts';
 import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
 import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
+import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import type { RunRow, ThreadRow } from '../../ports/store/tables.ts';
 import type { LockedThread } from '../lease/lease.ts';
-import type { EventRow } from './read-thread.ts';
 
 /**
  * What the run's stream contains while the turn is running. `whole`: also texts and inputs while the model writes them,

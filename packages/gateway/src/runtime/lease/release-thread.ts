@@ -1,4 +1,4 @@
-import { IS_WAITING } from '../../domain/waiting-events.ts';
+import { IS_WAITING } from '../../domain/inbox/waiting-events.ts';
 import { nowOrLater } from '../../ports/store/now-or-later.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';

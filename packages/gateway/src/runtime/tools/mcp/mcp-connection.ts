@@ -1,7 +1,7 @@
 import type { PriorDiscovery } from '@modelcontextprotocol/client';
 import type { Egress } from '../../../ports/egress/egress.ts';
 import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
-import { atMost, LONGEST_TIMER_MS } from '../../at-most.ts';
+import { atMost, LONGEST_TIMER_MS } from '../at-most.ts';
 import { type CallFailure, callFailure } from './call-failure.ts';
 import { ListPace } from './list-pace.ts';
 import { fingerprintOf, type McpDefinition } from './mcp-definition.ts';
