@@ -26,9 +26,9 @@ import { type ArtifactFiles, createArtifactFiles } from './ports/artifacts/artif
 import { createS3ArtifactFiles } from './ports/artifacts/s3-artifact-files.ts';
 import { createEgress, type Egress } from './ports/egress/egress.ts';
 import type { Services } from './ports/services.ts';
-import { atMost } from './runtime/at-most.ts';
 import type { Registry } from './runtime/cycle/registry.ts';
 import { announceJobs } from './runtime/jobs/announce-jobs.ts';
+import { atMost } from './runtime/tools/at-most.ts';
 import { McpLogin } from './runtime/tools/mcp/mcp-login.ts';
 import { McpServers } from './runtime/tools/mcp/mcp-servers.ts';
 import { mcpToolSource } from './runtime/tools/mcp/mcp-tool-source.ts';

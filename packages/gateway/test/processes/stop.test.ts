@@ -36,7 +36,6 @@ describe.each(twoGateways)('gateways on $kind: one is told to stop', { concurren
     stopped = true;
     gateway.send('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
-    if (kind === 'sqlite') await crew.site.start('successor');
     await crew.answered('m1');
     expect(await crew.problems()).toEqual([]);
     expect(await crew.site.effects()).toHaveLength(1);
@@ -102,7 +101,6 @@ async function stopInside(
   gateway.send('SIGTERM');
   expect(await gateway.exited).toEqual({ code: 0, signal: null });
   released.resolve();
-  if (kind === 'sqlite') await crew.site.start('successor');
   return { crew, [Symbol.asyncDispose]: () => crew[Symbol.asyncDispose]() };
 }
 

@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { nowOrLater } from '../../ports/store/now-or-later.ts';
 import type { Param } from '../../ports/store/statement.ts';
@@ -27,13 +27,20 @@ interface WaitingQuery {
   readonly now: number | Param<number>;
 }
 
-export const selectWaiting = (db: Kysely<Tables>, { threadId, now }: WaitingQuery) =>
-  db
-    .selectFrom('inbox_events')
-    .select(COLUMNS.inbox_events)
-    .where('thread_id', '=', threadId)
-    .where(IS_WAITING)
-    // The statement may wait for the holder of the thread. It then also finds events that arrived in the meantime.
-    .where('available_at', '<=', nowOrLater(db, now))
-    .orderBy('priority')
-    .orderBy('id');
+/** The waiting events of a thread, in the order in which runs take them. */
+export function selectWaiting(
+  db: Kysely<Tables>,
+  { threadId, now }: WaitingQuery,
+): SelectQueryBuilder<Tables, 'inbox_events', EventRow> {
+  return (
+    db
+      .selectFrom('inbox_events')
+      .select(COLUMNS.inbox_events)
+      .where('thread_id', '=', threadId)
+      .where(IS_WAITING)
+      // The statement may wait for the holder of the thread. It then also finds events that arrived in the meantime.
+      .where('available_at', '<=', nowOrLater(db, now))
+      .orderBy('priority')
+      .orderBy('id')
+  );
+}
