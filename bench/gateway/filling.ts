@@ -6,7 +6,7 @@ import { createSpace } from '../../packages/gateway/src/domain/spaces/space.ts';
 import { createInProcessBus } from '../../packages/gateway/src/ports/bus/in-process-bus.ts';
 import type { Engine } from '../../packages/gateway/src/ports/engine/engine.ts';
 import type { Services } from '../../packages/gateway/src/ports/services.ts';
-import { toJson } from '../../packages/gateway/src/ports/store/json.ts';
+import { toJson } from '../../packages/gateway/src/ports/store/schema/json.ts';
 import type { Store } from '../../packages/gateway/src/ports/store/store.ts';
 
 /** Puts agents, spaces and work into a store, past HTTP: what is measured begins afterwards. */

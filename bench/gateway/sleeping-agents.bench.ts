@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../packages/gateway/src/domain/new-id.ts';
-import { toJson } from '../../packages/gateway/src/ports/store/json.ts';
+import { toJson } from '../../packages/gateway/src/ports/store/schema/json.ts';
 import type { Tx } from '../../packages/gateway/src/ports/store/store.ts';
 import { median } from '../measure.ts';
 import { task } from '../overhead/contender.ts';

@@ -1,4 +1,4 @@
-import { createPool } from '../../packages/gateway/src/ports/store/postgres-pool.ts';
+import { createPool } from '../../packages/gateway/src/ports/store/postgres/postgres-pool.ts';
 
 /** Whether PostgreSQL counts its statements. It costs a little, so it is asked for: `BENCH_STATEMENTS=1`. */
 const COUNTS_STATEMENTS = process.env.BENCH_STATEMENTS === '1';

@@ -12,7 +12,7 @@ export {
   verifyWebhook,
   type WebhookToSign,
   type WebhookToVerify,
-} from './domain/webhooks/webhook-signature.ts';
-export type { Found } from './found.ts';
+} from './domain/calls/webhook-signature.ts';
 export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
 export { rehearsalModel } from './models/rehearsal/rehearsal-model.ts';
+export type { Found } from './start/found.ts';

@@ -96,8 +96,7 @@ class Progress {
     if (event.type === 'run.start') this.#begin(event.runId);
     if (event.type === 'step.start') this.#step = event.step;
     if (event.type === 'tool-call.start') this.#startedAt.set(event.callId, event.at);
-    if (event.type === 'nudge')
-      process.stderr.write(`step ${this.#step}  reminded to end with the required tool\n`);
+    if (event.type === 'nudge') process.stderr.write(`step ${this.#step}  reminded to end with the required tool\n`);
     if ('outcome' in event) this.#showEnd(event);
   }
 

@@ -1,8 +1,8 @@
 import type { Services } from '../ports/services.ts';
-import { sweepContexts } from './contexts/sweep-contexts.ts';
-import { offerLapsed } from './jobs/offer-lapsed.ts';
+import { expireDue } from './calls/expire-due.ts';
+import { offerLapsed } from './calls/offer-lapsed.ts';
+import { sweepContexts } from './conversations/sweep-contexts.ts';
 import { sweepMcpTools } from './mcp/sweep-mcp-tools.ts';
-import { expireDue } from './pending/expire-due.ts';
 import { fireDuePlans } from './plans/fire-due-plans.ts';
 import { sweepRequestTexts } from './runs/sweep-request-texts.ts';
 import { sweepStreams } from './streams/sweep-streams.ts';

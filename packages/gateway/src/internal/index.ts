@@ -5,7 +5,7 @@ export type { Config } from '../config/config.ts';
 export { loadConfig } from '../config/load-config.ts';
 export { readEnv } from '../config/read-env.ts';
 export { resolveSettings, type Settings } from '../config/settings.ts';
-export { demoConfig } from '../demo.ts';
+export { demoConfig } from '../demo/demo.ts';
 export { createCheckedGateway } from '../gateway.ts';
 export { modelFinder } from '../models/find-model.ts';
 export { checkStore } from '../ports/store/check-store.ts';

@@ -5,7 +5,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
-import { estimateTokens, jsonLength, toTokens } from '../domain/consciousness/estimate-tokens.ts';
+import { estimateTokens, jsonLength, toTokens } from '../domain/transcript/estimate-tokens.ts';
 
 /**
  * A model whose replies always have a token count: the server's, or an estimate if the server counted nothing. Otherwise token

@@ -1,12 +1,12 @@
 import { runChannel } from '../domain/streams/emit.ts';
 import type { Services } from '../ports/services.ts';
 import { inSpan } from '../telemetry/spans.ts';
-import type { Cycle } from './cycle/cycle.ts';
-import type { EndedCycle } from './cycle/cycle-state.ts';
-import type { ClaimedCycle } from './cycle/next-cycle.ts';
-import type { WorkerRegistry } from './cycle/registry.ts';
-import { runCycle } from './cycle/run-cycle.ts';
+import type { ClaimedCycle } from './claim/next-cycle.ts';
 import type { Lease } from './lease/lease.ts';
+import { runCycle } from './loops/run-cycle.ts';
+import type { Cycle } from './run/cycle.ts';
+import type { EndedCycle } from './run/cycle-state.ts';
+import type { WorkerRegistry } from './toolset/registry.ts';
 
 /** A thread that this worker holds. */
 export interface ActiveThread {

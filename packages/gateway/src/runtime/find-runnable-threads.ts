@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { IS_WAITING } from '../domain/inbox/waiting-events.ts';
+import type { Tables } from '../ports/store/schema/tables.ts';
 import type { Store } from '../ports/store/store.ts';
-import type { Tables } from '../ports/store/tables.ts';
 
 /** One sweep finds at most this many threads of each kind. The next sweep finds the rest. */
 const MAX_FOUND = 1_000;

@@ -7,19 +7,19 @@ import { StoreUnavailable } from '../ports/store/store-error.ts';
 import { type ActiveThread, createActiveThread, runOnThread } from './active-thread.ts';
 import { AdmissionQueue, type Wait } from './admission-queue.ts';
 import { BackgroundTasks } from './background-tasks.ts';
-import type { Cycle } from './cycle/cycle.ts';
-import { CycleInterrupted } from './cycle/cycle-interrupted.ts';
-import { excuseTakeover } from './cycle/excuse-takeover.ts';
-import { giveUpThread } from './cycle/give-up-thread.ts';
-import { keepsThread } from './cycle/leaves-run-open.ts';
-import { claimNextCycle, nextCycle } from './cycle/next-cycle.ts';
-import type { Registry, WorkerRegistry } from './cycle/registry.ts';
-import { ToolCaches } from './cycle/tool-caches.ts';
-import { TranscriptCache } from './cycle/transcript-cache.ts';
+import { excuseTakeover } from './claim/excuse-takeover.ts';
+import { giveUpThread } from './claim/give-up-thread.ts';
+import { claimNextCycle, nextCycle } from './claim/next-cycle.ts';
+import { TranscriptCache } from './claim/transcript-cache.ts';
 import { findRunnableThreads } from './find-runnable-threads.ts';
 import { LeaseLost } from './lease/lease.ts';
 import { renewLeases } from './lease/renew-leases.ts';
+import { CycleInterrupted } from './loops/cycle-interrupted.ts';
+import { keepsThread } from './loops/leaves-run-open.ts';
+import type { Cycle } from './run/cycle.ts';
 import { atMost } from './tools/at-most.ts';
+import type { Registry, WorkerRegistry } from './toolset/registry.ts';
+import { ToolCaches } from './toolset/tool-caches.ts';
 
 /** A thread that is about to be claimed. */
 interface PendingWake extends Wait {

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Scope } from '../domain/keys/scope.ts';
 import { findSession } from '../domain/keys/session.ts';
+import type { Tables } from '../ports/store/schema/tables.ts';
 import { type Params, statement } from '../ports/store/statement.ts';
-import type { Tables } from '../ports/store/tables.ts';
 
 /** Who sends a request. */
 export type Caller =

@@ -4,7 +4,7 @@ import { describeAgent } from '../../src/domain/agents/agent-details.ts';
 import { listVersions } from '../../src/domain/agents/agent-versions.ts';
 import { updateAgent } from '../../src/domain/agents/update-agent.ts';
 import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
-import { seed } from '../../src/seed.ts';
+import { seed } from '../../src/start/seed.ts';
 import { insertPlan, insertRun } from '../runs/rows.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { appendRows } from '../../src/runtime/cycle/append-rows.ts';
+import { appendRows } from '../../src/runtime/journal/append-rows.ts';
 import { claimThread, fenced, type Lease } from '../../src/runtime/lease/lease.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { problemOfEntries, problemOfMessages } from '../../../core/src/testing/valid-history.ts';
 import { readProgress } from '../../../core/src/transcript/progress.ts';
-import { compact } from '../../src/domain/consciousness/compact.ts';
-import { estimateEntries } from '../../src/domain/consciousness/estimate-tokens.ts';
-import { fromCompactionPayload, toCompactionPayload } from '../../src/domain/consciousness/transcript-row.ts';
+import { compact } from '../../src/domain/transcript/compact.ts';
+import { estimateEntries } from '../../src/domain/transcript/estimate-tokens.ts';
+import { fromCompactionPayload, toCompactionPayload } from '../../src/domain/transcript/transcript-row.ts';
 import { answersFor, anyCycle, runCycles, tools } from './transcripts.ts';
 
 const tag = 'k3y';

@@ -3,12 +3,12 @@ import { memoryJournal, scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { problemOfMessages } from '../../../core/src/testing/valid-history.ts';
-import { type CompactOptions, compact } from '../../src/domain/consciousness/compact.ts';
-import { withoutRewound } from '../../src/domain/consciousness/cycles.ts';
-import { estimateEntries, estimateTokens } from '../../src/domain/consciousness/estimate-tokens.ts';
-import { isReference, toReference } from '../../src/domain/consciousness/output-reference.ts';
 import { parseFrame } from '../../src/domain/frame.ts';
 import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
+import { type CompactOptions, compact } from '../../src/domain/transcript/compact.ts';
+import { withoutRewound } from '../../src/domain/transcript/cycles.ts';
+import { estimateEntries, estimateTokens } from '../../src/domain/transcript/estimate-tokens.ts';
+import { isReference, toReference } from '../../src/domain/transcript/output-reference.ts';
 import { parseInbox } from '../../src/models/rehearsal/parse-inbox.ts';
 import { type Call, type CycleScript, runCycles, tools } from './transcripts.ts';
 

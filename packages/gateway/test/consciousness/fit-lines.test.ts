@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { clip } from '../../src/domain/consciousness/clip.ts';
-import { fitLines } from '../../src/domain/consciousness/fit-lines.ts';
+import { clip } from '../../src/domain/transcript/clip.ts';
+import { fitLines } from '../../src/domain/transcript/fit-lines.ts';
 
 const within = (characters: number) => (lines: readonly string[]) => lines.join('\n').length <= characters;
 const lines = Array.from({ length: 30 }, (_, index) => `line ${index} ${'x'.repeat(200)}`);

@@ -1,9 +1,9 @@
 import { type Entry, slice, Transcript } from '@lastcall/core';
 import { expect, test } from 'vitest';
-import { CountedMessages, estimateTokens } from '../../src/domain/consciousness/estimate-tokens.ts';
-import { charactersOf, History, historyOf } from '../../src/domain/consciousness/history.ts';
-import type { TranscriptRow } from '../../src/domain/consciousness/load-consciousness.ts';
-import { toCompactionPayload, toEntryPayload } from '../../src/domain/consciousness/transcript-row.ts';
+import { CountedMessages, estimateTokens } from '../../src/domain/transcript/estimate-tokens.ts';
+import { charactersOf, History, historyOf } from '../../src/domain/transcript/history.ts';
+import type { TranscriptRow } from '../../src/domain/transcript/load-consciousness.ts';
+import { toCompactionPayload, toEntryPayload } from '../../src/domain/transcript/transcript-row.ts';
 
 const said = (text: string): Entry => ({
   kind: 'message',

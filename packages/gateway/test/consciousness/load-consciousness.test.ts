@@ -1,12 +1,12 @@
 import type { Entry, JournalRecord } from '@lastcall/core';
 import { describe, expect, test } from 'vitest';
-import { loadConsciousness, type TranscriptRow } from '../../src/domain/consciousness/load-consciousness.ts';
+import { loadConsciousness, type TranscriptRow } from '../../src/domain/transcript/load-consciousness.ts';
 import {
   COMPACTION,
   type Compaction,
   toCompactionPayload,
   toEntryPayload,
-} from '../../src/domain/consciousness/transcript-row.ts';
+} from '../../src/domain/transcript/transcript-row.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 

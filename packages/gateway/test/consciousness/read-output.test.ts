@@ -1,6 +1,6 @@
 import { dispatchCall, type Outcome } from '@lastcall/core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { toJson } from '../../src/ports/store/json.ts';
+import { toJson } from '../../src/ports/store/schema/json.ts';
 import { readOutputTool } from '../../src/runtime/tools/read-output.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { embedded } from '../support/stores.ts';

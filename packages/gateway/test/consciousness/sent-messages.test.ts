@@ -1,6 +1,6 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { expect, test } from 'vitest';
-import { SentMessages } from '../../src/domain/consciousness/sent-messages.ts';
+import { SentMessages } from '../../src/domain/transcript/sent-messages.ts';
 
 const user = (text: string): LanguageModelV4Message => ({ role: 'user', content: [{ type: 'text', text }] });
 

@@ -1,6 +1,6 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
-import { answer } from '../../src/domain/pending/answer-call.ts';
+import { answer } from '../../src/domain/calls/answer-call.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { pendingOf } from '../support/pending-of.ts';

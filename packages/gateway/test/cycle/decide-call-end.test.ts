@@ -1,7 +1,7 @@
 import type { Settlement } from '@lastcall/core';
 import { expect, test } from 'vitest';
-import type { RunningCycle } from '../../src/runtime/cycle/cycle-state.ts';
-import type { Write } from '../../src/runtime/cycle/cycle-write.ts';
+import type { RunningCycle } from '../../src/runtime/run/cycle-state.ts';
+import type { Write } from '../../src/runtime/run/cycle-write.ts';
 import { decided, ERROR, ended, inHall, kinds, nowhere, OK, runs, started, TAG, wrote } from './decided.ts';
 
 const find = <Kind extends Write['kind']>(writes: readonly Write[], kind: Kind) =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { CycleEvent } from '../../src/runtime/cycle/cycle-event.ts';
-import { asCancelled, usageOf } from '../../src/runtime/cycle/decide-end.ts';
+import type { CycleEvent } from '../../src/runtime/run/cycle-event.ts';
+import { asCancelled, usageOf } from '../../src/runtime/run/decide-end.ts';
 import { appended, decided, inHall, kinds, reply, started } from './decided.ts';
 
 const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };

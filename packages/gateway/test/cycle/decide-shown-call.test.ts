@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunningCycle } from '../../src/runtime/cycle/cycle-state.ts';
+import type { RunningCycle } from '../../src/runtime/run/cycle-state.ts';
 import { appended, decided, inHall, kinds, nowhere, reply, runs, started, wrote } from './decided.ts';
 
 const inSpace = (spaceId: string, type: string, payload: object) => ({ kind: 'space-event', spaceId, type, payload });

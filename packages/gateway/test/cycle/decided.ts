@@ -1,10 +1,10 @@
 import type { Entry, Settlement } from '@lastcall/core';
-import type { CycleEvent } from '../../src/runtime/cycle/cycle-event.ts';
-import { type CycleState, type RunningCycle, startState } from '../../src/runtime/cycle/cycle-state.ts';
-import type { Write } from '../../src/runtime/cycle/cycle-write.ts';
-import { decide } from '../../src/runtime/cycle/decide.ts';
-import type { DecisionContext } from '../../src/runtime/cycle/decision.ts';
-import { serializeEnd } from '../../src/runtime/cycle/settlement-json.ts';
+import type { CycleEvent } from '../../src/runtime/run/cycle-event.ts';
+import { type CycleState, type RunningCycle, startState } from '../../src/runtime/run/cycle-state.ts';
+import type { Write } from '../../src/runtime/run/cycle-write.ts';
+import { decide } from '../../src/runtime/run/decide.ts';
+import type { DecisionContext } from '../../src/runtime/run/decision.ts';
+import { serializeEnd } from '../../src/runtime/run/settlement-json.ts';
 
 export const TAG = 'ab12cd34ef56ab78cd90ef12';
 

@@ -3,7 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
-import { tryTool } from '../../src/runtime/tools/try-tool.ts';
+import { tryTool } from '../../src/runtime/toolset/try-tool.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf } from '../support/requests.ts';

@@ -3,7 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { serializeEnd } from '../../src/runtime/cycle/settlement-json.ts';
+import { serializeEnd } from '../../src/runtime/run/settlement-json.ts';
 import { hideTagIn, hideTagInJson } from '../../src/telemetry/hide-tag.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';

@@ -2,7 +2,7 @@ import { type ToolContext, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ToolCaches } from '../../src/runtime/cycle/tool-caches.ts';
+import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { isFirstStep } from '../support/requests.ts';

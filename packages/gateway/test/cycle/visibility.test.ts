@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { removeMember } from '../../src/domain/spaces/membership.ts';
 import { runChannel, spaceChannel } from '../../src/domain/streams/emit.ts';
-import { fromJson } from '../../src/ports/store/json.ts';
+import { fromJson } from '../../src/ports/store/schema/json.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf } from '../support/requests.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Write } from '../../src/runtime/cycle/cycle-write.ts';
-import { WriteQueue } from '../../src/runtime/cycle/write-queue.ts';
+import { WriteQueue } from '../../src/runtime/journal/write-queue.ts';
+import type { Write } from '../../src/runtime/run/cycle-write.ts';
 
 const record = (callId: string): Write => ({ kind: 'call-started', callId });
 const live = (type: string): Write => ({ kind: 'space-event', spaceId: 'hall', type, payload: {} });

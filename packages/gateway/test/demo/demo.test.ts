@@ -1,6 +1,6 @@
 import { startTestGateway, type TestGateway, waitFor } from '@lastcall/gateway/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { demoConfig } from '../../src/demo.ts';
+import { demoConfig } from '../../src/demo/demo.ts';
 
 let gateway: TestGateway;
 let ada: string;

@@ -1,6 +1,6 @@
 import { dispatchCall } from '@lastcall/core';
 import { expect, test } from 'vitest';
-import { listGoals } from '../../src/domain/notes/goals.ts';
+import { listGoals } from '../../src/domain/memory/goals.ts';
 import { goalTools } from '../../src/runtime/tools/goal-tools.ts';
 import { cycleOf } from '../support/cycle-of.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';

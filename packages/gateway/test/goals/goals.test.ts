@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { GoalInput } from '../../src/domain/notes/goal.ts';
-import { deleteGoals, listGoals, setGoals } from '../../src/domain/notes/goals.ts';
+import type { GoalInput } from '../../src/domain/memory/goal.ts';
+import { deleteGoals, listGoals, setGoals } from '../../src/domain/memory/goals.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 
 describeIdleWorld('goals', ({ world }) => {

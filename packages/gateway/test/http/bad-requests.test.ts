@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Tables } from '../../src/ports/store/tables.ts';
+import type { Tables } from '../../src/ports/store/schema/tables.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { type Api, type Document, openApi } from './api.ts';

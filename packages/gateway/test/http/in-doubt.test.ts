@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
+import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import { onPostgres } from '../support/stores.ts';
 import { tapWire } from '../support/tapped-wire.ts';
 import { openApi } from './api.ts';

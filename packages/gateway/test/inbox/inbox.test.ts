@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type InboxFilter, listInbox } from '../../src/domain/inbox/list-inbox.ts';
 import { type NewServiceEvent, pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { redrive } from '../../src/domain/inbox/redrive.ts';
-import type { InboxStatus } from '../../src/ports/store/tables.ts';
+import type { InboxStatus } from '../../src/ports/store/schema/tables.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import type { World } from '../support/world.ts';
 

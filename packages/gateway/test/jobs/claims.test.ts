@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { offerLapsed } from '../../src/domain/jobs/offer-lapsed.ts';
-import { expireDue } from '../../src/domain/pending/expire-due.ts';
+import { expireDue } from '../../src/domain/calls/expire-due.ts';
+import { offerLapsed } from '../../src/domain/calls/offer-lapsed.ts';
 import { openCard } from '../../src/domain/spaces/tool-card.ts';
 import { openApi } from '../http/api.ts';
 import { forAllTests } from '../support/for-all-tests.ts';

@@ -1,6 +1,6 @@
-import { offerJob } from '../../src/domain/jobs/job-events.ts';
+import { offerJob } from '../../src/domain/calls/job-events.ts';
+import type { OpenedPending } from '../../src/domain/calls/open-pending.ts';
 import { newId } from '../../src/domain/new-id.ts';
-import type { OpenedPending } from '../../src/domain/pending/open-pending.ts';
 import type { Api } from '../http/api.ts';
 import { openWaiting } from '../pending/open-waiting.ts';
 

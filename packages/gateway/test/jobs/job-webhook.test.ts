@@ -1,8 +1,8 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
-import { offerLapsed } from '../../src/domain/jobs/offer-lapsed.ts';
+import { offerLapsed } from '../../src/domain/calls/offer-lapsed.ts';
+import { verifyWebhook } from '../../src/domain/calls/webhook-signature.ts';
 import { newId } from '../../src/domain/new-id.ts';
-import { verifyWebhook } from '../../src/domain/webhooks/webhook-signature.ts';
 import { createEgress } from '../../src/ports/egress/egress.ts';
 import { announceJobs } from '../../src/runtime/jobs/announce-jobs.ts';
 import type { Outgoing } from '../../src/runtime/tools/http/http-tool.ts';

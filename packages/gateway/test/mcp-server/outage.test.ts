@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { DEFAULT_MCP_EXPOSURE } from '../../src/config/mcp-exposure.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
-import { toolCatalog } from '../../src/runtime/tools/tool-catalog.ts';
+import { toolCatalog } from '../../src/runtime/toolset/tool-catalog.ts';
 import { callStateCodec } from '../../src/transport/mcp-server/call-state.ts';
 import { callTool } from '../../src/transport/mcp-server/call-tool.ts';
 import { toAuthInfo } from '../../src/transport/mcp-server/mcp-caller.ts';

@@ -1,7 +1,7 @@
 import { dispatchCall } from '@lastcall/core';
 import { expect, test } from 'vitest';
-import { deleteMemories, listMemories, setMemories } from '../../src/domain/notes/memories.ts';
-import type { MemoryInput } from '../../src/domain/notes/memory.ts';
+import { deleteMemories, listMemories, setMemories } from '../../src/domain/memory/memories.ts';
+import type { MemoryInput } from '../../src/domain/memory/memory.ts';
 import { memoryTools } from '../../src/runtime/tools/memory-tools.ts';
 import { cycleOf } from '../support/cycle-of.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ReplyText } from '../../src/transport/compat/openai/reply-text.ts';
+import { ReplyText } from '../../src/transport/openai/reply-text.ts';
 
 type Told = readonly [step: number, ...deltas: string[]];
 

@@ -3,8 +3,8 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
-import { findResponse } from '../../src/transport/compat/openai/find-response.ts';
-import { fromResponseId } from '../../src/transport/compat/openai/responses-request.ts';
+import { findResponse } from '../../src/transport/openai/find-response.ts';
+import { fromResponseId } from '../../src/transport/openai/responses-request.ts';
 import { textsOf } from '../support/requests.ts';
 import { describeOpenAi } from './openai-gateway.ts';
 

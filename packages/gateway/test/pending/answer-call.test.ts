@@ -1,8 +1,8 @@
 import type { Answer } from '@lastcall/core';
 import { expect, test } from 'vitest';
-import { answer, answerCall } from '../../src/domain/pending/answer-call.ts';
-import { cancelPending } from '../../src/domain/pending/cancel-pending.ts';
-import { listPending } from '../../src/domain/pending/list-pending.ts';
+import { answer, answerCall } from '../../src/domain/calls/answer-call.ts';
+import { cancelPending } from '../../src/domain/calls/cancel-pending.ts';
+import { listPending } from '../../src/domain/calls/list-pending.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { openDesk } from './desk.ts';

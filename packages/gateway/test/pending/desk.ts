@@ -1,6 +1,6 @@
+import type { OpenedPending } from '../../src/domain/calls/open-pending.ts';
+import { type PendingCall, toPendingCall } from '../../src/domain/calls/pending-call.ts';
 import { newId } from '../../src/domain/new-id.ts';
-import type { OpenedPending } from '../../src/domain/pending/open-pending.ts';
-import { type PendingCall, toPendingCall } from '../../src/domain/pending/pending-call.ts';
 import { type Message, toMessage } from '../../src/domain/spaces/message.ts';
 import { openCard } from '../../src/domain/spaces/tool-card.ts';
 import type { Services } from '../../src/ports/services.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { answer } from '../../src/domain/pending/answer-call.ts';
-import { expireDue } from '../../src/domain/pending/expire-due.ts';
+import { answer } from '../../src/domain/calls/answer-call.ts';
+import { expireDue } from '../../src/domain/calls/expire-due.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { openDesk } from './desk.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { answer } from '../../src/domain/pending/answer-call.ts';
-import { listPending, type PendingFilter } from '../../src/domain/pending/list-pending.ts';
+import { answer } from '../../src/domain/calls/answer-call.ts';
+import { listPending, type PendingFilter } from '../../src/domain/calls/list-pending.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { openDesk } from './desk.ts';

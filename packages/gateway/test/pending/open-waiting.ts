@@ -1,5 +1,5 @@
-import { type OpenedPending, openPending } from '../../src/domain/pending/open-pending.ts';
-import { toJson } from '../../src/ports/store/json.ts';
+import { type OpenedPending, openPending } from '../../src/domain/calls/open-pending.ts';
+import { toJson } from '../../src/ports/store/schema/json.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
 
 /** A call that waits, as a run would leave it: planned, and then opened for an answer. The thread is that of the agent. */

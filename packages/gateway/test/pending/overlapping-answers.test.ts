@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answer } from '../../src/domain/pending/answer-call.ts';
+import { answer } from '../../src/domain/calls/answer-call.ts';
 import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
 import type { PlanInput } from '../../src/domain/plans/plan.ts';
 import { listPlans, preparePlans, writePlans } from '../../src/domain/plans/plans.ts';
-import type { AgentStatus } from '../../src/ports/store/tables.ts';
+import type { AgentStatus } from '../../src/ports/store/schema/tables.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { onPostgres } from '../support/stores.ts';
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import { fromEntryPayload } from '../../src/domain/consciousness/transcript-row.ts';
-import { fromJson } from '../../src/ports/store/json.ts';
-import type { Tables } from '../../src/ports/store/tables.ts';
+import { fromEntryPayload } from '../../src/domain/transcript/transcript-row.ts';
+import { fromJson } from '../../src/ports/store/schema/json.ts';
+import type { Tables } from '../../src/ports/store/schema/tables.ts';
 import type { Effect } from './site.ts';
 
 /** Tools that do something outside, and keep in the session what they did. */

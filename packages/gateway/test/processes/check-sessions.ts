@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
-import { loadConsciousness } from '../../src/domain/consciousness/load-consciousness.ts';
-import { restoreSession, type SessionState } from '../../src/domain/consciousness/restore-session.ts';
-import { fromJson } from '../../src/ports/store/json.ts';
-import type { Tables } from '../../src/ports/store/tables.ts';
+import { loadConsciousness } from '../../src/domain/transcript/load-consciousness.ts';
+import { restoreSession, type SessionState } from '../../src/domain/transcript/restore-session.ts';
+import { fromJson } from '../../src/ports/store/schema/json.ts';
+import type { Tables } from '../../src/ports/store/schema/tables.ts';
 import { ACTING } from './check-effects.ts';
 import { acts } from './tools-config.ts';
 

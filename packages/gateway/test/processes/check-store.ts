@@ -1,10 +1,10 @@
 import type { Entry } from '@lastcall/core';
 import { Transcript } from '@lastcall/core';
 import type { Kysely } from 'kysely';
-import { loadConsciousness } from '../../src/domain/consciousness/load-consciousness.ts';
-import { COMPACTION, fromEntryPayload } from '../../src/domain/consciousness/transcript-row.ts';
-import { fromJson } from '../../src/ports/store/json.ts';
-import type { Tables } from '../../src/ports/store/tables.ts';
+import { loadConsciousness } from '../../src/domain/transcript/load-consciousness.ts';
+import { COMPACTION, fromEntryPayload } from '../../src/domain/transcript/transcript-row.ts';
+import { fromJson } from '../../src/ports/store/schema/json.ts';
+import type { Tables } from '../../src/ports/store/schema/tables.ts';
 
 type Db = Kysely<Tables>;
 

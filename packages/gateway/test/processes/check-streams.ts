@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { fromJson } from '../../src/ports/store/json.ts';
-import type { StreamEventRow, Tables } from '../../src/ports/store/tables.ts';
+import { fromJson } from '../../src/ports/store/schema/json.ts';
+import type { StreamEventRow, Tables } from '../../src/ports/store/schema/tables.ts';
 
 /** What is wrong with what the channels kept: numbers without gaps, and everything that was begun has one end. */
 export async function problemsOfStreams(db: Kysely<Tables>): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fromJson } from '../../src/ports/store/json.ts';
+import { fromJson } from '../../src/ports/store/schema/json.ts';
 import { answerText, doDuties, dutiesOf, inSpace } from './answering.ts';
 import { type Crew, type CrewOptions, kinds, openCrew } from './crew.ts';
 import type { ModelReply } from './loopback-model.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fromJson } from '../../src/ports/store/json.ts';
+import { fromJson } from '../../src/ports/store/schema/json.ts';
 import { startWebSite, type WebSite } from '../support/web-site.ts';
 import { doDuties } from './answering.ts';
 import { crashCallers } from './crash-callers.ts';

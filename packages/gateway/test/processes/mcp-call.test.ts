@@ -2,7 +2,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { fromJson } from '../../src/ports/store/json.ts';
+import { fromJson } from '../../src/ports/store/schema/json.ts';
 import { startWebSite } from '../support/web-site.ts';
 import { doDuties } from './answering.ts';
 import { crashCallers } from './crash-callers.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
+import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import { Random } from '../chaos/random.ts';
 import { doDuties, toText } from './answering.ts';
 import { request } from './api.ts';

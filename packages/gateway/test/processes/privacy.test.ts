@@ -1,7 +1,7 @@
 import { chmod, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makePrivateFolder } from '../../src/ports/store/private-folder.ts';
+import { makePrivateFolder } from '../../src/ports/store/sqlite/private-folder.ts';
 import { doDuties } from './answering.ts';
 import { SECRET_KEY } from './api.ts';
 import { openCrew, twoGateways } from './crew.ts';

@@ -1,9 +1,9 @@
 import { tool } from '@lastcall/core';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { answer } from '../../src/domain/pending/answer-call.ts';
+import { answer } from '../../src/domain/calls/answer-call.ts';
 import { rehearsalModel } from '../../src/models/rehearsal/rehearsal-model.ts';
-import { fromJson } from '../../src/ports/store/json.ts';
+import { fromJson } from '../../src/ports/store/schema/json.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { pendingOf } from '../support/pending-of.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type RunEntry, runTranscript } from '../../src/domain/runs/run-transcript.ts';
 import { runChannel } from '../../src/domain/streams/emit.ts';
-import { toCallChanges } from '../../src/runtime/cycle/call-changes.ts';
+import { toCallChanges } from '../../src/runtime/journal/call-changes.ts';
 import { KnownSecrets } from '../../src/telemetry/known-secrets.ts';
 import { chatApi } from '../chat/chat-api.ts';
 import { toRequest } from '../http/api.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import { newId } from '../../src/domain/new-id.ts';
+import type { CallRow, PlanRow, RunRow, TranscriptEntryRow } from '../../src/ports/store/schema/tables.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
-import type { CallRow, PlanRow, RunRow, TranscriptEntryRow } from '../../src/ports/store/tables.ts';
 
 /** Rows that cycles leave, without a cycle. */
 export async function insertRun(tx: Tx, given: Partial<RunRow> & { thread_id: string }): Promise<string> {

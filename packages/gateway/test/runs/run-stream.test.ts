@@ -2,7 +2,7 @@ import { rewindTool, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { answer } from '../../src/domain/pending/answer-call.ts';
+import { answer } from '../../src/domain/calls/answer-call.ts';
 import { getCall } from '../../src/domain/runs/call-details.ts';
 import { getRunDetails } from '../../src/domain/runs/run-details.ts';
 import { runTranscript } from '../../src/domain/runs/run-transcript.ts';

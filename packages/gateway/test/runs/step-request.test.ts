@@ -3,7 +3,7 @@ import { tool } from '@lastcall/core';
 import { type ScriptedModel, type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { answer } from '../../src/domain/pending/answer-call.ts';
+import { answer } from '../../src/domain/calls/answer-call.ts';
 import { getStepRequest } from '../../src/domain/runs/step-request.ts';
 import { sweepRequestTexts } from '../../src/domain/runs/sweep-request-texts.ts';
 import { hideTag } from '../../src/telemetry/hide-tag.ts';

@@ -13,7 +13,7 @@ import { createEngine } from '../../src/ports/engine/engine.ts';
 import type { Services } from '../../src/ports/services.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { TASK_TOOLS } from '../../src/runtime/tools/task-tools.ts';
-import { seed } from '../../src/seed.ts';
+import { seed } from '../../src/start/seed.ts';
 import { type Database, embedded } from '../support/stores.ts';
 
 const agent = (name: string, instructions = '') => ({ name, instructions });

@@ -2,7 +2,7 @@ import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { answer } from '../../src/domain/pending/answer-call.ts';
+import { answer } from '../../src/domain/calls/answer-call.ts';
 import { listMessages } from '../../src/domain/spaces/list-messages.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';

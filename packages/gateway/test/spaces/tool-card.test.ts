@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { listInbox } from '../../src/domain/inbox/list-inbox.ts';
 import { listMessages } from '../../src/domain/spaces/list-messages.ts';
 import { type CardUpdate, type NewCard, openCard, updateCard } from '../../src/domain/spaces/tool-card.ts';
-import type { MessageStatus } from '../../src/ports/store/tables.ts';
+import type { MessageStatus } from '../../src/ports/store/schema/tables.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { overlap } from './overlap.ts';
 

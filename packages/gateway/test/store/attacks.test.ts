@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { emit } from '../../src/domain/streams/emit.ts';
 import { pipeline } from '../../src/ports/store/pipeline.ts';
-import { openSqliteStore } from '../../src/ports/store/sqlite-store.ts';
+import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
 import { type Params, statement } from '../../src/ports/store/statement.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { insertSetting } from '../support/settings.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
+import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { onPostgres } from '../support/stores.ts';

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkStore } from '../../src/ports/store/check-store.ts';
-import { toOpenError } from '../../src/ports/store/postgres-open-error.ts';
-import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
-import { openSqliteStore } from '../../src/ports/store/sqlite-store.ts';
+import { toOpenError } from '../../src/ports/store/postgres/postgres-open-error.ts';
+import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
+import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
 
 let home: string;
 beforeEach(async () => {

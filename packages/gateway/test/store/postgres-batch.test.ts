@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
+import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import { statement } from '../../src/ports/store/statement.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { insertSetting } from '../support/settings.ts';

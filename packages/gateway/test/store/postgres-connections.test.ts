@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { createMigrationPool } from '../../src/ports/store/postgres-pool.ts';
-import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
+import { createMigrationPool } from '../../src/ports/store/postgres/postgres-pool.ts';
+import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import type { GroupOptions, Tx } from '../../src/ports/store/store.ts';
 import { holdLock } from '../support/held-lock.ts';
 import { insertSetting } from '../support/settings.ts';

@@ -2,7 +2,7 @@
 // into which group: src/ports/store/postgres-groups.ts.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
+import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import { type Params, type Statement, statement } from '../../src/ports/store/statement.ts';
 import type { GroupOptions, Store, Tx } from '../../src/ports/store/store.ts';
 import { holdLock } from '../support/held-lock.ts';

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { scriptedModel } from '@lastcall/core/testing';
 import { afterAll, expect, test } from 'vitest';
 import { addAssertFound } from '../../src/ports/store/require-row.ts';
-import { openSqliteStore } from '../../src/ports/store/sqlite-store.ts';
+import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
 import { chatWith } from '../support/contexts.ts';
 import { lobby } from '../support/lobby.ts';
 import { openWorld } from '../support/world.ts';

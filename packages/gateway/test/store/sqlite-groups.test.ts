@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openSqliteStore } from '../../src/ports/store/sqlite-store.ts';
+import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 
 let home: string;

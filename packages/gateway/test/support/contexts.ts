@@ -1,5 +1,5 @@
-import { createContext } from '../../src/domain/contexts/context.ts';
-import type { RunAnswer } from '../../src/domain/contexts/run-answer.ts';
+import { createContext } from '../../src/domain/conversations/context.ts';
+import type { RunAnswer } from '../../src/domain/conversations/run-answer.ts';
 import { awaitRun } from '../../src/runtime/chat/await-run.ts';
 import { startTurn } from '../../src/runtime/chat/start-turn.ts';
 import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from '../../src/runtime/chat/turn-request.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
-import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
-import { openSqliteStore } from '../../src/ports/store/sqlite-store.ts';
+import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
+import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
 import { startPostgres } from './postgres-server.ts';
 
 declare module 'vitest' {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
-import { openSqliteStore } from '../../src/ports/store/sqlite-store.ts';
+import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
+import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 
 /** A new database of its kind, with empty tables, and stores upon it. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { removeSecrets } from '../../src/runtime/cycle/remove-secrets.ts';
+import { removeSecrets } from '../../src/runtime/toolset/remove-secrets.ts';
 import { KnownSecrets } from '../../src/telemetry/known-secrets.ts';
 import { createRedact, secretValues } from '../../src/telemetry/redact.ts';
 import { createSecrets } from '../../src/telemetry/secrets.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createTextField } from '../../src/runtime/cycle/text-field.ts';
+import { createTextField } from '../../src/runtime/run/text-field.ts';
 
 /** Every character alone, what is given at each. */
 const readSingly = (json: string): string[] => {

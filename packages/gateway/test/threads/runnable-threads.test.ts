@@ -3,7 +3,7 @@ import type { Insertable } from 'kysely';
 import { expect, test } from 'vitest';
 import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { setPlans } from '../../src/domain/plans/plans.ts';
-import type { Tables } from '../../src/ports/store/tables.ts';
+import type { Tables } from '../../src/ports/store/schema/tables.ts';
 import { findRunnableThreads } from '../../src/runtime/find-runnable-threads.ts';
 import { describeIdleWorld, describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';

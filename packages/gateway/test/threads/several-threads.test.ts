@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { pushEvent, pushNewEvent } from '../../src/domain/inbox/push-event.ts';
 import { type PushedServiceEvent, pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { emit } from '../../src/domain/streams/emit.ts';
-import { appendRows } from '../../src/runtime/cycle/append-rows.ts';
+import { appendRows } from '../../src/runtime/journal/append-rows.ts';
 import { claimThread, fenced, type Lease } from '../../src/runtime/lease/lease.ts';
 import { releaseAndLook } from '../../src/runtime/lease/release-thread.ts';
 import { forEachTest } from '../support/for-all-tests.ts';

@@ -3,7 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../../src/gateway.ts';
-import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
+import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import { openWay } from '../processes/severable-database.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';
 import { lobby } from '../support/lobby.ts';

@@ -3,7 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
-import { toJson } from '../../src/ports/store/json.ts';
+import { toJson } from '../../src/ports/store/schema/json.ts';
 import { findRunnableThreads } from '../../src/runtime/find-runnable-threads.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';

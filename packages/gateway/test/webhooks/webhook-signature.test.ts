@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { signWebhook, verifyWebhook } from '../../src/domain/webhooks/webhook-signature.ts';
+import { signWebhook, verifyWebhook } from '../../src/domain/calls/webhook-signature.ts';
 import { startCaller } from '../http-tools/caller.ts';
 import { startWebSite } from '../support/web-site.ts';
 

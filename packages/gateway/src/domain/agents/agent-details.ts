@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { fromJson } from '../../ports/store/json.ts';
-import type { Tables } from '../../ports/store/tables.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Agent } from './agent.ts';
 
 /** An agent with its current activity and the number of waiting events. */

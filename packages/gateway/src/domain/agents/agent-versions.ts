@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
-import { fromJson } from '../../ports/store/json.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { AgentRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { AgentRow, Tables } from '../../ports/store/tables.ts';
 import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
 
 /** A configuration that an agent has or had. */

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
-import { COLUMNS } from '../../ports/store/columns.ts';
-import { fromJson } from '../../ports/store/json.ts';
+import { COLUMNS } from '../../ports/store/schema/columns.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { AgentRow, AgentStatus, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
-import type { AgentRow, AgentStatus, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Services } from '../../ports/services.ts';
-import { toJson } from '../../ports/store/json.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
+import type { AgentRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { AgentRow } from '../../ports/store/tables.ts';
 import { insertEntity } from '../entities/entity.ts';
 import type { Metadata } from '../entities/metadata.ts';
 import { newId } from '../new-id.ts';

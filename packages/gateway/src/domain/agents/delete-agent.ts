@@ -1,8 +1,8 @@
 import type { Services } from '../../ports/services.ts';
-import { toJson } from '../../ports/store/json.ts';
 import { lockRows } from '../../ports/store/lock-rows.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { cancelPending } from '../pending/cancel-pending.ts';
+import { cancelPending } from '../calls/cancel-pending.ts';
 import { tellUnstarted } from '../runs/queued-run.ts';
 import { cancelRunsOf } from '../runs/request-cancel.ts';
 import { removeMember } from '../spaces/membership.ts';

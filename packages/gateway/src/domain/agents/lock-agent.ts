@@ -1,7 +1,7 @@
-import { COLUMNS } from '../../ports/store/columns.ts';
+import { COLUMNS } from '../../ports/store/schema/columns.ts';
+import type { AgentRow } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { AgentRow } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { TOOL_CALLER_ID } from './tool-caller.ts';

@@ -1,6 +1,6 @@
 import type { Services } from '../../ports/services.ts';
+import type { AgentStatus } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { AgentStatus } from '../../ports/store/tables.ts';
 import { type Agent, toAgent } from './agent.ts';
 import { lockAgent } from './lock-agent.ts';
 

@@ -1,6 +1,6 @@
 import { formatPath } from '../../config/config-problem.ts';
 import { hasUrl } from '../../config/visibility.ts';
-import { canonicalJson } from '../../ports/store/json.ts';
+import { canonicalJson } from '../../ports/store/schema/json.ts';
 
 /** A part of an agent's configuration that names an address which the gateway will connect to, perhaps with secrets. */
 export interface ReachingOut {

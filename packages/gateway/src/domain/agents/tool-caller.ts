@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { toJson } from '../../ports/store/json.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
+import type { AgentRow, EntityRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { AgentRow, EntityRow } from '../../ports/store/tables.ts';
 
 /**
  * The agent that calls tools for callers without an agent: MCP clients. It uses no model, is in no space and in no list, and

@@ -1,6 +1,6 @@
 import type { AgentConfigInput } from '../../config/agent-config.ts';
 import type { Services } from '../../ports/services.ts';
-import { fromJson, toJson } from '../../ports/store/json.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError } from '../api-error.ts';
 import { noteToolUses } from '../tools/used-by.ts';

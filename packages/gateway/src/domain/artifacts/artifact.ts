@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { findMembership } from '../spaces/membership.ts';
 import type { ArtifactType } from './media-type.ts';

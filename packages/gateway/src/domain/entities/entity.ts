@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
-import { fromJson } from '../../ports/store/json.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { EntityKind, EntityRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { EntityKind, EntityRow, Tables } from '../../ports/store/tables.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { newId } from '../new-id.ts';
 import { isId, plainText } from './column-text.ts';

@@ -1,5 +1,5 @@
-import { toJson } from '../../ports/store/json.ts';
-import type { Json } from '../../ports/store/tables.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
+import type { Json } from '../../ports/store/schema/tables.ts';
 import { tooLarge } from './invalid.ts';
 
 /** Data that callers store with our objects. Only they know what it means. */

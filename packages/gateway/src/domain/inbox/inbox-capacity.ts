@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { GatewayLimits } from '../../config/limits.ts';
-import { fromJson } from '../../ports/store/json.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { AgentRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { AgentRow, Tables } from '../../ports/store/tables.ts';
 import { lockAgent } from '../agents/lock-agent.ts';
 import { ApiError } from '../api-error.ts';
 import { IS_WAITING } from './waiting-events.ts';

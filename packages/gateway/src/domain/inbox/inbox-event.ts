@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import type { TurnSettings } from '../contexts/turn-settings.ts';
+import type { TurnSettings } from '../conversations/turn-settings.ts';
 
 /**
  * An event that waits for an agent or a context, as `inbox_events.payload` stores it: JSON that can be understood without any

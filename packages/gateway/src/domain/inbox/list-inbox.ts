@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { fromJson } from '../../ports/store/json.ts';
-import type { InboxEventRow, InboxEventType, InboxStatus, Tables } from '../../ports/store/tables.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { InboxEventRow, InboxEventType, InboxStatus, Tables } from '../../ports/store/schema/tables.ts';
 import { isId } from '../entities/column-text.ts';
 import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
 import type { InboxEvent } from './inbox-event.ts';

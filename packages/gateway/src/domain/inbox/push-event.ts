@@ -1,9 +1,9 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
-import { toJson } from '../../ports/store/json.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
+import type { InboxEventRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { InboxEventRow, Tables } from '../../ports/store/tables.ts';
 import { type Columns, toColumns } from '../../ports/store/to-columns.ts';
 import { type InboxEvent, priorityOf } from './inbox-event.ts';
 

@@ -1,5 +1,5 @@
 import type { Services } from '../../ports/services.ts';
-import { toJson } from '../../ports/store/json.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { lockAgent } from '../agents/lock-agent.ts';
 import { plainText } from '../entities/column-text.ts';

@@ -1,9 +1,9 @@
 import { type Kysely, type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
-import { COLUMNS } from '../../ports/store/columns.ts';
 import { nowOrLater } from '../../ports/store/now-or-later.ts';
+import { COLUMNS } from '../../ports/store/schema/columns.ts';
+import type { InboxEventRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Param } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { InboxEventRow, Tables } from '../../ports/store/tables.ts';
 
 export type EventRow = Selectable<InboxEventRow>;
 

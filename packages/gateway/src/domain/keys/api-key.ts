@@ -1,11 +1,11 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
-import { COLUMNS } from '../../ports/store/columns.ts';
-import { fromJson, toJson } from '../../ports/store/json.ts';
+import { COLUMNS } from '../../ports/store/schema/columns.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import type { ApiKeyRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { ApiKeyRow, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';

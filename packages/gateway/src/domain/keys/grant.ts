@@ -1,6 +1,6 @@
-import { fromJson, toJson } from '../../ports/store/json.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import type { SessionRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { SessionRow } from '../../ports/store/tables.ts';
 import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
 import type { Scope } from './scope.ts';

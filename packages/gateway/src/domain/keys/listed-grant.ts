@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
+import type { SessionRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { SessionRow, Tables } from '../../ports/store/tables.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 import { fromGrantRow, type GrantRow } from './grant.ts';
 import type { Scope } from './scope.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { CompactEncrypt, compactDecrypt } from 'jose';
-import { fromJson, toJson } from '../../ports/store/json.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Store } from '../../ports/store/store.ts';
 
 /** Encrypts secrets that the gateway must store: OAuth tokens, and the state of calls that ask. */

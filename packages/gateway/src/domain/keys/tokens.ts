@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { fromJson, toJson } from '../../ports/store/json.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Store } from '../../ports/store/store.ts';
 import { ApiError } from '../api-error.ts';
 import { invalid } from '../entities/invalid.ts';

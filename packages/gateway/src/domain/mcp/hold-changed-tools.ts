@@ -1,8 +1,8 @@
 import type { Services } from '../../ports/services.ts';
 import { Slices } from '../../ports/slices.ts';
-import { toJson } from '../../ports/store/json.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
+import type { McpToolRow } from '../../ports/store/schema/tables.ts';
 import type { Store, Tx } from '../../ports/store/store.ts';
-import type { McpToolRow } from '../../ports/store/tables.ts';
 import { newId } from '../new-id.ts';
 
 /** A tool as its server defines it now. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { McpCredentialKind } from '../../ports/store/schema/tables.ts';
 import type { Store } from '../../ports/store/store.ts';
-import type { McpCredentialKind } from '../../ports/store/tables.ts';
 import type { Seal } from '../keys/seal.ts';
 
 /** How long an authorization that was requested can be completed. */

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import { fromJson } from '../../ports/store/json.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { McpToolRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { McpToolRow, Tables } from '../../ports/store/tables.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';

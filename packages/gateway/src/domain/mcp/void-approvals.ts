@@ -1,9 +1,9 @@
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { Services } from '../../ports/services.ts';
-import { fromJson } from '../../ports/store/json.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
 import { ApiError } from '../api-error.ts';
-import { answer } from '../pending/answer-call.ts';
-import { IS_PENDING } from '../pending/is-pending.ts';
+import { answer } from '../calls/answer-call.ts';
+import { IS_PENDING } from '../calls/is-pending.ts';
 
 /**
  * Denies the calls that wait for approval of a tool whose definition has changed, as `isOf` decides: the definition that a person

@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely';
 import type { Services } from '../../ports/services.ts';
-import { fromJson } from '../../ports/store/json.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { PlanRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { PlanRow } from '../../ports/store/tables.ts';
 import { lockAgentIfExists } from '../agents/lock-agent.ts';
 import { countWaiting, inboxLimit } from '../inbox/inbox-capacity.ts';
 import { pushEvent } from '../inbox/push-event.ts';

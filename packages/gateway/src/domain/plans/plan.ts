@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
-import { fromJson } from '../../ports/store/json.ts';
-import type { PlanRow } from '../../ports/store/tables.ts';
-import { noteKeySchema } from '../notes/note-key.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { PlanRow } from '../../ports/store/schema/tables.ts';
+import { noteKeySchema } from '../memory/note-key.ts';
 
 /** An instruction that an agent receives at a time. Times are milliseconds since the epoch. */
 export interface Plan {

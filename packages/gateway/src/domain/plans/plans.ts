@@ -1,15 +1,15 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { Services } from '../../ports/services.ts';
-import { COLUMNS } from '../../ports/store/columns.ts';
-import { toJson } from '../../ports/store/json.ts';
+import { COLUMNS } from '../../ports/store/schema/columns.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
+import type { PlanRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { PlanRow, Tables } from '../../ports/store/tables.ts';
+import { withKeys } from '../memory/note-key.ts';
+import { assertAllKnown, assertLength, assertRoom, noteLimits } from '../memory/note-limits.ts';
+import { parseNotes } from '../memory/parse-notes.ts';
 import { newId } from '../new-id.ts';
-import { withKeys } from '../notes/note-key.ts';
-import { assertAllKnown, assertLength, assertRoom, noteLimits } from '../notes/note-limits.ts';
-import { parseNotes } from '../notes/parse-notes.ts';
 import { type Misfire, type Plan, type PlanInput, planInputSchema, toPlan } from './plan.ts';
 import { parseSchedule, type Schedule } from './schedule.ts';
 

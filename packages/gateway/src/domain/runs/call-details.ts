@@ -1,12 +1,12 @@
 import type { Outcome } from '@lastcall/core';
 import type { Kysely, Selectable } from 'kysely';
-import { fromJson } from '../../ports/store/json.ts';
-import type { CallRow, Tables } from '../../ports/store/tables.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { CallRow, Tables } from '../../ports/store/schema/tables.ts';
 import { notFound } from '../api-error.ts';
+import { mayAnswerUnseen } from '../calls/may-answer.ts';
+import { withNames } from '../calls/named-answerers.ts';
+import { forAnswerer, type PendingCall, toPendingCall } from '../calls/pending-call.ts';
 import { isId } from '../entities/column-text.ts';
-import { mayAnswerUnseen } from '../pending/may-answer.ts';
-import { withNames } from '../pending/named-answerers.ts';
-import { forAnswerer, type PendingCall, toPendingCall } from '../pending/pending-call.ts';
 import { requireMember } from '../spaces/membership.ts';
 import { type Message, toMessage } from '../spaces/message.ts';
 

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
-import { toJson } from '../../ports/store/json.ts';
 import { lockRows } from '../../ports/store/lock-rows.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { Tables } from '../../ports/store/tables.ts';
 import { isId } from '../entities/column-text.ts';
 import { emit, runChannel } from '../streams/emit.ts';
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { Tables } from '../../ports/store/tables.ts';
 import { ApiError } from '../api-error.ts';
 import { emit, runChannel } from '../streams/emit.ts';
 import { cancelQueued } from './queued-run.ts';

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { fromJson } from '../../ports/store/json.ts';
-import type { CallRow, Tables } from '../../ports/store/tables.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { CallRow, Tables } from '../../ports/store/schema/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { getRun } from './run.ts';

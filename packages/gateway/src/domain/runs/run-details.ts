@@ -1,8 +1,8 @@
 import type { Usage } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import type { ModelPrices } from '../../config/prices.ts';
-import { fromJson } from '../../ports/store/json.ts';
-import type { Tables } from '../../ports/store/tables.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import { hideTag } from '../../telemetry/hide-tag.ts';
 import type { Page } from '../entities/page.ts';
 import { totalCost } from './cost.ts';

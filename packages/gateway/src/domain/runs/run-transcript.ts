@@ -2,12 +2,12 @@ import type { Changes, Entry, Outcome } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import { DEFAULT_GATEWAY_LIMITS } from '../../config/limits.ts';
 import type { ModelPrices } from '../../config/prices.ts';
-import { fromJson } from '../../ports/store/json.ts';
-import type { Tables, TranscriptEntryRow } from '../../ports/store/tables.ts';
-import { type CutOutcome, cutOutcome, type OutputLimits } from '../consciousness/cut-output.ts';
-import { toReadable } from '../consciousness/readable-frames.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { Tables, TranscriptEntryRow } from '../../ports/store/schema/tables.ts';
+import { nameOfAnswerer } from '../calls/answerer-name.ts';
 import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
-import { nameOfAnswerer } from '../pending/answerer-name.ts';
+import { type CutOutcome, cutOutcome, type OutputLimits } from '../transcript/cut-output.ts';
+import { toReadable } from '../transcript/readable-frames.ts';
 import { costOf } from './cost.ts';
 import { getRun } from './run.ts';
 

@@ -1,7 +1,7 @@
 import type { Stop, Usage } from '@lastcall/core';
 import { type Kysely, sql } from 'kysely';
-import { fromJson, toJson } from '../../ports/store/json.ts';
-import type { InboxEventType, RunRow, RunStatus, Tables } from '../../ports/store/tables.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import type { InboxEventType, RunRow, RunStatus, Tables } from '../../ports/store/schema/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';

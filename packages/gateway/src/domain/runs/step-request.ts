@@ -2,13 +2,13 @@ import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { type Entry, Transcript } from '@lastcall/core';
 import { toPrompt } from '@lastcall/core/internal';
 import type { Kysely } from 'kysely';
-import { fromJson } from '../../ports/store/json.ts';
-import type { Tables } from '../../ports/store/tables.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import { guardMessage } from '../../telemetry/guard-message.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { notFound } from '../api-error.ts';
-import { loadRowsBefore, toConsciousness } from '../consciousness/load-consciousness.ts';
-import type { EntryRecord } from '../consciousness/transcript-row.ts';
+import { loadRowsBefore, toConsciousness } from '../transcript/load-consciousness.ts';
+import type { EntryRecord } from '../transcript/transcript-row.ts';
 import { getRun, type Run } from './run.ts';
 import type { RequestSettings, StoredRequest } from './stored-request.ts';
 

@@ -1,5 +1,5 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import type { Json } from '../../ports/store/tables.ts';
+import type { Json } from '../../ports/store/schema/tables.ts';
 
 /**
  * The parts of a request to a model that are not in the transcript. They are stored with the reply. Texts are stored once, under

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { fromJson } from '../../ports/store/json.ts';
-import type { Tables } from '../../ports/store/tables.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { ChatEvent, InboxEvent } from '../inbox/inbox-event.ts';
 import type { Run, RunTrigger } from './run.ts';
 

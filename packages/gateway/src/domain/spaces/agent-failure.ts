@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
+import type { AgentFailureRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { AgentFailureRow, Tables } from '../../ports/store/tables.ts';
 
 /** A failure of an agent in a space, as people read it. */
 export interface AgentFailure {

@@ -1,8 +1,8 @@
 import { insertRow } from '../../ports/store/insert-row.ts';
-import { toJson } from '../../ports/store/json.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
+import type { MessageRow, SpaceRow } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { MessageRow, SpaceRow } from '../../ports/store/tables.ts';
 import { newId } from '../new-id.ts';
 
 export type AppendedMessage = Pick<MessageRow, 'entity_id' | 'kind' | 'metadata' | 'status'> & {

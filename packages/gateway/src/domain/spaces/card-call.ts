@@ -1,7 +1,7 @@
 import type { JsonSchemaObject } from '@lastcall/core';
 import type { Answerers } from '../../config/tool-config.ts';
-import type { PendingKind } from '../../ports/store/tables.ts';
-import type { Display } from '../pending/display.ts';
+import type { PendingKind } from '../../ports/store/schema/tables.ts';
+import type { Display } from '../calls/display.ts';
 
 /** What a card shows about its call, once the call waits for an answer. */
 export interface CardCall {

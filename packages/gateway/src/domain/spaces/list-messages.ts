@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Tables } from '../../ports/store/tables.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
 import { pageLimit } from '../entities/page.ts';

@@ -1,5 +1,5 @@
-import { fromJson, toJson, withJsonField } from '../../ports/store/json.ts';
-import type { Json, MessageRow, MessageStatus } from '../../ports/store/tables.ts';
+import { fromJson, toJson, withJsonField } from '../../ports/store/schema/json.ts';
+import type { Json, MessageRow, MessageStatus } from '../../ports/store/schema/tables.ts';
 import type { Metadata } from '../entities/metadata.ts';
 import type { CardCall } from './card-call.ts';
 

@@ -1,9 +1,9 @@
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { Services } from '../../ports/services.ts';
-import { fromJson, toJson } from '../../ports/store/json.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import type { AgentStatus, EntityRow, SpaceRow } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { AgentStatus, EntityRow, SpaceRow } from '../../ports/store/tables.ts';
 import { hasRoom, inboxFull } from '../inbox/inbox-capacity.ts';
 import { pushNewEvent } from '../inbox/push-event.ts';
 import { IS_WAITING } from '../inbox/waiting-events.ts';

@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
-import { COLUMNS } from '../../ports/store/columns.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
+import { COLUMNS } from '../../ports/store/schema/columns.ts';
+import type { EntityRow, MessageRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { EntityRow, MessageRow, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
 import { invalid, tooLarge } from '../entities/invalid.ts';

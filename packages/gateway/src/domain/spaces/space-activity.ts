@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { Tables } from '../../ports/store/tables.ts';
-import { countWaiting } from '../pending/count-waiting.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
+import { countWaiting } from '../calls/count-waiting.ts';
 import type { Space } from './space.ts';
 
 /** A space with its unread messages and waiting calls. */

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
-import { fromJson } from '../../ports/store/json.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { SpaceRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { SpaceRow, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
 import { type Metadata, toMetadata } from '../entities/metadata.ts';

@@ -1,10 +1,10 @@
 import type { Services } from '../../ports/services.ts';
-import { COLUMNS } from '../../ports/store/columns.ts';
-import { fromJson, toJson, withJsonField } from '../../ports/store/json.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
+import { COLUMNS } from '../../ports/store/schema/columns.ts';
+import { fromJson, toJson, withJsonField } from '../../ports/store/schema/json.ts';
+import type { Json, MessageRow, MessageStatus } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { Json, MessageRow, MessageStatus } from '../../ports/store/tables.ts';
 import { ApiError } from '../api-error.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 import { appendMessage } from './append-message.ts';

@@ -2,9 +2,9 @@ import type { StreamEvent } from '../../ports/bus/bus.ts';
 import { storedEvent } from '../../ports/bus/stored-event.ts';
 import type { Services } from '../../ports/services.ts';
 import { appendStreamEvents, type NumberedEvent } from '../../ports/store/append-stream-events.ts';
-import { toJson } from '../../ports/store/json.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
+import type { Json } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { Json } from '../../ports/store/tables.ts';
 
 /** The payload is a value, or its JSON text. */
 type NewStreamEvent = { readonly channel: string; readonly type: string } & (

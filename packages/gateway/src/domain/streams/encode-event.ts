@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../../ports/bus/bus.ts';
-import { toJson, withJsonFields } from '../../ports/store/json.ts';
-import type { Json } from '../../ports/store/tables.ts';
+import { toJson, withJsonFields } from '../../ports/store/schema/json.ts';
+import type { Json } from '../../ports/store/schema/tables.ts';
 
 const encoder = new TextEncoder();
 const encoded = new WeakMap<StreamEvent, Uint8Array>();

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import { storedEvent } from '../../ports/bus/stored-event.ts';
-import type { StreamEventRow, Tables } from '../../ports/store/tables.ts';
+import type { StreamEventRow, Tables } from '../../ports/store/schema/tables.ts';
 
 /** Events of this size and more are read one by one. Smaller ones are not worth sharing. */
 export const LARGE_BYTES = 64_000;

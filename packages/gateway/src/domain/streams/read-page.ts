@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
-import type { StreamEventRow, Tables } from '../../ports/store/tables.ts';
+import type { StreamEventRow, Tables } from '../../ports/store/schema/tables.ts';
 import { LARGE_BYTES, readLargeEvent, toStreamEvent } from './large-event.ts';
 
 /** The number of bytes that one reader takes from the table at once. */

@@ -1,9 +1,9 @@
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { ToolConfig } from '../../config/tool-config.ts';
 import type { Services } from '../../ports/services.ts';
-import { fromJson, toJson } from '../../ports/store/json.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import type { ToolRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { ToolRow } from '../../ports/store/tables.ts';
 import { lockAgentIfExists } from '../agents/lock-agent.ts';
 import { updateAgent } from '../agents/update-agent.ts';
 import { ApiError, notFound } from '../api-error.ts';

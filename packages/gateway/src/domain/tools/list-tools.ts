@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Tables, ToolRow } from '../../ports/store/tables.ts';
+import type { Tables, ToolRow } from '../../ports/store/schema/tables.ts';
 import { notFound } from '../api-error.ts';
 import { invalid } from '../entities/invalid.ts';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';

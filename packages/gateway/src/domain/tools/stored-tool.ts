@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { RegisteredTool } from '../../config/registered-tool.ts';
 import type { ToolConfig } from '../../config/tool-config.ts';
-import { fromJson } from '../../ports/store/json.ts';
-import type { Tables, ToolRow } from '../../ports/store/tables.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { Tables, ToolRow } from '../../ports/store/schema/tables.ts';
 import { isId } from '../entities/column-text.ts';
 
 /** Finds tools of the registry by name or id. Unknown references are left out. */

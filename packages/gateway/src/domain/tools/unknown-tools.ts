@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { ConfigProblem } from '../../config/config-problem.ts';
 import type { NamedTool } from '../../config/named-tools.ts';
-import type { Tables } from '../../ports/store/tables.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import { findToolRows } from './stored-tool.ts';
 
 /** Returns a problem for each named tool that is neither known nor in the registry. */

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { Tables } from '../../ports/store/tables.ts';
 
 /** An agent that names a tool, and the reference that it uses. */
 export interface ToolUse {

@@ -1,7 +1,7 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { makePrivateFolder } from '../store/private-folder.ts';
+import { makePrivateFolder } from '../store/sqlite/private-folder.ts';
 
 /** Where the bytes of artifacts are stored. The gateway makes the ids, so they are safe as file names. */
 export interface ArtifactFiles {

@@ -1,4 +1,4 @@
-import { withJsonField } from '../store/json.ts';
+import { withJsonField } from '../store/schema/json.ts';
 import type { StreamNotice } from './bus.ts';
 
 /** PostgreSQL refuses payloads of 8,000 bytes or more. */

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Tables } from './schema/tables.ts';
 import { type Params, statement } from './statement.ts';
 import type { Tx } from './store.ts';
-import type { Tables } from './tables.ts';
 
 /** The channel of revoked keys, which only gateways read. Its sequence number is the number of revoked keys. */
 export const REVOCATIONS = 'revocations';

@@ -1,8 +1,8 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely';
 import { pipeline } from './pipeline.ts';
+import type { Tables } from './schema/tables.ts';
 import type { Several } from './several.ts';
 import { answersNow, type Params, statement } from './statement.ts';
-import type { Tables } from './tables.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: which tables it reads is its own affair.
 type Build<Values, Row> = (db: Kysely<Tables>, params: Params<Values>) => SelectQueryBuilder<any, any, Row>;

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { toStoreError } from './postgres-error.ts';
-import { toOpenError } from './postgres-open-error.ts';
-import { createPool } from './postgres-pool.ts';
-import { makePrivateDatabase, makePrivateFolder } from './private-folder.ts';
-import { assertDatabase, assertOwnDatabase } from './sqlite-file.ts';
+import { toStoreError } from './postgres/postgres-error.ts';
+import { toOpenError } from './postgres/postgres-open-error.ts';
+import { createPool } from './postgres/postgres-pool.ts';
+import { makePrivateDatabase, makePrivateFolder } from './sqlite/private-folder.ts';
+import { assertDatabase, assertOwnDatabase } from './sqlite/sqlite-file.ts';
 
 /**
  * Checks whether a store can be used, without changing its contents. Throws a StoreRefused that says what to do.

@@ -1,8 +1,8 @@
 import { type CompiledQuery, type Kysely, type OperationNodeSource, ValueNode } from 'kysely';
 import type { Dialect } from './dialect.ts';
 import type { Build, Params } from './params.ts';
+import type { Tables } from './schema/tables.ts';
 import { StoreMisuse } from './store-error.ts';
-import type { Tables } from './tables.ts';
 
 /** What a statement is compiled for, once per kind of database. */
 export interface Target {

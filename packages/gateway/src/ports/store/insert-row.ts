@@ -1,8 +1,8 @@
 import { type Insertable, sql } from 'kysely';
-import { COLUMNS } from './columns.ts';
+import { COLUMNS } from './schema/columns.ts';
+import type { Tables } from './schema/tables.ts';
 import { givenTable, givenValue } from './several.ts';
 import { type Params, type Statement, statement } from './statement.ts';
-import type { Tables } from './tables.ts';
 
 interface InsertOptions<Row, Column extends keyof Row> {
   /** The columns that hold numbers, while all others hold text. With it, several rows can be one statement. */

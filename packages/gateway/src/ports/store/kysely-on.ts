@@ -1,6 +1,6 @@
 import { type Dialect, type Driver, Kysely } from 'kysely';
+import type { Tables } from './schema/tables.ts';
 import type { StoreConnection } from './store-connection.ts';
-import type { Tables } from './tables.ts';
 
 /**
  * Runs statements of one transaction, each sent immediately. In Kysely's own transactions each statement waits for the

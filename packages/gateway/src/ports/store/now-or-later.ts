@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Tables } from './schema/tables.ts';
 import { dialectOf, type Param } from './statement.ts';
-import type { Tables } from './tables.ts';
 
 /**
  * The later of the transaction's time and the time at which the statement runs. A statement may have waited for a lock,

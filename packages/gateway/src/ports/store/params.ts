@@ -1,6 +1,6 @@
 import type { Compilable, Expression, Kysely, RawBuilder } from 'kysely';
 import type { Dialect } from './dialect.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from './schema/tables.ts';
 
 /**
  * A placeholder for a value while a statement is built. The statement is built once for all values, so its form must

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Dialect } from './dialect.ts';
+import type { Tables } from './schema/tables.ts';
 import type { Several } from './several.ts';
 import { type Params, type Statement, statement } from './statement.ts';
-import type { Tables } from './tables.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: which tables it reads is its own affair.
 type Rows = SelectQueryBuilder<any, any, unknown>;

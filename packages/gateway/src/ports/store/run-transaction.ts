@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { AbortedTransactionError, type Kysely } from 'kysely';
 import type { Dialect } from './dialect.ts';
 import { type Failure, isFollowUpError, throwFirst } from './follow-up-error.ts';
+import type { Tables } from './schema/tables.ts';
 import type { Statement } from './statement.ts';
 import type { Sent, TransactionOptions, Tx } from './store.ts';
 import type { StoreConnection } from './store-connection.ts';
 import { StoreMisuse, StoreUnavailable } from './store-error.ts';
-import type { Tables } from './tables.ts';
 
 const transactions = new AsyncLocalStorage<{ open: boolean }>();
 

@@ -11,7 +11,7 @@ import {
 } from 'kysely';
 import { compiledOnce } from './compiled-once.ts';
 import type { Build, Params } from './params.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from './schema/tables.ts';
 
 /**
  * One statement that replaces several with different values, for PostgreSQL: most of the cost of a small statement is

@@ -3,9 +3,9 @@ import { compiledOnce, type Target } from './compiled-once.ts';
 import type { Dialect } from './dialect.ts';
 import { connectionOf } from './kysely-on.ts';
 import type { Build } from './params.ts';
+import type { Tables } from './schema/tables.ts';
 import { type Several, type SeveralByHand, type SeveralForm, toSeveralForm } from './several.ts';
 import { StoreMisuse } from './store-error.ts';
-import type { Tables } from './tables.ts';
 
 export type { Param, Params } from './params.ts';
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Dialect } from './dialect.ts';
+import type { Tables } from './schema/tables.ts';
 import type { Statement } from './statement.ts';
-import type { Tables } from './tables.ts';
 
 /**
  * All durable state, in transactions. The code is written once, in Kysely, for every database. The differences between

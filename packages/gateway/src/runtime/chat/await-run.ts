@@ -1,4 +1,4 @@
-import { findAnswer, type RunAnswer } from '../../domain/contexts/run-answer.ts';
+import { findAnswer, type RunAnswer } from '../../domain/conversations/run-answer.ts';
 import { runChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';

@@ -1,4 +1,4 @@
-import type { CallerText, TurnSettings } from '../../domain/contexts/turn-settings.ts';
+import type { CallerText, TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import type { TurnRequest } from './turn-request.ts';
 
 type Asked = Pick<TurnRequest, 'caller' | 'systemText' | 'settings'>;

@@ -2,10 +2,10 @@ import { LastcallError } from '@lastcall/core';
 import { measureJson } from '@lastcall/core/internal';
 import type { GatewayLimits } from '../../config/limits.ts';
 import { toolNameProblem } from '../../config/reserved-tool-names.ts';
-import type { ClientTool } from '../../domain/contexts/turn-settings.ts';
+import type { ClientTool } from '../../domain/conversations/turn-settings.ts';
 import { invalid, tooLarge } from '../../domain/entities/invalid.ts';
-import { toJson } from '../../ports/store/json.ts';
-import { clientToolSet } from '../cycle/client-tools.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
+import { clientToolSet } from '../toolset/client-tools.ts';
 
 export type ClientToolLimits = Pick<GatewayLimits, 'clientTools' | 'clientToolBytes' | 'clientToolsBytes'>;
 

@@ -3,11 +3,11 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import { isTaskTool } from '../../config/known-tool.ts';
 import { findTool, type RegisteredTool } from '../../config/registered-tool.ts';
 import { ApiError } from '../../domain/api-error.ts';
-import type { ClientTool } from '../../domain/contexts/turn-settings.ts';
+import type { ClientTool } from '../../domain/conversations/turn-settings.ts';
 import { findToolRows, toRegisteredTool } from '../../domain/tools/stored-tool.ts';
-import type { Tables } from '../../ports/store/tables.ts';
-import type { Registry } from '../cycle/registry.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import { TASK_TOOLS } from '../tools/task-tools.ts';
+import type { Registry } from '../toolset/registry.ts';
 import { assertClientTools, type ClientToolLimits } from './check-client-tools.ts';
 
 export interface ToolCheck {

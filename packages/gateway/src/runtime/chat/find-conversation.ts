@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
-import { findAnswer } from '../../domain/contexts/run-answer.ts';
-import { findByConversation, type StartedTurn } from '../../domain/contexts/turn-requests.ts';
+import { findAnswer } from '../../domain/conversations/run-answer.ts';
+import { findByConversation, type StartedTurn } from '../../domain/conversations/turn-requests.ts';
 import { countWaiting } from '../../domain/inbox/inbox-capacity.ts';
 import { lockRows } from '../../ports/store/lock-rows.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { Tables } from '../../ports/store/tables.ts';
 import { callerId } from './start-turn.ts';
 import type { TurnCaller } from './turn-request.ts';
 

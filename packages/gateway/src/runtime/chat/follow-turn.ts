@@ -1,6 +1,6 @@
-import type { RunAnswer } from '../../domain/contexts/run-answer.ts';
-import { IS_PENDING } from '../../domain/pending/is-pending.ts';
-import { type PendingCall, toPendingCall } from '../../domain/pending/pending-call.ts';
+import { IS_PENDING } from '../../domain/calls/is-pending.ts';
+import { type PendingCall, toPendingCall } from '../../domain/calls/pending-call.ts';
+import type { RunAnswer } from '../../domain/conversations/run-answer.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
 import { awaitRun } from './await-run.ts';

@@ -1,8 +1,8 @@
 import { notFound } from '../../domain/api-error.ts';
-import { runThatTook } from '../../domain/contexts/asked-calls.ts';
-import { answerCall } from '../../domain/pending/answer-call.ts';
-import { LateAnswer } from '../../domain/pending/keep-late.ts';
-import type { Answerer } from '../../domain/pending/may-answer.ts';
+import { answerCall } from '../../domain/calls/answer-call.ts';
+import { LateAnswer } from '../../domain/calls/keep-late.ts';
+import type { Answerer } from '../../domain/calls/may-answer.ts';
+import { runThatTook } from '../../domain/conversations/asked-calls.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { TurnCaller, TurnInput } from './turn-request.ts';

@@ -1,7 +1,7 @@
-import { findByBody, findByKey, type RequestIdentity } from '../../domain/contexts/turn-requests.ts';
+import { findByBody, findByKey, type RequestIdentity } from '../../domain/conversations/turn-requests.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { Registry } from '../cycle/registry.ts';
+import type { Registry } from '../toolset/registry.ts';
 import { callerId, repeatOf, startTurn } from './start-turn.ts';
 import type { AcceptedTurn, TurnRequest } from './turn-request.ts';
 

@@ -10,20 +10,20 @@ import {
   getContextForUse,
   insertContext,
   keepLonger,
-} from '../../domain/contexts/context.ts';
-import { assertMayChat } from '../../domain/contexts/may-chat.ts';
-import { newContextId } from '../../domain/contexts/own-context-id.ts';
-import { forgetRequest, noteRequest, type StartedTurn } from '../../domain/contexts/turn-requests.ts';
-import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
+} from '../../domain/conversations/context.ts';
+import { assertMayChat } from '../../domain/conversations/may-chat.ts';
+import { newContextId } from '../../domain/conversations/own-context-id.ts';
+import { forgetRequest, noteRequest, type StartedTurn } from '../../domain/conversations/turn-requests.ts';
+import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import { countWaiting, inboxFull, inboxLimit } from '../../domain/inbox/inbox-capacity.ts';
 import type { ChatEvent } from '../../domain/inbox/inbox-event.ts';
 import { pushNewEvent } from '../../domain/inbox/push-event.ts';
 import { newId } from '../../domain/new-id.ts';
 import type { Services } from '../../ports/services.ts';
-import { fromJson } from '../../ports/store/json.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { AgentRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { AgentRow } from '../../ports/store/tables.ts';
-import type { Registry } from '../cycle/registry.ts';
+import type { Registry } from '../toolset/registry.ts';
 import { settingsFor } from './caller-text.ts';
 import { toolsToAdd } from './check-tools.ts';
 import { giveAnswers } from './give-answers.ts';

@@ -1,6 +1,6 @@
 import type { Answer } from '@lastcall/core';
-import type { RequestIdentity, StartedTurn } from '../../domain/contexts/turn-requests.ts';
-import type { TurnSettings, UserContent } from '../../domain/contexts/turn-settings.ts';
+import type { RequestIdentity, StartedTurn } from '../../domain/conversations/turn-requests.ts';
+import type { TurnSettings, UserContent } from '../../domain/conversations/turn-settings.ts';
 import type { Metadata } from '../../domain/entities/metadata.ts';
 
 /** The caller. An entity may use only its own contexts; a key may use all, perhaps on behalf of a person. */

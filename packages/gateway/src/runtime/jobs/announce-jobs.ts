@@ -1,11 +1,11 @@
 import { backoffMs } from '@lastcall/core/internal';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { JobWebhook } from '../../config/job-webhook.ts';
-import { type JobOffer, toOffer } from '../../domain/jobs/job-events.ts';
-import { toPendingCall } from '../../domain/pending/pending-call.ts';
-import { signWebhook } from '../../domain/webhooks/webhook-signature.ts';
+import { type JobOffer, toOffer } from '../../domain/calls/job-events.ts';
+import { toPendingCall } from '../../domain/calls/pending-call.ts';
+import { signWebhook } from '../../domain/calls/webhook-signature.ts';
 import type { Services } from '../../ports/services.ts';
-import { fromJson } from '../../ports/store/json.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Outgoing } from '../tools/http/http-tool.ts';
 

@@ -2,7 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type Middleware, retry } from '@lastcall/core';
 import { backoffMs } from '@lastcall/core/internal';
 import type { MiddlewareConfig } from '../../config/middleware-config.ts';
-import type { CacheSettings } from '../cycle/tool-caches.ts';
+import type { CacheSettings } from '../toolset/tool-caches.ts';
 import type { CallNotes } from './call-notes.ts';
 import { type CallLog, logCalls } from './log-calls.ts';
 import { repairInput } from './repair-input.ts';

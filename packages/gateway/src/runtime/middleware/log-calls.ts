@@ -1,5 +1,5 @@
 import { type Logger, log, type Middleware } from '@lastcall/core';
-import { asJson } from '../../ports/store/json.ts';
+import { asJson } from '../../ports/store/schema/json.ts';
 import type { KnownSecrets } from '../../telemetry/known-secrets.ts';
 import type { CallNotes } from './call-notes.ts';
 

@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type BrokenInput, type JsonSchemaObject, type Middleware, repair } from '@lastcall/core';
 import { dataSchema } from '../../config/data-schema.ts';
-import { toJson } from '../../ports/store/json.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
 import type { CallNotes } from './call-notes.ts';
 import { readLenientJson } from './lenient-json.ts';
 

@@ -2,8 +2,8 @@ import type { Change, ToolContext } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { Services } from '../../ports/services.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { Tables } from '../../ports/store/tables.ts';
 
 /** What a built-in tool can use of the cycle it runs in. */
 export interface BuiltInContext {

@@ -1,8 +1,8 @@
 import { type ToolSet, tool } from '@lastcall/core';
 import { z } from 'zod';
-import { goalInputSchema } from '../../domain/notes/goal.ts';
-import { assertGoals, prepareGoals, removeGoals, writeGoals } from '../../domain/notes/goals.ts';
-import { noteKeysSchema } from '../../domain/notes/note-key.ts';
+import { goalInputSchema } from '../../domain/memory/goal.ts';
+import { assertGoals, prepareGoals, removeGoals, writeGoals } from '../../domain/memory/goals.ts';
+import { noteKeysSchema } from '../../domain/memory/note-key.ts';
 import type { BuiltInContext } from './built-in-context.ts';
 import { deleted, written } from './note-changes.ts';
 

@@ -1,8 +1,8 @@
 import { type ToolSet, tool } from '@lastcall/core';
 import { z } from 'zod';
-import { assertMemories, prepareMemories, removeMemories, writeMemories } from '../../domain/notes/memories.ts';
-import { memoryInputSchema } from '../../domain/notes/memory.ts';
-import { noteKeysSchema } from '../../domain/notes/note-key.ts';
+import { assertMemories, prepareMemories, removeMemories, writeMemories } from '../../domain/memory/memories.ts';
+import { memoryInputSchema } from '../../domain/memory/memory.ts';
+import { noteKeysSchema } from '../../domain/memory/note-key.ts';
 import type { BuiltInContext } from './built-in-context.ts';
 import { deleted, written } from './note-changes.ts';
 

@@ -1,6 +1,6 @@
 import { type ToolSet, tool } from '@lastcall/core';
 import { z } from 'zod';
-import { noteKeysSchema } from '../../domain/notes/note-key.ts';
+import { noteKeysSchema } from '../../domain/memory/note-key.ts';
 import { type Plan, planInputSchema } from '../../domain/plans/plan.ts';
 import { assertPlans, listPlans, preparePlans, removePlans, writePlans } from '../../domain/plans/plans.ts';
 import type { BuiltInContext } from './built-in-context.ts';

@@ -1,9 +1,9 @@
 import { fail, type Outcome, type Tool, tool } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { fullText } from '../../domain/consciousness/full-output.ts';
-import { fromJson } from '../../ports/store/json.ts';
-import type { Tables } from '../../ports/store/tables.ts';
+import { fullText } from '../../domain/transcript/full-output.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 
 const DEFAULT_LIMIT = 8_000;
 const MAX_LIMIT = 32_000;

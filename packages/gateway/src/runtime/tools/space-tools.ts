@@ -8,8 +8,8 @@ import { listMembers, requireMember } from '../../domain/spaces/membership.ts';
 import { assertPostable, postMessage } from '../../domain/spaces/post-message.ts';
 import { getSpace, listSpaces } from '../../domain/spaces/space.ts';
 import { emit, spaceChannel } from '../../domain/streams/emit.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { Tables } from '../../ports/store/tables.ts';
 import type { SpaceToolContext } from './built-in-context.ts';
 
 const spaceSchema = z.strictObject({ spaceId: z.string().min(1).max(200) });

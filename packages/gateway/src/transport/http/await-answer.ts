@@ -1,5 +1,5 @@
 import { ApiError } from '../../domain/api-error.ts';
-import type { RunAnswer } from '../../domain/contexts/run-answer.ts';
+import type { RunAnswer } from '../../domain/conversations/run-answer.ts';
 import { awaitRun } from '../../runtime/chat/await-run.ts';
 import { isStillValid } from '../caller.ts';
 import { openStreamAccess } from '../sse/stream-access.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ApiError } from '../../domain/api-error.ts';
-import type { ConversationMessage } from '../../domain/contexts/conversation.ts';
-import { shownContextId } from '../../domain/contexts/own-context-id.ts';
-import type { RunAnswer } from '../../domain/contexts/run-answer.ts';
+import type { ConversationMessage } from '../../domain/conversations/conversation.ts';
+import { shownContextId } from '../../domain/conversations/own-context-id.ts';
+import type { RunAnswer } from '../../domain/conversations/run-answer.ts';
 
 const messageSchema = z
   .union([

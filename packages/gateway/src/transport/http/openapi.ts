@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { VERSION } from '../../config/version.ts';
-import { isOpenAiPath, openAiErrorSchema } from '../compat/openai/openai-error.ts';
+import { isOpenAiPath, openAiErrorSchema } from '../openai/openai-error.ts';
 import type { Access, Endpoint } from './endpoint.ts';
 import { errorBodySchema } from './error-answer.ts';
 import { configComponents } from './schemas/shown-config.ts';

@@ -1,14 +1,14 @@
 import type { CallToolRequest, ServerContext } from '@modelcontextprotocol/server';
 import { notFound } from '../../domain/api-error.ts';
-import { getContext } from '../../domain/contexts/context.ts';
-import type { RequestIdentity, StartedTurn } from '../../domain/contexts/turn-requests.ts';
+import { getContext } from '../../domain/conversations/context.ts';
+import type { RequestIdentity, StartedTurn } from '../../domain/conversations/turn-requests.ts';
 import { isId } from '../../domain/entities/column-text.ts';
 import { invalid } from '../../domain/entities/invalid.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { callerId, startTurn } from '../../runtime/chat/start-turn.ts';
 import type { TurnCaller, TurnRequest } from '../../runtime/chat/turn-request.ts';
-import type { Registry } from '../../runtime/cycle/registry.ts';
+import type { Registry } from '../../runtime/toolset/registry.ts';
 import { requestHash } from './call-state.ts';
 import { callerOf } from './mcp-caller.ts';
 import type { Offered } from './offered.ts';

@@ -1,6 +1,6 @@
 import { SdkError, type ServerContext } from '@modelcontextprotocol/server';
 import { ApiError } from '../../domain/api-error.ts';
-import { runsOfTurn } from '../../domain/contexts/turn-runs.ts';
+import { runsOfTurn } from '../../domain/conversations/turn-runs.ts';
 import { requestCancel } from '../../domain/runs/request-cancel.ts';
 import type { Services } from '../../ports/services.ts';
 

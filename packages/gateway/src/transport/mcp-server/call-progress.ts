@@ -1,7 +1,7 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
-import { clip } from '../../domain/consciousness/clip.ts';
+import { clip } from '../../domain/transcript/clip.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
-import { toJson } from '../../ports/store/json.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
 import { RUN_ID } from './tool-result.ts';
 
 const LONGEST_MESSAGE = 500;

@@ -7,8 +7,8 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { PendingKind } from '../../domain/pending/pending-call.ts';
-import { canonicalJson } from '../../ports/store/json.ts';
+import type { PendingKind } from '../../domain/calls/pending-call.ts';
+import { canonicalJson } from '../../ports/store/schema/json.ts';
 import { keyIdOf } from './mcp-caller.ts';
 
 /**

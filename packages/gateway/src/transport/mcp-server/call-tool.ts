@@ -11,12 +11,12 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { TOOL_CALLER_ID } from '../../domain/agents/tool-caller.ts';
-import type { RunAnswer } from '../../domain/contexts/run-answer.ts';
-import type { PendingCall } from '../../domain/pending/pending-call.ts';
+import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import type { RunAnswer } from '../../domain/conversations/run-answer.ts';
 import type { Services } from '../../ports/services.ts';
-import { fromJson } from '../../ports/store/json.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
 import { followTurn, type TurnState } from '../../runtime/chat/follow-turn.ts';
-import type { Registry } from '../../runtime/cycle/registry.ts';
+import type { Registry } from '../../runtime/toolset/registry.ts';
 import { afterCommit } from '../http/error-answer.ts';
 import { beginCall, idempotencyKeyOf } from './begin-call.ts';
 import { cancelWithCall } from './call-cancellation.ts';

@@ -1,8 +1,8 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { ListedTool } from '../../domain/tools/listed-tool.ts';
-import { fromJson } from '../../ports/store/json.ts';
-import type { AgentRow } from '../../ports/store/tables.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { AgentRow } from '../../ports/store/schema/tables.ts';
 
 /** Hints for the client's user. Unknown properties are reported as the worst case. */
 export function describeTool({ name, description, inputSchema, effects, idempotent }: ListedTool): Tool {

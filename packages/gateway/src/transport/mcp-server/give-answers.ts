@@ -1,11 +1,11 @@
 import type { Answer } from '@lastcall/core';
 import { inputResponse, type ServerContext } from '@modelcontextprotocol/server';
 import { ApiError } from '../../domain/api-error.ts';
-import { keepLate } from '../../domain/pending/keep-late.ts';
-import { type PendingCall, toPendingCall } from '../../domain/pending/pending-call.ts';
+import { keepLate } from '../../domain/calls/keep-late.ts';
+import { type PendingCall, toPendingCall } from '../../domain/calls/pending-call.ts';
 import type { Services } from '../../ports/services.ts';
 import { startTurn } from '../../runtime/chat/start-turn.ts';
-import type { Registry } from '../../runtime/cycle/registry.ts';
+import type { Registry } from '../../runtime/toolset/registry.ts';
 import type { CallState } from './call-state.ts';
 import { callerOf } from './mcp-caller.ts';
 import { type Said, toAnswer } from './question.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { TOOL_CALLER_ID } from '../../domain/agents/tool-caller.ts';
-import type { AgentRow, Tables } from '../../ports/store/tables.ts';
+import type { AgentRow, Tables } from '../../ports/store/schema/tables.ts';
 
 export interface OfferedAgent extends Pick<AgentRow, 'id' | 'name' | 'config'> {
   readonly toolName: string;

@@ -4,7 +4,7 @@ import type { McpExposure } from '../../config/mcp-exposure.ts';
 import type { RegisteredTools } from '../../config/registered-tool.ts';
 import type { ToolCatalog } from '../../domain/tools/list-tools.ts';
 import type { ListedTool } from '../../domain/tools/listed-tool.ts';
-import type { Tables } from '../../ports/store/tables.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import { describeAgent, describeRun, describeTool } from './describe-offered.ts';
 import { listOfferedAgents } from './offered-agents.ts';
 

@@ -1,9 +1,9 @@
 import type { Answer, JsonSchemaObject } from '@lastcall/core';
 import type { InputRequest } from '@modelcontextprotocol/server';
 import { withoutPatterns } from '../../config/without-patterns.ts';
-import { clip } from '../../domain/consciousness/clip.ts';
-import type { PendingCall } from '../../domain/pending/pending-call.ts';
-import { toJson } from '../../ports/store/json.ts';
+import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import { clip } from '../../domain/transcript/clip.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
 import { visibleJson } from './visible-json.ts';
 
 /**

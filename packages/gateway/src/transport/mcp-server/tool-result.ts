@@ -1,6 +1,6 @@
 import type { Outcome, Part } from '@lastcall/core';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
-import type { RunAnswer } from '../../domain/contexts/run-answer.ts';
+import type { RunAnswer } from '../../domain/conversations/run-answer.ts';
 
 export const RUN_ID = 'lastcall/runId';
 const CONTEXT_ID = 'lastcall/contextId';

@@ -1,4 +1,4 @@
-import { toJson } from '../../ports/store/json.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
 
 /**
  * A value as JSON with invisible characters escaped. A character that changes the direction of text, or one that is not drawn,

@@ -1,6 +1,6 @@
-import { clip } from '../../domain/consciousness/clip.ts';
-import type { PendingCall } from '../../domain/pending/pending-call.ts';
-import { toJson } from '../../ports/store/json.ts';
+import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import { clip } from '../../domain/transcript/clip.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
 
 export interface Later {
   /** The run that the call began with. */

@@ -4,7 +4,7 @@ import { dataTool } from '@lastcall/core/internal';
 import { dataSchemas } from '../../../config/data-schema.ts';
 import { type HttpExecution, readHttpExecution } from '../../../config/http-execution.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
-import { signWebhook } from '../../../domain/webhooks/webhook-signature.ts';
+import { signWebhook } from '../../../domain/calls/webhook-signature.ts';
 import type { Egress, EgressResponse } from '../../../ports/egress/egress.ts';
 import { isNeverSent } from '../../../ports/egress/never-sent.ts';
 import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JsonSchemaObject } from '@lastcall/core';
-import { canonicalJson } from '../../../ports/store/json.ts';
+import { canonicalJson } from '../../../ports/store/schema/json.ts';
 
 /** A tool as its server defines it. */
 export interface McpDefinition {

@@ -7,7 +7,7 @@ import type { CheckProgram } from '../../../domain/mcp/file-programs.ts';
 import { holdChangedTools } from '../../../domain/mcp/hold-changed-tools.ts';
 import { voidApprovals } from '../../../domain/mcp/void-approvals.ts';
 import type { Services } from '../../../ports/services.ts';
-import { canonicalJson } from '../../../ports/store/json.ts';
+import { canonicalJson } from '../../../ports/store/schema/json.ts';
 import type { Secrets } from '../../../telemetry/secrets.ts';
 import { fillText } from '../http/fill-template.ts';
 import type { Outgoing } from '../http/http-tool.ts';

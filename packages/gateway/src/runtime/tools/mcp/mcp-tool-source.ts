@@ -1,5 +1,5 @@
 import type { ListedTool, ToolSource } from '../../../domain/tools/listed-tool.ts';
-import { describeDefinition } from '../tool-catalog.ts';
+import { describeDefinition } from '../../toolset/tool-catalog.ts';
 import type { McpServers } from './mcp-servers.ts';
 import { mcpTool } from './mcp-tool.ts';
 import { mcpToolName } from './mcp-tool-name.ts';

@@ -11,7 +11,7 @@ import { listInbox } from '../../../domain/inbox/list-inbox.ts';
 import { pushServiceEvent } from '../../../domain/inbox/push-service-event.ts';
 import { redrive } from '../../../domain/inbox/redrive.ts';
 import { assertFilePrograms, type CheckProgram, filePrograms } from '../../../domain/mcp/file-programs.ts';
-import { fromJson } from '../../../ports/store/json.ts';
+import { fromJson } from '../../../ports/store/schema/json.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, metadataField, OWN_ID_JSON, ownIdField, pageFields, pageOf } from '../fields.ts';
 import { assertMayReachOut } from '../may-reach-out.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
-import { type Context, type ContextUser, createContext, getContext } from '../../../domain/contexts/context.ts';
-import { contextMessages } from '../../../domain/contexts/context-messages.ts';
-import { deleteIdleContext } from '../../../domain/contexts/delete-idle-context.ts';
-import { assertMayChat } from '../../../domain/contexts/may-chat.ts';
-import { newContextId, shownContextId } from '../../../domain/contexts/own-context-id.ts';
-import { sharesSpace } from '../../../domain/contexts/shares-space.ts';
+import { type Context, type ContextUser, createContext, getContext } from '../../../domain/conversations/context.ts';
+import { contextMessages } from '../../../domain/conversations/context-messages.ts';
+import { deleteIdleContext } from '../../../domain/conversations/delete-idle-context.ts';
+import { assertMayChat } from '../../../domain/conversations/may-chat.ts';
+import { newContextId, shownContextId } from '../../../domain/conversations/own-context-id.ts';
+import { sharesSpace } from '../../../domain/conversations/shares-space.ts';
 import { getEntity } from '../../../domain/entities/entity.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { messagesSchema } from '../chat-answer.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { claimJob } from '../../../domain/jobs/claim-job.ts';
-import { keepClaim } from '../../../domain/jobs/keep-claim.ts';
+import { claimJob } from '../../../domain/calls/claim-job.ts';
+import { keepClaim } from '../../../domain/calls/keep-claim.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { jsonSchemaSchema } from '../schemas/json-schema.ts';
 import { answererOf } from './pending.ts';

@@ -1,8 +1,8 @@
 import type { Answer } from '@lastcall/core';
 import { z } from 'zod';
-import { type AnsweredCall, answerCall } from '../../../domain/pending/answer-call.ts';
-import { listPending } from '../../../domain/pending/list-pending.ts';
-import type { Answerer } from '../../../domain/pending/may-answer.ts';
+import { type AnsweredCall, answerCall } from '../../../domain/calls/answer-call.ts';
+import { listPending } from '../../../domain/calls/list-pending.ts';
+import type { Answerer } from '../../../domain/calls/may-answer.ts';
 import { type Caller, limitedTo } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';

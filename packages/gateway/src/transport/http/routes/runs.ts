@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { assertMayCancel } from '../../../domain/contexts/may-cancel.ts';
-import { shownContextId } from '../../../domain/contexts/own-context-id.ts';
-import { findAnswer } from '../../../domain/contexts/run-answer.ts';
+import { assertMayCancel } from '../../../domain/conversations/may-cancel.ts';
+import { shownContextId } from '../../../domain/conversations/own-context-id.ts';
+import { findAnswer } from '../../../domain/conversations/run-answer.ts';
 import { getCall } from '../../../domain/runs/call-details.ts';
 import { requestCancel } from '../../../domain/runs/request-cancel.ts';
 import { getRunCall } from '../../../domain/runs/run-call.ts';

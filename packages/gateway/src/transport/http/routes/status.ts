@@ -2,10 +2,10 @@ import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { type AgentLimits, DEFAULT_AGENT_LIMITS } from '../../../config/agent-limits.ts';
 import { VERSION } from '../../../config/version.ts';
-import { IS_PENDING } from '../../../domain/pending/is-pending.ts';
+import { IS_PENDING } from '../../../domain/calls/is-pending.ts';
 import type { DefaultModel } from '../../../models/default-model.ts';
 import { howToSetModel, type ListedModel } from '../../../models/list-models.ts';
-import type { Tables } from '../../../ports/store/tables.ts';
+import type { Tables } from '../../../ports/store/schema/tables.ts';
 import { limitedTo } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 

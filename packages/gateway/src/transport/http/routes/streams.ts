@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { getAgent } from '../../../domain/agents/agent.ts';
-import { listOpenJobs } from '../../../domain/jobs/list-open-jobs.ts';
+import { listOpenJobs } from '../../../domain/calls/list-open-jobs.ts';
 import { getRun } from '../../../domain/runs/run.ts';
 import { jobsChannel, runChannel, spaceChannel } from '../../../domain/streams/emit.ts';
 import { encodeUnnumbered } from '../../../domain/streams/encode-event.ts';

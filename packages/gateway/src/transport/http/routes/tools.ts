@@ -5,11 +5,11 @@ import { createTool, deleteTool, updateTool } from '../../../domain/tools/change
 import { getTool, listTools, type ToolCatalog } from '../../../domain/tools/list-tools.ts';
 import { findToolRow, toRegisteredTool } from '../../../domain/tools/stored-tool.ts';
 import type { Services } from '../../../ports/services.ts';
-import { asJson } from '../../../ports/store/json.ts';
+import { asJson } from '../../../ports/store/schema/json.ts';
+import type { ToolRow } from '../../../ports/store/schema/tables.ts';
 import type { Tx } from '../../../ports/store/store.ts';
-import type { ToolRow } from '../../../ports/store/tables.ts';
-import type { Registry } from '../../../runtime/cycle/registry.ts';
-import { tryTool } from '../../../runtime/tools/try-tool.ts';
+import type { Registry } from '../../../runtime/toolset/registry.ts';
+import { tryTool } from '../../../runtime/toolset/try-tool.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { OWN_ID_JSON, ownIdField, pageFields, pageOf } from '../fields.ts';
 import { jsonSchemaSchema } from '../schemas/json-schema.ts';

@@ -1,0 +1,191 @@
+import type { Answer } from '@lastcall/core';
+import type { Services } from '../../ports/services.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { ApiError, notFound } from '../api-error.ts';
+import { isId } from '../entities/column-text.ts';
+import type { CardCall } from '../spaces/card-call.ts';
+import { updateCard } from '../spaces/tool-card.ts';
+import { emit, runChannel } from '../streams/emit.ts';
+import { fitsKind, hashAnswer, toOutcome } from './answer.ts';
+import { nameOfAnswerer } from './answerer-name.ts';
+import { assertSize, fitAnswer } from './check-answer.ts';
+import { assertClaim } from './claim.ts';
+import { expire, isOver } from './expire-due.ts';
+import { tellJobEnded } from './job-events.ts';
+import { storeLateAnswer } from './late-answers.ts';
+import { type Answerer, answererId, assertMayAnswer } from './may-answer.ts';
+import { type PendingCall, toPendingCall } from './pending-call.ts';
+import { endOfWait, type LockedPending, lockPending, pushCallEnd } from './settle-pending.ts';
+
+export interface AnsweredCall {
+  readonly runId: string;
+  readonly callId: string;
+  readonly answer: Answer;
+  readonly by: Answerer;
+  /** The token of the worker that claimed the call, if it is a job. */
+  readonly claimToken?: string | undefined;
+  /** The run of a context that will continue with the answer, if it already has an id. */
+  readonly answeringRunId?: string | undefined;
+  /** The number of the question that is answered, if the call asks. */
+  readonly round?: number | undefined;
+}
+
+/** What happened to a valid answer. */
+export type AnswerVerdict =
+  | { readonly status: 'resolved' }
+  /** The same answer was given before. */
+  | { readonly status: 'duplicate' }
+  /**
+   * The answer came after the end of the call, or after another answer, and was stored for operators. Throw the error after the
+   * commit.
+   */
+  | { readonly status: 'late'; readonly error: ApiError };
+
+/** Answers a pending call in a separate transaction. Throws an ApiError for every answer that does not count. */
+export async function answer(
+  services: Services,
+  answered: AnsweredCall,
+): Promise<{ readonly callId: string; readonly duplicate: boolean }> {
+  const verdict = await services.store.transaction((tx) => answerCall(services, tx, answered));
+  if (verdict.status === 'late') throw verdict.error;
+  return { callId: answered.callId, duplicate: verdict.status === 'duplicate' };
+}
+
+/**
+ * Answers a pending call: its end, its card, the event and the wake, all in the caller's transaction. Throws an
+ * ApiError if nothing of the answer is stored. A late answer is stored, so its error is returned as a value.
+ */
+export async function answerCall(
+  services: Services,
+  tx: Tx,
+  { runId, callId, answer, by, claimToken, answeringRunId, round }: AnsweredCall,
+): Promise<AnswerVerdict> {
+  const row = await lockPending(tx, callId);
+  if (row === undefined || !(await isOfRun(tx, row, runId))) throw notFound('pending call', callId);
+  const call = toPendingCall(row);
+  await assertMayAnswer(tx, call, by);
+  assertSize(answer, services.limits.resultBytes);
+  const now = tx.now();
+  if (isOver(call, now)) {
+    await expire(services, tx, row, now);
+    return await keep(tx, { ...call, status: 'expired' }, { answer, by, now });
+  }
+  if (call.status === 'expired' || call.status === 'cancelled') return await keep(tx, call, { answer, by, now });
+  const isOpen = !wasAnswered(row, answer);
+  if (!isOpen && row.answer_hash === hashAnswer(answer)) return { status: 'duplicate' };
+  if (!isOpen) return await keep(tx, call, { answer, by, now });
+  const isOfEarlierRound = round !== undefined && round !== row.rounds;
+  if (isOfEarlierRound) throw await lost(tx, call);
+  assertClaim(row, claimToken, now);
+  const completed = await fitAnswer(answer, call);
+  await resolve(services, tx, row, { answer, completed, by, now, answeringRunId });
+  return { status: 'resolved' };
+}
+
+/** A call that one run planned may have begun to wait in a later run of its thread: both ids are right. */
+async function isOfRun(
+  tx: Tx,
+  { run_id: plannedIn, thread_id: threadId }: LockedPending,
+  runId: string,
+): Promise<boolean> {
+  if (plannedIn === runId) return true;
+  if (!isId(runId)) return false;
+  const run = tx.db.selectFrom('runs').select('id').where('id', '=', runId).where('thread_id', '=', threadId);
+  return (await run.executeTakeFirst()) !== undefined;
+}
+
+/** Also true for a second decision, when the call already waits for its result. */
+function wasAnswered({ wait_status, wait_kind, answer: before }: LockedPending, answer: Answer): boolean {
+  return wait_status === 'resolved' || (wait_kind !== 'approval' && before !== null && fitsKind(answer, 'approval'));
+}
+
+/** The error shows a late answerer which answer counted, because they may think that theirs did. */
+export function alreadyAnswered({ answer, resolvedBy, resolvedAt }: PendingCall, resolvedByName?: string): ApiError {
+  return new ApiError(409, 'already_answered', 'The call already has a different answer. That answer counts.', {
+    details: { answer, resolvedBy, ...(resolvedByName === undefined ? {} : { resolvedByName }), resolvedAt },
+  });
+}
+
+async function lost(tx: Tx, call: PendingCall): Promise<ApiError> {
+  return alreadyAnswered(call, await nameOfAnswerer(tx.db, call.resolvedBy));
+}
+
+const KEPT_ONLY = 'The answer was stored for operators. The agent will not see it.';
+
+/** Stores a late answer for operators: who gave it, and what it was. */
+async function keep(
+  tx: Tx,
+  call: PendingCall,
+  { answer, by, now }: { answer: Answer; by: Answerer; now: number },
+): Promise<AnswerVerdict> {
+  await storeLateAnswer(tx, call, { answer, by: answererId(by), at: now });
+  const hasEnded = call.status === 'expired' || call.status === 'cancelled';
+  return { status: 'late', error: hasEnded ? tooLate(call, now) : await lost(tx, call) };
+}
+
+function tooLate({ status, resolvedAt }: PendingCall, now: number): ApiError {
+  const details = { resolvedAt: resolvedAt ?? now };
+  return status === 'expired'
+    ? new ApiError(410, 'expired', `The call expired before this answer arrived. ${KEPT_ONLY}`, { details })
+    : new ApiError(410, 'cancelled', `The call was cancelled before this answer arrived. ${KEPT_ONLY}`, { details });
+}
+
+interface Resolution extends Pick<AnsweredCall, 'answer' | 'by' | 'answeringRunId'> {
+  readonly completed: Answer;
+  readonly now: number;
+}
+
+/** `answer` is the answer as it was sent; `completed` also has the defaults of the schema. */
+async function resolve(
+  services: Services,
+  tx: Tx,
+  row: LockedPending,
+  { answer, completed, by, now, answeringRunId }: Resolution,
+): Promise<void> {
+  const call = toPendingCall(row);
+  await tx.db
+    .updateTable('calls')
+    .set({
+      ...endOfWait(row, 'resolved', now),
+      // The tool needs the defaults too. Other answers get them in the event.
+      answer: toJson(call.kind === 'input' ? completed : answer),
+      answer_hash: hashAnswer(answer),
+      answered_by: answererId(by),
+    })
+    .where('id', '=', call.callId)
+    .execute();
+  const id = answererId(by);
+  const name = await nameOfAnswerer(tx.db, id);
+  const told = { kind: call.kind, decision: decisionOf(answer), by: { id, name }, at: now };
+  const card = runsOn(call) ? ({ status: 'running' } as const) : toCard(completed);
+  await updateCard(services, tx, call.callId, { ...card, call: told });
+  tellJobEnded(services, tx, call, 'resolved');
+  const { kind: _kind, ...answered } = told;
+  const payload = { callId: call.duringCall ?? call.callId, toolName: call.toolName, ...answered };
+  emit(services, tx, { channel: runChannel(call.runId), type: 'tool-call.answered', payload });
+  const outcome = call.kind === 'input' ? { status: 'answered' as const, round: row.rounds } : toOutcome(completed);
+  const resolvedBy = by.entityId === undefined ? undefined : { entityId: by.entityId, name };
+  await pushCallEnd(services, tx, row, outcome, { resolvedBy, answeringRunId });
+}
+
+/** True if the call continues with the answer. A question during a call has a separate card, which ends here. */
+function runsOn({ kind, duringCall }: PendingCall): boolean {
+  return kind === 'input' && duringCall === undefined;
+}
+
+type CardUpdate = Parameters<typeof updateCard>[3];
+
+/** A denied call never ran, so its card is cancelled, not failed. */
+function toCard(answer: Answer): CardUpdate {
+  if ('result' in answer) return { status: 'complete', output: answer.result };
+  if ('error' in answer) return { status: 'error', output: { error: answer.error } };
+  if ('deny' in answer) return { status: 'cancelled', output: { denied: answer.deny } };
+  return answer.input === undefined ? { status: 'running' } : { status: 'running', input: answer.input };
+}
+
+function decisionOf(answer: Answer): NonNullable<CardCall['decision']> {
+  if ('result' in answer) return 'result';
+  if ('error' in answer) return 'error';
+  return 'deny' in answer ? 'deny' : 'approve';
+}

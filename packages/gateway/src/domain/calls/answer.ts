@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import type { Answer } from '@lastcall/core';
+import { canonicalJson } from '../../ports/store/schema/json.ts';
+import type { ToolResultOutcome } from '../inbox/inbox-event.ts';
+import type { PendingKind } from './pending-call.ts';
+
+/** True if a decision answers a call that waits for approval, or a result one that waits for a result. */
+export function fitsKind(answer: Answer, kind: PendingKind): boolean {
+  const isLeave = 'approve' in answer || 'deny' in answer;
+  return isLeave === (kind === 'approval');
+}
+
+/** Equal for equal content, regardless of the order of its fields. */
+export function hashAnswer(answer: Answer): string {
+  return createHash('sha256').update(canonicalJson(answer)).digest('hex');
+}
+
+/** The outcome that the agent receives. */
+export function toOutcome(answer: Answer): ToolResultOutcome {
+  if ('result' in answer) return { status: 'ok', value: answer.result };
+  if ('error' in answer) return { status: 'error', message: answer.error };
+  if ('deny' in answer) return { status: 'denied', reason: answer.deny };
+  return answer.input === undefined ? { status: 'approved' } : { status: 'approved', input: answer.input };
+}

@@ -1,0 +1,77 @@
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { ApiError, notFound } from '../api-error.ts';
+import { alreadyAnswered } from './answer-call.ts';
+import { assertUnclaimed, newClaimToken } from './claim.ts';
+import { isOver } from './expire-due.ts';
+import { tellJobClaimed } from './job-events.ts';
+import { type Answerer, assertMayAnswer } from './may-answer.ts';
+import { type PendingCall, toPendingCall } from './pending-call.ts';
+import { type LockedPending, lockPending } from './settle-pending.ts';
+
+export interface JobClaim {
+  readonly callId: string;
+  /** The worker's own name, shown to operators. */
+  readonly worker: string;
+  /** How long the claim lasts after each heartbeat. */
+  readonly leaseMs?: number | undefined;
+  readonly by: Answerer;
+}
+
+/** Everything that a worker needs to do the job. */
+export interface ClaimedJob extends Pick<PendingCall, 'callId' | 'runId' | 'agentId' | 'toolName' | 'input'> {
+  readonly claimToken: string;
+  readonly claimedUntil: number;
+  /** 1 for the first worker. A later one may find traces of the work of an earlier one. */
+  readonly attempt: number;
+  readonly resultSchema?: PendingCall['resultSchema'];
+  readonly expiresAt?: number;
+}
+
+const DEFAULT_LEASE_MS = 30_000;
+
+/** Gives the job to one worker. Others get a 409 until it is answered or the claim lapses. */
+export async function claimJob(services: Services, tx: Tx, claim: JobClaim): Promise<ClaimedJob> {
+  const { callId, worker, leaseMs = DEFAULT_LEASE_MS, by } = claim;
+  const row = await lockJob(tx, callId);
+  const call = toPendingCall(row);
+  await assertMayAnswer(tx, call, by);
+  const now = tx.now();
+  assertWaiting(call, now);
+  assertUnclaimed(row, now);
+  const { token, hash } = newClaimToken();
+  const [claimedUntil, attempt] = [now + leaseMs, row.claims + 1];
+  await tx.db
+    .updateTable('calls')
+    .set({
+      claims: attempt,
+      claim_hash: hash,
+      claimed_by: worker,
+      claim_ms: leaseMs,
+      claimed_until: claimedUntil,
+      announce_at: null,
+    })
+    .where('id', '=', callId)
+    .execute();
+  tellJobClaimed(services, tx, { agentId: call.agentId, callId, worker, claimedUntil });
+  const { runId, agentId, toolName, input, resultSchema, expiresAt } = call;
+  return {
+    ...{ claimToken: token, claimedUntil, attempt, callId, runId, agentId, toolName, input },
+    ...(resultSchema === undefined ? {} : { resultSchema }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+}
+
+/** Throws "not found" for calls that people answer: they are not jobs. */
+export async function lockJob(tx: Tx, callId: string): Promise<LockedPending> {
+  const row = await lockPending(tx, callId);
+  if (row === undefined || row.offered_at === null) throw notFound('job', callId);
+  return row;
+}
+
+/** Throws the same error that an answer would get, so that the worker can stop. */
+export function assertWaiting(call: PendingCall, now: number): void {
+  if (call.status === 'resolved') throw alreadyAnswered(call);
+  if (call.status === 'cancelled') throw new ApiError(410, 'cancelled', 'The call was cancelled.');
+  if (call.status === 'expired' || isOver(call, now)) throw new ApiError(410, 'expired', 'The call has expired.');
+}

@@ -1,0 +1,82 @@
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { updateCard } from '../spaces/tool-card.ts';
+import { IS_PENDING } from './is-pending.ts';
+import { tellJobEnded } from './job-events.ts';
+import { type PendingCall, toPendingCall } from './pending-call.ts';
+import { endOfWait, type LockedPending, lockPending, pushCallEnd } from './settle-pending.ts';
+
+export interface ExpireOptions {
+  /** Default: all agents. */
+  readonly agentId?: string;
+  /** Default: the clock of the database. */
+  readonly now?: number;
+}
+
+/** The number of calls that are read at once. */
+const PAGE_SIZE = 200;
+
+/** Expires calls that were not answered in time, each in a separate transaction. Returns how many. */
+export async function expireDue(services: Services, { agentId, now }: ExpireOptions = {}): Promise<number> {
+  const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
+  let expired = 0;
+  for (let after: PagePosition = START; ; ) {
+    const due = await dueCalls(services, { agentId, at, after });
+    for (const { id } of due) if (await expireOne(services, id, at)) expired += 1;
+    const last = due.at(-1);
+    if (last === undefined || due.length < PAGE_SIZE) return expired;
+    after = last;
+  }
+}
+
+/** Where the last page ended. Calls that it skipped, because they are just being answered, are not read again. */
+interface PagePosition {
+  readonly expires_at: number;
+  readonly id: string;
+}
+
+const START: PagePosition = { expires_at: Number.MIN_SAFE_INTEGER, id: '' };
+
+/** Writes the call's end, its card and the event for the agent. */
+export async function expire(services: Services, tx: Tx, row: LockedPending, at: number): Promise<void> {
+  const call = toPendingCall(row);
+  await tx.db
+    .updateTable('calls')
+    .set(endOfWait(row, 'expired', at))
+    .where('id', '=', call.callId)
+    .execute();
+  await updateCard(services, tx, call.callId, { status: 'expired' });
+  tellJobEnded(services, tx, call, 'expired');
+  await pushCallEnd(services, tx, row, { status: 'expired' });
+}
+
+export function isOver({ status, expiresAt }: PendingCall, now: number): boolean {
+  return status === 'pending' && expiresAt !== undefined && expiresAt <= now;
+}
+
+async function expireOne(services: Services, callId: string, at: number): Promise<boolean> {
+  return await services.store.transaction(async (tx) => {
+    const row = await lockPending(tx, callId, { skipLocked: true });
+    if (row === undefined || !isOver(toPendingCall(row), at)) return false;
+    await expire(services, tx, row, at);
+    return true;
+  });
+}
+
+async function dueCalls(
+  { store }: Services,
+  { agentId, at, after }: { agentId: string | undefined; at: number; after: PagePosition },
+): Promise<PagePosition[]> {
+  const due = store.db
+    .selectFrom('calls')
+    .select(['id', 'expires_at'])
+    .where(IS_PENDING)
+    .where('expires_at', '<=', at)
+    .where('expires_at', '>=', after.expires_at)
+    .where((eb) => eb.or([eb('expires_at', '>', after.expires_at), eb('id', '>', after.id)]))
+    .orderBy('expires_at')
+    .orderBy('id')
+    .limit(PAGE_SIZE);
+  const rows = await (agentId === undefined ? due : due.where('agent_id', '=', agentId)).execute();
+  return rows.flatMap(({ id, expires_at }) => (expires_at === null ? [] : [{ id, expires_at }]));
+}

@@ -1,0 +1,23 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from '../../ports/store/schema/tables.ts';
+import { IS_PENDING } from './is-pending.ts';
+import { type JobOffer, toOffer } from './job-events.ts';
+import { toPendingCall } from './pending-call.ts';
+
+/** A worker that has finished these finds the others when it subscribes again, or in the list of pending calls. */
+const MOST_OFFERS = 1_000;
+
+/** The jobs of an agent that a worker could claim now, oldest first. */
+export async function listOpenJobs(db: Kysely<Tables>, agentId: string, now: number): Promise<JobOffer[]> {
+  const rows = await db
+    .selectFrom('calls')
+    .selectAll()
+    .where('agent_id', '=', agentId)
+    .where(IS_PENDING)
+    .where('offered_at', 'is not', null)
+    .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
+    .orderBy('id')
+    .limit(MOST_OFFERS)
+    .execute();
+  return rows.map((row) => toOffer({ ...toPendingCall(row), claims: row.claims }));
+}

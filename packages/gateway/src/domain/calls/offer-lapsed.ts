@@ -1,0 +1,40 @@
+import type { Services } from '../../ports/services.ts';
+import { offerJob } from './job-events.ts';
+import { toPendingCall } from './pending-call.ts';
+import { lockPending } from './settle-pending.ts';
+
+const PAGE_SIZE = 200;
+
+/** Offers jobs again whose worker stopped sending heartbeats, each in a separate transaction. Returns how many. */
+export async function offerLapsed(services: Services, { now }: { now?: number } = {}): Promise<number> {
+  const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
+  const lapsed = await services.store.db
+    .selectFrom('calls')
+    .select('id')
+    .where('claimed_until', '<=', at)
+    .orderBy('claimed_until')
+    .limit(PAGE_SIZE)
+    .execute();
+  let offered = 0;
+  for (const { id } of lapsed) if (await offerOne(services, id, at)) offered += 1;
+  return offered;
+}
+
+async function offerOne(services: Services, callId: string, at: number): Promise<boolean> {
+  return await services.store.transaction(async (tx) => {
+    const row = await lockPending(tx, callId, { skipLocked: true });
+    // Meanwhile a worker has sent a heartbeat or claimed the job, or is just doing so.
+    if (row === undefined || row.claimed_until === null || row.claimed_until > at) return false;
+    const isWaiting = row.wait_status === 'pending';
+    const announcement = isWaiting
+      ? { offered_at: at, offers: row.offers + 1, announce_at: at, announce_attempts: 0 }
+      : {};
+    await tx.db
+      .updateTable('calls')
+      .set({ claimed_until: null, ...announcement })
+      .where('id', '=', callId)
+      .execute();
+    if (isWaiting) offerJob(services, tx, { ...toPendingCall(row), claims: row.claims });
+    return isWaiting;
+  });
+}

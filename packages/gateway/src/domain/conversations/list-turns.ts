@@ -1,0 +1,57 @@
+import type { Entry } from '@lastcall/core';
+import type { Kysely } from 'kysely';
+import type { Tables } from '../../ports/store/schema/tables.ts';
+import { COMPACTION, fromEntryPayload } from '../transcript/transcript-row.ts';
+
+/** A turn of a conversation that has begun, as it is stored. */
+export interface StoredTurn {
+  /** Its runs, in order. The first one's id is that of the turn. */
+  readonly runIds: readonly string[];
+  readonly entries: readonly Entry[];
+  /** True while its last run is running. */
+  readonly isOpen: boolean;
+}
+
+/** The newest turns of a context, oldest first. `before`: a run; only turns that began before its own. */
+export async function listTurns(
+  db: Kysely<Tables>,
+  contextId: string,
+  { limit, before }: { limit: number; before?: string | undefined },
+): Promise<readonly StoredTurn[]> {
+  let beginnings = db
+    .selectFrom('runs')
+    .select('id')
+    .where('thread_id', '=', contextId)
+    .whereRef('id', '=', 'turn_id')
+    // Runs that are not saved belong to no turn.
+    .where('answer', 'is', null);
+  if (before !== undefined)
+    beginnings = beginnings.where('cycle_no', '<', (eb) =>
+      eb.selectFrom('runs as given').select('given.cycle_no').where('given.id', '=', before),
+    );
+  const found = await beginnings.orderBy('cycle_no', 'desc').limit(limit).execute();
+  return await Promise.all(found.reverse().map(({ id }) => readTurn(db, contextId, id)));
+}
+
+async function readTurn(db: Kysely<Tables>, contextId: string, turnId: string): Promise<StoredTurn> {
+  const runs = await db
+    .selectFrom('runs')
+    .select(['id', 'status'])
+    .where('thread_id', '=', contextId)
+    .where('turn_id', '=', turnId)
+    .orderBy('cycle_no')
+    .execute();
+  const runIds = runs.map(({ id }) => id);
+  return { runIds, entries: await entriesOfRuns(db, runIds), isOpen: runs.at(-1)?.status === 'running' };
+}
+
+export async function entriesOfRuns(db: Kysely<Tables>, runIds: readonly string[]): Promise<readonly Entry[]> {
+  const rows = await db
+    .selectFrom('transcript_entries')
+    .select('payload')
+    .where('run_id', 'in', runIds)
+    .where('kind', '!=', COMPACTION)
+    .orderBy('seq')
+    .execute();
+  return rows.map(({ payload }) => fromEntryPayload(payload).entry);
+}

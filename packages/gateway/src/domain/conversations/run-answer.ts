@@ -1,0 +1,118 @@
+import type { Entry, Stop, Usage } from '@lastcall/core';
+import type { Kysely } from 'kysely';
+import { COLUMNS } from '../../ports/store/schema/columns.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { RunRow, Tables } from '../../ports/store/schema/tables.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
+import { IS_PENDING } from '../calls/is-pending.ts';
+import { type PendingCall, toPendingCall } from '../calls/pending-call.ts';
+import { COMPACTION, fromEntryPayload } from '../transcript/transcript-row.ts';
+import { type ConversationMessage, responseOf, toConversation } from './conversation.ts';
+
+/** The result of a run of a context. */
+export interface RunAnswer {
+  readonly runId: string;
+  readonly contextId: string;
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  /** Why it ended. `suspended`: calls wait, and their answers continue the turn in another run. */
+  readonly stop: Stop | { readonly reason: 'error'; readonly error: string };
+  /** The output of the tool that ended the run, or its last text. Empty if it ended otherwise. */
+  readonly response: string;
+  /** The messages and calls of this run, in order. */
+  readonly messages: readonly ConversationMessage[];
+  /** The calls of this run that wait for an answer. */
+  readonly pending: readonly PendingCall[];
+  /** False if the request said `save: false`. */
+  readonly isSaved: boolean;
+  readonly usage?: Usage;
+}
+
+/** Returns undefined while the run is queued or running. */
+export async function findAnswer(db: Kysely<Tables>, runId: string): Promise<RunAnswer | undefined> {
+  const [run] = await findRun(db, { runId });
+  if (run === undefined) return await answerOfUnstarted(db, runId);
+  if (run.status === 'running') return undefined;
+  if (run.answer !== null) return fromJson<RunAnswer>(run.answer);
+  const entries = await entriesOf(db, runId);
+  // Every waiting call has an entry in the transcript. Nearly all runs end without one.
+  const pending = entries.some(({ kind }) => kind === 'pending') ? await pendingOf(db, runId) : [];
+  return { ...toAnswer(run, entries), pending, isSaved: true };
+}
+
+/** The answer of a run that is ending. Its messages are about to be removed. */
+export async function unsavedAnswer(db: Kysely<Tables>, run: EndedRun): Promise<RunAnswer> {
+  return { ...toAnswer(run, await entriesOf(db, run.id)), pending: [], isSaved: false };
+}
+
+export type EndedRun = Pick<RunRow, 'id' | 'thread_id' | 'status' | 'stop' | 'usage'>;
+
+function toAnswer(run: EndedRun, entries: readonly Entry[]): Omit<RunAnswer, 'pending' | 'isSaved'> {
+  const usage = run.usage === null ? null : fromJson<Usage | null>(run.usage);
+  return {
+    runId: run.id,
+    contextId: run.thread_id,
+    status: run.status as RunAnswer['status'],
+    stop: run.stop === null ? { reason: 'aborted' } : fromJson<RunAnswer['stop']>(run.stop),
+    response: responseOf(entries),
+    messages: toConversation(entries),
+    ...(usage === null ? {} : { usage }),
+  };
+}
+
+async function entriesOf(db: Kysely<Tables>, runId: string): Promise<readonly Entry[]> {
+  const rows = await findEntries(db, { runId });
+  return rows.map(({ payload }) => fromEntryPayload(payload).entry);
+}
+
+async function pendingOf(db: Kysely<Tables>, runId: string): Promise<readonly PendingCall[]> {
+  return (await findPending(db, { runId })).map(toPendingCall);
+}
+
+interface RunParams {
+  readonly runId: string;
+}
+
+const findRun = statement((db, { runId }: Params<RunParams>) =>
+  db.selectFrom('runs').select(COLUMNS.runs).where('id', '=', runId),
+);
+
+const findEntries = statement((db, { runId }: Params<RunParams>) =>
+  db
+    .selectFrom('transcript_entries')
+    .select('payload')
+    .where('run_id', '=', runId)
+    .where('kind', '!=', COMPACTION)
+    .orderBy('seq'),
+);
+
+const findPending = statement((db, { runId }: Params<RunParams>) =>
+  db
+    .selectFrom('calls')
+    .select(COLUMNS.calls)
+    .where('run_id', '=', runId)
+    .where('during_call', 'is', null)
+    .where(IS_PENDING)
+    .orderBy('id'),
+);
+
+const findEvent = statement((db, { runId }: Params<RunParams>) =>
+  db.selectFrom('inbox_events').select(['thread_id', 'status', 'error']).where('run_id', '=', runId),
+);
+
+/** A request whose run never began: it was cancelled, or its agent was deleted. */
+async function answerOfUnstarted(db: Kysely<Tables>, runId: string): Promise<RunAnswer | undefined> {
+  const [event] = await findEvent(db, { runId });
+  if (event?.status !== 'dead') return undefined;
+  const { code, message } = fromJson<{ code?: string; message?: string }>(event.error ?? '{}');
+  const isCancelled = code === 'run_cancelled';
+  return {
+    runId,
+    contextId: event.thread_id,
+    status: isCancelled ? 'cancelled' : 'failed',
+    stop: isCancelled ? { reason: 'aborted' } : { reason: 'error', error: message ?? 'The run never began.' },
+    response: '',
+    messages: [],
+    pending: [],
+    isSaved: true,
+  };
+}

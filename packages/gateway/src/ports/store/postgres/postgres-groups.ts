@@ -1,0 +1,158 @@
+import type { Kysely } from 'kysely';
+import type { BegunTransaction } from '../run-transaction.ts';
+import type { Tables } from '../schema/tables.ts';
+import type { GroupOptions } from '../store.ts';
+import type { BatchingConnection, BatchingDriver } from './postgres-driver.ts';
+import { PostgresGroup } from './postgres-group.ts';
+
+/** With more members, the first one would wait too long, and little would be saved. */
+const MOST_MEMBERS = 24;
+/** After this time, a group no longer keeps the next group from starting: it may be waiting for a lock. */
+const SLOW_MS = 20;
+/** How many groups of a queue run at once, if all but one are slow. */
+const MOST_GROUPS = 2;
+
+type Kind = GroupOptions['kind'];
+/** Kinds of the same rank take turns, longest wait first. A rank goes ahead of those after it. */
+type Ranks = readonly (readonly Kind[])[];
+
+/** Work in progress goes before new work: otherwise unfinished cycles would pile up. */
+const LINES: Readonly<Record<string, Ranks>> = {
+  cycles: [['journal'], ['claim']],
+  posts: [['post', 'event']],
+};
+
+/** How many connections the groups use at most. */
+export const GROUP_CONNECTIONS: number = Object.keys(LINES).length * MOST_GROUPS;
+
+/**
+ * Decides which transactions form a group (postgres-group.ts). One group of a queue runs at a time. Transactions that
+ * arrive in the meantime wait and form the next group. So a single transaction begins at once, and groups get larger
+ * under load.
+ */
+export class PostgresGroups {
+  readonly #lines: readonly Line[];
+
+  constructor(driver: BatchingDriver, context: GroupContext) {
+    this.#lines = Object.values(LINES).map((ranks) => new Line(ranks, driver, context));
+  }
+
+  /** Waits for a place in a group, and begins the transaction. */
+  open(options: GroupOptions): Promise<BegunTransaction> {
+    const line = this.#lines.find((one) => one.takes(options.kind)) as Line;
+    return line.open(options);
+  }
+
+  /** True if enough cycles wait to fill a group. */
+  get isBusy(): boolean {
+    return this.#lines[0] !== undefined && this.#lines[0].waiting >= MOST_MEMBERS;
+  }
+}
+
+interface GroupContext {
+  readonly db: Kysely<Tables>;
+  readonly on: BegunTransaction['on'];
+}
+
+interface Seat extends GroupOptions {
+  readonly taken: PromiseWithResolvers<BegunTransaction>;
+}
+
+class Line {
+  readonly #ranks: Ranks;
+  readonly #driver: BatchingDriver;
+  readonly #context: GroupContext;
+  #seats: Seat[] = [];
+  /** The number of groups that are not slow yet, and of all. */
+  readonly #running = { quick: 0, all: 0 };
+  #isScheduled = false;
+
+  constructor(ranks: Ranks, driver: BatchingDriver, context: GroupContext) {
+    this.#ranks = ranks;
+    this.#driver = driver;
+    this.#context = context;
+  }
+
+  takes(kind: Kind): boolean {
+    return this.#ranks.some((kinds) => kinds.includes(kind));
+  }
+
+  get waiting(): number {
+    return this.#seats.length;
+  }
+
+  open(options: GroupOptions): Promise<BegunTransaction> {
+    const taken = Promise.withResolvers<BegunTransaction>();
+    this.#seats.push({ ...options, taken });
+    this.#schedule();
+    return taken.promise;
+  }
+
+  /** Starts a group after all code that is ready now has queued its transaction. */
+  #schedule(): void {
+    const { quick, all } = this.#running;
+    if (this.#isScheduled || this.#seats.length === 0 || quick > 0 || all >= MOST_GROUPS) return;
+    this.#isScheduled = true;
+    process.nextTick(() => {
+      this.#isScheduled = false;
+      void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    const running = this.#running;
+    let isQuick = true;
+    const slowDown = (): void => {
+      if (isQuick) running.quick--;
+      isQuick = false;
+    };
+    running.quick++;
+    running.all++;
+    const timer = setTimeout(() => {
+      slowDown();
+      this.#schedule();
+    }, SLOW_MS);
+    await this.#runGroup();
+    clearTimeout(timer);
+    slowDown();
+    running.all--;
+    this.#schedule();
+  }
+
+  async #runGroup(): Promise<void> {
+    try {
+      const connection = await this.#driver.acquireConnection();
+      const seats = this.#takeSeats();
+      // Another group may have taken them in the meantime.
+      if (seats.length > 0) await this.#seat(seats, connection);
+      await this.#driver.releaseConnection(connection);
+    } catch (error) {
+      // There is no connection. Each transaction runs alone and reports its own error.
+      for (const { taken } of this.#seats.splice(0)) taken.reject(error);
+    }
+  }
+
+  async #seat(seats: readonly Seat[], connection: BatchingConnection): Promise<void> {
+    const group = new PostgresGroup(this.#driver, connection, this.#context);
+    const members = seats.map(({ key }) => group.join(key));
+    for (const [index, { taken }] of seats.entries()) taken.resolve(members[index] as BegunTransaction);
+    await group.ended;
+  }
+
+  /**
+   * Takes the first waiting transactions of one kind. Two with the same key are never in one group, because their locks
+   * would not keep them apart.
+   */
+  #takeSeats(): readonly Seat[] {
+    const ranked = this.#ranks.map((kinds) => this.#seats.find((seat) => kinds.includes(seat.kind)));
+    const kind = ranked.find((seat) => seat !== undefined)?.kind;
+    const keys = new Set<string>();
+    const taken = this.#seats.filter((seat) => {
+      if (seat.kind !== kind || keys.has(seat.key) || keys.size >= MOST_MEMBERS) return false;
+      keys.add(seat.key);
+      return true;
+    });
+    this.#seats = this.#seats.filter((seat) => !taken.includes(seat));
+    return taken;
+  }
+}

@@ -1,0 +1,182 @@
+import { type DatabaseConnection, Kysely, PostgresDialect, sql } from 'kysely';
+import { kyselyOn } from '../kysely-on.ts';
+import { type BegunTransaction, runTransaction, type TransactionSource } from '../run-transaction.ts';
+import { migrate } from '../schema/migrate.ts';
+import type { Tables } from '../schema/tables.ts';
+import type { GroupOptions, Store, Tx } from '../store.ts';
+import { StoreUnavailable } from '../store-error.ts';
+import { BatchingDriver, postgresDialect } from './postgres-driver.ts';
+import { codeOf, isStaleStatement, toStoreError } from './postgres-error.ts';
+import { GROUP_CONNECTIONS, PostgresGroups } from './postgres-groups.ts';
+import { createGroupPool, createMigrationPool, createStorePool } from './postgres-pool.ts';
+
+export interface PostgresOptions {
+  readonly url: string;
+  /** How many connections it opens at most. Up to four of them, and no more than half, are for groups. Default 10. */
+  readonly connections?: number;
+}
+
+/** The store on PostgreSQL, for one gateway or several. */
+export async function openPostgresStore({ url, connections = 10 }: PostgresOptions): Promise<Store> {
+  // If there is only one connection, all transactions use it without groups.
+  const forGroups = Math.min(GROUP_CONNECTIONS, Math.floor(connections / 2));
+  const pool = createStorePool(url, Math.max(1, connections - forGroups));
+  const groupPool = createGroupPool(url, forGroups);
+  const driver = new BatchingDriver(pool);
+  const dialect = postgresDialect(driver);
+  const db = new Kysely<Tables>({ dialect });
+  const clock = new DatabaseClock();
+  const on = kyselyOn(db, { dialect, driver });
+  const source: TransactionSource = {
+    dialect: 'postgres',
+    now: () => clock.now(),
+    abortsOnError: true,
+    open: () => begin(driver, on),
+  };
+  const groupDriver = new BatchingDriver(groupPool);
+  const groups = new PostgresGroups(groupDriver, { db, on: kyselyOn(db, { dialect, driver: groupDriver }) });
+  try {
+    await migrateOn(url);
+    await clock.ask(db);
+  } catch (error) {
+    await groupDriver.destroy();
+    await db.destroy();
+    throw error;
+  }
+  return {
+    dialect: 'postgres',
+    db,
+    // With more, more messages are handled per second, and an idle agent waits longer: decision 0019 has the figures.
+    claimsAtOnce: 16,
+    get isBusy() {
+      return groups.isBusy || pool.totalCount - pool.idleCount >= BUSY_AT;
+    },
+    async transaction(work, { group, ...options } = {}) {
+      const alone = (): ReturnType<typeof work> =>
+        tryAgain((onDoubt) => runTransaction(source, work, { ...options, onDoubt }));
+      return await (group === undefined || forGroups === 0 ? alone() : inGroup({ source, groups, group }, work, alone));
+    },
+    ping: () => clock.ask(db),
+    async close() {
+      await groupDriver.destroy();
+      await db.destroy();
+    },
+  };
+}
+
+/**
+ * Migrates on a separate connection: the store's connections write only in transactions, and Kysely creates the table
+ * of migrations outside of one.
+ */
+async function migrateOn(url: string): Promise<void> {
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createMigrationPool(url) }) });
+  try {
+    await migrate(db, 'postgres');
+  } catch (error) {
+    throw toStoreError(error);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** This many concurrent transactions keep a database busy. The remaining connections are for urgent ones. */
+const BUSY_AT = 5;
+
+async function begin(
+  driver: BatchingDriver,
+  on: (connection: DatabaseConnection) => Kysely<Tables>,
+): Promise<BegunTransaction> {
+  const connection = await driver.acquireConnection();
+  // BEGIN is sent with the first statements. If it fails, they are skipped.
+  const begun = driver.beginTransaction(connection);
+  return {
+    connection,
+    begun,
+    on,
+    commit: () => driver.commitTransaction(connection),
+    rollback: () => driver.rollbackTransaction(connection),
+    close: () => driver.releaseConnection(connection),
+  };
+}
+
+/**
+ * An estimate of the database's clock. It is read once and then derived from our own clock, because reading it in every
+ * transaction would cost a round trip. Leases only need gateways to agree within a fraction of a second.
+ */
+class DatabaseClock {
+  #ahead = 0;
+
+  now(): number {
+    return Date.now() + this.#ahead;
+  }
+
+  /** Uses an open connection, so that the time to connect is not counted as the age of the answer. */
+  async ask(db: Kysely<Tables>): Promise<void> {
+    await db.connection().execute(async (connected) => {
+      const asked = Date.now();
+      const { rows } = await sql<{
+        now: number;
+      }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(connected);
+      if (rows[0] !== undefined) this.#learn(rows[0].now, { asked, answered: Date.now() });
+    });
+  }
+
+  /**
+   * The database answered at some moment between the two times. If the estimate fits one of them, it is kept: a busy
+   * process reads answers late, and would set its clock back.
+   */
+  #learn(now: number, { asked, answered }: { asked: number; answered: number }): void {
+    const isRight = asked + this.#ahead <= now + 1 && now - 1 <= answered + this.#ahead;
+    if (!isRight) this.#ahead = Math.round(now - (asked + answered) / 2);
+  }
+}
+
+/** Serialization failure, deadlock, lock timeout: another transaction was in the way, and a retry may succeed. */
+const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01', '55P03']);
+const TRIES = 5;
+
+async function tryAgain<T>(run: (onDoubt: () => void) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    let inDoubt = false;
+    try {
+      return await run(() => {
+        inDoubt = true;
+      });
+    } catch (error) {
+      // The connection's statements are prepared again.
+      if (isStaleStatement(error) && tries < TRIES) continue;
+      if (!CONFLICTS.has(codeOf(error))) throw inDoubt ? doubted(error) : error;
+      // All attempts met a conflict. The request itself is valid and may succeed later.
+      if (tries === TRIES) throw new StoreUnavailable(error);
+    }
+  }
+}
+
+interface GroupPlace {
+  readonly source: TransactionSource;
+  readonly groups: PostgresGroups;
+  readonly group: GroupOptions;
+}
+
+/** Runs a transaction in a group, or alone if the group was undone for any reason. */
+async function inGroup<T>(
+  { source, groups, group }: GroupPlace,
+  work: (tx: Tx) => Promise<T>,
+  alone: () => Promise<T>,
+): Promise<T> {
+  let inDoubt = false;
+  const onDoubt = (): void => {
+    inDoubt = true;
+  };
+  try {
+    return await runTransaction({ ...source, open: () => groups.open(group) }, work, { onDoubt });
+  } catch (error) {
+    if (inDoubt) throw doubted(error);
+  }
+  return await alone();
+}
+
+/** The commit had been sent when the connection broke, so its outcome is unknown. */
+function doubted(error: unknown): unknown {
+  return error instanceof StoreUnavailable ? new StoreUnavailable(error.cause, { inDoubt: true }) : error;
+}

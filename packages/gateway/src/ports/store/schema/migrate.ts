@@ -1,0 +1,80 @@
+import { type Kysely, sql } from 'kysely';
+import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
+import type { Dialect } from '../dialect.ts';
+import { StoreRefused } from '../store-error.ts';
+import { initial } from './migrations/0001-initial.ts';
+import { LAST_OF_TWO_TABLES, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
+import type { Tables } from './tables.ts';
+
+/** A database without it was not made by Lastcall. */
+export const FIRST_MIGRATION = '0001-initial';
+
+/** Forward only, in this order, each once. A migration that was released is never changed. */
+function migrations(dialect: Dialect): Record<string, Migration> {
+  return { [FIRST_MIGRATION]: initial(dialect) };
+}
+
+/**
+ * Brings the tables up to date. Most starts find nothing to do, and then take no lock. Of two gateways that start at once, one migrates
+ * and one waits.
+ */
+export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
+  const known = migrations(dialect);
+  if (await isUpToDate(db, Object.keys(known).sort())) return;
+  await upgrade(db, dialect);
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
+  const { error, results = [] } = await migrator.migrateToLatest();
+  if (error === undefined) return;
+  const failed = results.find(({ status }) => status === 'Error')?.migrationName;
+  const [, missing] = /previously executed migration (\S+) is missing/.exec(String((error as Error).message)) ?? [];
+  if (missing !== undefined) throw await unknownMigration(db, missing, error);
+  if (failed === undefined) throw error;
+  throw new StoreRefused(`The database could not be brought up to date: migration ${failed} failed, and was undone.`, {
+    cause: error,
+  });
+}
+
+/** A database of the last version with two tables of calls is brought to the tables of today. */
+async function upgrade(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
+  if (!(await executedMigrations(db).catch((): readonly string[] => [])).includes(LAST_OF_TWO_TABLES)) return;
+  try {
+    await db.transaction().execute(async (tx) => {
+      // Another gateway that starts at the same time waits here, and then finds nothing to do.
+      if (dialect === 'postgres') await sql`lock table ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(tx);
+      if ((await executedMigrations(tx)).includes(LAST_OF_TWO_TABLES)) await upgradeFrom0034(tx as never, dialect);
+    });
+  } catch (cause) {
+    throw new StoreRefused(
+      `The database could not be brought up to date: the upgrade from ${LAST_OF_TWO_TABLES} failed, and was undone.`,
+      { cause },
+    );
+  }
+}
+
+async function unknownMigration(db: Kysely<Tables>, missing: string, cause: unknown): Promise<StoreRefused> {
+  if (!(await executedMigrations(db)).includes(FIRST_MIGRATION))
+    return new StoreRefused(
+      `This is a database of another program: its migration ${missing} is not one of Lastcall. Set DATABASE_URL to a database for Lastcall alone.`,
+      { cause },
+    );
+  if (missing < LAST_OF_TWO_TABLES)
+    return new StoreRefused(
+      `An early version of Lastcall made this database (migration ${missing}), and this version cannot upgrade it. Start it once with a version that has ${LAST_OF_TWO_TABLES}, or use a new database.`,
+      { cause },
+    );
+  return new StoreRefused(
+    `A newer version of Lastcall has used this database (migration ${missing}). Install that version, or restore a backup from before.`,
+    { cause },
+  );
+}
+
+/** Whether exactly these migrations have been executed. What else is wrong, a missing table or no connection, the migrator finds. */
+async function isUpToDate(db: Kysely<Tables>, names: readonly string[]): Promise<boolean> {
+  const executed = await executedMigrations(db).catch(() => []);
+  return executed.length === names.length && executed.every((name, index) => name === names[index]);
+}
+
+async function executedMigrations(db: Kysely<Tables>): Promise<readonly string[]> {
+  const executed = db.withTables<{ [DEFAULT_MIGRATION_TABLE]: { name: string } }>().selectFrom(DEFAULT_MIGRATION_TABLE);
+  return (await executed.select('name').orderBy('name').execute()).map(({ name }) => name);
+}

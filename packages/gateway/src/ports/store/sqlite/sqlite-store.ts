@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely, sql } from 'kysely';
+import { kyselyOn, runOn } from '../kysely-on.ts';
+import { addAssertFound } from '../require-row.ts';
+import { runTransaction, type TransactionSource } from '../run-transaction.ts';
+import { migrate } from '../schema/migrate.ts';
+import type { Tables } from '../schema/tables.ts';
+import type { Store } from '../store.ts';
+import { StoreRefused } from '../store-error.ts';
+import { makePrivateDatabase, makePrivateFolder } from './private-folder.ts';
+import { SqliteDriver, sqliteDialect } from './sqlite-driver.ts';
+import { assertDatabase, assertOwnDatabase } from './sqlite-file.ts';
+import { SqliteTransactions } from './sqlite-transactions.ts';
+
+export interface SqliteOptions {
+  /** The folder that holds the database. Created if it does not exist, and readable by its owner only. */
+  readonly home: string;
+  /** FULL survives a power cut; NORMAL survives the death of the process. Default FULL. */
+  readonly synchronous?: 'FULL' | 'NORMAL';
+  /** How long queued transactions run one after the other before the process may do something else. Default 8. */
+  readonly sliceMs?: number | undefined;
+}
+
+/**
+ * SQLite's defaults are for small programs: it keeps 2 MB of pages in memory, writes the undo data of savepoints to a
+ * file, and copies the log into the database every 4 MB. With many agents at work, this would double the number of
+ * writes.
+ */
+const FEWER_WRITES = `pragma cache_size = -${64 * 1024}; pragma temp_store = memory; pragma wal_autocheckpoint = 4000;`;
+
+/** The embedded store: one file, used by one process. */
+export async function openSqliteStore({ home, synchronous = 'FULL', sliceMs }: SqliteOptions): Promise<Store> {
+  makePrivateFolder(home);
+  const lock = lockHome(home);
+  try {
+    const database = openDatabase(home, synchronous);
+    return await openStore({ database, lock, sliceMs });
+  } catch (error) {
+    // Without this, the next start would find the folder in use.
+    lock.close();
+    throw error;
+  }
+}
+
+function openDatabase(home: string, synchronous: 'FULL' | 'NORMAL'): DatabaseSync {
+  assertOwnDatabase(join(home, 'lastcall.db'));
+  const database = new DatabaseSync(makePrivateDatabase(home, 'lastcall.db'));
+  database.exec(
+    `pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = on; ${FEWER_WRITES}`,
+  );
+  addAssertFound(database);
+  return database;
+}
+
+interface OpenedFiles extends Pick<SqliteOptions, 'sliceMs'> {
+  readonly database: DatabaseSync;
+  readonly lock: DatabaseSync;
+}
+
+async function openStore({ database, lock, sliceMs }: OpenedFiles): Promise<Store> {
+  const driver = new SqliteDriver(database, sliceMs === undefined ? {} : { sliceMs });
+  const dialect = sqliteDialect(driver);
+  const db = new Kysely<Tables>({ dialect });
+  try {
+    await migrate(db, 'sqlite');
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+  runOn(db, {
+    executeQuery: (query) => driver.executeAlone(query),
+    streamQuery: () => driver.connection.streamQuery(),
+  });
+  await releaseAllLeases(db);
+  const transactions = new SqliteTransactions(database, driver, kyselyOn(db, { dialect, driver }));
+  const source: TransactionSource = {
+    dialect: 'sqlite',
+    now: Date.now,
+    abortsOnError: false,
+    open: (options) => transactions.open(options),
+  };
+  return {
+    dialect: 'sqlite',
+    db,
+    transaction: (work, options) => runTransaction(source, work, options),
+    claimsAtOnce: 8,
+    get isBusy() {
+      return driver.waiting >= MOST_WAITING;
+    },
+    async ping() {
+      await sql`select 1`.execute(db);
+    },
+    async close() {
+      await db.destroy();
+      lock.close();
+    },
+  };
+}
+
+/** We have the lock, so every worker that held a thread is dead, and its leases will not be renewed. */
+async function releaseAllLeases(db: Kysely<Tables>): Promise<void> {
+  await db
+    .updateTable('threads')
+    .set({ lease_owner: null, lease_until: 0 })
+    // This scans all threads, once per start of the process. An index on the owner would be written with each claim.
+    .where('lease_owner', 'is not', null)
+    .execute();
+}
+
+/** Enough to be committed together, and few enough that the next one does not wait too long. */
+const MOST_WAITING = 8;
+
+/**
+ * The lock is held until the process ends. If the process is killed, the operating system releases it. It is in a
+ * separate file, so that other programs can still read the database.
+ */
+function lockHome(home: string): DatabaseSync {
+  assertDatabase(join(home, 'lock.db'));
+  const lock = new DatabaseSync(makePrivateDatabase(home, 'lock.db'));
+  try {
+    lock.exec('pragma busy_timeout = 0; begin exclusive');
+    return lock;
+  } catch (cause) {
+    lock.close();
+    throw new StoreRefused(
+      `Another gateway uses the database in "${home}". Stop it, set LASTCALL_HOME to another folder, or set DATABASE_URL to a PostgreSQL database, which several gateways can share.`,
+      { cause },
+    );
+  }
+}

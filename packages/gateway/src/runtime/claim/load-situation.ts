@@ -1,0 +1,80 @@
+import { type Kysely, sql } from 'kysely';
+import type { Situation, SituationPlan } from '../../domain/agents/describe-agent.ts';
+import { toGoal } from '../../domain/memory/goal.ts';
+import { goalsOf } from '../../domain/memory/goals.ts';
+import { memoriesOf } from '../../domain/memory/memories.ts';
+import { toMemory } from '../../domain/memory/memory.ts';
+import { type Plan, toPlan } from '../../domain/plans/plan.ts';
+import { plansOf } from '../../domain/plans/plans.ts';
+import { batchReads } from '../../ports/store/batch-reads.ts';
+import { pipeline } from '../../ports/store/pipeline.ts';
+import type { AgentRow, Tables } from '../../ports/store/schema/tables.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
+
+/** An agent in more spaces than this learns of the others through `enter_space`. */
+const MAX_SPACES = 50;
+
+/** An agent's stored data and the spaces it may enter. */
+export type Surroundings = Omit<Situation, 'agent' | 'activeSpaceId'>;
+
+/** Reads the agent and its spaces, goals, memories and plans. */
+export async function loadSituation(db: Kysely<Tables>, agentId: string): Promise<Situation> {
+  const [[own], surroundings] = await pipeline(findOwn(db, { agentId }), loadSurroundings(db, agentId));
+  const { entity_id = agentId, name = '', active_space_id = null } = own ?? {};
+  return toSituation({ entity_id, name, active_space_id }, surroundings);
+}
+
+export function toSituation(
+  { entity_id: entityId, name, active_space_id }: Pick<AgentRow, 'entity_id' | 'name' | 'active_space_id'>,
+  surroundings: Surroundings,
+): Situation {
+  return { agent: { entityId, name }, activeSpaceId: active_space_id ?? undefined, ...surroundings };
+}
+
+export async function loadSurroundings(db: Kysely<Tables>, agentId: string): Promise<Surroundings> {
+  const { spaces, goals, memories, plans } = await readSurroundings(db, { agentId });
+  return {
+    spaces,
+    goals: goals.map(toGoal).map(({ key, description, status, priority }) => ({ key, description, status, priority })),
+    memories: memories.map(toMemory).map(({ key, value }) => ({ key, value })),
+    // Finished plans are left out: the agent cannot use them.
+    plans: plans
+      .map(toPlan)
+      .filter(({ nextAt }) => nextAt !== undefined)
+      .map(toSituationPlan),
+  };
+}
+
+interface AgentParams {
+  readonly agentId: string;
+}
+
+const findOwn = statement((db, { agentId }: Params<AgentParams>) =>
+  db.selectFrom('agents').select(['entity_id', 'name', 'active_space_id']).where('id', '=', agentId),
+);
+
+const readSurroundings = batchReads<AgentParams>({ types: { agentId: 'text' } })({
+  spaces: (db, { agentId }) =>
+    db
+      .selectFrom('spaces')
+      .select(['id as spaceId', 'name', 'description'])
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('memberships')
+          .innerJoin('agents', 'agents.entity_id', 'memberships.entity_id')
+          .select('memberships.space_id')
+          .where('agents.id', '=', agentId)
+          .where('memberships.left_at', 'is', null),
+      )
+      .orderBy('id')
+      .limit(sql.lit(MAX_SPACES)),
+  goals: goalsOf,
+  memories: memoriesOf,
+  plans: plansOf,
+});
+
+function toSituationPlan(plan: Plan): SituationPlan {
+  const { key, name, instruction, nextAt } = plan;
+  const schedule = 'cron' in plan ? { cron: plan.cron, timeZone: plan.timeZone } : {};
+  return { key, name, instruction, ...schedule, ...(nextAt === undefined ? {} : { nextAt }) };
+}

@@ -1,0 +1,77 @@
+import { sql } from 'kysely';
+import { type EventRow, FIRST_PAGE, selectWaiting } from '../../domain/inbox/waiting-events.ts';
+import { TOOLS_VERSION } from '../../domain/tools/tools-version.ts';
+import { loadTranscriptRows, type TranscriptRow } from '../../domain/transcript/load-consciousness.ts';
+import { batchReads } from '../../ports/store/batch-reads.ts';
+import { pipeline } from '../../ports/store/pipeline.ts';
+import { COLUMNS } from '../../ports/store/schema/columns.ts';
+import type { AgentRow, RunRow, ThreadRow } from '../../ports/store/schema/tables.ts';
+import type { LockedThread } from '../lease/lease.ts';
+import { loadSurroundings, type Surroundings } from './load-situation.ts';
+
+export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'updated_at'> &
+  Pick<ThreadRow, 'state' | 'kind' | 'lease_owner'> & {
+    /** How often the registry of tools was changed; null if it never was. */
+    readonly tools_version: string | null;
+  };
+
+/** The rows that show whether a thread has work. */
+export interface ThreadRows {
+  readonly row: ThreadedAgent | undefined;
+  /** A run that another worker left open. */
+  readonly open: RunRow | undefined;
+  readonly events: readonly EventRow[];
+  /** The newest run, if there is one. */
+  readonly last: Pick<RunRow, 'cycle_no' | 'turn_id' | 'answer'> | undefined;
+}
+
+export async function readThread({ tx, threadId }: LockedThread): Promise<ThreadRows> {
+  const { agents, runs, events } = await readThreadRows(tx.db, { threadId, now: tx.now() });
+  const [last] = runs;
+  return { row: agents[0], open: last?.status === 'running' ? last : undefined, events, last };
+}
+
+/** What a cycle needs to start. */
+export interface ThreadContext {
+  readonly rows: readonly TranscriptRow[];
+  readonly surroundings: Surroundings;
+}
+
+/** `known` holds the transcript rows if they are cached. */
+export async function loadContext(
+  { tx, threadId }: LockedThread,
+  known: readonly TranscriptRow[] | undefined,
+): Promise<ThreadContext> {
+  if (known !== undefined) return { rows: known, surroundings: await loadSurroundings(tx.db, threadId) };
+  const [rows, surroundings] = await pipeline(loadTranscriptRows(tx.db, threadId), loadSurroundings(tx.db, threadId));
+  return { rows, surroundings };
+}
+
+interface ThreadParams {
+  readonly threadId: string;
+  readonly now: number;
+}
+
+const readThreadRows = batchReads<ThreadParams>({ types: { threadId: 'text', now: 'bigint' } })({
+  // Reads the last run. An open run is always the last one, because it is closed before another one starts.
+  runs: (db, { threadId }) =>
+    db
+      .selectFrom('runs')
+      .select(COLUMNS.runs)
+      .where('thread_id', '=', threadId)
+      .orderBy('cycle_no', 'desc')
+      .limit(sql.lit(1)),
+  // The limit is a literal: with a parameter, SQLite would plan the query each time.
+  events: (db, { threadId, now }) => selectWaiting(db, { threadId, now }).limit(sql.lit(FIRST_PAGE)),
+  // Read after the events: if a tool was changed before an event arrived, the event's cycle must see the change.
+  agents: (db, { threadId }) =>
+    db
+      .selectFrom('agents')
+      .innerJoin('threads', 'threads.agent_id', 'agents.id')
+      .select(['agents.id', 'entity_id', 'name', 'config', 'config_version', 'status', 'active_space_id', 'tag'])
+      .select(['threads.state', 'threads.kind', 'threads.lease_owner'])
+      .select((eb) =>
+        eb.selectFrom('settings').select('value').where('key', '=', sql.lit(TOOLS_VERSION)).as('tools_version'),
+      )
+      .where('threads.id', '=', threadId),
+});

@@ -1,0 +1,124 @@
+import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
+import type { EventRow } from '../../domain/inbox/waiting-events.ts';
+import { newId } from '../../domain/new-id.ts';
+import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
+import type { Services } from '../../ports/services.ts';
+import { insertRow } from '../../ports/store/insert-row.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import type { RunRow } from '../../ports/store/schema/tables.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { insertEntries } from '../journal/insert-entries.ts';
+import type { Lease } from '../lease/lease.ts';
+import type { Cycle } from '../run/cycle.ts';
+import type { Registry } from '../toolset/registry.ts';
+import { readDecisions } from './read-decisions.ts';
+import type { ThreadRows } from './read-thread.ts';
+import { settleFromEvents } from './settle-from-events.ts';
+import { type CycleInputs, toCycle } from './to-cycle.ts';
+
+interface NewRunInputs extends CycleInputs, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events' | 'last'> {}
+
+/** Starts a run for waiting events: claims them and writes the text that the model will read. */
+export async function startRun(services: Services, { metrics, events, last, ...inputs }: NewRunInputs): Promise<Cycle> {
+  const { held, agent, row, past, kind, request } = inputs;
+  const { tx, lease } = held;
+  const { nextSeq } = past;
+  const run = toRun({ lease, row, events, nextSeq, number: (last?.cycle_no ?? 0) + 1, now: tx.now(), kind, request });
+  const waiting = events.map(toWaitingEvent);
+  tx.afterCommit(() => {
+    for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
+  });
+  const settled = await settleFromEvents(services, tx, waiting, agent);
+  const entries = kind.entriesOf(waiting, { run, tag: agent.tag, transcript: past.transcript, settled });
+  const place = { runId: run.id, seq: nextSeq };
+  const beginsTurn = entries.some((entry) => entry.kind === 'turn');
+  tx.send(insertRun, beginsTurn ? run : { ...run, turn_id: await continuedTurn(tx, run, last) });
+  for (const { id } of events) tx.send(claimEvent, { id, runId: run.id });
+  const written = insertEntries(held, place, entries);
+  emit(services, tx, { channel: runChannel(run.id), type: 'run.start', payload: { runId: run.id, agentId: agent.id } });
+  if (run.active_in !== null) {
+    const payload = { runId: run.id, entityId: agent.entityId };
+    emit(services, tx, { channel: spaceChannel(run.active_in), type: 'agent.active', payload });
+  }
+  const answers = await readDecisions(tx, waiting);
+  return toCycle(inputs, { run, entries, written, answers, isTakenOver: false });
+}
+
+/** A run that begins no turn continues the newest one. A run that was not saved is no part of the conversation. */
+async function continuedTurn(tx: Tx, run: RunRow, last: ThreadRows['last']): Promise<string> {
+  if (last === undefined) return run.id;
+  if (last.answer === null) return last.turn_id;
+  const saved = await tx.db
+    .selectFrom('runs')
+    .select('turn_id')
+    .where('thread_id', '=', run.thread_id)
+    .where('answer', 'is', null)
+    .orderBy('cycle_no', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return saved?.turn_id ?? run.id;
+}
+
+const insertRun = insertRow('runs', {
+  numbers: [
+    'cycle_no',
+    'epoch',
+    'config_version',
+    'attempts',
+    'taken_seq',
+    'attempt',
+    'cancel_requested_at',
+    'created_at',
+    'ended_at',
+  ],
+});
+
+const claimEvent = statement(
+  (db, { id, runId }: Params<{ id: number; runId: string }>) =>
+    db
+      .updateTable('inbox_events')
+      .set((eb) => ({ status: 'claimed' as const, run_id: runId, attempts: eb('attempts', '+', 1) }))
+      .where('id', '=', id),
+  { types: { id: 'bigint', runId: 'text' }, key: 'id' },
+);
+
+interface NewRun extends Pick<CycleInputs, 'row' | 'kind' | 'request'>, Pick<ThreadRows, 'events'> {
+  readonly lease: Lease;
+  readonly nextSeq: number;
+  readonly number: number;
+  readonly now: number;
+}
+
+function toRun({ lease, row, events, nextSeq, number, now, kind, request }: NewRun): RunRow {
+  const { runId = newId(now), settings } = request;
+  return {
+    id: runId,
+    thread_id: lease.threadId,
+    turn_id: runId,
+    trigger: toJson(events.map(({ event_id, type }) => ({ eventId: event_id, type }))),
+    status: 'running',
+    stop: null,
+    cycle_no: number,
+    usage: null,
+    epoch: lease.epoch,
+    config_version: row.config_version,
+    attempts: 0,
+    taken_seq: nextSeq,
+    owner: row.lease_owner,
+    attempt: 1 + Math.max(0, ...events.map(({ attempts }) => attempts)),
+    retry_of: events.find(({ run_id, attempts }) => run_id !== null && attempts > 0)?.run_id ?? null,
+    takeovers: null,
+    cancel_requested_at: null,
+    active_in: kind.hasSpaces ? row.active_space_id : null,
+    created_at: now,
+    ended_at: null,
+    settings: settings === undefined ? null : toJson(settings),
+    answer: null,
+  };
+}
+
+function toWaitingEvent({ event_id, created_at, attempts, payload }: EventRow): WaitingEvent {
+  return { eventId: event_id, at: created_at, attempt: attempts + 1, event: fromJson<InboxEvent>(payload) };
+}

@@ -1,0 +1,135 @@
+import { withdrawQuestions } from '../../domain/calls/withdraw-questions.ts';
+import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import type { EventRow } from '../../domain/inbox/waiting-events.ts';
+import type { Takeover } from '../../domain/runs/takeover.ts';
+import { emit, runChannel } from '../../domain/streams/emit.ts';
+import type { Services } from '../../ports/services.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import type { RunRow } from '../../ports/store/schema/tables.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { closeFailedRun } from '../journal/fail-run.ts';
+import { lastSeq, progressOf } from '../journal/last-seq.ts';
+import type { HeldThread } from '../lease/lease.ts';
+import { release } from '../lease/release-thread.ts';
+import type { Cycle, EndingRun } from '../run/cycle.ts';
+import { NO_PROGRESS } from '../run/cycle-failure.ts';
+import { THREAD_KINDS } from '../threads/thread-kinds.ts';
+import type { Registry } from '../toolset/registry.ts';
+import { readAgent } from './read-agent.ts';
+import { readDecisions } from './read-decisions.ts';
+import type { ThreadedAgent } from './read-thread.ts';
+import { settingsOfRun } from './settings-of-run.ts';
+import { type CycleInputs, toCycle } from './to-cycle.ts';
+
+/** A run that three workers in a row left without progress would probably stop the next one too. */
+const MAX_LOST = 3;
+/**
+ * How often a worker that stays alive may continue its own run without progress, for example after outages of the
+ * store.
+ */
+const MAX_CONTINUED = 20;
+
+/** An open run, and the agent whose thread was read. */
+export interface OpenRun {
+  readonly open: RunRow;
+  readonly row: ThreadedAgent;
+  /** True if the previous worker died or stalled. False if this worker continues its own run. */
+  readonly isLost: boolean;
+}
+
+/**
+ * Takes over an open run. If the previous workers made no progress, it ends the run instead, releases the thread and
+ * returns false. It does not parse the contents of the run, because that may be what stopped them.
+ */
+export async function takeOverRun(
+  services: Services,
+  held: HeldThread,
+  { agentLimits }: Registry,
+  run: OpenRun,
+): Promise<boolean> {
+  if ((await recordTakeover(services, held, run)) === 'open') return true;
+  const { open, row } = run;
+  const agent = readAgent(row, agentLimits);
+  await closeStuckRun(services, held, {
+    runId: open.id,
+    kind: THREAD_KINDS[row.kind],
+    settings: settingsOfRun(open),
+    agent,
+  });
+  release(held.tx, held.lease);
+  return false;
+}
+
+async function recordTakeover(
+  services: Services,
+  { tx, lease }: HeldThread,
+  { open, row, isLost }: OpenRun,
+): Promise<'open' | 'stuck'> {
+  const progress = await progressOf(tx, lease.threadId);
+  const attempts = (progress > open.taken_seq ? 0 : open.attempts) + (isLost ? 1 : 0);
+  const takeover = await toTakeover(tx, { open, row });
+  const takeovers = [...knownTakeovers(open), takeover].slice(-MAX_CONTINUED);
+  await tx.db
+    .updateTable('runs')
+    .set({ epoch: lease.epoch, attempts, taken_seq: progress, owner: row.lease_owner, takeovers: toJson(takeovers) })
+    .where('id', '=', open.id)
+    .execute();
+  // The calls that asked these questions are no longer open.
+  await withdrawQuestions(services, tx, { runId: open.id, agentId: row.id });
+  const { at: _at, ...told } = takeover;
+  emit(services, tx, { channel: runChannel(open.id), type: 'run.taken', payload: { runId: open.id, ...told } });
+  // Counts takeovers since the last progress. A call that each worker starts again adds rows, but that is not progress.
+  const here = takeovers.filter(({ afterSeq }) => afterSeq >= progress).length;
+  return attempts >= MAX_LOST || here >= MAX_CONTINUED ? 'stuck' : 'open';
+}
+
+/** Ends a run that made no progress. Its events are dead until an operator redrives them. */
+async function closeStuckRun(
+  services: Services,
+  held: HeldThread,
+  run: Omit<EndingRun, 'lease' | 'answers'>,
+): Promise<void> {
+  const { tx, lease } = held;
+  const { runId, agent } = run;
+  tx.afterCommit(() => services.logger.error(`Run ${runId} of agent ${agent.id} failed. ${NO_PROGRESS.message}`));
+  const answers = await decisionsOf(tx, runId);
+  await closeFailedRun(services, held, { ...run, lease, answers }, NO_PROGRESS);
+}
+
+/** Creates the cycle that continues an open run from what is stored. */
+export async function continueRun({ open, ...inputs }: CycleInputs & { readonly open: RunRow }): Promise<Cycle> {
+  const answers = await decisionsOf(inputs.held.tx, open.id);
+  return toCycle(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
+}
+
+async function toTakeover(tx: Tx, { open, row }: Pick<OpenRun, 'open' | 'row'>): Promise<Takeover> {
+  return {
+    at: tx.now(),
+    afterSeq: await lastSeq(tx, open.thread_id),
+    ...(open.owner === null ? {} : { from: open.owner }),
+    ...(row.lease_owner === null ? {} : { to: row.lease_owner }),
+    silentMs: tx.now() - (await lastSign(tx, open)),
+  };
+}
+
+/** When the previous worker last wrote something. */
+async function lastSign(tx: Tx, { id, created_at }: RunRow): Promise<number> {
+  const last = await tx.db
+    .selectFrom('transcript_entries')
+    .select((eb) => eb.fn.max('created_at').as('at'))
+    .where('run_id', '=', id)
+    .executeTakeFirst();
+  return last?.at ?? created_at;
+}
+
+function knownTakeovers({ takeovers }: RunRow): readonly Takeover[] {
+  return takeovers === null ? [] : fromJson<Takeover[]>(takeovers);
+}
+
+async function decisionsOf(tx: Tx, runId: string): Promise<Cycle['answers']> {
+  const events: EventRow[] = await tx.db.selectFrom('inbox_events').selectAll().where('run_id', '=', runId).execute();
+  return await readDecisions(
+    tx,
+    events.map(({ payload }) => ({ event: fromJson<InboxEvent>(payload) })),
+  );
+}

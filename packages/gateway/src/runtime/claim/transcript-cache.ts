@@ -1,0 +1,64 @@
+import { LRUCache } from 'lru-cache';
+import { charactersOf } from '../../domain/transcript/history.ts';
+import type { TranscriptRow } from '../../domain/transcript/load-consciousness.ts';
+import type { Lease } from '../lease/lease.ts';
+
+/** The transcript of a thread when it was last held. */
+interface CachedTranscript {
+  readonly epoch: number;
+  /** The rows as they were written. Each is parsed once: see history.ts. */
+  readonly rows: readonly TranscriptRow[];
+  readonly characters: number;
+}
+
+/**
+ * The limit for all cached transcripts together. It fits a thousand agents that take turns, with about ten cycles each.
+ * If they did not fit, each would be evicted before its next turn, and the cache would never hit. A single transcript
+ * above a quarter of the limit is not cached, because it would evict all others.
+ */
+const MAX_CHARACTERS = 16_000_000;
+
+/**
+ * Caches the transcripts of threads that were held recently, so that they need not be read again. Only the holder of a
+ * thread writes its transcript, and every claim raises the epoch: the cached rows are valid if no other worker has
+ * claimed the thread since.
+ */
+export class TranscriptCache {
+  readonly #cached: LRUCache<string, CachedTranscript>;
+
+  constructor({ maxCharacters = MAX_CHARACTERS }: { maxCharacters?: number } = {}) {
+    this.#cached = new LRUCache({ maxSize: maxCharacters, maxEntrySize: Math.max(1, Math.floor(maxCharacters / 4)) });
+  }
+
+  /** Caches the rows of a cycle that stored its end. */
+  put({ lease, rows }: { lease: Lease; rows: readonly TranscriptRow[] }): void {
+    const characters = charactersOf(rows);
+    const cached = { epoch: lease.epoch, rows, characters };
+    this.#cached.set(lease.threadId, cached, { size: Math.max(1, characters) });
+  }
+
+  /** The cached rows, which may be outdated. `get` checks that once the epoch is known. */
+  peek(threadId: string): readonly TranscriptRow[] | undefined {
+    return this.#cached.get(threadId)?.rows;
+  }
+
+  /** Returns undefined if nothing is cached or another worker has held the thread since. */
+  get({ threadId, epoch }: Lease, { isNewClaim }: { isNewClaim: boolean }): readonly TranscriptRow[] | undefined {
+    const cached = this.#cached.get(threadId);
+    if (cached === undefined) return undefined;
+    if (cached.epoch === (isNewClaim ? epoch - 1 : epoch)) return cached.rows;
+    this.forget(threadId);
+    return undefined;
+  }
+
+  /** The thread was claimed again, but nothing was written. */
+  updateEpoch({ threadId, epoch }: Lease): void {
+    const cached = this.#cached.get(threadId);
+    if (cached !== undefined)
+      this.#cached.set(threadId, { ...cached, epoch }, { size: Math.max(1, cached.characters) });
+  }
+
+  forget(threadId: string): void {
+    this.#cached.delete(threadId);
+  }
+}

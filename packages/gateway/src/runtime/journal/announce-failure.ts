@@ -1,0 +1,74 @@
+import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { keepFailure } from '../../domain/spaces/agent-failure.ts';
+import { emit, spaceChannel } from '../../domain/streams/emit.ts';
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { EndingRun } from '../run/cycle.ts';
+
+export interface FailedAttempt {
+  readonly text: string;
+  /** The attempt number (1, 2, 3 …) of the event that was tried most often. */
+  readonly attempt: number;
+  /** The time of the next attempt. Undefined if there is none. */
+  readonly retryAt: number | undefined;
+  readonly events: readonly InboxEvent[];
+  /** The space in which the agent was announced as active. */
+  readonly announcedSpaceId: string | null;
+}
+
+/**
+ * Shows the people who wait for the agent that it failed, and whether it will try again. People who open the space
+ * later see it too.
+ */
+export async function announceFailure(
+  services: Services,
+  tx: Tx,
+  cycle: EndingRun,
+  failed: FailedAttempt,
+): Promise<void> {
+  const { attempt, retryAt } = failed;
+  const text = `${failed.text} ${retryAt === undefined ? 'It does not try again by itself.' : 'It tries again.'}`;
+  const when = retryAt === undefined ? {} : { retryAt };
+  const told = { runId: cycle.runId, entityId: cycle.agent.entityId, text };
+  for (const spaceId of [...(await concernedSpaces(tx, cycle, failed))].sort()) {
+    await keepFailure(tx, { ...told, spaceId, retryAt });
+    emit(services, tx, {
+      channel: spaceChannel(spaceId),
+      type: 'agent.failed',
+      payload: { ...told, attempt, ...when },
+    });
+  }
+}
+
+/**
+ * The spaces where the agent was announced as active, and those that its events came from, if the agent is a member.
+ */
+async function concernedSpaces(
+  tx: Tx,
+  { agent }: EndingRun,
+  { events, announcedSpaceId }: FailedAttempt,
+): Promise<Set<string>> {
+  const asked = events.flatMap((event) => (event.type === 'space_message' ? [event.spaceId] : []));
+  const callIds = events.flatMap((event) => (event.type === 'tool_result' ? [event.callId] : []));
+  const from = [...new Set([...asked, ...(await spacesOfCalls(tx, callIds))])];
+  const concerned = new Set(await joinedSpaces(tx, agent.entityId, from));
+  if (announcedSpaceId !== null) concerned.add(announcedSpaceId);
+  return concerned;
+}
+
+async function spacesOfCalls(tx: Tx, callIds: readonly string[]): Promise<string[]> {
+  if (callIds.length === 0) return [];
+  const calls = tx.db.selectFrom('calls').select('space_id').where('id', 'in', callIds);
+  return (await calls.execute()).flatMap(({ space_id }) => space_id ?? []);
+}
+
+async function joinedSpaces(tx: Tx, entityId: string, spaceIds: readonly string[]): Promise<string[]> {
+  if (spaceIds.length === 0) return [];
+  const memberships = tx.db
+    .selectFrom('memberships')
+    .select('space_id')
+    .where('entity_id', '=', entityId)
+    .where('space_id', 'in', spaceIds)
+    .where('left_at', 'is', null);
+  return (await memberships.execute()).map(({ space_id }) => space_id);
+}

@@ -1,0 +1,150 @@
+import { ApiError } from '../../domain/api-error.ts';
+import { assertNotCancelled } from '../../domain/runs/run-cancelled.ts';
+import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
+import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
+import { pipeline } from '../../ports/store/pipeline.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { HeldThread } from '../lease/lease.ts';
+import { releaseAndLook, type Waiting } from '../lease/release-thread.ts';
+import type { EntryWrite, OpenCard, Write } from '../run/cycle-write.ts';
+import { mergeDeltas } from '../run/merge-deltas.ts';
+import { appendRows } from './append-rows.ts';
+import type { ApplyContext } from './apply-context.ts';
+import { writeCalls } from './call-rows.ts';
+import { closeRun } from './close-run.ts';
+import { writeTexts } from './request-texts.ts';
+import { StagedWriteRefused } from './staged-write-refused.ts';
+import { endUnendedCall } from './unended-calls.ts';
+import { writePendingCall } from './write-pending-call.ts';
+
+/** Results that are known only after the writes are committed. */
+export interface Applied {
+  /** Cards that were not opened because the agent is no longer in the space. */
+  readonly refusedCards: readonly OpenCard['card'][];
+  readonly thread: 'released' | 'held';
+  readonly waiting: Waiting;
+}
+
+/**
+ * Applies writes in one transaction, in their order. Only the rows of the transcript and of calls go first, because
+ * they can be sent together. After the commit, the returned function returns the results.
+ */
+export async function applyWrites(
+  context: ApplyContext,
+  held: HeldThread,
+  writes: readonly Write[],
+): Promise<() => Applied> {
+  const { tx } = held;
+  const texts = writes.filter((write) => write.kind === 'request-text');
+  if (texts.length > 0) writeTexts(tx, texts);
+  appendEntries(context, held, writes);
+  const { runId, agent, lease } = context.cycle;
+  writeCalls(tx, { runId, agentId: agent.id, threadId: lease.threadId }, writes);
+  const refusedCards: OpenCard['card'][] = [];
+  let released: (() => Waiting) | undefined;
+  for (const write of mergeDeltas(writes)) {
+    if (write.kind === 'release-thread') released = releaseAndLook(tx, held.lease);
+    else if (write.kind !== 'open-card') {
+      // Most writes need no await, and a run of ten steps has about fifty of them.
+      const applying = applyWrite(context, tx, write);
+      if (applying !== undefined) await applying;
+    } else if (!(await openCard(context, tx, write))) refusedCards.push(write.card);
+  }
+  return () => ({
+    refusedCards,
+    thread: released === undefined ? 'held' : 'released',
+    waiting: released?.() ?? 'nothing',
+  });
+}
+
+function appendEntries({ cycle: { runId } }: ApplyContext, held: HeldThread, writes: readonly Write[]): void {
+  const entries = writes.filter((write) => write.kind === 'entry');
+  const [first] = entries;
+  if (first !== undefined) appendRows(held, { runId, seq: first.seq }, entries.map(toRow));
+}
+
+export function toRow({ seq, entry, payload }: EntryWrite): { seq: number; kind: string; payload: string } {
+  return { seq, kind: entry, payload };
+}
+
+type PlainWrite = Exclude<Write, { kind: 'open-card' | 'release-thread' }>;
+
+function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined | Promise<unknown> {
+  const { services, cycle } = context;
+  switch (write.kind) {
+    case 'space-event':
+      emit(services, tx, { channel: spaceChannel(write.spaceId), type: write.type, payload: write.payload });
+      return undefined;
+    case 'live-event':
+      emit(services, tx, { channel: runChannel(cycle.runId), type: write.type, payload: write.payload });
+      return undefined;
+    case 'run-event': {
+      const { type, json } = write;
+      emit(services, tx, { channel: runChannel(cycle.runId), type, json });
+      return Object.hasOwn(cycle.answers, write.callId) ? tellAskingRun(context, tx, write) : undefined;
+    }
+    case 'staged-writes':
+      return applyStaged(context, tx, write.callId);
+    case 'update-card': {
+      const { callId, status, output } = write;
+      return updateCard(services, tx, callId, { status, outputJson: output });
+    }
+    case 'pending-call':
+      return writePendingCall(context, tx, write);
+    case 'close-run': {
+      const { as: status, stop, usage, announcedSpaceId } = write;
+      return closeRun(services, tx, cycle, { status, stop, usage, announcedSpaceId });
+    }
+    // These were already applied.
+    case 'entry':
+    case 'request-text':
+    case 'call-planned':
+    case 'call-started':
+    case 'call-ended':
+      return undefined;
+  }
+}
+
+/**
+ * A call that was approved, or whose question was answered, ends in another run than the one that asked. Both streams
+ * get the event.
+ */
+async function tellAskingRun(
+  { services, cycle }: ApplyContext,
+  tx: Tx,
+  { callId, type, json }: Extract<Write, { kind: 'run-event' }>,
+): Promise<void> {
+  const call = await tx.db.selectFrom('calls').select('run_id').where('id', '=', callId).executeTakeFirst();
+  if (call !== undefined && call.run_id !== cycle.runId)
+    emit(services, tx, { channel: runChannel(call.run_id), type, json });
+}
+
+/** Shows the input only together with the card: a space that the agent was removed from must not see what it wrote. */
+async function openCard({ services, cycle }: ApplyContext, tx: Tx, { card, unseenInput }: OpenCard): Promise<boolean> {
+  const { runId, agent } = cycle;
+  const { spaceId, callId } = card;
+  const opened = await openCardIfMember(services, tx, { ...card, entityId: agent.entityId, runId, status: 'running' });
+  if (opened === undefined)
+    endUnendedCall(services, tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
+  else if (unseenInput !== '')
+    emit(services, tx, {
+      channel: spaceChannel(spaceId),
+      type: 'tool-input-delta',
+      payload: { callId, delta: unseenInput },
+    });
+  return opened !== undefined;
+}
+
+/**
+ * The check is sent before the writes, which wait for answers anyway. Nothing is written after a cancel was accepted.
+ */
+async function applyStaged({ cycle, stagedWrites }: ApplyContext, tx: Tx, callId: string): Promise<void> {
+  const apply = async (): Promise<void> => {
+    try {
+      for (const write of stagedWrites.get(callId)) await write(tx);
+    } catch (error) {
+      throw error instanceof ApiError ? new StagedWriteRefused(error) : error;
+    }
+  };
+  await pipeline(assertNotCancelled(tx, cycle.runId), apply());
+}

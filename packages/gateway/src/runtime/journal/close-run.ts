@@ -1,0 +1,162 @@
+import type { Stop } from '@lastcall/core';
+import { backoffMs } from '@lastcall/core/internal';
+import { sql } from 'kysely';
+import { removeMessages } from '../../domain/conversations/remove-messages.ts';
+import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
+import { updateCard } from '../../domain/spaces/tool-card.ts';
+import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
+import type { Services } from '../../ports/services.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import type { RunRow } from '../../ports/store/schema/tables.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { EndingRun } from '../run/cycle.ts';
+import { CYCLE_FAILED } from '../run/cycle-failure.ts';
+import { announceFailure, type FailedAttempt } from './announce-failure.ts';
+
+/** How a run ends. */
+export interface RunEnd {
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly stop: Stop | { readonly reason: 'error'; readonly error: string };
+  /** The error code in the stop of a failed run, for programs. */
+  readonly code?: string;
+  readonly usage?: unknown;
+  /** True if the events of a failed run are tried again, up to the agent's number of attempts. Default true. */
+  readonly retry?: boolean;
+  /** The text about a failure that people in a space may read. */
+  readonly text?: string;
+  /** The space in which the agent was announced as active. */
+  readonly announcedSpaceId: string | null;
+}
+
+/**
+ * Ends a run: its events are done, wait for another attempt, or are dead; the run's stream gets the reason, and the
+ * space sees the agent become inactive. If a cancel was accepted, only `cancelled` can be written: any other end fails
+ * the transaction with RunCancelled.
+ */
+export async function closeRun(services: Services, tx: Tx, cycle: EndingRun, end: RunEnd): Promise<void> {
+  const { runId, agent } = cycle;
+  const { announcedSpaceId } = end;
+  const now = tx.now();
+  const { status } = end;
+  const values = { runId, status, stop: toJson(toStopJson(end)), usage: toJson(end.usage ?? null), now };
+  if (status === 'cancelled') tx.send(endCancelled, values);
+  else tx.send(endIfUncancelled, values, (error) => (isStatusMissing(error) ? new RunCancelled(runId) : error));
+  if (status === 'failed') {
+    const failed = await returnEvents(services, tx, cycle, end);
+    await announceFailure(services, tx, cycle, { ...failed, announcedSpaceId });
+  } else tx.send(finishEvents, { runId });
+  if (announcedSpaceId !== null) {
+    const payload = { runId, entityId: agent.entityId };
+    emit(services, tx, { channel: spaceChannel(announcedSpaceId), type: 'agent.inactive', payload });
+  }
+  const { stop, usage } = values;
+  if (cycle.settings?.save === false)
+    await removeMessages(tx, { id: runId, thread_id: cycle.lease.threadId, status, stop, usage });
+  const payload = { runId, status, stop: toStopJson(end) };
+  emit(services, tx, { channel: runChannel(runId), type: 'run.end', payload });
+}
+
+interface EndedRun extends Pick<RunRow, 'status' | 'stop' | 'usage'> {
+  readonly runId: string;
+  readonly now: number;
+}
+
+const endCancelled = statement((db, { runId, status, stop, usage, now }: Params<EndedRun>) =>
+  db.updateTable('runs').set({ status, stop, usage, active_in: null, ended_at: now }).where('id', '=', runId),
+);
+
+/**
+ * The statement that locks the row also checks for a cancel request. If there is one, the status becomes null and the
+ * table refuses it. The statement itself must fail, because on PostgreSQL the commit is sent before its answer is read.
+ */
+const endIfUncancelled = statement(
+  (db, { runId, status, stop, usage, now }: Params<EndedRun>) =>
+    db
+      .updateTable('runs')
+      .set({
+        status: sql<RunRow['status']>`case when cancel_requested_at is null then ${status} end`,
+        stop,
+        usage,
+        active_in: null,
+        ended_at: now,
+      })
+      .where('id', '=', runId),
+  { types: { runId: 'text', status: 'text', stop: 'text', usage: 'text', now: 'bigint' }, key: 'runId' },
+);
+
+/** Recognises the refused null on PostgreSQL (23502) and on SQLite. */
+function isStatusMissing(error: unknown): boolean {
+  const { code, table, column, message } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  if (code === '23502') return table === 'runs' && column === 'status';
+  return typeof message === 'string' && message.includes('NOT NULL constraint failed: runs.status');
+}
+
+/** Only claimed events become done. If the agent was deleted meanwhile, its events are dead and stay so. */
+const finishEvents = statement(
+  (db, { runId }: Params<{ runId: string }>) =>
+    db.updateTable('inbox_events').set({ status: 'done' }).where('run_id', '=', runId).where('status', '=', 'claimed'),
+  { types: { runId: 'text' }, key: 'runId' },
+);
+
+/**
+ * Returns the events of a failed run to the inbox. The delay doubles with each attempt; after the last attempt they are
+ * dead, until an operator redrives them.
+ */
+async function returnEvents(
+  services: Services,
+  tx: Tx,
+  { runId, agent, kind }: EndingRun,
+  end: RunEnd,
+): Promise<Omit<FailedAttempt, 'announcedSpaceId'>> {
+  const { limits } = services;
+  const error = toJson(toStopJson(end));
+  const events = await tx.db
+    .selectFrom('inbox_events')
+    .select(['id', 'attempts', 'payload'])
+    .where('run_id', '=', runId)
+    .where('status', '=', 'claimed')
+    .execute();
+  const retries: number[] = [];
+  for (const { id, attempts, payload } of events) {
+    const isLast = end.retry === false || !kind.retriesFailedRuns || attempts >= agent.limits.maxAttempts;
+    const at = tx.now() + backoffMs(attempts, { firstMs: limits.retryMs });
+    await tx.db
+      .updateTable('inbox_events')
+      .set(isLast ? { status: 'dead', error } : { status: 'pending', available_at: at, error })
+      .where('id', '=', id)
+      .execute();
+    if (isLast) await failApprovedCard(services, tx, fromJson(payload));
+    else retries.push(at);
+  }
+  // The failure of one conversation does not change the state of the agent.
+  if (kind.retriesFailedRuns)
+    await tx.db.updateTable('agents').set({ last_error: error }).where('id', '=', agent.id).execute();
+  return {
+    text: end.text ?? CYCLE_FAILED,
+    attempt: Math.max(1, ...events.map(({ attempts }) => attempts)),
+    retryAt: retries.length === 0 ? undefined : Math.min(...retries),
+    events: events.map(({ payload }) => fromJson<InboxEvent>(payload)),
+  };
+}
+
+/**
+ * Ends the card of a call that was approved, or whose question was answered, but whose agent cannot continue. Otherwise
+ * the card would show the call as running for ever.
+ */
+async function failApprovedCard(services: Services, tx: Tx, event: InboxEvent): Promise<void> {
+  if (event.type !== 'tool_result') return;
+  const { status } = event.outcome;
+  if (status !== 'approved' && status !== 'answered') return;
+  const output = `The call was ${status}, but the agent failed before it ran. It runs if an operator redrives the event.`;
+  await updateCard(services, tx, event.callId, { status: 'error', output });
+}
+
+/** A thrown error is not JSON, so its message is stored for operators to read. */
+function toStopJson({ stop, code }: Pick<RunEnd, 'stop' | 'code'>): object {
+  if (stop.reason !== 'error') return stop;
+  const { error } = stop;
+  const text = error instanceof Error ? error.message : String(error);
+  return { reason: 'error', error: text, ...(code === undefined ? {} : { code }) };
+}

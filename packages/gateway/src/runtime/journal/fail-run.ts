@@ -1,0 +1,165 @@
+import type { Entry, Settlement, Stop } from '@lastcall/core';
+import type { Selectable } from 'kysely';
+import { isCancelAccepted } from '../../domain/runs/run-cancelled.ts';
+import type { FailedRequest } from '../../domain/runs/stored-request.ts';
+import { updateCard } from '../../domain/spaces/tool-card.ts';
+import { emit, runChannel } from '../../domain/streams/emit.ts';
+import { type EntryRecord, toEntryPayload } from '../../domain/transcript/transcript-row.ts';
+import type { Services } from '../../ports/services.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import type { CallRow } from '../../ports/store/schema/tables.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { hideTag, hideTagIn } from '../../telemetry/hide-tag.ts';
+import { createRedact, type Redact } from '../../telemetry/redact.ts';
+import { fenced, type HeldThread } from '../lease/lease.ts';
+import type { Cycle, EndingRun } from '../run/cycle.ts';
+import { toCycleFailure } from '../run/cycle-failure.ts';
+import { appendRows } from './append-rows.ts';
+import { closeRun, type RunEnd } from './close-run.ts';
+import { lastSeq } from './last-seq.ts';
+import type { NotedRequest } from './request-notes.ts';
+import { writeTexts } from './request-texts.ts';
+import { endUnendedCall, unendedCalls } from './unended-calls.ts';
+
+/** How a turn failed. */
+export interface FailedTurn {
+  readonly error: unknown;
+  readonly redact?: Redact | undefined;
+  /** The request that the model did not answer. */
+  readonly request?: UnansweredRequest | undefined;
+}
+
+/** A request without a reply, and the texts that it refers to. */
+interface UnansweredRequest extends Omit<NotedRequest, 'request'> {
+  readonly request: Omit<FailedRequest, 'beforeSeq'>;
+}
+
+/** Ends a run that cannot continue. Its calls are settled, and its events are tried again if that may help. */
+export async function failRun(
+  services: Services,
+  cycle: Cycle,
+  { error, redact = createRedact(), request }: FailedTurn,
+): Promise<'failed' | 'cancelled'> {
+  // A provider's error may quote the prompt, including the frame tag.
+  const hide: Redact = (text) => hideTag(redact(text), cycle.agent.tag);
+  const failure = toCycleFailure(error, hide, { isUnanswered: request !== undefined });
+  return await fenced(services.store, cycle.lease, (_tx, held) =>
+    closeFailedRun(services, held, cycle, { ...failure, request }),
+  );
+}
+
+/**
+ * Ends everything that is open, in one transaction: calls, their cards, and the shown part of an incomplete reply. If a
+ * cancel was accepted, the run ends as cancelled although it failed, because the caller was already told so.
+ */
+export async function closeFailedRun(
+  services: Services,
+  held: HeldThread,
+  cycle: EndingRun,
+  {
+    message,
+    stop: why,
+    request: asked,
+    ...how
+  }: { readonly message: string; readonly stop?: Stop | undefined } & Pick<FailedTurn, 'request'> &
+    Pick<RunEnd, 'retry' | 'text' | 'code'>,
+): Promise<'failed' | 'cancelled'> {
+  const { tx } = held;
+  if (asked !== undefined) writeTexts(tx, asked.texts);
+  const isCancelled = await isCancelAccepted(tx, cycle.runId);
+  const open = await settleOpenCalls(services, tx, cycle, {
+    reason: isCancelled ? 'the run was cancelled' : message,
+    isCancelled,
+  });
+  const failed = why ?? ({ reason: 'error', error: message } as const);
+  const stop = isCancelled ? ({ reason: 'aborted' } as const) : failed;
+  // Read from the store, because the failed turn may not know about the last write.
+  const seq = (await lastSeq(tx, held.threadId)) + 1;
+  const request = asked && { ...asked.request, beforeSeq: seq };
+  const end: EntryRecord = { entry: { kind: 'stop', stop }, request };
+  const records: EntryRecord[] = [...open.map((entry) => ({ entry })), end];
+  appendRows(held, { runId: cycle.runId, seq }, records.map(toRow));
+  const status = isCancelled ? 'cancelled' : 'failed';
+  await closeRun(services, tx, cycle, { status, stop, ...how, announcedSpaceId: await announcedSpace(tx, cycle) });
+  return status;
+}
+
+function toRow(record: EntryRecord): { kind: string; payload: string } {
+  return { kind: record.entry.kind, payload: toEntryPayload(record) };
+}
+
+/** Read from the store, like the next number: the failed turn may be ahead of it by a write that failed. */
+async function announcedSpace(tx: Tx, { runId }: EndingRun): Promise<string | null> {
+  const run = await tx.db.selectFrom('runs').select('active_in').where('id', '=', runId).executeTakeFirst();
+  return run?.active_in ?? null;
+}
+
+async function settleOpenCalls(
+  services: Services,
+  tx: Tx,
+  cycle: EndingRun,
+  { reason, isCancelled }: { reason: string; isCancelled: boolean },
+): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  const callsWithCard = new Set<string>();
+  const calls = [...(await openCalls(tx, cycle)), ...(await answeredCalls(tx, cycle, { isCancelled }))];
+  for (const { id, tool_name: toolName, input, status, run_id, created_at: startedAt } of calls) {
+    const now = tx.now();
+    const outcome = outcomeOf(status === 'started', reason);
+    await tx.db
+      .updateTable('calls')
+      .set({ status: 'settled', outcome: toJson(outcome), outcome_status: outcome.status, settled_at: now })
+      .where('id', '=', id)
+      .execute();
+    const card = { status: outcome.status === 'error' ? 'error' : 'cancelled', output: outcome.text } as const;
+    if ((await updateCard(services, tx, id, card)) !== undefined) callsWithCard.add(id);
+    const call = { callId: id, toolName, input: fromJson(input), outcome };
+    entries.push({ kind: 'settled', settlement: { ...call, startedAt, endedAt: now } });
+    const type = outcome.status === 'error' ? 'tool-call.error' : 'tool-call.cancelled';
+    const payload = hideTagIn(call, cycle.agent.tag);
+    // The stream of the run that asked for an approval gets the event too.
+    for (const runId of new Set([cycle.runId, run_id]))
+      emit(services, tx, { channel: runChannel(runId), type, payload });
+  }
+  for (const unended of await unendedCalls(tx.db, cycle))
+    if (!callsWithCard.has(unended.callId)) endUnendedCall(services, tx, unended, 'The cycle failed.');
+  return entries;
+}
+
+async function openCalls(tx: Tx, { runId }: EndingRun): Promise<Selectable<CallRow>[]> {
+  return await tx.db
+    .selectFrom('calls')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .where('status', 'in', ['planned', 'started'])
+    .orderBy('step')
+    .orderBy('index')
+    .execute();
+}
+
+/**
+ * Calls of earlier runs that this run was to continue, because they had been approved, denied or answered. A call that
+ * has started is in doubt. Any other waits for the next attempt; if the run was cancelled, there is none.
+ */
+async function answeredCalls(
+  tx: Tx,
+  { runId, answers }: EndingRun,
+  { isCancelled }: { isCancelled: boolean },
+): Promise<Selectable<CallRow>[]> {
+  const callIds = Object.keys(answers);
+  if (callIds.length === 0) return [];
+  return await tx.db
+    .selectFrom('calls')
+    .selectAll()
+    .where('id', 'in', callIds)
+    .where('run_id', '!=', runId)
+    .where('status', 'in', isCancelled ? ['started', 'pending'] : ['started'])
+    .orderBy('id')
+    .execute();
+}
+
+function outcomeOf(isStarted: boolean, reason: string): Settlement['outcome'] {
+  if (!isStarted) return { status: 'cancelled', reason, text: `Cancelled: the cycle failed (${reason}).` };
+  const message = `The cycle failed while the call ran (${reason}): whether it took effect is unknown.`;
+  return { status: 'error', code: 'unknown_outcome', message, text: message };
+}

@@ -1,0 +1,113 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ToolContext } from '@lastcall/core';
+import { type OpenedPending, openPending } from '../../domain/calls/open-pending.ts';
+import { toCardCall } from '../../domain/calls/to-card-call.ts';
+import { withdrawQuestions } from '../../domain/calls/withdraw-questions.ts';
+import type { Seal } from '../../domain/keys/seal.ts';
+import { newId } from '../../domain/new-id.ts';
+import { openCardIfMember } from '../../domain/spaces/tool-card.ts';
+import type { Services } from '../../ports/services.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import { fenced } from '../lease/lease.ts';
+import type { Cycle } from '../run/cycle.ts';
+import type { People, PeopleAnswer, Question } from '../tools/mcp/people.ts';
+import type { CycleContext } from '../toolset/cycle-context.ts';
+
+/** How often the store is read for an answer to a question of an open call. Another gateway may have received it. */
+const LOOK_MS = 200;
+
+/** What is stored when a call ends with a question: see `WaitColumns`. */
+export interface AskedQuestion extends Question {
+  readonly resumeState: string;
+}
+
+export interface QuestionsOptions {
+  readonly services: Services;
+  readonly cycle: Cycle;
+  readonly seal: () => Promise<Seal>;
+  readonly read: CycleContext['read'];
+  /** The space that sees the call, or null. */
+  readonly spaceOf: (call: ToolContext) => string | null;
+}
+
+/** The questions that calls of one cycle ask people. */
+export class Questions implements People {
+  readonly #options: QuestionsOptions;
+  readonly #asked = new Map<string, AskedQuestion>();
+
+  constructor(options: QuestionsOptions) {
+    this.#options = options;
+  }
+
+  /** The question that the call ended with for now. */
+  of(callId: string): AskedQuestion | undefined {
+    return this.#asked.get(callId);
+  }
+
+  async willAsk({ toolCallId }: ToolContext, question: Question, state: string): Promise<void> {
+    const { seal } = await this.#options.seal();
+    this.#asked.set(toolCallId, { ...question, resumeState: await seal(state) });
+  }
+
+  async stateOf({ toolCallId }: ToolContext): Promise<string | undefined> {
+    const { read, seal } = this.#options;
+    const row = await read((db) =>
+      db.selectFrom('calls').select('resume_state').where('id', '=', toolCallId).executeTakeFirst(),
+    );
+    return row?.resume_state == null ? undefined : await (await seal()).open(row.resume_state);
+  }
+
+  async askDuringCall(ctx: ToolContext, question: Question, signal: AbortSignal): Promise<PeopleAnswer> {
+    const { services } = this.#options;
+    const questionId = newId();
+    await this.#open(ctx, questionId, question);
+    try {
+      return await this.#answerTo(questionId, signal);
+    } catch (error) {
+      await services.store.transaction((tx) => withdrawQuestions(services, tx, { questionId }));
+      throw error;
+    }
+  }
+
+  async #open(ctx: ToolContext, questionId: string, { text, schema }: Question): Promise<void> {
+    const { services, cycle, spaceOf } = this.#options;
+    const { runId, agent, lease } = cycle;
+    const spaceId = spaceOf(ctx);
+    const { toolName } = ctx;
+    const input = { question: text };
+    await fenced(services.store, lease, async (tx) => {
+      const opened: OpenedPending = {
+        callId: questionId,
+        threadId: lease.threadId,
+        agentId: agent.id,
+        runId,
+        spaceId,
+        toolName,
+        kind: 'input',
+        input,
+        display: { text },
+        resultSchema: schema,
+        duringCall: ctx.toolCallId,
+        // The question is withdrawn when the call ends. If the process dies first, the question expires with the call's
+        // deadline.
+        expiresAt: ctx.deadline,
+      };
+      const round = await openPending(tx, opened);
+      if (spaceId === null) return;
+      const rawInput = toJson(input);
+      const card = { spaceId, entityId: agent.entityId, runId, callId: questionId, toolName, input, rawInput };
+      await openCardIfMember(services, tx, { ...card, status: 'requires_action', call: toCardCall(opened, round) });
+    });
+  }
+
+  async #answerTo(questionId: string, signal: AbortSignal): Promise<PeopleAnswer> {
+    for (;;) {
+      await delay(LOOK_MS, undefined, { signal });
+      const row = await this.#options.read((db) =>
+        db.selectFrom('calls').select(['wait_status', 'answer']).where('id', '=', questionId).executeTakeFirst(),
+      );
+      if (row?.wait_status === 'resolved' && row.answer !== null) return fromJson<PeopleAnswer>(row.answer);
+      if (row?.wait_status !== 'pending') return { error: 'No one answered in time.' };
+    }
+  }
+}

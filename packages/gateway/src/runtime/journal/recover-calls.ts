@@ -1,0 +1,77 @@
+import { readArguments } from '@lastcall/core/internal';
+import type { Services } from '../../ports/services.ts';
+import type { Cycle } from '../run/cycle.ts';
+import type { CallsRecovered } from '../run/cycle-event.ts';
+import { rawInput } from '../run/raw-input.ts';
+import type { CycleTool } from '../toolset/cycle-tools.ts';
+import type { CycleJournal } from './cycle-journal.ts';
+import { unendedCalls } from './unended-calls.ts';
+
+type Recovered = Omit<CallsRecovered, 'type'>;
+
+/**
+ * Finds the calls of this run that another worker had begun to show. Calls of a complete reply end when they are
+ * settled. Calls of an incomplete reply are lost, because the model is called again and gives new ids.
+ */
+export async function findShownCalls(services: Services, cycle: Cycle): Promise<Recovered> {
+  const asked = new Set(
+    cycle.transcript.entries.flatMap((entry) =>
+      entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : [],
+    ),
+  );
+  const cards = (await cardsOf(services, cycle)).flatMap(({ callId }) => callId ?? []);
+  const { shown = [], lost = [] } = Object.groupBy(await unendedCalls(services.store.db, cycle), ({ callId }) =>
+    asked.has(callId) ? 'shown' : 'lost',
+  );
+  return { cards, shown, lost };
+}
+
+/**
+ * Finds the cards of approved calls. They are in the space where the approval was requested, even if the agent is now
+ * elsewhere, and have shown the call as running since it was approved.
+ */
+export async function findApprovedCalls({ store }: Services, { answers, transcript }: Cycle): Promise<Recovered> {
+  const callIds = Object.keys(answers);
+  if (callIds.length === 0) return { cards: [], shown: [], lost: [] };
+  const rows = await store.db
+    .selectFrom('messages')
+    .select(['call_id', 'space_id'])
+    .where('call_id', 'in', callIds)
+    .where('status', '=', 'running')
+    .execute();
+  const shown = rows.flatMap(({ call_id: callId, space_id: spaceId }) =>
+    // The input was shown when the approval was requested.
+    callId === null ? [] : [{ callId, kind: 'tool' as const, spaceId, shownText: rawInput(transcript, callId) }],
+  );
+  return { cards: shown.map(({ callId }) => callId), shown, lost: [] };
+}
+
+/**
+ * Adds a card to every visible call that was started and has neither a card nor an end. Earlier versions could leave
+ * such calls behind. The end of the call is then shown on the card.
+ */
+export async function showStartedCalls(
+  { transcript: { entries, progress } }: Cycle,
+  { journal, named }: { journal: CycleJournal; named: (name: string) => CycleTool | undefined },
+): Promise<void> {
+  const ended = new Set(progress.settled.map(({ callId }) => callId));
+  const calls = entries.flatMap((entry) => (entry.kind === 'reply' ? entry.calls : []));
+  for (const { callId, toolName, input: written } of calls) {
+    if (!progress.started.has(callId) || ended.has(callId) || named(toolName)?.isVisible !== true) continue;
+    const spaceId = journal.spaceOf(callId);
+    const read = readArguments(written);
+    const input = 'value' in read ? read.value : written;
+    if (spaceId !== null) await journal.showCall({ spaceId, callId, toolName, input });
+  }
+}
+
+/** Finds the cards through the calls, which are indexed by run. Messages are not, and there are many more of them. */
+async function cardsOf({ store }: Services, { runId }: Cycle): Promise<{ callId: string | null }[]> {
+  return await store.db
+    .selectFrom('calls')
+    .innerJoin('messages', 'messages.call_id', 'calls.id')
+    .select('messages.call_id as callId')
+    .where('calls.run_id', '=', runId)
+    .where('messages.kind', '=', 'tool')
+    .execute();
+}

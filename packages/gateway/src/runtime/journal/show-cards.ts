@@ -1,0 +1,36 @@
+import { isToolResult, type Middleware, ok } from '@lastcall/core';
+import type { Services } from '../../ports/services.ts';
+import type { Cycle } from '../run/cycle.ts';
+import type { CycleTool } from '../toolset/cycle-tools.ts';
+import type { CycleJournal } from './cycle-journal.ts';
+
+/**
+ * Shows a visible call as a message of the active space when it starts. The journal shows its end together with the
+ * settlement.
+ */
+export function showCards(
+  { logger }: Pick<Services, 'logger'>,
+  { agent }: Cycle,
+  { journal, named }: { journal: CycleJournal; named: (name: string) => CycleTool | undefined },
+): Middleware {
+  return {
+    name: 'cards',
+    async call(next, { callId, toolName, input }) {
+      if (named(toolName)?.isVisible !== true) return await next();
+      const spaceId = journal.spaceOf(callId);
+      if (spaceId !== null && (await journal.showCall({ spaceId, callId, toolName, input }))) return await next();
+      logger.warn(
+        `"${toolName}" is visible, but agent ${agent.id} has no active space: its call is not shown to anyone.`,
+      );
+      return addUnseenNote(await next());
+    },
+  };
+}
+
+const UNSEEN_NOTE = 'Not shown to anyone: you have no active space. Call enter_space first if people should see it.';
+
+/** Adds a note for the model that nothing was shown. Only successful results need it. */
+function addUnseenNote(result: unknown): unknown {
+  if (!isToolResult(result)) return ok(result, UNSEEN_NOTE);
+  return result.status === 'ok' ? ok(result.value, `${result.message}\n${UNSEEN_NOTE}`) : result;
+}

@@ -1,0 +1,33 @@
+import type { Cycle } from '../run/cycle.ts';
+import { definitionOf } from '../toolset/tool-definition.ts';
+import type { OpenCycle } from './open-cycle.ts';
+
+/**
+ * The decisions that a cycle starts with. An approval counts for the tool as it was when the approval was requested. If
+ * the tool has changed since, the call is denied. If the call has already started, its approval counted.
+ */
+export async function voidChangedApprovals({ services, cycle, tools }: OpenCycle): Promise<Cycle['answers']> {
+  const { answers, transcript } = cycle;
+  const approved = Object.keys(answers).filter((callId) => {
+    const answer = answers[callId];
+    return answer !== undefined && 'approve' in answer && !transcript.progress.answers.has(callId);
+  });
+  if (approved.length === 0) return answers;
+  const calls = await services.store.db
+    .selectFrom('calls')
+    .select(['id', 'tool_name', 'asked_definition'])
+    .where('id', 'in', approved)
+    .where('asked_definition', 'is not', null)
+    .execute();
+  const decided = { ...answers };
+  for (const { id: callId, tool_name: toolName, asked_definition: asked } of calls)
+    if (asked !== (await definitionOf(tools, toolName))) decided[callId] = { deny: changed(toolName) };
+  return decided;
+}
+
+function changed(toolName: string): string {
+  return (
+    `"${toolName}" has changed since this approval was requested, so the approval does not count. If the call is still needed, call the ` +
+    'tool again: approval is then requested for the tool as it is now.'
+  );
+}

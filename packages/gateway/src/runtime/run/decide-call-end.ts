@@ -1,0 +1,103 @@
+import type { Settlement } from '@lastcall/core';
+import type { MessageStatus } from '../../ports/store/schema/tables.ts';
+import { hideTagIn } from '../../telemetry/hide-tag.ts';
+import type { CallEnded } from './cycle-event.ts';
+import type { RunningCycle } from './cycle-state.ts';
+import type { Write } from './cycle-write.ts';
+import { cancelShown, completeMessage, withoutCard, withoutShown } from './decide-shown-call.ts';
+import { appendEntry, type Decision, type DecisionContext, inTurn } from './decision.ts';
+
+type Status = Settlement['outcome']['status'];
+
+/**
+ * The end of a call, with everything that belongs to it: what the space sees, its rows, its staged writes, its card.
+ */
+export function decideCallEnd(state: RunningCycle, event: CallEnded, context: DecisionContext): Decision {
+  const { settlement, json } = event;
+  const { callId, outcome } = settlement;
+  const { status } = outcome;
+  const end: Write = {
+    kind: 'call-ended',
+    callId,
+    status: status === 'pending' ? 'pending' : 'settled',
+    outcome: json.outcome,
+    outcomeStatus: status,
+  };
+  return inTurn(
+    state,
+    (current) => showEnd(current, settlement, context),
+    (current) => appendEntry(current, status === 'pending' ? 'pending' : 'settled', json.entry),
+    (current) => [moveTo(current, settlement), [end, ...stagedWrites(event)]],
+    (current) => (status === 'pending' ? ask(current, event, context) : endCard(current, event)),
+    (current) => [current, [{ kind: 'run-event', type: RUN_EVENTS[status], callId, json: json.runEvent }]],
+  );
+}
+
+/** What the space sees of the end, besides the card. */
+function showEnd(
+  state: RunningCycle,
+  { callId, toolName, input, outcome }: Settlement,
+  context: DecisionContext,
+): Decision {
+  if (toolName === 'send_message' && outcome.status === 'ok') {
+    const { spaceId } = outcome.value as { spaceId: string };
+    const { text, replyTo } = input as { text: string; replyTo?: string };
+    return completeMessage(state, { callId, spaceId, text, replyTo }, context);
+  }
+  if (outcome.status === 'pending') return [state, []];
+  // A call that was shown while the model wrote it, but never got a card, is cancelled.
+  if (!state.cards.has(callId)) return cancelShown(state, callId, outcome.text);
+  return [withoutShown(state, callId), []];
+}
+
+/** The writes of `enter_space` announce the agent in the space. */
+function moveTo(state: RunningCycle, { toolName, input, outcome }: Settlement): RunningCycle {
+  if (toolName !== 'enter_space' || outcome.status !== 'ok') return state;
+  const { spaceId } = input as { spaceId: string };
+  return { ...state, activeSpaceId: spaceId, announcedSpaceId: spaceId };
+}
+
+/**
+ * A failed call leaves no writes. A pending call includes this write because it checks for a cancel: a call of a
+ * cancelled run must not wait for an answer.
+ */
+function stagedWrites({ settlement: { callId, outcome }, hasStagedWrites }: CallEnded): readonly Write[] {
+  const isApplied = outcome.status === 'pending' || (outcome.status === 'ok' && hasStagedWrites);
+  return isApplied ? [{ kind: 'staged-writes', callId }] : [];
+}
+
+function endCard(state: RunningCycle, { settlement: { callId, outcome }, json }: CallEnded): Decision {
+  if (!state.cards.has(callId)) return [state, []];
+  const status = CARD_STATUS[outcome.status];
+  return [withoutCard(state, callId), [{ kind: 'update-card', callId, status, output: json.output }]];
+}
+
+/** The call keeps its card until it is answered: a rewind of the same cycle may cancel it. */
+function ask(state: RunningCycle, { settlement, rawInput }: CallEnded, context: DecisionContext): Decision {
+  const { callId, toolName, input, outcome } = settlement;
+  if (outcome.status !== 'pending') return [state, []];
+  const seenIn = state.shown.get(callId)?.spaceId;
+  const { kind, expiresAt } = outcome;
+  const display = hideTagIn(outcome.display, context.agent.tag);
+  const spaceId = context.isVisible(toolName) ? (seenIn ?? state.activeSpaceId) : null;
+  const cards = spaceId === null ? state.cards : new Set(state.cards).add(callId);
+  const call = { callId, toolName, kind, input, display, expiresAt };
+  const unseen = seenIn === undefined ? rawInput : undefined;
+  return [{ ...withoutShown(state, callId), cards }, [{ kind: 'pending-call', call, spaceId, rawInput: unseen }]];
+}
+
+const CARD_STATUS: Readonly<Record<Status, MessageStatus>> = {
+  ok: 'complete',
+  error: 'error',
+  cancelled: 'cancelled',
+  skipped: 'cancelled',
+  pending: 'requires_action',
+};
+
+const RUN_EVENTS: Readonly<Record<Status, string>> = {
+  ok: 'tool-call.complete',
+  error: 'tool-call.error',
+  cancelled: 'tool-call.cancelled',
+  skipped: 'tool-call.skipped',
+  pending: 'tool-call.pending',
+};

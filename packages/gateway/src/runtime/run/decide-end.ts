@@ -1,0 +1,49 @@
+import type { Entry, Usage } from '@lastcall/core';
+import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
+import type { TurnStopped } from './cycle-event.ts';
+import type { RunningCycle } from './cycle-state.ts';
+import type { Write } from './cycle-write.ts';
+import { cancelAllShown } from './decide-shown-call.ts';
+import { appendEntry, type Decision, inTurn } from './decision.ts';
+
+/**
+ * The turn is over: the run ends, and the thread is released with it. This also holds if more events wait, because
+ * other threads get their turn first. If the transcript is over its budget, it is compacted before the release. The
+ * cycle has ended when this is committed.
+ */
+export function decideStop(state: RunningCycle, { stop, payload, usage, isOverBudget }: TurnStopped): Decision {
+  const as = stop.reason === 'aborted' ? 'cancelled' : 'completed';
+  const { announcedSpaceId } = state;
+  const end: Write[] = [{ kind: 'close-run', as, stop, usage, announcedSpaceId }];
+  if (!isOverBudget) end.push({ kind: 'release-thread' });
+  return inTurn(
+    state,
+    (current) => cancelAllShown(current, 'The cycle ended.'),
+    (current) => appendEntry(current, 'stop', payload),
+    (current) => [current, end],
+  );
+}
+
+/** The same writes for a run that was cancelled during its last step. */
+export function asCancelled(writes: readonly Write[]): readonly Write[] {
+  return writes.map((write) => {
+    if (write.kind === 'close-run') return { ...write, as: 'cancelled', stop: ABORTED.stop };
+    return write.kind === 'entry' && write.entry === 'stop' ? { ...write, payload: ABORTED_PAYLOAD } : write;
+  });
+}
+
+const ABORTED: Extract<Entry, { kind: 'stop' }> = { kind: 'stop', stop: { reason: 'aborted' } };
+const ABORTED_PAYLOAD = toEntryPayload({ entry: ABORTED });
+
+/** Adds up the usage of the last turn. */
+export function usageOf(entries: readonly Entry[]): Usage {
+  const turnIndex = entries.findLastIndex(({ kind }) => kind === 'turn');
+  const sum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  for (const entry of entries.slice(turnIndex)) {
+    if (entry.kind !== 'reply') continue;
+    sum.inputTokens += entry.usage.inputTokens;
+    sum.outputTokens += entry.usage.outputTokens;
+    sum.totalTokens += entry.usage.totalTokens;
+  }
+  return sum;
+}

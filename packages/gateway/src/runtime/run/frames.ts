@@ -1,0 +1,37 @@
+import { renderSituation, type Situation } from '../../domain/agents/describe-agent.ts';
+import { framesIn, type History } from '../../domain/transcript/history.ts';
+import type { Cycle } from './cycle.ts';
+
+/** The frames that the model reads in a cycle. Only the gateway writes them. */
+export class Frames {
+  readonly #history: History;
+  readonly #texts: Set<string>;
+  readonly #tag: string;
+  #situation: string;
+
+  /**
+   * The frames of the cycle's own messages are collected when it starts, so that a tool that changes the messages it
+   * sees cannot add one. Earlier frames are in the history.
+   */
+  constructor({ history, transcript, situation, agent }: Cycle) {
+    this.#history = history;
+    this.#texts = new Set(framesIn(transcript.entries.slice(history.entries)));
+    this.#tag = agent.tag;
+    this.#situation = this.showSituation(situation);
+  }
+
+  /** The latest situation, as the model reads it. */
+  get situation(): string {
+    return this.#situation;
+  }
+
+  showSituation(situation: Situation): string {
+    this.#situation = renderSituation(situation, { tag: this.#tag });
+    this.#texts.add(this.#situation);
+    return this.#situation;
+  }
+
+  has(text: string): boolean {
+    return this.#texts.has(text) || this.#history.hasFrame(text);
+  }
+}

@@ -1,0 +1,106 @@
+import type { Changes, Journal, Outcome, Settlement, Staged } from '@lastcall/core';
+import { toPlainEntry, withPlainEntry } from '../../domain/transcript/transcript-row.ts';
+import { toJson, withJsonField, withJsonFields } from '../../ports/store/schema/json.ts';
+import type { Json } from '../../ports/store/schema/tables.ts';
+import { hideTagInJson } from '../../telemetry/hide-tag.ts';
+
+/** An entry that ends a call, or says that it waits. */
+export type EndEntry = Parameters<Journal['settle']>[0];
+
+/** The JSON texts of a settlement. The input and the outcome are serialized once and used in all of them. */
+export interface SettlementJson {
+  /** The row of the transcript. */
+  readonly entry: Json;
+  /** The outcome in the call's row. It is complete, even if the output was cut for everything else. */
+  readonly outcome: Json;
+  /** The event on the run's stream. */
+  readonly runEvent: Json;
+  /** The output on a card. Undefined if the tool returned nothing. */
+  readonly output: Json | undefined;
+}
+
+export interface SerializedEnd {
+  readonly settlement: Settlement;
+  readonly json: SettlementJson;
+}
+
+export interface EndDetails {
+  /** The call's changes of the session. Only the resulting slices are stored, not their events. */
+  readonly slices: Staged['slices'];
+  /** The changes of the call that people are shown. */
+  readonly changes?: Changes | undefined;
+  /** The full outcome before it was cut, or the outcome itself. */
+  readonly fullOutcome: Outcome;
+  /** The agent's frame tag. It is hidden from the people who read the settlement. */
+  readonly tag: string;
+}
+
+/**
+ * Serializes the end of a call, once and immediately, because the tool may change its result before it is written. The
+ * tool has already run: if JSON cannot represent its value, as much as possible is stored, and the call still counts.
+ */
+export function serializeEnd(given: EndEntry, details: EndDetails): SerializedEnd {
+  // For a call that waits, the input and the displayed text are written later, so they are copied now.
+  return given.settlement.outcome.status === 'pending'
+    ? serialize(given, toPlainEntry(given), details)
+    : withPlainEntry(given, (plain) => serialize(given, plain, details));
+}
+
+function serialize(
+  given: EndEntry,
+  { settlement, ...how }: EndEntry,
+  { slices = {}, changes, fullOutcome, tag }: EndDetails,
+): SerializedEnd {
+  const { input, outcome, ...call } = settlement;
+  const texts = outcomeJson(outcome);
+  const inputJson = toJson(input);
+  const { callId, toolName } = call;
+  const changed: { changes?: Json } = changes === undefined ? {} : { changes: toJson(changes) };
+  const seen = withFields({ callId, toolName }, { input: inputJson, outcome: texts.seen, ...changed });
+  const runEvent = hideTagInJson(seen, tag);
+  const hide = (text: Json): Json => (runEvent === seen ? text : hideTagInJson(text, tag));
+  const isCut = fullOutcome !== given.settlement.outcome;
+  return {
+    settlement,
+    json: {
+      entry: withFields(
+        {},
+        {
+          entry: withFields(how, { settlement: withFields(call, { input: inputJson, outcome: texts.stored }) }),
+          staged: toJson({ events: [], slices }),
+          ...changed,
+        },
+      ),
+      outcome: isCut ? hideTagInJson(fullJson(given, fullOutcome), tag) : hide(texts.seen),
+      runEvent,
+      output: texts.output === undefined ? undefined : hide(texts.output),
+    },
+  };
+}
+
+/** `stored` leaves out when a pending call expires. Only the pending call's row decides that, not a worker's clock. */
+function outcomeJson(outcome: Outcome): { stored: Json; seen: Json; output: Json | undefined } {
+  if (outcome.status === 'pending') {
+    const { expiresAt, ...rest } = outcome;
+    const stored = toJson(rest);
+    const seen = expiresAt === undefined ? stored : withJsonField(stored, 'expiresAt', toJson(expiresAt));
+    return { stored, seen, output: undefined };
+  }
+  if (outcome.status !== 'ok') {
+    const text = toJson(outcome);
+    return { stored: text, seen: text, output: toJson(outcome.text) };
+  }
+  const { value, ...rest } = outcome;
+  const output = value === undefined ? undefined : toJson(value);
+  const text = output === undefined ? toJson(rest) : withJsonField(toJson(rest), 'value', output);
+  return { stored: text, seen: text, output };
+}
+
+function fullJson(given: EndEntry, fullOutcome: Outcome): Json {
+  const settlement = { ...given.settlement, input: null, outcome: fullOutcome };
+  return withPlainEntry({ ...given, settlement } as EndEntry, (plain) => outcomeJson(plain.settlement.outcome).seen);
+}
+
+function withFields(object: object, fields: Readonly<Record<string, Json>>): Json {
+  return withJsonFields(toJson(object), fields);
+}

@@ -1,0 +1,75 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Entry, ToolSet, Transcript, TurnOptions } from '@lastcall/core';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import type { AgentLimits } from '../../config/agent-limits.ts';
+import type { GatewayLimits } from '../../config/limits.ts';
+import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
+import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
+import type { EventRow } from '../../domain/inbox/waiting-events.ts';
+import type { RunRow, ThreadRow } from '../../ports/store/schema/tables.ts';
+import type { LockedThread } from '../lease/lease.ts';
+
+/**
+ * What the run's stream contains while the turn is running. `whole`: also texts and inputs while the model writes them,
+ * because a client is waiting. `steps`: the steps, and the starts and progress of calls; each is sent with the next
+ * write, so they cost no extra writes. `ends`: nothing.
+ */
+export type RunStream = 'whole' | 'steps' | 'ends';
+
+/**
+ * Everything that differs between the thread of an agent and that of a context: agent-thread.ts and context-thread.ts.
+ * The rest of a cycle (its lease, its fence, its journal, its turn) is the same for both.
+ */
+export interface ThreadKind {
+  readonly name: ThreadRow['kind'];
+  /** True if the agent is in spaces, which see its messages and its visible calls. */
+  readonly hasSpaces: boolean;
+  /** Which events the run's stream gets while the turn is running, besides the ends of calls. */
+  readonly runStream: RunStream;
+  /** True if the events of a failed run are tried again, in another run. */
+  readonly retriesFailedRuns: boolean;
+  /** The note that the model reads for a call that waits for an answer. */
+  readonly pendingNote: string;
+  /** Which of the waiting events one run takes. */
+  takeEvents(held: LockedThread, events: readonly EventRow[], limits: AgentLimits): Promise<readonly EventRow[]>;
+  /** The request for a new run with these events. */
+  requestOf(held: LockedThread, events: readonly EventRow[]): RunRequest | Promise<RunRequest>;
+  /** The agent's configuration for a run. Equal inputs give the same object, because tools are made once per object. */
+  configOf(config: AgentConfig, settings: TurnSettings | undefined): AgentConfig;
+  /** The transcript entries of the events. `settled`: the calls whose answers are among them. */
+  entriesOf(events: readonly WaitingEvent[], opening: Opening): readonly Entry[];
+  builtInTools(limits: Pick<GatewayLimits, 'messageCharacters'>): ToolSet;
+  /** The options with which the turn runs. */
+  turnOptions(run: RunSetup, situation: () => string): KindOptions;
+  /** The model that is called. */
+  modelOf(run: RunSetup, find: FindModel): LanguageModelV4 | Promise<LanguageModelV4>;
+}
+
+/** The inputs of a run. */
+interface RunSetup {
+  readonly agent: { readonly config: AgentConfig; readonly tag: string; readonly limits: AgentLimits };
+  readonly settings?: TurnSettings | undefined;
+}
+
+type FindModel = (name: string | undefined) => LanguageModelV4 | Promise<LanguageModelV4>;
+
+export interface RunRequest {
+  /** Undefined: the run gets a new id. */
+  readonly runId?: string | undefined;
+  readonly settings?: TurnSettings | undefined;
+}
+
+/** A run that begins. */
+interface Opening {
+  readonly run: Pick<RunRow, 'cycle_no' | 'created_at'>;
+  readonly tag: string;
+  readonly transcript: Transcript;
+  readonly settled: readonly Extract<Entry, { kind: 'settled' }>[];
+}
+
+interface KindOptions extends Pick<TurnOptions, 'observe' | 'batch' | 'terminating' | 'maxSteps' | 'modelSettings'> {
+  readonly instructions: string;
+  readonly onPending: 'suspend' | 'continue';
+  /** A text of `observe` in which the gateway itself wrote a frame, in addition to those that the cycle knows. */
+  readonly framed?: string;
+}

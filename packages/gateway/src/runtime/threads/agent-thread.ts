@@ -1,0 +1,37 @@
+import { renderInstructions } from '../../domain/agents/describe-agent.ts';
+import { renderInbox } from '../../domain/inbox/render-inbox.ts';
+import { FIRST_PAGE, waitingEvents } from '../../domain/inbox/waiting-events.ts';
+import { userMessage } from '../../domain/transcript/cycles.ts';
+import type { ThreadKind } from '../run/thread-kind.ts';
+import { agentBuiltIns } from '../toolset/built-in-tools.ts';
+import { turnRules } from './turn-rules.ts';
+
+/** The thread of an agent: the agent reads the events of its inbox, and acts only through its tools. */
+export const agentThread: ThreadKind = {
+  name: 'agent',
+  hasSpaces: true,
+  runStream: 'steps',
+  retriesFailedRuns: true,
+  // The model may read this note long after the answer has arrived, so the note says that it describes the time of
+  // writing.
+  pendingNote: 'Pending when this was written. Its outcome comes later, as a tool_result event that names this call.',
+  async takeEvents({ tx, threadId }, events, { eventsPerCycle }) {
+    const isFirstPageEnough = events.length < FIRST_PAGE || eventsPerCycle <= FIRST_PAGE;
+    return isFirstPageEnough ? events.slice(0, eventsPerCycle) : await waitingEvents(tx, threadId, eventsPerCycle);
+  },
+  requestOf: () => ({}),
+  configOf: (config) => config,
+  entriesOf(events, { run, tag, settled }) {
+    const text = renderInbox(events, { cycle: run.cycle_no, tag, now: run.created_at });
+    return [...settled, { kind: 'turn' }, userMessage(text)];
+  },
+  builtInTools: agentBuiltIns,
+  turnOptions: ({ agent: { config, tag, limits } }, situation) => ({
+    instructions: renderInstructions({ instructions: config.instructions, tag }),
+    onPending: 'continue',
+    observe: situation,
+    maxSteps: limits.maxSteps,
+    ...turnRules(config),
+  }),
+  modelOf: ({ agent: { config } }, find) => find(config.model),
+};

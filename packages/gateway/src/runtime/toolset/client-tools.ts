@@ -1,0 +1,64 @@
+import { type AnyTool, mergeToolSets, type ToolSet } from '@lastcall/core';
+import { LRUCache } from 'lru-cache';
+import { dataSchema } from '../../config/data-schema.ts';
+import type { ClientTool, TurnSettings } from '../../domain/conversations/turn-settings.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
+import { advertisedInput, type CycleTools } from './cycle-tools.ts';
+
+/** Adds the tools that the caller runs. They have no `execute`, so a call waits for the caller's answer. */
+export function withClientTools(own: CycleTools, settings: TurnSettings | undefined): CycleTools {
+  const { clientTools = [] } = settings ?? {};
+  if (clientTools.length === 0) return own;
+  const added = clientToolSet(clientTools);
+  const known = new Map(
+    Object.entries(added).map(([name, tool]) => [
+      name,
+      { name, isVisible: false, isJob: false, inputSchema: () => advertisedInput(name, tool) },
+    ]),
+  );
+  return { ...own, tools: mergeToolSets(own.tools, added), named: (name) => known.get(name) ?? own.named(name) };
+}
+
+/** Throws if a schema cannot be used or a name is not valid for a tool. Equal tools give the same object. */
+export function clientToolSet(tools: readonly ClientTool[]): ToolSet {
+  return mergeToolSets(sets.memo(toJson(tools), { context: tools }));
+}
+
+/** The memory that callers' tools take: about this many bytes per character of their JSON. */
+const BYTES_PER_CHARACTER = 16;
+const MOST_BYTES = 64_000_000;
+
+const sets = new LRUCache<string, ToolSet, readonly ClientTool[]>({
+  max: 1_000,
+  maxSize: MOST_BYTES,
+  sizeCalculation: (_set, json) => json.length * BYTES_PER_CHARACTER,
+  memoMethod: (_key, _stale, { context }) =>
+    Object.fromEntries(
+      context.map(({ name, description = name, inputSchema = { type: 'object' } }) => [
+        name,
+        { description, inputSchema: dataSchema(inputSchema) },
+      ]),
+    ),
+});
+
+/** The tools that a run may offer. */
+export function forSettings(tools: CycleTools, settings: TurnSettings | undefined): CycleTools {
+  if (settings?.isWithoutEffects !== true) return tools;
+  return {
+    ...tools,
+    get tools() {
+      return withoutEffects(tools.tools);
+    },
+  };
+}
+
+function withoutEffects(tools: ToolSet): ToolSet {
+  const known = harmless.get(tools);
+  if (known !== undefined) return known;
+  const kept = Object.entries(tools).filter(([, tool]) => (tool as Partial<AnyTool>).effects === 'none');
+  const made = Object.fromEntries(kept);
+  harmless.set(tools, made);
+  return made;
+}
+
+const harmless = new WeakMap<ToolSet, ToolSet>();

@@ -1,0 +1,108 @@
+import type { Answer } from '@lastcall/core';
+import { invalid } from '../../domain/entities/invalid.ts';
+import type { Services } from '../../ports/services.ts';
+import { canonicalJson } from '../../ports/store/schema/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { findStarted, startOnce } from '../../runtime/chat/start-once.ts';
+import { startTurn } from '../../runtime/chat/start-turn.ts';
+import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from '../../runtime/chat/turn-request.ts';
+import type { Registry } from '../../runtime/toolset/registry.ts';
+import type { Asked } from './asked.ts';
+import { conversationHash, type Scope, sha256 } from './conversation-hash.ts';
+import { findContext } from './find-context.ts';
+import { findModel } from './find-model.ts';
+import { type ToldConversation, takeApart } from './items.ts';
+import { isPageTask } from './page-task.ts';
+
+/** A request as the client sent it. */
+export interface Sent {
+  readonly caller: TurnCaller;
+  readonly headers: Headers;
+  readonly path: string;
+  readonly body: object;
+  readonly asked: Asked;
+}
+
+export async function accept(services: Services, tx: Tx, registry: Registry, sent: Sent): Promise<AcceptedTurn> {
+  const { caller, headers, asked } = sent;
+  const identity = identityOf(sent);
+  const isRetry = Number(headers.get('x-stainless-retry-count') ?? 0) > 0;
+  const started = await findStarted(tx, { caller, identity, isRetry });
+  if (started !== undefined) return started;
+  const told = takeApart(asked.items);
+  const agent = await findModel(tx.db, asked.model, caller);
+  const scope = scopeOf(agent.id, sent);
+  const isTask = isTaskOfPage(asked, told) || headers.get('x-lastcall-effects') === 'none';
+  const context = isTask
+    ? { agent: agent.id, history: told.history }
+    : await findContext(tx, { asked, told, agent, caller, scope });
+  const request: TurnRequest = {
+    caller,
+    context,
+    input: inputOf(told),
+    settings: settingsOf(asked, isTask),
+    systemText: told.instructions,
+  };
+  if ('message' in request.input && told.answers.length > 0)
+    await startTurn(services, tx, registry, { ...request, input: { answers: answersOf(told) } });
+  return await startOnce(services, tx, registry, {
+    ...request,
+    identity: {
+      ...identity,
+      conversationHash: isWhole(asked) ? conversationHash(told.items, scope) : undefined,
+    },
+    isRetry,
+  });
+}
+
+/** True if the client sent the whole conversation, not only the new part. */
+function isWhole({ previousRunId, contextId }: Asked): boolean {
+  return previousRunId === undefined && contextId === undefined;
+}
+
+function inputOf(told: ToldConversation): TurnInput {
+  if (told.message !== undefined) return { message: told.message };
+  if (told.answers.length > 0) return { answers: answersOf(told) };
+  if (told.history.length > 0) return { invoke: true };
+  throw invalid('messages', 'must contain a message with role "user".');
+}
+
+function isTaskOfPage(asked: Asked, { instructions, message = [], lastReply }: ToldConversation): boolean {
+  return isWhole(asked) && lastReply === undefined && isPageTask({ instructions, message });
+}
+
+function answersOf({ answers }: ToldConversation): Readonly<Record<string, Answer>> {
+  return Object.fromEntries(answers.map(({ callId, output }) => [callId, { result: output }]));
+}
+
+function settingsOf(
+  { clientTools, modelSettings, isStored }: Asked,
+  isTask: boolean,
+): NonNullable<TurnRequest['settings']> {
+  return {
+    ...(clientTools.length === 0 ? {} : { clientTools }),
+    ...(Object.keys(modelSettings).length === 0 ? {} : { modelSettings }),
+    ...(isTask ? { isWithoutEffects: true } : {}),
+    ...(isTask || !isStored ? { save: false } : {}),
+  };
+}
+
+function scopeOf(agentId: string, { headers, asked }: Sent): Scope {
+  return {
+    agentId,
+    user: asked.user ?? headers.get('x-openwebui-user-id') ?? undefined,
+    chatId: headers.get('x-openwebui-chat-id') ?? undefined,
+  };
+}
+
+/** Identifies the request if it is sent again. Open WebUI numbers its replies. */
+function identityOf({ headers, path, body }: Sent): { readonly key?: string; readonly bodyHash: string } {
+  const bodyHash = sha256(`${path} ${canonicalJson(body)}`);
+  const key = headers.get('idempotency-key');
+  if (key !== null) {
+    if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('Idempotency-Key', 'must be 1–255 visible ASCII characters.');
+    return { key, bodyHash };
+  }
+  const replyId = headers.get('x-openwebui-message-id');
+  return replyId === null || replyId === '' ? { bodyHash } : { key: `${sha256(replyId)} ${bodyHash} 0`, bodyHash };
+}

@@ -1,0 +1,20 @@
+import type { ClientTool, ModelSettings } from '../../domain/conversations/turn-settings.ts';
+import type { Item } from './items.ts';
+
+/** A parsed request of either kind. */
+export interface Asked {
+  /** The agent's name or id. */
+  readonly model: string;
+  readonly items: readonly Item[];
+  readonly clientTools: readonly ClientTool[];
+  readonly modelSettings: ModelSettings;
+  readonly isStream: boolean;
+  /** False if the messages must not be stored. */
+  readonly isStored: boolean;
+  /** The end user, as the client names them. Conversations of two users are never merged. */
+  readonly user?: string | undefined;
+  /** The run that is continued. */
+  readonly previousRunId?: string | undefined;
+  /** The context that is continued. */
+  readonly contextId?: string | undefined;
+}

@@ -1,0 +1,103 @@
+import type { Kysely } from 'kysely';
+import { ifNotFound } from '../../domain/api-error.ts';
+import { getContext } from '../../domain/conversations/context.ts';
+import { historyOf } from '../../domain/conversations/history-of.ts';
+import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
+import { isId } from '../../domain/entities/column-text.ts';
+import { invalid } from '../../domain/entities/invalid.ts';
+import { lockRows } from '../../ports/store/lock-rows.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { AgentRow, Tables } from '../../ports/store/schema/tables.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { findConversation, isLast } from '../../runtime/chat/find-conversation.ts';
+import type { TurnCaller, TurnRequest } from '../../runtime/chat/turn-request.ts';
+import type { Asked } from './asked.ts';
+import { conversationHash, type Scope } from './conversation-hash.ts';
+import { findTurn } from './find-response.ts';
+import type { Item, ToldConversation } from './items.ts';
+
+export interface Search {
+  readonly asked: Asked;
+  readonly told: ToldConversation;
+  readonly agent: AgentRow;
+  readonly caller: TurnCaller;
+  readonly scope: Scope;
+}
+
+/** The context that a request continues, or a new one with the history that the client sent. */
+export async function findContext(tx: Tx, search: Search): Promise<TurnRequest['context']> {
+  const { asked, told, agent, caller, scope } = search;
+  const [first] = told.answers;
+  if (first !== undefined) return await inContext(tx, search, await contextOfCalls(tx.db, told.answers, caller));
+  if (asked.contextId !== undefined) return await inContext(tx, search, asked.contextId);
+  if (asked.previousRunId !== undefined) return await afterRun(tx, search, asked.previousRunId);
+  const contextId =
+    told.lastReply === undefined
+      ? undefined
+      : await findConversation(tx, {
+          caller,
+          conversationHash: conversationHash(told.beforeReply, scope),
+          lastReply: told.lastReply,
+        });
+  return contextId === undefined ? { agent: agent.id, history: told.history } : { contextId };
+}
+
+/** A context belongs to one agent; another agent cannot answer in it. */
+async function inContext(
+  tx: Tx,
+  { agent, caller }: Search,
+  contextId: string,
+): Promise<{ readonly contextId: string }> {
+  const context = await getContext(tx.db, contextId, caller);
+  if (context.agentId !== agent.id)
+    throw invalid('model', `must be the agent of the conversation, "${context.agentId}".`);
+  return { contextId: context.id };
+}
+
+/** If the conversation has continued since that run, a new context branches off with the texts up to that run. */
+async function afterRun(tx: Tx, search: Search, runId: string): Promise<TurnRequest['context']> {
+  const turn = await findTurn(tx.db, runId, search.caller);
+  const context = await inContext(tx, search, turn.contextId);
+  // If two requests continue from the same run at once, the second one branches off.
+  await lockRows(tx, { threads: [turn.contextId] });
+  if (await isLast(tx.db, turn)) return context;
+  const before = await historyOf(tx.db, turn);
+  if (before.length === 0)
+    throw invalid('previous_response_id', 'belongs to a run that has not ended, or was not stored.');
+  return { agent: search.agent.id, history: [...before, ...search.told.history] };
+}
+
+/** The one context whose calls are answered. Only calls of the caller's own tools can be answered here. */
+async function contextOfCalls(
+  db: Kysely<Tables>,
+  answers: readonly Extract<Item, { kind: 'answer' }>[],
+  caller: TurnCaller,
+): Promise<string> {
+  const found = new Set<string>();
+  for (const { callId, path } of answers) {
+    const contextId = await contextOfCall(db, callId);
+    const isTheirs = contextId !== undefined && (await mayUse(db, contextId, caller));
+    if (!isTheirs) throw invalid(path, `"${callId.slice(0, 100)}" is not a waiting call of your tools.`);
+    found.add(contextId);
+    if (found.size > 1) throw invalid(path, 'belongs to another conversation.');
+  }
+  return [...found][0] ?? '';
+}
+
+async function contextOfCall(db: Kysely<Tables>, callId: string): Promise<string | undefined> {
+  if (!isId(callId)) return undefined;
+  const call = await db
+    .selectFrom('calls')
+    .innerJoin('runs', 'runs.id', 'calls.run_id')
+    .select(['calls.thread_id', 'runs.settings', 'calls.tool_name'])
+    .where('calls.id', '=', callId)
+    .where('calls.wait_kind', 'is not', null)
+    .executeTakeFirst();
+  if (call === undefined || call.settings === null) return undefined;
+  const { clientTools = [] } = fromJson<TurnSettings>(call.settings);
+  return clientTools.some(({ name }) => name === call.tool_name) ? call.thread_id : undefined;
+}
+
+async function mayUse(db: Kysely<Tables>, contextId: string, caller: TurnCaller): Promise<boolean> {
+  return (await getContext(db, contextId, caller).catch(ifNotFound)) !== undefined;
+}

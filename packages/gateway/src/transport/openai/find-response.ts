@@ -1,0 +1,58 @@
+import type { Kysely } from 'kysely';
+import { findAgent } from '../../domain/agents/agent.ts';
+import { ApiError, notFound } from '../../domain/api-error.ts';
+import { getContext } from '../../domain/conversations/context.ts';
+import { findAnswer } from '../../domain/conversations/run-answer.ts';
+import type { StartedTurn } from '../../domain/conversations/turn-requests.ts';
+import { isId } from '../../domain/entities/column-text.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
+import type { TurnCaller } from '../../runtime/chat/turn-request.ts';
+import { errorOf, stopShownTo } from '../http/chat-answer.ts';
+import { toSeconds } from './list-models.ts';
+import { outcomeOf } from './outcome.ts';
+import { endedResponse, startedResponse } from './response-object.ts';
+
+/** Finds a response by its run, whether it has ended or not. Throws 404 also for one that the caller must not see. */
+export async function findResponse(db: Kysely<Tables>, runId: string, caller: TurnCaller): Promise<object> {
+  const turn = await findTurn(db, runId, caller);
+  const { name } = await findAgent(db, turn.agentId);
+  const head = { runId, contextId: turn.contextId, model: name, created: toSeconds(turn.createdAt) };
+  const answer = await findAnswer(db, runId);
+  if (answer === undefined) return startedResponse(head);
+  const error = errorOf(answer);
+  if (error === undefined) return endedResponse(head, await outcomeOf(db, answer));
+  const status = answer.status === 'cancelled' ? 'cancelled' : 'failed';
+  return {
+    ...startedResponse(head),
+    status,
+    error: { code: 'server_error', message: error.message },
+    stop: stopShownTo(caller, answer.stop),
+  };
+}
+
+export interface FoundTurn extends StartedTurn {
+  readonly agentId: string;
+  readonly createdAt: number;
+}
+
+/** The turn of a response. It may not have begun yet. */
+export async function findTurn(db: Kysely<Tables>, runId: string, caller: TurnCaller): Promise<FoundTurn> {
+  const found = isId(runId) ? ((await begunTurn(db, runId)) ?? (await notedTurn(db, runId))) : undefined;
+  if (found === undefined) throw notFound('response', runId.slice(0, 100));
+  const context = await getContext(db, found.contextId, caller).catch((error: unknown) => {
+    throw error instanceof ApiError ? notFound('response', runId) : error;
+  });
+  return { ...found, runId, agentId: context.agentId };
+}
+
+type Row = Pick<FoundTurn, 'contextId' | 'createdAt'> | undefined;
+
+async function begunTurn(db: Kysely<Tables>, runId: string): Promise<Row> {
+  const run = db.selectFrom('runs').select(['thread_id as contextId', 'created_at as createdAt']);
+  return await run.where('id', '=', runId).executeTakeFirst();
+}
+
+async function notedTurn(db: Kysely<Tables>, runId: string): Promise<Row> {
+  const noted = db.selectFrom('turn_requests').select(['context_id as contextId', 'created_at as createdAt']);
+  return await noted.where('run_id', '=', runId).executeTakeFirst();
+}

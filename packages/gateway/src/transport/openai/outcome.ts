@@ -1,0 +1,87 @@
+import type { Kysely } from 'kysely';
+import { IS_PENDING } from '../../domain/calls/is-pending.ts';
+import { type PendingCall, toPendingCall } from '../../domain/calls/pending-call.ts';
+import type { RunAnswer } from '../../domain/conversations/run-answer.ts';
+import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
+
+/** The outcome of a run, for both kinds of response. */
+export interface Outcome {
+  readonly answer: RunAnswer;
+  readonly text: string;
+  /** Calls of the caller's own tools. The caller runs them and answers them in its next request. */
+  readonly calls: readonly PendingCall[];
+  readonly finish: 'stop' | 'length' | 'content_filter' | 'tool_calls';
+  /** Fields that only the gateway has. Clients ignore them. */
+  readonly extra: object;
+}
+
+export async function outcomeOf(db: Kysely<Tables>, answer: RunAnswer): Promise<Outcome> {
+  const pending = await waitingCalls(db, answer);
+  const calls = pending.length === 0 ? [] : await callsOfCaller(db, answer.runId, pending);
+  const others = pending.filter((call) => !calls.includes(call));
+  return {
+    answer,
+    text: answer.response === '' && calls.length === 0 && others.length > 0 ? waitingText(others) : answer.response,
+    calls,
+    finish: calls.length > 0 ? 'tool_calls' : (FINISH[answer.stop.reason] ?? 'stop'),
+    extra: extraOf(answer, others),
+  };
+}
+
+const FINISH: Readonly<Record<string, Outcome['finish']>> = {
+  max_steps: 'length',
+  budget: 'length',
+  deadline: 'length',
+  length: 'length',
+  content_filter: 'content_filter',
+};
+
+/** A run that received only some of the answers still waits for calls of the run before it. */
+async function waitingCalls(db: Kysely<Tables>, answer: RunAnswer): Promise<readonly PendingCall[]> {
+  if (answer.pending.length > 0 || answer.stop.reason !== 'suspended') return answer.pending;
+  const rows = await db
+    .selectFrom('calls')
+    .selectAll()
+    .where('thread_id', '=', answer.contextId)
+    .where(IS_PENDING)
+    .orderBy('id')
+    .execute();
+  return rows.map(toPendingCall);
+}
+
+async function callsOfCaller(
+  db: Kysely<Tables>,
+  runId: string,
+  pending: readonly PendingCall[],
+): Promise<readonly PendingCall[]> {
+  const run = await db.selectFrom('runs').select('settings').where('id', '=', runId).executeTakeFirst();
+  const { clientTools = [] } = run?.settings == null ? {} : fromJson<TurnSettings>(run.settings);
+  const names = new Set(clientTools.map(({ name }) => name));
+  return pending.filter(({ toolName }) => names.has(toolName));
+}
+
+/** A chat page shows only text. Without this text, the person would wait for an agent that waits for them. */
+function waitingText(calls: readonly PendingCall[]): string {
+  const names = calls.map(({ toolName, kind }) => (kind === 'approval' ? `approval of ${toolName}` : toolName));
+  return `This waits for an answer to: ${names.join(', ')}. The agent continues when it is answered.`;
+}
+
+function extraOf({ runId, contextId, stop }: RunAnswer, others: readonly PendingCall[]): object {
+  return {
+    stop,
+    run_id: runId,
+    context_id: contextId,
+    ...(others.length === 0
+      ? {}
+      : {
+          pending_calls: others.map(({ callId, toolName, input, kind }) => ({
+            tool_call_id: callId,
+            tool_name: toolName,
+            tool_input: input,
+            kind,
+          })),
+        }),
+  };
+}

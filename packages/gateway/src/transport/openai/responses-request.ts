@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { invalid } from '../../domain/entities/invalid.ts';
+import type { Asked } from './asked.ts';
+import { anyFormatSchema, type CommonFields, commonFields, contentSchema, MOST_ITEMS } from './common-fields.ts';
+import { type Content, readText, readUserContent } from './content.ts';
+import type { Item } from './items.ts';
+import { type FunctionTool, isSet, type Rule, readAsked } from './read-asked.ts';
+
+interface InputItem {
+  readonly type?: string | undefined;
+  readonly role?: string | undefined;
+  readonly content?: Content;
+  readonly call_id?: string | undefined;
+  readonly output?: Content;
+}
+
+export interface ResponsesRequest extends CommonFields {
+  readonly input: string | readonly InputItem[];
+  readonly instructions?: string | null | undefined;
+  readonly previous_response_id?: string | null | undefined;
+  readonly conversation?: string | { readonly id: string } | null | undefined;
+  readonly tools?: readonly FunctionTool[] | null | undefined;
+  readonly max_output_tokens?: number | null | undefined;
+  readonly text?: { readonly format?: unknown } | null | undefined;
+}
+
+const itemSchema = z.looseObject({
+  type: z.string().optional(),
+  role: z.string().optional(),
+  content: contentSchema.nullish(),
+  call_id: z.string().optional(),
+  output: contentSchema.optional(),
+});
+
+const toolSchema = z.looseObject({
+  type: z.string(),
+  name: z.string().optional(),
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+});
+
+export const responsesRequestSchema: z.ZodType<ResponsesRequest> = z
+  .looseObject({
+    ...commonFields,
+    input: z.union([z.string().min(1), z.array(itemSchema).min(1).max(MOST_ITEMS)]),
+    instructions: z.string().nullish(),
+    previous_response_id: z.string().max(500).nullish(),
+    conversation: z.union([z.string().max(500), z.looseObject({ id: z.string().max(500) })]).nullish(),
+    tools: z.array(toolSchema).max(200).nullish(),
+    max_output_tokens: z.int().positive().nullish(),
+    text: z.looseObject({ format: anyFormatSchema }).nullish(),
+  })
+  .meta({ id: 'ResponsesRequest', description: "OpenAI's request, with an agent as the model." });
+
+export function readResponsesRequest(body: ResponsesRequest): Asked {
+  const { previous_response_id: previous, conversation } = body;
+  if (previous != null && conversation != null)
+    throw invalid(
+      'conversation',
+      'must be absent if previous_response_id is set: both say which conversation continues.',
+    );
+  const common = readAsked(body, {
+    refused: REFUSED,
+    items: itemsOf(body),
+    tools: body.tools ?? [],
+    modelSettings: { maxOutputTokens: body.max_output_tokens },
+    format: { value: body.text?.format, path: 'text.format' },
+  });
+  return {
+    ...common,
+    previousRunId: previous == null ? undefined : fromResponseId(previous),
+    contextId: conversation == null ? undefined : contextIdOf(conversation),
+  };
+}
+
+const REFUSED: readonly Rule[] = [
+  ['background', isSet, 'is not supported: a run always continues if its client disconnects.'],
+  ['prompt', isSet, 'is not supported: the agent has its instructions.'],
+  ['top_logprobs', isSet, 'is not supported.'],
+];
+
+export function toResponseId(runId: string): string {
+  return `resp_${runId}`;
+}
+
+export function fromResponseId(id: string): string {
+  return id.replace(/^resp_/, '');
+}
+
+export function toConversationId(contextId: string): string {
+  return `conv_${contextId}`;
+}
+
+function contextIdOf(conversation: string | { readonly id: string }): string {
+  return (typeof conversation === 'string' ? conversation : conversation.id).replace(/^conv_/, '');
+}
+
+function itemsOf({ input, instructions }: ResponsesRequest): readonly Item[] {
+  const own: readonly Item[] = instructions == null ? [] : [{ kind: 'instructions', text: instructions }];
+  if (typeof input === 'string') return [...own, { kind: 'user', content: [{ type: 'text', text: input }] }];
+  return [...own, ...input.flatMap((item, index) => toItem(item, `input[${index}]`))];
+}
+
+function toItem(item: InputItem, path: string): readonly Item[] {
+  const { type = 'message', call_id: callId = '', output } = item;
+  switch (type) {
+    case 'message':
+      return [toMessage(item, path)];
+    case 'function_call':
+      return [{ kind: 'call', callId }];
+    case 'function_call_output':
+      return [{ kind: 'answer', callId, output: readText(output, `${path}.output`), path: `${path}.call_id` }];
+    case 'reasoning':
+      return [];
+    default:
+      throw invalid(`${path}.type`, `must be a message, a function_call or its output, not "${type.slice(0, 100)}".`);
+  }
+}
+
+function toMessage({ role, content }: InputItem, path: string): Item {
+  const at = `${path}.content`;
+  switch (role) {
+    case 'system':
+    case 'developer':
+      return { kind: 'instructions', text: readText(content, at) };
+    case 'user':
+      return { kind: 'user', content: readUserContent(content, at) };
+    case 'assistant':
+      return { kind: 'assistant', text: readText(content, at) };
+    default:
+      throw invalid(`${path}.role`, 'must be "user", "assistant", "system" or "developer".');
+  }
+}

@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto';
+import type { Answer } from '@lastcall/core';
+import { sql } from 'kysely';
+import { ApiError, notFound } from '../../domain/api-error.ts';
+import { isOver } from '../../domain/calls/expire-due.ts';
+import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import { lockPending } from '../../domain/calls/settle-pending.ts';
+import { askedCalls } from '../../domain/conversations/asked-calls.ts';
+import { findAnswer } from '../../domain/conversations/run-answer.ts';
+import { runsOfLatestTurn } from '../../domain/conversations/turn-runs.ts';
+import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
+import { isId } from '../../domain/entities/column-text.ts';
+import type { Services } from '../../ports/services.ts';
+import { canonicalJson } from '../../ports/store/schema/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { callerId, startTurn } from '../../runtime/chat/start-turn.ts';
+import type { TurnCaller, TurnRequest } from '../../runtime/chat/turn-request.ts';
+import type { Registry } from '../../runtime/toolset/registry.ts';
+import { runOfMessage } from './chat-history.ts';
+import { effectsOfMessage, effectsOfRun } from './effects-of-task.ts';
+import { findChat } from './find-chat.ts';
+import { clientToolsOf, readUiRequest, type UiClaim, type UiRequest, type UiRequestBody } from './ui-request.ts';
+
+export interface UiCall {
+  readonly services: Services;
+  readonly tx: Tx;
+  readonly registry: Registry;
+  readonly caller: TurnCaller;
+  /** An agent's id or name. */
+  readonly agent: string;
+  readonly body: UiRequestBody;
+}
+
+/** What the client will be shown. */
+export type AcceptedUiRequest =
+  /** The turn of this run, from its beginning. */
+  | { readonly kind: 'turn'; readonly contextId: string; readonly runId: string }
+  /** The continuation of the turn that asked these calls. */
+  | {
+      readonly kind: 'continuation';
+      readonly contextId: string;
+      readonly messageId: string;
+      readonly calls: readonly PendingCall[];
+    };
+
+/** A request in a chat that exists. */
+interface KnownChat extends UiCall {
+  readonly contextId: string;
+}
+
+export async function acceptUiRequest(call: UiCall): Promise<AcceptedUiRequest> {
+  const request = readUiRequest(call.body);
+  const contextId = await findChat(call.tx, { ...call, chatId: call.body.id });
+  if (contextId !== undefined) return await acceptInChat({ ...call, contextId }, request);
+  if (request.kind === 'answers') throw notFound('context', call.body.id);
+  // The message that should be answered again never arrived, or its context was deleted.
+  return await say(call, request, { agent: call.agent, newId: call.body.id });
+}
+
+async function acceptInChat(chat: KnownChat, request: UiRequest): Promise<AcceptedUiRequest> {
+  switch (request.kind) {
+    case 'message':
+      return await submit(chat, request);
+    case 'regenerate':
+      return await regenerate(chat, request);
+    case 'answers':
+      return await takeAnswers(chat, request);
+  }
+}
+
+type Submitted = Extract<UiRequest, { kind: 'message' }>;
+
+async function submit(chat: KnownChat, message: Submitted): Promise<AcceptedUiRequest> {
+  const { id, isEdit } = message;
+  // A page also sends `messageId` if it sends the same message again.
+  const replacesOther = isEdit && ((await hasVersion(chat, keyOf(chat.body, id))) || (await isOfHistory(chat, id)));
+  return await say(chat, message, { contextId: chat.contextId }, replacesOther ? { instructions: EDITED } : {});
+}
+
+/** A message is identified by its id and content. Sending it again returns the first run. */
+async function say(
+  { services, tx, registry, caller, body }: UiCall,
+  { id, content }: Pick<Submitted, 'id' | 'content'>,
+  context: TurnRequest['context'],
+  more: Pick<TurnSettings, 'instructions'> = {},
+): Promise<AcceptedUiRequest> {
+  const effects = await effectsOfMessage(tx, 'contextId' in context ? context.contextId : undefined, content);
+  const { runId, contextId } = await startTurn(services, tx, registry, {
+    caller,
+    context,
+    input: { message: content },
+    settings: { ...settingsOf(body), ...more, ...effects },
+    identity: { key: keyOf(body, id, content), bodyHash: hash(content) },
+  });
+  return { kind: 'turn', contextId, runId };
+}
+
+const EDITED =
+  'The last message replaces an earlier message of this conversation, which the person has edited. Everything that was done since then remains done: do not repeat it unless the edited message asks for something else.';
+
+/**
+ * Answers the last message once more. The effects of the first answer have happened, so the conversation keeps them: the model is
+ * asked for another answer with an instruction that is not stored.
+ */
+async function regenerate(
+  chat: KnownChat,
+  { id, content }: Extract<UiRequest, { kind: 'regenerate' }>,
+): Promise<AcceptedUiRequest> {
+  const { services, tx, registry, caller, body, contextId } = chat;
+  const isKnown = (await isKnownMessage(chat, keyOf(body, id, content))) || (await isOfHistory(chat, id));
+  // The message never arrived.
+  if (!isKnown) return await say(chat, { id, content }, { contextId });
+  const latest = await runsOfLatestTurn(tx.db, contextId);
+  const [first = '', last = first] = [latest[0], latest.at(-1)];
+  // The message is still being answered.
+  if ((await findAnswer(tx.db, last)) === undefined) return { kind: 'turn', contextId, runId: first };
+  // A run that never began has no settings to carry over.
+  const effects = { ...(await effectsOfMessage(tx, contextId, content)), ...(await effectsOfRun(tx, first)) };
+  const { runId } = await startTurn(services, tx, registry, {
+    caller,
+    context: { contextId },
+    input: { prompt: AGAIN },
+    settings: { ...settingsOf(body), ...effects },
+    // Two requests at the same moment become one turn.
+    identity: { key: `use-chat:${body.id}:regenerate:${first}`, bodyHash: 'regenerate' },
+  });
+  return { kind: 'turn', contextId, runId };
+}
+
+const AGAIN =
+  'The person asks for another answer to their last message. Write a new answer. Everything that your tools have done since then remains done: do not do it a second time.';
+
+/** True if the same message was sent before. */
+async function isKnownMessage({ tx, caller }: UiCall, key: string): Promise<boolean> {
+  const requests = tx.db.selectFrom('turn_requests').select('run_id').where('caller', '=', callerId(caller));
+  return (await requests.where('idempotency_key', '=', key).executeTakeFirst()) !== undefined;
+}
+
+/** True if the page got the message from `chatHistory`. */
+async function isOfHistory({ tx, contextId }: KnownChat, messageId: string): Promise<boolean> {
+  const runId = runOfMessage(messageId);
+  if (runId === messageId || !isId(runId)) return false;
+  const run = tx.db.selectFrom('runs').select('id').where('id', '=', runId).where('thread_id', '=', contextId);
+  return (await run.executeTakeFirst()) !== undefined;
+}
+
+/**
+ * True if any version of the message was sent before: their keys have a common prefix. LIKE is not used, because an underscore in
+ * a chat's id would match any character.
+ */
+async function hasVersion({ tx, caller }: UiCall, begin: string): Promise<boolean> {
+  const requests = tx.db.selectFrom('turn_requests').select('run_id').where('caller', '=', callerId(caller));
+  const known = requests.where(sql<string>`substr(idempotency_key, 1, ${sql.lit(begin.length)})`, '=', begin);
+  return (await known.limit(1).executeTakeFirst()) !== undefined;
+}
+
+/**
+ * Answers the calls of this chat that wait. The first answer to a call counts, from any client; a later client is shown what
+ * happened. Claims about calls that do not wait are ignored.
+ */
+async function takeAnswers(
+  chat: KnownChat,
+  { messageId, claims }: Extract<UiRequest, { kind: 'answers' }>,
+): Promise<AcceptedUiRequest> {
+  const { services, tx, registry, caller, body, contextId } = chat;
+  const calls = await lockAsked(tx, contextId, [...claims.keys()]);
+  if (calls.length === 0) throw nothingWaits();
+  const waiting = calls.filter((one) => one.status === 'pending' && !isOver(one, tx.now()));
+  const answers = waiting.flatMap((one) => {
+    const answer = answerTo(one, claims.get(one.callId));
+    return answer === undefined ? [] : [[one.callId, answer] as const];
+  });
+  const isContinued = calls.some((one) => ['resolved', 'expired'].includes(one.status) || isOver(one, tx.now()));
+  if (answers.length === 0 && !isContinued) throw nothingWaits();
+  if (answers.length > 0)
+    await startTurn(services, tx, registry, {
+      caller,
+      context: { contextId },
+      input: { answers: Object.fromEntries(answers) },
+      settings: settingsOf(body),
+    });
+  return { kind: 'continuation', contextId, messageId, calls };
+}
+
+/** Locks the calls in a fixed order, so that two pages that answer at the same moment do so one after the other. */
+async function lockAsked(tx: Tx, contextId: string, callIds: readonly string[]): Promise<readonly PendingCall[]> {
+  const asked = [...(await askedCalls(tx.db, contextId, callIds)).keys()].sort();
+  for (const callId of asked) await lockPending(tx, callId);
+  return [...(await askedCalls(tx.db, contextId, asked)).values()];
+}
+
+/**
+ * A decision answers a call that waits for approval; a result answers a call that waits for its result. A result never counts as
+ * a decision.
+ */
+function answerTo({ kind, job }: PendingCall, claim: UiClaim | undefined): Answer | undefined {
+  if (claim === undefined || claim.kind === 'none' || job !== undefined) return undefined;
+  if (kind === 'approval') {
+    if (claim.kind !== 'approval') return undefined;
+    return claim.isApproved ? { approve: true } : { deny: claim.reason ?? 'No reason was given.' };
+  }
+  if (claim.kind === 'result') return { result: claim.output };
+  return claim.kind === 'error' ? { error: claim.errorText } : undefined;
+}
+
+function nothingWaits(): ApiError {
+  return new ApiError(
+    409,
+    'no_waiting_call',
+    'The last message does not answer a waiting call of this chat. Send a message, or reload the chat.',
+  );
+}
+
+function settingsOf(body: UiRequestBody): Pick<TurnSettings, 'clientTools'> {
+  const clientTools = clientToolsOf(body);
+  return clientTools.length === 0 ? {} : { clientTools };
+}
+
+/** The key of a message. Without its content: the common prefix of the keys of all its versions. */
+function keyOf({ id }: UiRequestBody, messageId: string, content?: unknown): string {
+  return `use-chat:${id}:${hash(messageId)}:${content === undefined ? '' : hash(content)}`;
+}
+
+function hash(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex');
+}

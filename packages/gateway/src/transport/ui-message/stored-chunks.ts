@@ -1,0 +1,75 @@
+import type { Entry } from '@lastcall/core';
+import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import { responseOf } from '../../domain/conversations/conversation.ts';
+import { RunChunks } from './run-chunks.ts';
+import type { UiChunk } from './ui-chunk.ts';
+
+type ReplyEntry = Extract<Entry, { kind: 'reply' }>;
+type Settlement = Extract<Entry, { kind: 'settled' }>['settlement'];
+
+/** The chunks of a stored turn, with the same parts as its events would produce. `asked`: its calls that wait or waited. */
+export function storedChunks(entries: readonly Entry[], asked: ReadonlyMap<string, PendingCall>): readonly UiChunk[] {
+  const ends = new Map(
+    entries.flatMap((one) => (one.kind === 'settled' ? [[one.settlement.callId, one.settlement] as const] : [])),
+  );
+  const translator = new RunChunks();
+  const replies = entries.filter((entry) => entry.kind === 'reply');
+  const said = replies.flatMap((reply) => [
+    ...translator.of({ type: 'step.start', payload: { step: reply.step } }),
+    ...textChunks(translator, reply),
+    ...reply.calls.flatMap(({ callId, toolName, input }) =>
+      callChunks(translator, { callId, toolName, written: input, end: ends.get(callId), asked: asked.get(callId) }),
+    ),
+    ...translator.close(),
+  ]);
+  const stop = entries.findLast((entry) => entry.kind === 'stop')?.stop;
+  const isTerminal = stop?.reason === 'end_turn' && stop.by !== 'text';
+  return isTerminal ? [...said, ...translator.textStep(responseOf(entries))] : said;
+}
+
+/** The ids of the calls of a turn. */
+export function callIdsOf(entries: readonly Entry[]): readonly string[] {
+  return entries.flatMap((entry) => (entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : []));
+}
+
+function textChunks(translator: RunChunks, { content }: ReplyEntry): readonly UiChunk[] {
+  return content.flatMap((part) =>
+    (part.type === 'text' || part.type === 'reasoning') && part.text !== ''
+      ? translator.of({ type: `${part.type}.delta`, payload: { delta: part.text } })
+      : [],
+  );
+}
+
+interface StoredCall {
+  readonly callId: string;
+  readonly toolName: string;
+  /** The input as the model wrote it. */
+  readonly written: string;
+  readonly end: Settlement | undefined;
+  readonly asked: PendingCall | undefined;
+}
+
+function callChunks(translator: RunChunks, { callId, toolName, written, end, asked }: StoredCall): readonly UiChunk[] {
+  const told = (type: string, input: unknown, outcome: object, call?: PendingCall): readonly UiChunk[] =>
+    translator.of({ type, payload: { callId, toolName, input, outcome } }, call);
+  const waited =
+    asked === undefined
+      ? []
+      : [
+          ...told('tool-call.pending', asked.input, { status: 'pending', kind: asked.kind }, asked),
+          ...translator.answers([asked]),
+        ];
+  if (end !== undefined) return [...waited, ...told('tool-call.complete', end.input, end.outcome)];
+  if (asked !== undefined) return waited;
+  // The run failed or was cancelled before the call ended.
+  const text = 'The run ended before the call did.';
+  return told('tool-call.cancelled', parsed(written), { status: 'cancelled', text });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
