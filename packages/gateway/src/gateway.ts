@@ -27,7 +27,7 @@ import { announceJobs } from './runtime/jobs/announce-jobs.ts';
 import { atMost } from './runtime/tools/at-most.ts';
 import { McpLogin } from './runtime/tools/mcp/mcp-login.ts';
 import { McpServers } from './runtime/tools/mcp/mcp-servers.ts';
-import { mcpToolSource } from './runtime/tools/mcp/mcp-tool-source.ts';
+import { mcpToolSource } from './runtime/toolset/mcp-tool-source.ts';
 import type { Registry } from './runtime/toolset/registry.ts';
 import { Worker } from './runtime/worker.ts';
 import { findFirstPerson } from './start/first-person.ts';

@@ -2,7 +2,7 @@ import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { isPageTask } from '../../src/transport/openai/page-task.ts';
+import { isPageTask } from '../../src/transport/page-task.ts';
 import { describeOpenAi } from './openai-gateway.ts';
 
 const user = (content: string) => ({ role: 'user' as const, content });

@@ -47,7 +47,7 @@ export async function describeAgent(db: Kysely<Tables>, agent: Agent): Promise<A
   return details as AgentDetails;
 }
 
-/** The setting that stores the file's agents, by name: see seed.ts. */
+/** The setting that stores the file's agents, by name: see start/seed.ts. */
 export const SEEDED = 'seeded';
 
 async function seededAgents(db: Kysely<Tables>): Promise<ReadonlySet<string>> {

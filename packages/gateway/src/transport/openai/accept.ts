@@ -7,12 +7,12 @@ import { findStarted, startOnce } from '../../runtime/chat/start-once.ts';
 import { startTurn } from '../../runtime/chat/start-turn.ts';
 import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from '../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../runtime/toolset/registry.ts';
+import { isPageTask } from '../page-task.ts';
 import type { Asked } from './asked.ts';
 import { conversationHash, type Scope, sha256 } from './conversation-hash.ts';
 import { findContext } from './find-context.ts';
 import { findModel } from './find-model.ts';
 import { type ToldConversation, takeApart } from './items.ts';
-import { isPageTask } from './page-task.ts';
 
 /** A request as the client sent it. */
 export interface Sent {

@@ -1,7 +1,7 @@
 import type { TurnSettings, UserContent } from '../../domain/conversations/turn-settings.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { isPageTask } from '../openai/page-task.ts';
+import { isPageTask } from '../page-task.ts';
 
 type Effects = Pick<TurnSettings, 'isWithoutEffects'>;
 

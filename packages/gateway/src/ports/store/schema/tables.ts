@@ -217,7 +217,7 @@ export interface RunRow {
   active_in: string | null;
   created_at: number;
   ended_at: number | null;
-  /** What a request in a context asked for beyond the agent's configuration: see domain/contexts/turn-settings.ts. */
+  /** What a request in a context asked for beyond the agent's configuration: see domain/conversations/turn-settings.ts. */
   settings: Json | null;
   /** The answer of a run whose messages were not saved. All others are read from the transcript. */
   answer: Json | null;

@@ -1,4 +1,4 @@
-import type { UserContent } from '../../domain/conversations/turn-settings.ts';
+import type { UserContent } from '../domain/conversations/turn-settings.ts';
 
 /*
  * Chat pages also send requests for their own use: a title, tags, follow-up questions, a search query, a choice of tools. The person

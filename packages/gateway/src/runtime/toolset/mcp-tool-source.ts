@@ -1,8 +1,8 @@
-import type { ListedTool, ToolSource } from '../../../domain/tools/listed-tool.ts';
-import { describeDefinition } from '../../toolset/tool-catalog.ts';
-import type { McpServers } from './mcp-servers.ts';
-import { mcpTool } from './mcp-tool.ts';
-import { mcpToolName } from './mcp-tool-name.ts';
+import type { ListedTool, ToolSource } from '../../domain/tools/listed-tool.ts';
+import type { McpServers } from '../tools/mcp/mcp-servers.ts';
+import { mcpTool } from '../tools/mcp/mcp-tool.ts';
+import { mcpToolName } from '../tools/mcp/mcp-tool-name.ts';
+import { describeDefinition } from './tool-catalog.ts';
 
 /** The tools of the MCP servers that agents used recently, for the list of all tools. */
 export function mcpToolSource(servers: McpServers): ToolSource {
