@@ -118,7 +118,7 @@ describe('what is misused says what is meant', () => {
     const [[, paid, why] = [], [, went, where] = []] = outcomes(steps);
     expect([paid, went]).toEqual(['error', 'error']);
     expect(why).toContain('suspend() belongs in the handler of a transition');
-    expect(where).toContain('must come from node() or be the name of one, and nothing came');
+    expect(where).toContain('must come from node() or be the name of one, but nothing was given');
   });
 
   const options: Partial<Record<keyof RunMachineOptions, unknown>> = {
