@@ -42,9 +42,9 @@ describe('a schema that could never hold state is refused when the charter is bu
 
 describe('instructions that are no text are not told to a model', () => {
   const bad: Record<string, [instructions: () => unknown, says: string]> = {
-    'a promise': [async () => 'late', 'gave a promise'],
-    nothing: [() => undefined, 'gave nothing'],
-    'a number': [() => 5, 'gave a number'],
+    'a promise': [async () => 'late', 'returned a promise'],
+    nothing: [() => undefined, 'returned nothing'],
+    'a number': [() => 5, 'returned a number'],
   };
   for (const [what, [instructions, says]] of Object.entries(bad)) {
     test(`a function that gives ${what} fails the run, of a node and of a pack`, async () => {

@@ -8,7 +8,7 @@ import { inWords, writtenSoFar } from './call-shape.ts';
 import { RunLink } from './card-frame.tsx';
 import { Progress } from './progress.tsx';
 
-/** A call that asks nobody: one line, and all of it when it is opened. */
+/** A call that needs no answer: one line, and all of it when it is opened. */
 export function CallLine({ call, state }: CardProps): ReactElement {
   const [isOpen, setOpen] = useState(false);
   const name = withVisibleControls(call.toolName);
@@ -62,7 +62,10 @@ function WholeCall({ call, isError }: { call: CardProps['call']; isError: boolea
   );
 }
 
-/** The second line: how far it is, what came of it, or why not. It is there from the start, so that nothing jumps. */
+/**
+ * The second line: the progress, the result, or why there is none. It is there from the start, so that the layout does
+ * not jump.
+ */
 function Gist({ call, state }: Pick<CardProps, 'call' | 'state'>): ReactElement | null {
   if (state.status === 'writing' || state.status === 'running')
     return (
@@ -75,7 +78,7 @@ function Gist({ call, state }: Pick<CardProps, 'call' | 'state'>): ReactElement 
   return <span className="min-w-0 basis-full truncate text-sm">{withVisibleControls(words)}</span>;
 }
 
-/** What remains of a call that failed is said where it is known. */
+/** Says what remains of a failed call, if that is known. */
 function Failure({ callId, output }: { callId: string; output: unknown }): ReactElement {
   const { data } = useQuery(callById(callId));
   const outcome = data?.outcome?.status === 'error' ? data.outcome : undefined;

@@ -3,7 +3,7 @@ interface Page<T> {
   readonly next?: string | undefined;
 }
 
-/** Lists that people choose from are read whole, up to this many entries: nobody reads more. */
+/** Lists that users choose from are read whole, up to this many entries: no one reads more. */
 const MOST = 1_000;
 
 export async function everyPage<T>(

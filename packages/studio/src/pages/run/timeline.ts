@@ -19,7 +19,7 @@ export interface CallRow {
   readonly asked: string | undefined;
   readonly outcome: OutcomeName;
   readonly settlement: Settlement | undefined;
-  /** It waited when the run ended, and ended in a later one. */
+  /** True if it waited when the run ended, and ended in a later one. */
   readonly isLater: boolean;
   /** How its wait began, if it waited. */
   readonly wait: Settlement | undefined;
@@ -29,13 +29,13 @@ export interface CallRow {
   readonly endedAt: number | undefined;
   /** How often it was started: more than once after a takeover. */
   readonly starts: number;
-  /** Its output is the response of the run. */
+  /** True if its output is the response of the run. */
   readonly isResponse: boolean;
-  /** The model does not see it any more. */
+  /** True if the model does not see it any more. */
   readonly isTrimmed: boolean;
-  /** Where it stands among calls that ran side by side. */
+  /** Its place among calls that ran in parallel. */
   readonly bracket: 'first' | 'middle' | 'last' | undefined;
-  /** When it became known that there is such a call, and when its end was: numbers of entries. */
+  /** The numbers of the entries with which the call first appeared and ended. */
   readonly seq: number;
   readonly endSeq: number | undefined;
 }
@@ -46,7 +46,7 @@ export interface StepRow {
   readonly step: number;
   readonly text: string;
   readonly usage: Usage;
-  /** Undefined if the gateway knows no price of the model. */
+  /** Undefined if the gateway has no price for the model. */
   readonly cost: number | undefined;
   readonly model: string | undefined;
   readonly startedAt: number | undefined;
@@ -190,7 +190,7 @@ function rowsOf({ seq, at, entry, cost }: RunEntry, facts: Facts, run: Run): rea
       return replyRows(entry, { seq, at, cost }, facts, run);
     case 'settled': {
       const { settlement } = entry;
-      // The answer to a call of an earlier run.
+      // This is the answer to a call of an earlier run.
       if (facts.asked.has(settlement.callId)) return [];
       return [callRow({ callId: settlement.callId, toolName: settlement.toolName, seq }, facts, run)];
     }
@@ -257,7 +257,7 @@ function replyRows(
   return [head, ...withBrackets(withPlanned(rows))];
 }
 
-/** The provider of the model ran the call itself, while the model answered. */
+/** The model's provider ran the call itself, during the reply. */
 function withProvided(
   row: CallRow,
   { result, isError }: NonNullable<EntryOf<'reply'>['calls'][number]['provided']>,
@@ -272,7 +272,7 @@ function withProvided(
   return { ...row, outcome: outcomeName(outcome), settlement, startedAt: at, endedAt: at, endSeq: row.seq };
 }
 
-/** A call that was written down as started acts outside, and runs alone: those after it have not begun. */
+/** A call that was recorded as started has external effects and runs alone: those after it have not begun. */
 function withPlanned(rows: readonly CallRow[]): readonly CallRow[] {
   const alone = rows.findIndex(({ outcome, starts }) => outcome === 'running' && starts > 0);
   if (alone === -1) return rows;
@@ -311,7 +311,7 @@ function callRow(
     wait: pending?.entry.settlement,
     answer,
     changes,
-    // The end of a lost call is written by whoever found it.
+    // The end of a lost call is written by the worker that found it.
     startedAt: (outcome === 'unknown' ? starts[0]?.at : undefined) ?? settlement?.startedAt ?? starts[0]?.at,
     endedAt: settlement?.endedAt,
     starts: starts.length,
@@ -323,7 +323,7 @@ function callRow(
   };
 }
 
-/** How a call that waited stands. Its times are those of this run. */
+/** The state of a call that waited. Its times are those of this run. */
 function waitedSettlement({ entry: { settlement }, ended }: NonNullable<CallFacts['pending']>): Settlement {
   return ended === undefined ? settlement : { ...settlement, outcome: ended.outcome };
 }
@@ -336,7 +336,7 @@ function isResponse(entry: EntryOf<'settled'> | undefined, { stop }: Run): boole
   return entry.settlement.toolName === stop.tool && (entry.settlement.terminal === true || stop.by === 'terminating');
 }
 
-/** Calls in a row whose times overlap ran side by side. */
+/** Consecutive calls whose times overlap ran in parallel. */
 function withBrackets(calls: readonly CallRow[]): readonly CallRow[] {
   const groups: CallRow[][] = [];
   let until = Number.NEGATIVE_INFINITY;
@@ -363,7 +363,7 @@ function hiddenIn(step: number, { kept, sizes }: Facts): number {
   return (sizes.get(step) ?? 0) - (kept.get(step)?.size ?? 0);
 }
 
-/** While a run goes on and no call runs, the model is being asked. */
+/** If a run is active and no call runs, the model is being asked. */
 function askingRow(run: Run, rows: readonly TimelineRow[], entries: readonly RunEntry[]): LineRow | undefined {
   const last = entries.at(-1);
   if (run.status !== 'running' || last === undefined) return undefined;
@@ -371,7 +371,7 @@ function askingRow(run: Run, rows: readonly TimelineRow[], entries: readonly Run
   return { kind: 'asking', key: 'asking', seq: last.seq + 1, at: last.at };
 }
 
-/** Each hand-over is put before the first row whose end the new worker wrote. */
+/** Each takeover is put before the first row whose end the new worker wrote. */
 function withTakeovers(rows: readonly TimelineRow[], { takeovers = [] }: Run, facts: Facts): readonly TimelineRow[] {
   const all = [...rows];
   for (const takeover of takeovers) {
@@ -394,7 +394,7 @@ function endOf(row: TimelineRow): number {
   return row.kind === 'call' ? (row.endSeq ?? Number.POSITIVE_INFINITY) : row.seq;
 }
 
-/** Calls that had been started before, and were started again. */
+/** Counts calls that were started again after a takeover. */
 function repeatedAfter(afterSeq: number, { calls }: Facts): number {
   return [...calls.values()].filter(
     ({ starts }) => starts.some(({ seq }) => seq <= afterSeq) && starts.some(({ seq }) => seq > afterSeq),

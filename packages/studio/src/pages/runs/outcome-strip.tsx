@@ -2,7 +2,7 @@ import type { Run } from '@lastcall/client';
 import type { ReactElement } from 'react';
 import { OUTCOMES, type OutcomeName } from '../../ui/outcome.tsx';
 
-/** How the calls of a run ended: icon, number and word for each outcome that there is. */
+/** How the calls of a run ended: an icon, a number and a word for each outcome. */
 export function OutcomeStrip({ counts }: { counts: Run['counts'] }): ReactElement {
   const parts = ORDER.map((name) => ({ name, count: counts[name === 'waiting' ? 'pending' : name] })).filter(
     ({ count }) => count > 0,
