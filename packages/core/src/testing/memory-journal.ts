@@ -6,11 +6,11 @@ import { type JournalRecord, replay } from '../turn/replay.ts';
 import { Transcript } from '../turn/transcript.ts';
 import { toTranscriptJson } from '../turn/transcript-json.ts';
 
-/** A journal in memory. It keeps everything as JSON text, as a real one would: nothing lives on by reference. */
+/** A journal in memory. It keeps everything as JSON text, as a real one would: nothing is shared by reference. */
 export interface MemoryJournal extends Journal {
   readonly entries: readonly Entry[];
   readonly records: readonly JournalRecord[];
-  /** What another process would go on with. `fresh` is a session as it was before the first entry. */
+  /** What another process would continue with. `fresh` is a session in the state before the first entry. */
   restore(fresh?: Session): { transcript: Transcript; session: Session };
 }
 
