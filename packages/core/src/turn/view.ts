@@ -7,8 +7,8 @@ import { userMessage } from './message.ts';
 import { type MessageSource, ProviderView } from './provider-view.ts';
 
 /*
- * Forks share steps and calls, so neither is ever changed: what is different from now on is another object in the same place of the
- * list. They name each other by their places, which stay the same.
+ * Forks share steps and calls, so neither is ever changed: a change puts another object into the same place of the list.
+ * They refer to each other by their positions, which stay the same.
  */
 
 /** A reply and the results of its calls. */

@@ -87,7 +87,7 @@ function Failure({ callId, output }: { callId: string; output: unknown }): React
       ? undefined
       : outcome.effect === 'possible'
         ? 'it is not known what it did'
-        : 'nothing of it remains';
+        : 'no changes remain';
   return (
     <span className="min-w-0 basis-full text-sm">
       <span className="text-bad">{withVisibleControls(inWords(outcome?.message ?? output))}</span>

@@ -9,7 +9,7 @@ export interface InputPart {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly value: unknown;
-  /** It is closed at first: what it takes to read it would push everything else out of sight. */
+  /** True if it is closed at first, because it would push everything else out of view. */
   readonly isLong: boolean;
 }
 

@@ -40,7 +40,7 @@ export function adviceFor({ status, error }: Pick<InboxItem, 'status' | 'error'>
     : 'It was held back. Redriving it lets it through.';
 }
 
-/** Only these can be put back. */
+/** Only dead and withheld events can be redriven. */
 export function canRedrive({ status }: Pick<InboxItem, 'status'>): boolean {
   return status === 'dead' || status === 'withheld';
 }
