@@ -111,7 +111,7 @@ function CardFoot({ card }: { card: UsedCard }): ReactElement {
       {!card.isMine && <span>· you may not</span>}
       {card.isOffline && (
         <span role="status" className="text-wait">
-          · You are offline: nothing is sent or queued. Your text stays here.
+          · You are offline: nothing is sent or queued. Your input is kept.
         </span>
       )}
     </footer>
