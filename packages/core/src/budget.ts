@@ -15,11 +15,11 @@ const LIMITS: KnownNames = knownNames<BudgetLimits>(
   { maxTokens: 'tokens', maxToolCalls: 'toolCalls', calls: 'toolCalls' },
 );
 
-/** Limits and what is used of them. Nested runs share their parent's. */
+/** Limits and how much of them is used. Nested runs share their parent's. */
 export interface Budget {
   readonly limits: Readonly<BudgetLimits>;
   used(dimension: Dimension): number;
-  /** Infinity where the dimension has no limit. */
+  /** Infinity if the dimension has no limit. */
   remaining(dimension: Dimension): number;
   add(dimension: Dimension, amount: number): void;
   /** The dimension that another call would exceed, if there is one. Exactly at a limit is within it. */
@@ -44,7 +44,7 @@ export function createBudget(limits: BudgetLimits): Budget {
   };
 }
 
-/** A budget as it is given: made already and shared, or limits for this run alone. */
+/** A budget as the caller gives it: an existing one that is shared, or limits for this run alone. */
 export function toBudget(given: Budget | BudgetLimits | undefined): Budget | undefined {
   if (given === undefined) return undefined;
   return typeof given === 'object' && given !== null && 'exhausted' in given ? given : createBudget(given);
@@ -63,7 +63,7 @@ function checkLimits(limits: BudgetLimits): Readonly<BudgetLimits> {
   return Object.freeze({ ...limits });
 }
 
-/** A nested run keeps within its own budget and its parent's, and uses up both. */
+/** A nested run must stay within its own budget and its parent's, and uses up both. */
 export function nestBudget(own: Budget | undefined, parents: Budget | undefined): Budget | undefined {
   if (own === undefined || parents === undefined || own === parents) return own ?? parents;
   return {

@@ -1,6 +1,6 @@
-/** The names most like a wrong one, best first: at most three, and only those that a slip could explain. */
+/** The names most similar to a wrong one, best first: at most three, and only those that a typo could explain. */
 export function closestNames(wrong: string, names: readonly string[]): string[] {
-  // Longer than any tool's name is no slip, and the distance costs the product of the lengths.
+  // A text longer than any tool name is not a typo, and the distance costs the product of the lengths.
   if (wrong.length > 128) return [];
   const asked = simplify(wrong);
   return names
@@ -22,7 +22,7 @@ function distanceTo(one: string, other: string): number {
     : editDistance(one, other);
 }
 
-/** How many letters must be added, dropped or changed to make one of the other. */
+/** How many letters must be added, removed or changed to turn one into the other. */
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i++) {

@@ -1,4 +1,4 @@
-// The one file of core that touches the world: the default of each port.
+// The only file of core that touches the outside world: the default of each port.
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
 import type { NewId } from './new-id.ts';
@@ -19,7 +19,7 @@ export const systemClock: Clock = {
   after: wakeAfter,
 };
 
-// A wake that is further off than a timer reaches is set in parts.
+// A wake that is further away than a timer reaches is split into several timers.
 function wakeAfter(ms: number, wake: () => void): () => void {
   let timer: ReturnType<typeof setTimeout>;
   const set = (left: number): void => {
@@ -43,13 +43,13 @@ function sleepPart(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-// Every call needs an id, so a random text serves for many, with a count: as engines themselves draw UUIDs ahead. Not for
-// more than these, because where a running process is cloned, what is left of a draw is cloned too.
+// Every call needs an id, so one random text serves for many, with a counter, just as engines draw UUIDs ahead. It is
+// limited to this many, because cloning a running process also clones the rest of a draw.
 const IDS_OF_A_DRAW = 128;
 let drawn = '';
 let given = IDS_OF_A_DRAW;
 
-/** 34 to 36 characters of those that every provider takes in an id: some take no more than 40. */
+/** 34 to 36 characters that every provider accepts in an id: some accept no more than 40. */
 export const randomId: NewId = () => {
   if (given === IDS_OF_A_DRAW) {
     drawn = crypto.randomUUID().replaceAll('-', '');

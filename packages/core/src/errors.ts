@@ -1,6 +1,6 @@
 /**
- * The base of every error Lastcall throws. `code` is stable and meant for programs; `message` says what was expected,
- * what came and what to do, and is meant for people.
+ * The base of every error that Lastcall throws. `code` is stable and meant for programs; `message` says what was
+ * expected, what was given and what to do, and is meant for people.
  */
 export class LastcallError extends Error {
   override readonly name: string = 'LastcallError';
@@ -63,7 +63,9 @@ export class OptionsError extends LastcallError {
   }
 }
 
-/** A session used in a way that would break its promise: a host write beside a running call, an unknown slice, … */
+/**
+ * A session was used in a way that would break its guarantees: a host write during a running call, an unknown slice, …
+ */
 export class SessionError extends LastcallError {
   override readonly name: string = 'SessionError';
 
@@ -72,7 +74,10 @@ export class SessionError extends LastcallError {
   }
 }
 
-/** Stored state of a slice that the slice's definition cannot read. Nothing was changed: it waits for a definition that can. */
+/**
+ * The slice's definition cannot read its stored state. Nothing was changed: the state is kept for a definition that
+ * can.
+ */
 export class SliceVersionError extends SessionError {
   override readonly name: string = 'SliceVersionError';
   override readonly code: string = 'slice_version';
@@ -99,11 +104,11 @@ function versionProblem(found: { name: string; stored: number; defined: number; 
     : `${versions}. Give the slice a migrate(state, fromVersion) that makes version ${defined} of version ${stored}. The stored state is kept.`;
 }
 
-/** A stored transcript that cannot be read. `path` is where in it, like `entries[3].settlement.callId`. */
+/** A stored transcript cannot be read. `path` is where in it, like `entries[3].settlement.callId`. */
 export class StoredTranscriptError extends LastcallError {
   override readonly name: string = 'StoredTranscriptError';
   readonly path: string;
-  /** What is wrong there. */
+  /** The problem at that path. */
   readonly problem: string;
 
   constructor(path: string, problem: string, options?: { cause?: unknown }) {
@@ -114,7 +119,7 @@ export class StoredTranscriptError extends LastcallError {
 }
 
 /**
- * The journal did not answer in time: what it was given may have been written or not. Go on from what it kept, as after a
+ * The journal did not answer in time: the data may have been written or not. Continue from what it stored, as after a
  * crash, and not from the transcript in memory.
  */
 export class JournalStalled extends LastcallError {
@@ -128,7 +133,7 @@ export class JournalStalled extends LastcallError {
   }
 }
 
-/** What a call did after it had ended. It changed nothing. */
+/** A call did something after it had ended. It changed nothing. */
 export class StaleCallError extends LastcallError {
   override readonly name: string = 'StaleCallError';
 
@@ -137,7 +142,7 @@ export class StaleCallError extends LastcallError {
   }
 }
 
-/** A write from a tool that declared `effects: 'none'`. */
+/** A tool that declared `effects: 'none'` tried to write. */
 export class ReadOnlyError extends LastcallError {
   override readonly name: string = 'ReadOnlyError';
 
@@ -149,7 +154,7 @@ export class ReadOnlyError extends LastcallError {
   }
 }
 
-/** Something a failed call changed could not be put back. The session is poisoned: it refuses further calls. */
+/** A change of a failed call could not be rolled back. The session is poisoned: it refuses further calls. */
 export class RestoreFailed extends LastcallError {
   override readonly name: string = 'RestoreFailed';
 
@@ -158,7 +163,7 @@ export class RestoreFailed extends LastcallError {
   }
 }
 
-/** A file operation that was refused or failed. */
+/** A file operation was refused or failed. */
 export class FilesystemError extends LastcallError {
   override readonly name: string = 'FilesystemError';
   readonly path: string;
@@ -194,7 +199,7 @@ export class PolicyDenied extends LastcallError {
   }
 }
 
-/** A plugin or a mode that cannot work, refused when it is built. Names the plugin, and the mode where one is at fault. */
+/** A plugin or a mode cannot work; thrown when it is built. Names the plugin, and the mode if one is at fault. */
 export class PluginError extends LastcallError {
   override readonly name: string = 'PluginError';
   readonly plugin: string;
@@ -208,7 +213,7 @@ export class PluginError extends LastcallError {
   }
 }
 
-/** A prompt that cannot work, refused when it is built. */
+/** A prompt cannot work; thrown when it is built. */
 export class PromptValidationError extends LastcallError {
   override readonly name: string = 'PromptValidationError';
 
@@ -217,7 +222,7 @@ export class PromptValidationError extends LastcallError {
   }
 }
 
-/** A prompt that failed while it was rendered. `path` is the section's, with dots. */
+/** A prompt failed while it was rendered. `path` is the section's, with dots. */
 export class PromptRenderError extends LastcallError {
   override readonly name: string = 'PromptRenderError';
   readonly path: string;
@@ -229,8 +234,8 @@ export class PromptRenderError extends LastcallError {
 }
 
 /**
- * A host signal: thrown by a tool, it rolls the call back and leaves the loop unchanged, so that the host shows the named
- * sections in full and runs again.
+ * A host signal: if a tool throws it, the call is rolled back and the error leaves the loop unchanged, so that the host
+ * can show the named sections in full and run again.
  */
 export class VisibilityExpansionRequired extends LastcallError {
   override readonly name: string = 'VisibilityExpansionRequired';
@@ -242,11 +247,11 @@ export class VisibilityExpansionRequired extends LastcallError {
   }
 }
 
-/** A host signal: thrown by a tool, it rolls the call back and leaves the loop unchanged. */
+/** A host signal: if a tool throws it, the call is rolled back and the error leaves the loop unchanged. */
 export class PromptEvaluationError extends LastcallError {
   override readonly name: string = 'PromptEvaluationError';
   readonly phase: string;
-  /** Milliseconds since the epoch, when a deadline was the cause. */
+  /** Milliseconds since the epoch, if a deadline was the cause. */
   readonly expiresAt: number | undefined;
 
   constructor(message: string, details: { phase: string; expiresAt?: number | undefined; cause?: unknown }) {
@@ -256,7 +261,7 @@ export class PromptEvaluationError extends LastcallError {
   }
 }
 
-/** A host signal: thrown by a tool that noticed its deadline, it leaves the loop as a PromptEvaluationError. */
+/** A host signal: if a tool that noticed its deadline throws it, it leaves the loop as a PromptEvaluationError. */
 export class DeadlineExceededError extends LastcallError {
   override readonly name: string = 'DeadlineExceededError';
   readonly expiresAt: number | undefined;

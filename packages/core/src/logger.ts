@@ -1,4 +1,4 @@
-/** Receives reports of what no caller waits for: a subscriber that throws, a resource that cannot be disposed. */
+/** Receives reports of failures that no caller awaits: a subscriber that throws, a resource that cannot be disposed. */
 export interface Logger {
   debug(message: string, details?: unknown): void;
   info(message: string, details?: unknown): void;

@@ -1,2 +1,2 @@
-/** Makes a new id, unique wherever the ids of one session meet. */
+/** Makes a new id that is unique among all ids of a session. */
 export type NewId = () => string;

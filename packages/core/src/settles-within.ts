@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Whether work comes to its end within `ms`. Rejects as the work does; one that is left behind may fail later: nobody minds. */
+/** Whether work settles within `ms`. Rejects if the work does; if abandoned work fails later, the error is ignored. */
 export async function settlesWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
   const stop = new AbortController();
   const late = clock.sleep(Math.max(0, ms), stop.signal).then(() => false);

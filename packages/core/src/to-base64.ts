@@ -1,4 +1,7 @@
-/** Bytes as base64 text. What is text is base64 already. The standard has `btoa` for characters only, and core has no `Buffer`. */
+/**
+ * Bytes as base64 text. Text is returned unchanged, because it is base64 already. `btoa` takes only characters, and
+ * core has no `Buffer`.
+ */
 export function toBase64(data: Uint8Array | string): string {
   if (typeof data === 'string') return data;
   let characters = '';

@@ -1,7 +1,7 @@
 import { closestNames } from './closest-names.ts';
 import { OptionsError } from './errors.ts';
 
-/** The names that somebody reads, and for names of other libraries what they are called here. */
+/** The known names, and for names from other libraries what they are called here. */
 export interface KnownNames {
   readonly names: ReadonlySet<string>;
   readonly elsewhere?: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export function knownNames<T>(
   return { names: new Set(Object.keys(names)), ...(elsewhere === undefined ? {} : { elsewhere }) };
 }
 
-/** A name nobody reads, with what is wrong with it. One that is undefined says nothing, like a known one that is. */
+/** An unknown name, and the problem to report. An undefined option is ignored, known or not. */
 export function unknownName(
   given: object,
   known: KnownNames,
@@ -28,7 +28,7 @@ export function unknownName(
   return undefined;
 }
 
-/** Refuses an option that nobody reads: a misspelt limit would otherwise be none, in silence. */
+/** Refuses an unknown option: a misspelt limit would otherwise be silently ignored. */
 export function assertKnownOptions(given: object | undefined, known: KnownNames, path: string = ''): void {
   const unknown = given === undefined ? undefined : unknownName(given, known, path);
   if (unknown !== undefined) throw new OptionsError(unknown.field, unknown.problem);

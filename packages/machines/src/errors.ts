@@ -1,6 +1,6 @@
 import { LastcallError } from '@lastcall/core';
 
-/** A charter that cannot work, refused when it is built. `path` is where, like `nodes.refund.transitions.done`. */
+/** Thrown when a charter that cannot work is built. `path` is where, like `nodes.refund.transitions.done`. */
 export class CharterError extends LastcallError {
   override readonly name: string = 'CharterError';
   readonly path: string;
@@ -11,7 +11,10 @@ export class CharterError extends LastcallError {
   }
 }
 
-/** What a machine was asked to do and cannot: a wrong id, a command that failed, a transition that does not fit its tree. */
+/**
+ * Thrown when a machine cannot do what was asked: a wrong id, a command that failed, a transition that does not fit its
+ * tree.
+ */
 export class MachineError extends LastcallError {
   override readonly name: string = 'MachineError';
 
@@ -22,7 +25,7 @@ export class MachineError extends LastcallError {
 
 export type MachineErrorCode = 'machine' | 'transition' | 'command' | 'unknown_suspension' | 'message';
 
-/** What reading the response of a failed run throws. `cause` is the error that ended the run, where one was thrown. */
+/** Thrown when the response of a failed run is read. `cause` is the error that ended the run, if one was thrown. */
 export class RunFailed extends LastcallError {
   override readonly name: string = 'RunFailed';
 
@@ -31,7 +34,7 @@ export class RunFailed extends LastcallError {
   }
 }
 
-/** State that does not fit its schema or is no plain data. Nothing was changed. */
+/** The state does not fit its schema or is not plain data. Nothing was changed. */
 export class StateError extends LastcallError {
   override readonly name: string = 'StateError';
   readonly path: string;
@@ -42,7 +45,7 @@ export class StateError extends LastcallError {
   }
 }
 
-/** A stored machine that cannot be restored. `path` is where in it, like `tree.root.children[0].state.count`. */
+/** A stored machine cannot be restored. `path` is where in it, like `tree.root.children[0].state.count`. */
 export class StoredMachineError extends LastcallError {
   override readonly name: string = 'StoredMachineError';
   readonly path: string;

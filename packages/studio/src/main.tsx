@@ -14,7 +14,7 @@ import { RequireSession } from './session/session.tsx';
 import { noticeSessionEnd } from './session/session-end.ts';
 import './style.css';
 
-// The client repeats what is safe to repeat: a second layer would multiply its tries.
+// The client already retries what is safe to retry: a second layer would multiply the attempts.
 const queries = new QueryClient({
   defaultOptions: { queries: { retry: false }, mutations: { retry: false } },
   queryCache: new QueryCache({ onError: noticeSessionEnd }),

@@ -20,9 +20,9 @@ type Shown = (page: Page) => readonly (readonly [path: string, mark: Locator])[]
 
 const AGENTS: Shown = (page) => [
   ['/agents', page.getByRole('link', { name: 'Concierge', exact: true })],
-  [agentPage, page.getByText('Active: it takes up')],
+  [agentPage, page.getByText('Active: it handles events')],
   [`${agentPage}?tab=config`, page.getByRole('checkbox', { name: /^book_hotel/ })],
-  [`${agentPage}?tab=inbox`, page.getByText('Nothing has arrived yet.')],
+  [`${agentPage}?tab=inbox`, page.getByText('No event has arrived yet.')],
 ];
 const REST_OF_AGENT: Shown = (page) => [
   [`${agentPage}?tab=mind`, page.getByText('None. It sets goals itself')],

@@ -48,11 +48,11 @@ test('[S7] an agent is paused and resumed after a question, with the keyboard al
   const dialog = page.getByRole('dialog', { name: 'Pause Concierge?' });
   await dialog.getByRole('button', { name: 'Pause', exact: true }).focus();
   await page.keyboard.press('Enter');
-  await page.getByText('Paused: what arrives waits').waitFor();
+  await page.getByText('Paused: events wait').waitFor();
   expect((await agentNamed('Concierge')).status).toBe('paused');
   await page.getByRole('button', { name: 'Resume' }).press('Enter');
   await page.getByRole('dialog').getByRole('button', { name: 'Resume', exact: true }).press('Enter');
-  await page.getByText('Active: it takes up what arrives').waitFor();
+  await page.getByText('Active: it handles events as they arrive').waitFor();
   expect(problems).toEqual([]);
 });
 
@@ -111,7 +111,7 @@ test('[S7] a changed configuration is checked at its fields, shown as a differen
   await page.getByRole('dialog').getByRole('button', { name: 'Save v4' }).click();
   await page.getByRole('heading', { name: 'Configuration, version 4' }).waitFor();
   await page.getByRole('button', { name: 'Back to the fields' }).click();
-  await page.getByText('Also set, and kept as it is: batch').waitFor();
+  await page.getByText('Also set, and left unchanged: batch').waitFor();
   // A refused request is an error of the console: the two that the gateway refused, and nothing else.
   expect(problems.filter((one) => !one.includes('422'))).toEqual([]);
 });
@@ -132,7 +132,7 @@ test('[S7] two who edit the same agent do not overwrite each other: what was typ
     .click();
   await ben.page.getByRole('heading', { name: `Configuration, version ${next}` }).waitFor();
 
-  const note = ada.page.getByRole('alert', { name: 'Somebody else saved' });
+  const note = ada.page.getByRole('alert', { name: 'Another user saved' });
   await note.getByText('You both changed: Instructions').waitFor();
   expect(await ada.page.getByRole('textbox', { name: 'Instructions' }).inputValue()).toBe('Typed by Ada.');
   await note.getByText('What they changed').click();
@@ -167,7 +167,7 @@ test('[S7] a save that comes too late is refused by the gateway and loses nothin
   // Between the review and the click somebody else saves.
   await studio.gateway.api(`/api/agents/${id}`, { description: 'In between.' }, { method: 'PATCH' });
   await review.getByRole('button', { name: /^Save v/ }).click();
-  await page.getByRole('alert', { name: 'Somebody else saved' }).getByText('both changes can stand').waitFor();
+  await page.getByRole('alert', { name: 'Another user saved' }).getByText('both changes can be kept').waitFor();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   expect(await page.getByRole('textbox', { name: 'Instructions' }).inputValue()).toBe('Typed here.');
   const { config, configVersion } = await studio.gateway.api(`/api/agents/${id}`);

@@ -13,13 +13,13 @@ afterAll(async () => await studio[Symbol.asyncDispose]());
 test('[S8] a gateway without agents and tools teaches how to make them, with examples that work', async () => {
   const { page, problems } = await studio.open('/agents');
   await page.getByRole('button', { name: 'rehearsal' }).click();
-  await page.getByText('No real model answers here.').waitFor();
+  await page.getByText('No real model is set up.').waitFor();
   await page.getByText(/Set ANTHROPIC_API_KEY/).waitFor();
   await page.keyboard.press('Escape');
   await page.getByText('No agent yet.').waitFor();
   await page.getByRole('button', { name: 'Create agent' }).click();
   await page.getByRole('heading', { name: 'Concierge' }).waitFor();
-  await page.getByText('none: nobody can talk to it yet.').waitFor();
+  await page.getByText('none: no one can talk to it yet.').waitFor();
   const space = await studio.gateway.api('/api/spaces', { name: 'Lobby' });
   await page.reload();
   await page.getByLabel('Add it to a space').selectOption('Lobby');
@@ -64,7 +64,7 @@ test('[S8] wrong keys are refused in words, and too many of them say how long to
   const button = page.getByRole('button', { name: /Sign in|Try again/ });
   await field.fill('lc_sk_wrong');
   await button.click();
-  await page.getByText('Was all of the key copied?').waitFor();
+  await page.getByText('Did you copy the whole key?').waitFor();
   for (let attempt = 0; attempt < 10; attempt++) {
     const answered = page.waitForResponse('**/api/session');
     await button.click();

@@ -31,7 +31,7 @@ test('[S8] the palette opens pages, agents and runs, and runs commands, with the
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Pause Concierge?' });
   await dialog.getByRole('button', { name: 'Pause', exact: true }).press('Enter');
-  await page.getByText('Paused: what arrives waits').waitFor();
+  await page.getByText('Paused: events wait').waitFor();
 
   await page.keyboard.press('Control+k');
   await field.waitFor();
@@ -43,7 +43,7 @@ test('[S8] the palette opens pages, agents and runs, and runs commands, with the
   await page.keyboard.press('Control+k');
   await field.waitFor();
   await page.keyboard.type('no such thing');
-  await page.getByText('Nothing has that name.').waitFor();
+  await page.getByText('Nothing found.').waitFor();
   await page.keyboard.press('Escape');
   await field.waitFor({ state: 'detached' });
 

@@ -44,12 +44,12 @@ test('somebody is added, gets a link that signs in once, and a second browser is
   await page.getByRole('button', { name: 'Add' }).click();
   await page.getByRole('button', { name: 'Sign-in link for Grace' }).click();
   const dialog = page.getByRole('dialog', { name: 'Sign-in link for Grace' });
-  await dialog.getByRole('button', { name: 'Make the link' }).click();
+  await dialog.getByRole('button', { name: 'Create the link' }).click();
   const link = await dialog.getByRole('textbox', { name: 'The sign-in link' }).inputValue();
 
   const grace = await (await browser().newContext()).newPage();
   await grace.goto(link.replace('/#', '/settings#'));
-  await grace.getByText('what the person may: read and write in their spaces').waitFor();
+  await grace.getByText('the person’s rights: read and write in their spaces').waitFor();
   await expect.poll(() => grace.getByRole('definition').first().textContent()).toBe('Grace');
   expect(grace.url()).toBe(`${studio.gateway.url}/settings`);
   // Opened again in the same browser, she is still signed in.
@@ -59,8 +59,8 @@ test('somebody is added, gets a link that signs in once, and a second browser is
 
   const other = await (await browser().newContext()).newPage();
   await other.goto(link);
-  await other.getByText('This link was used already.').waitFor();
-  await other.getByText('A link signs in once. If that was not you').waitFor();
+  await other.getByText('This link has already been used.').waitFor();
+  await other.getByText('A link works once. If you did not use it').waitFor();
   expect(other.url()).not.toContain('#');
   expect(problems).toEqual([]);
 });
@@ -110,7 +110,7 @@ test('[S7] an operator acts for another person in one tab, and signs out there: 
   const nameIn = (tab: Page, name: string) =>
     tab.getByRole('banner').or(tab.locator('bdi')).getByText(name, { exact: true });
   await nameIn(second, 'Ada').first().waitFor();
-  await page.getByLabel('Act as').selectOption('Nobody');
+  await page.getByLabel('Act as').selectOption('No person');
   await nameIn(second, 'operator').first().waitFor();
   await page.getByLabel('Act as').selectOption('Ada');
   await nameIn(second, 'Ada').first().waitFor();

@@ -137,11 +137,11 @@ test('[S7] an HTTP tool is pasted, refused with its places, tried, changed and d
 
 test('[S7] what the scopes of a session do not allow is said, and no button is shown that would be refused', async () => {
   const reader = await studio.open('/tools/pay', { scopes: ['read'] });
-  await reader.page.getByText('To try a tool needs the scope admin.').waitFor();
+  await reader.page.getByText('To try a tool, you need the scope admin.').waitFor();
   expect(await reader.page.getByRole('button', { name: 'Run once' }).count()).toBe(0);
   await reader.page.getByRole('link', { name: 'Settings' }).click();
   await reader.page.getByRole('link', { name: 'Keys' }).click();
-  await reader.page.getByText('You may not see or make keys here.').waitFor();
+  await reader.page.getByText('You may not see or create keys here.').waitFor();
   const person = await studio.open('/agents', { scopes: [] });
   await person.page.getByText('You may not see the agents here.').waitFor();
   expect(await person.page.getByRole('button', { name: 'New agent' }).count()).toBe(0);

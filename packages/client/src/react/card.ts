@@ -2,13 +2,13 @@ import type { Problem, Verdict } from '../verdict.ts';
 import type { Answer, CardCall, Message } from '../wire.generated.ts';
 import type { CardItem } from './space-view.ts';
 
-/** A call, as the component that shows it gets it. */
+/** A call, as passed to the component that shows it. */
 export interface Card<I = unknown> extends Partial<CardCall> {
   readonly callId: string;
   readonly runId: string | undefined;
   readonly spaceId: string | undefined;
   readonly toolName: string;
-  /** Undefined while the model writes it: then `inputText` is what there is of it. */
+  /** Undefined while the model writes it; `inputText` then holds what has arrived so far. */
   readonly input: I | undefined;
   readonly inputText: string;
   readonly output: unknown;
@@ -16,25 +16,25 @@ export interface Card<I = unknown> extends Partial<CardCall> {
 }
 
 export type CardState =
-  /** The model writes the input. */
+  /** The model is writing the input. */
   | { readonly status: 'writing' }
   | { readonly status: 'running' }
   | { readonly status: 'waiting' }
-  /** The answer is on its way. It is repeated until it is known to have arrived. */
+  /** The answer is being sent. The client retries until the gateway confirms it. */
   | { readonly status: 'sending'; readonly given: Answer }
-  /** It was not accepted: what was wrong, and where. It may be answered again. */
+  /** The gateway refused the answer; `problems` say what was wrong and where. The user may answer again. */
   | { readonly status: 'refused'; readonly problems: readonly Problem[] }
-  /** The answer did not arrive, and is not known to have counted. It may be sent again. */
+  /** The client does not know whether the answer arrived. The user may send it again. */
   | { readonly status: 'unsent'; readonly error: Error }
-  /** Somebody else was faster, by `byMs` of the gateway's time. `given` is the answer that did not count. */
+  /** Another user answered first, by `byMs` of the gateway's time. `given` is the answer that did not count. */
   | (Extract<Verdict, { status: 'lost' }> & { readonly given: Answer; readonly byMs: number })
   | { readonly status: 'answered'; readonly given: Answer }
   | { readonly status: 'complete' | 'error' }
-  /** `given`: an answer that came too late, and was kept for operators. */
+  /** `given` is an answer that came too late. It is kept for operators. */
   | { readonly status: 'expired'; readonly given?: Answer }
   | { readonly status: 'cancelled'; readonly reason: string; readonly given?: Answer };
 
-/** What components that show calls are given. `I` is the input of the tool, `R` its result. */
+/** The props of components that show calls. `I` is the input of the tool, `R` its result. */
 export interface CardProps<I = unknown, R = unknown> {
   readonly call: Card<I>;
   readonly state: CardState;
@@ -58,7 +58,9 @@ export function toCard({ id, toolName, inputText, progress, message }: CardItem)
   };
 }
 
-/** What the gateway says of the call. `sent`: what came of an answer of ours, until the gateway's word is here. */
+/**
+ * The state of the call according to the gateway. `sent` is the state of our own answer until the gateway reports it.
+ */
 export function toCardState({ message, cancelled }: CardItem, sent: CardState | undefined): CardState {
   if (cancelled !== undefined) return { status: 'cancelled', reason: cancelled };
   if (message === undefined) return { status: 'writing' };

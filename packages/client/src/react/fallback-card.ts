@@ -2,7 +2,7 @@ import { createElement as h, type ReactElement, useId, useState } from 'react';
 import type { CardProps } from './card.ts';
 import { InputFields } from './input-fields.ts';
 
-/** Shows any call, and takes any answer: its name, its input, its state, and what is needed to answer it. */
+/** Shows any call and accepts any answer: its name, its input, its state, and the controls to answer it. */
 export function FallbackCard({ call, state, answer }: CardProps): ReactElement {
   const { toolName, input, inputText, output } = call;
   const isSending = state.status === 'sending';
@@ -14,7 +14,7 @@ export function FallbackCard({ call, state, answer }: CardProps): ReactElement {
     h(InputFields, { value: input === undefined ? inputText : input }),
     h('p', { role: 'status' }, sentence({ call, state })),
     output === undefined ? null : h(InputFields, { value: output }),
-    // It stays while the answer is sent: what was typed must be there if it is refused.
+    // The form stays while the answer is sent, so that the typed text is still there if the gateway refuses it.
     !mayAnswer
       ? null
       : h(
@@ -26,11 +26,14 @@ export function FallbackCard({ call, state, answer }: CardProps): ReactElement {
 }
 
 interface Asking extends Pick<CardProps, 'answer'> {
-  /** The input is there, and shown. */
+  /** True if the input has arrived and is shown. */
   readonly isShown: boolean;
 }
 
-/** Nothing is preselected, nothing is approved that is not shown, and a denial wants a reason: without one, models ask again. */
+/**
+ * Nothing is preselected, nothing can be approved before it is shown, and a denial needs a reason: without one, models
+ * ask again.
+ */
 function Approval({ answer, isShown }: Asking): ReactElement {
   const [reason, setReason] = useState('');
   return h(
@@ -73,7 +76,7 @@ function Result({ answer }: Asking): ReactElement {
   );
 }
 
-/** What came of it is in the state of the card. */
+/** The result of the answer is in the card's state, so errors are not handled here. */
 function send(answering: Promise<unknown>): void {
   answering.catch(() => {});
 }
@@ -91,7 +94,7 @@ function sentence({ call, state }: Pick<CardProps, 'call' | 'state'>): string {
     case 'refused':
       return state.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ');
     case 'unsent':
-      return `It was not sent: ${state.error.message}`;
+      return `Your answer was not sent: ${state.error.message}`;
     case 'lost':
       return `${state.by.name} answered before you.`;
     case 'cancelled':
@@ -109,5 +112,5 @@ const WORDS = {
   answered: 'Answered.',
   complete: 'Done.',
   error: 'Failed.',
-  expired: 'Expired: nobody answered in time.',
+  expired: 'Expired: no answer came in time.',
 } as const;

@@ -1,7 +1,7 @@
 import { createElement as h, type ReactElement } from 'react';
 import { withVisibleControls } from './visible-text.ts';
 
-/** All of a value: fields by their names, lists item by item, texts with their line ends. Nothing is cut. */
+/** Shows a whole value: fields by name, lists item by item, texts with their line breaks. Nothing is truncated. */
 export function InputFields({ value, depth = 0 }: { readonly value: unknown; readonly depth?: number }): ReactElement {
   if (typeof value !== 'object' || value === null || depth === MAX_DEPTH)
     return h('div', { style: TEXT }, withVisibleControls(toText(value)));
@@ -14,10 +14,10 @@ export function InputFields({ value, depth = 0 }: { readonly value: unknown; rea
   return h('dl', null, ...fields);
 }
 
-/** Without this, a page would run lines together, and a long one out of sight. */
+/** Without this, the browser would join lines and let long ones overflow. */
 const TEXT = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const;
 
-/** Deeper than this it is JSON. */
+/** Values nested deeper than this are shown as JSON. */
 const MAX_DEPTH = 6;
 
 function toText(value: unknown): string {

@@ -11,15 +11,18 @@ import type { Client } from '../create-client.ts';
 import type { CardProps, CardState } from './card.ts';
 import { FallbackCard } from './fallback-card.ts';
 
-/** Components that show calls: by the name that a tool gives as `display.customUI`, or by the tool's own name. */
-// biome-ignore lint/suspicious/noExplicitAny: each component knows the input and the result of its own tool.
+/** Components that show calls, by the name that a tool sets as `display.customUI`, or by the tool's name. */
+// biome-ignore lint/suspicious/noExplicitAny: each component knows the input and the result of its tool.
 export type CardComponents = Readonly<Record<string, ComponentType<CardProps<any, any>>>>;
 
 export interface LastcallContext {
   readonly client: Client;
   readonly components: CardComponents;
   readonly fallback: ComponentType<CardProps>;
-  /** What came of answers, by what waited for them: a card that is scrolled out of sight must know it when it comes back. */
+  /**
+   * The states of sent answers, by the wait they answer: a card that is scrolled out of view must find its state when
+   * it is shown again.
+   */
   readonly sent: Map<string, CardState>;
 }
 
@@ -28,7 +31,7 @@ const Context = createContext<LastcallContext | undefined>(undefined);
 export interface LastcallProviderProps {
   readonly client: Client;
   readonly components?: CardComponents;
-  /** Shows the calls that have no component of their own. Default: `FallbackCard`. */
+  /** Shows the calls for which no component is registered. Default: `FallbackCard`. */
   readonly fallback?: ComponentType<CardProps>;
   readonly children?: ReactNode;
 }

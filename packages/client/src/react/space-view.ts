@@ -3,13 +3,13 @@ import type { Member, Message, Space, SpaceEvent } from '../wire.generated.ts';
 /** What a space shows, in order. */
 export type SpaceItem = TextItem | CardItem;
 
-/** A message. While an agent writes it, `message` is missing. */
+/** A message. `message` is missing while an agent writes it. */
 export interface TextItem {
   readonly kind: 'text';
   readonly id: string;
   readonly entityId: string;
   readonly text: string;
-  /** While it is written. */
+  /** Set while the message is being written. */
   readonly streamId?: string;
   readonly message?: Message;
 }
@@ -22,9 +22,9 @@ export interface CardItem {
   readonly entityId: string;
   readonly toolName: string;
   readonly inputText: string;
-  /** What the tool reported last. */
+  /** The last progress that the tool reported. */
   readonly progress?: unknown;
-  /** Why it never ran. */
+  /** Why the call never ran. */
   readonly cancelled?: string;
   readonly message?: Message;
 }
@@ -33,11 +33,11 @@ export interface SpaceView {
   readonly space: Space;
   readonly members: readonly Member[];
   readonly items: readonly SpaceItem[];
-  /** The agents that are working in the space: by their entities' ids. Known from the moment the view was opened. */
+  /** The entity ids of the agents that are working in the space. Known from the moment the view was opened. */
   readonly active: readonly string[];
-  /** The runs of those that are active, by the same ids. */
+  /** The runs of the active agents, by the same ids. */
   readonly activeRuns: Readonly<Record<string, string>>;
-  /** What went wrong last, of those that have done nothing since. */
+  /** The last failure of each agent that has done nothing since. */
   readonly failures: readonly AgentFailure[];
   readonly hasEarlier: boolean;
 }
@@ -47,20 +47,20 @@ export interface AgentFailure {
   readonly runId: string;
   readonly text: string;
   readonly at: number;
-  /** When it tries again. Undefined if it does not. */
+  /** When the agent tries again. Undefined if it does not. */
   readonly retryAt?: number | undefined;
 }
 
-/** Messages that were loaded, before or in place of those that are known. */
+/** Adds loaded messages before the known ones, or replaces known ones with them. */
 export function withMessages(items: readonly SpaceItem[], messages: readonly Message[]): readonly SpaceItem[] {
   return messages.reduce(putMessage, items);
 }
 
-/** The view after an event. Events that it has seen, or whose beginning it has not, change nothing. */
+/** The view after an event. Events that it has already seen, or whose start it has missed, change nothing. */
 export function afterEvent(view: SpaceView, event: SpaceEvent): SpaceView {
   switch (event.type) {
     case 'message.start': {
-      // It has the id of the message that it will be, so that a page need not replace what it shows.
+      // The item has the id of the later message, so that a page need not replace what it shows.
       const { messageId: id, streamId, entityId } = event;
       return withItem(view, { kind: 'text', id, streamId, entityId, text: '' });
     }
@@ -127,7 +127,10 @@ function withItem(view: SpaceView, item: SpaceItem): SpaceView {
   return lastIndexOf(view.items, item.id) === -1 ? { ...view, items: [...view.items, item] } : view;
 }
 
-/** What is being written is at the end: thousands of older messages cost a letter nothing but a copy of their list. */
+/**
+ * Items that are being written are at the end, so a delta costs one copy of the list, even with thousands of older
+ * messages.
+ */
 function change(view: SpaceView, id: string, to: (item: SpaceItem) => SpaceItem): SpaceView {
   return changeAny(view, id, (item) => (item.message === undefined ? to(item) : item));
 }
@@ -143,7 +146,7 @@ function without(items: readonly SpaceItem[], id: string): readonly SpaceItem[] 
   return items[at] === undefined || items[at].message !== undefined ? items : items.toSpliced(at, 1);
 }
 
-/** Where its number says. What has no number yet comes last. */
+/** Inserts the message at its number. Items without a number come last. */
 function putMessage(items: readonly SpaceItem[], message: Message): readonly SpaceItem[] {
   const known = lastIndexOf(items, idOf(message));
   const item = toItem(message, items[known]);
@@ -157,7 +160,7 @@ function lastIndexOf(items: readonly SpaceItem[], id: string): number {
   return items.findLastIndex((item) => item.id === id || (item.kind === 'text' && item.streamId === id));
 }
 
-/** A card is known by its call, from before it is a message. */
+/** A card is identified by its call, even before it is a message. */
 function idOf({ kind, id, callId }: Message): string {
   return kind === 'tool' && callId !== undefined ? callId : id;
 }

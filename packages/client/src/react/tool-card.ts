@@ -6,8 +6,8 @@ import { useLastcall } from './provider.ts';
 import type { CardItem } from './space-view.ts';
 
 /**
- * Shows a call with the component that the registry has for it: by `display.customUI`, else by the tool's name, else the fallback. No
- * card is a dead end. Give it the call's id as its key.
+ * Shows a call with the component that is registered for it: by `display.customUI`, else by the tool's name, else the
+ * fallback, so that every call can be answered. Use the call's id as its key.
  */
 export function ToolCard({ item }: { readonly item: CardItem }): ReactElement {
   const { client, components, fallback, sent: known } = useLastcall();
@@ -39,7 +39,7 @@ export function ToolCard({ item }: { readonly item: CardItem }): ReactElement {
   return createElement(component, { call, state: toCardState(item, known.get(wait)), answer });
 }
 
-/** A tool's name may be that of a field of every object. */
+/** Reads own properties only: a tool may be named like a property of every object, such as `toString`. */
 function own<T>(components: Readonly<Record<string, T>>, name: string | undefined): T | undefined {
   return name !== undefined && Object.hasOwn(components, name) ? components[name] : undefined;
 }

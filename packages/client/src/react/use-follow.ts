@@ -6,15 +6,15 @@ interface Followed {
   readonly error: Error | undefined;
 }
 
-/** What is followed runs with these, until the component goes. */
+/** Passed to the followed function; they are valid until the component unmounts. */
 export interface Following extends StreamOptions {
   readonly signal: AbortSignal;
   readonly onConnection: (state: ConnectionState) => void;
-  /** Shows an error, or takes it back. What goes on may go on. */
+  /** Shows an error, or clears it. The stream may continue after an error. */
   readonly setError: (error: unknown) => void;
 }
 
-/** Runs something until the component goes, and says how its connection is. */
+/** Runs a function until the component unmounts, and reports the state of its connection. */
 export function useFollow(follow: (following: Following) => Promise<void>, deps: DependencyList): Followed {
   const [state, setState] = useState<Followed>(START);
   useEffect(() => {

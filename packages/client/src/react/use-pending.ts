@@ -7,7 +7,7 @@ import { useLastcall } from './provider.ts';
 export interface PendingOptions {
   /** Default `waiting`. */
   readonly show?: 'waiting' | 'answered' | 'expired';
-  /** How often it is asked for while the page is visible, in milliseconds. Default 5,000. */
+  /** How often to poll while the page is visible, in milliseconds. Default 5,000. */
   readonly everyMs?: number;
 }
 
@@ -18,7 +18,7 @@ export interface UsedPending {
   answer(call: Pick<PendingCall, 'runId' | 'callId' | 'round'>, answer: Answer): Promise<Verdict>;
 }
 
-/** The calls that wait for whoever the client acts for, across spaces. */
+/** The calls that wait for the client's user, across spaces. */
 export function usePending({ show = 'waiting', everyMs = 5_000 }: PendingOptions = {}): UsedPending {
   const { client } = useLastcall();
   const [calls, setCalls] = useState<readonly PendingCall[]>();

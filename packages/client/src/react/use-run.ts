@@ -10,7 +10,7 @@ export interface UsedRun {
   /** Undefined until it is loaded. */
   readonly run: Run | undefined;
   readonly steps: readonly RunStep[];
-  /** All that happened, in order: `steps` are made of it. */
+  /** All entries of the run, in order; `steps` are derived from them. */
   readonly entries: readonly RunEntry[];
   readonly connection: ConnectionState;
   readonly error: Error | undefined;
@@ -27,11 +27,14 @@ export function useRun(id: string): UsedRun {
       const known: RunEntry[] = [];
       setRun(undefined);
       setEntries(known);
-      /** Reads the run, and what was written since the last time, in pages. In this order: a run that has ended writes no more. */
+      /**
+       * Reads the run, then the entries written since the last read, in pages. The order matters: a run that has ended
+       * writes no more.
+       */
       const load = async (): Promise<Run> => {
         const read = await client.runs.get(id, { signal });
         const hasEnded = read.status !== 'running' && read.status !== 'queued';
-        // A call may wait for longer than its run goes on: the entry of its wait changes once it has ended.
+        // A call may wait longer than its run lasts: the entry of its wait changes once the call has ended.
         const [firstWaiting] = hasEnded ? waitingAt(known) : [];
         if (firstWaiting !== undefined) known.splice(firstWaiting);
         for (let hasMore = true; hasMore; ) {
@@ -58,12 +61,12 @@ export function useRun(id: string): UsedRun {
         signal: following,
         hiddenMs: HIDDEN_MS,
         onConnection(state) {
-          // From here on every change is heard of.
+          // From here on, the stream reports every change.
           if (state === 'live') refresh();
           onConnection(state);
         },
       });
-      // What is still being written is not in the transcript yet.
+      // Text that is still being written is not in the transcript yet.
       for await (const { type } of events) if (!type.endsWith('delta')) refresh();
     },
     [client, id],
@@ -73,7 +76,9 @@ export function useRun(id: string): UsedRun {
   return { run, steps, entries, connection, error, cancel };
 }
 
-/** Runs it again once it is done, however often it was asked for meanwhile: of a burst of events only the last state counts. */
+/**
+ * Runs the work again once it is done if it was requested meanwhile: only the last state of a burst of events counts.
+ */
 function oneAtATime(work: () => Promise<void>, onError: (error: unknown) => void): () => void {
   let isRunning = false;
   let isDue = false;

@@ -11,21 +11,21 @@ export interface UsedSpace {
   readonly space: Space | undefined;
   readonly members: readonly Member[];
   readonly items: readonly SpaceItem[];
-  /** Entities of agents that are working here. */
+  /** The entities of agents that are working here. */
   readonly active: readonly string[];
-  /** The runs of those that are active, by the same ids. */
+  /** The runs of the active agents, by the same ids. */
   readonly activeRuns: Readonly<Record<string, string>>;
-  /** What went wrong last, of agents that have done nothing since. */
+  /** The last failure of each agent that has done nothing since. */
   readonly failures: readonly AgentFailure[];
   readonly connection: ConnectionState;
   readonly hasEarlier: boolean;
-  /** Why there is nothing more: no access, no such space. */
+  /** Why the stream ended: no access, or no such space. */
   readonly error: Error | undefined;
   say(text: string, more?: { replyTo?: string; entityId?: string }): Promise<Message>;
   loadEarlier(): Promise<void>;
 }
 
-/** A space, live: its messages as they are written, its cards as they change, who is active. */
+/** A space, live: its messages as they are written, its cards as they change, and the active agents. */
 export function useSpace(id: string): UsedSpace {
   const { client } = useLastcall();
   const [view, setView] = useState<SpaceView>();
@@ -37,7 +37,8 @@ export function useSpace(id: string): UsedSpace {
         if (!signal.aborted) setView(next);
       };
       show(() => undefined);
-      // What happens while the state is loaded is applied after it: nothing is missed, and what is in both counts once.
+      // Events that arrive while the state loads are applied after it: none is missed, and one that is in both counts
+      // once.
       let early: SpaceEvent[] | undefined = [];
       const load = async (): Promise<void> => {
         early = [];
@@ -62,7 +63,7 @@ export function useSpace(id: string): UsedSpace {
         signal,
         hiddenMs: HIDDEN_MS,
         onConnection(state) {
-          // Only now is it known where the stream begins. What could not be loaded is loaded over the next connection.
+          // Only now is the start of the stream known. If loading fails, it is tried again on the next connection.
           if (state === 'live' && early !== undefined) void load();
           onConnection(state);
         },
@@ -71,7 +72,7 @@ export function useSpace(id: string): UsedSpace {
         if (event.type === 'reset') await load();
         else if (early !== undefined) early.push(event);
         else show((before) => before && afterEvent(before, event));
-        // The event has no name: whoever came is asked for.
+        // The event does not contain the member's name, so the members are loaded again.
         if (event.type === 'member.joined' || event.type === 'member.left') void loadMembers().catch(setError);
       }
     },
@@ -87,7 +88,7 @@ export function useSpace(id: string): UsedSpace {
   return { ...(view ?? EMPTY), space: view?.space, connection, error, say, loadEarlier };
 }
 
-/** A page in the background gives its connection up after this long: a browser has six for all its tabs. */
+/** A hidden page closes its connection after this long: a browser has six for all its tabs. */
 export const HIDDEN_MS = 30_000;
 
 const EMPTY: Omit<SpaceView, 'space'> = {

@@ -1,9 +1,9 @@
 import type { ModelMessage } from '../wire.generated.ts';
 
-/** Something that woke the agent, as its transcript tells it. */
+/** An event that woke the agent, as its transcript shows it. */
 export interface Arrival {
   readonly type: string;
-  /** Who sent it, by name. */
+  /** The name of the sender. */
   readonly by: string | undefined;
   readonly text: string;
   readonly at: number | undefined;
@@ -11,7 +11,7 @@ export interface Arrival {
   readonly spaceName: string | undefined;
   /** The call that was answered. */
   readonly callId: string | undefined;
-  /** All of it. */
+  /** The whole event. */
   readonly data: unknown;
 }
 
@@ -22,7 +22,7 @@ interface ArrivedEvent {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** The events that a message of the inbox holds. Empty if it is another message. */
+/** The events in a message of the inbox. Empty if it is another message. */
 export function arrivalsOf({ content }: ModelMessage): readonly Arrival[] {
   if (typeof content === 'string') return [];
   return content.flatMap((part) =>

@@ -36,7 +36,7 @@ export function callRow(
     wait: pending?.entry.settlement,
     answer,
     changes,
-    // The end of a lost call is written by whoever found it.
+    // The end of a lost call is written by the worker that found it.
     startedAt: (outcome === 'unknown' ? starts[0]?.at : undefined) ?? settlement?.startedAt ?? starts[0]?.at,
     endedAt: settlement?.endedAt,
     starts: starts.length,
@@ -48,7 +48,7 @@ export function callRow(
   };
 }
 
-/** How a call that waited stands. Its times are those of this run. */
+/** The state of a call that waited. Its times are those of this run. */
 function waitedSettlement({ entry: { settlement }, ended }: NonNullable<CallFacts['pending']>): Settlement {
   return ended === undefined ? settlement : { ...settlement, outcome: ended.outcome };
 }
@@ -61,7 +61,7 @@ function isResponse(entry: EntryOf<'settled'> | undefined, { stop }: Run): boole
   return entry.settlement.toolName === stop.tool && (entry.settlement.terminal === true || stop.by === 'terminating');
 }
 
-/** The provider of the model ran the call itself, while the model answered. */
+/** The model's provider ran the call itself, during the reply. */
 export function withProvided(
   row: CallRow,
   { result, isError }: NonNullable<EntryOf<'reply'>['calls'][number]['provided']>,

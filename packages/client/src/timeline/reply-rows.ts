@@ -36,14 +36,14 @@ export function replyRows(
   return [head, ...withBrackets(withPlanned(rows))];
 }
 
-/** A call that was written down as started acts outside, and runs alone: those after it have not begun. */
+/** A call that was recorded as started has external effects and runs alone: those after it have not begun. */
 function withPlanned(rows: readonly CallRow[]): readonly CallRow[] {
   const alone = rows.findIndex(({ outcome, starts }) => outcome === 'running' && starts > 0);
   if (alone === -1) return rows;
   return rows.map((row, index) => (index > alone && row.outcome === 'running' ? { ...row, outcome: 'planned' } : row));
 }
 
-/** Calls in a row whose times overlap ran side by side. */
+/** Consecutive calls whose times overlap ran in parallel. */
 function withBrackets(calls: readonly CallRow[]): readonly CallRow[] {
   const groups: CallRow[][] = [];
   let until = Number.NEGATIVE_INFINITY;

@@ -29,13 +29,13 @@ export interface CallRow {
   readonly endedAt: number | undefined;
   /** How often it was started: more than once after a takeover. */
   readonly starts: number;
-  /** Its output is the response of the run. */
+  /** True if its output is the response of the run. */
   readonly isResponse: boolean;
-  /** The model does not see it any more. */
+  /** True if the model does not see it any more. */
   readonly isTrimmed: boolean;
-  /** Where it stands among calls that ran side by side. */
+  /** Its place among calls that ran in parallel. */
   readonly bracket: 'first' | 'middle' | 'last' | undefined;
-  /** When it became known that there is such a call, and when its end was: numbers of entries. */
+  /** The numbers of the entries with which the call first appeared and ended. */
   readonly seq: number;
   readonly endSeq: number | undefined;
 }
@@ -46,7 +46,7 @@ export interface StepRow {
   readonly step: number;
   readonly text: string;
   readonly usage: Usage;
-  /** Undefined if the gateway knows no price of the model. */
+  /** Undefined if the gateway has no price for the model. */
   readonly cost: number | undefined;
   readonly model: string | undefined;
   readonly startedAt: number | undefined;

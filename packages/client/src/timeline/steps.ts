@@ -6,7 +6,7 @@ export interface RunStep {
   readonly step: number;
   readonly text: string;
   readonly usage: Usage;
-  /** Undefined if the gateway knows no price of the model. */
+  /** Undefined if the gateway has no price for the model. */
   readonly cost: number | undefined;
   readonly model: string | undefined;
   /** When the model was asked and when it had answered, in milliseconds since the epoch. */
@@ -18,9 +18,9 @@ export interface RunStep {
 interface StepCall {
   readonly callId: string;
   readonly toolName: string;
-  /** As the model wrote it. */
+  /** The input as the model wrote it. */
   readonly input: string;
-  /** Undefined while the call runs. Of a call that waited: how it ended, also if that was in a later run. */
+  /** Undefined while the call runs. For a call that waited, this is how it ended, even if that was in a later run. */
   readonly outcome: Outcome | undefined;
   /** What it committed, and what was rolled back. Undefined if it changed nothing. */
   readonly changes: Changes | undefined;
@@ -29,8 +29,8 @@ interface StepCall {
 }
 
 /**
- * The transcript of a run as steps. What is neither a reply nor the end of a call is left out: `toTimeline` has that. It is apart from
- * the timeline because every page with hooks loads it.
+ * The transcript of a run as steps. Entries that are neither a reply nor the end of a call are left out: `toTimeline` has them. It is
+ * separate from the timeline because every page with hooks loads it.
  */
 export function toSteps(entries: readonly RunEntry[]): readonly RunStep[] {
   const facts = factsOf(entries);
@@ -57,7 +57,7 @@ function endOf({
   return { outcome: ended?.outcome ?? outcome, changes, startedAt, endedAt: ended?.at ?? endedAt };
 }
 
-/** Where the entries of calls are that still wait. */
+/** The indexes of the entries of calls that still wait. */
 export function waitingAt(entries: readonly RunEntry[]): readonly number[] {
   const settled = new Set(entries.flatMap(({ entry }) => (entry.kind === 'settled' ? [entry.settlement.callId] : [])));
   return entries.flatMap(({ entry, ended }, index) =>

@@ -2,7 +2,7 @@ import type { Run } from '../wire.generated.ts';
 import type { Facts } from './call-facts.ts';
 import type { LineRow, TimelineRow } from './rows.ts';
 
-/** Each hand-over is put before the first row whose end the new worker wrote. */
+/** Each takeover is put before the first row whose end the new worker wrote. */
 export function withTakeovers(
   rows: readonly TimelineRow[],
   { takeovers = [] }: Run,
@@ -29,7 +29,7 @@ function endOf(row: TimelineRow): number {
   return row.kind === 'call' ? (row.endSeq ?? Number.POSITIVE_INFINITY) : row.seq;
 }
 
-/** Calls that had been started before, and were started again. */
+/** Counts calls that were started again after a takeover. */
 function repeatedAfter(afterSeq: number, { calls }: Facts): number {
   return [...calls.values()].filter(
     ({ starts }) => starts.some(({ seq }) => seq <= afterSeq) && starts.some(({ seq }) => seq > afterSeq),

@@ -73,7 +73,7 @@ function messageRows({ message }: EntryOf<'message'>, base: { key: string; seq: 
   return [{ kind: 'message', ...base, role: message.role, text }];
 }
 
-/** While a run goes on and no call runs, the model is being asked. */
+/** If a run is active and no call runs, the model is being asked. */
 function askingRow(run: Run, rows: readonly TimelineRow[], entries: readonly RunEntry[]): LineRow | undefined {
   const last = entries.at(-1);
   if (run.status !== 'running' || last === undefined) return undefined;

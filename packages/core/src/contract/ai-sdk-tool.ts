@@ -1,6 +1,6 @@
 /**
- * An object made by the AI SDK's `tool()`, or one of a provider's own tools. Described by shape, so that core does not
- * depend on the AI SDK.
+ * An object made by the AI SDK's `tool()`, or a tool that a provider executes. Described by its shape, so that core
+ * does not depend on the AI SDK.
  */
 export interface AiSdkTool {
   readonly type?: string | undefined;
@@ -14,7 +14,7 @@ export interface AiSdkTool {
   readonly providerOptions?: unknown;
   readonly strict?: boolean | undefined;
   readonly inputExamples?: readonly { readonly input: unknown }[] | undefined;
-  /** The id of a provider's own tool, e.g. `anthropic.web_search_20250305`. */
+  /** The id of a tool that the provider executes, e.g. `anthropic.web_search_20250305`. */
   readonly id?: string | undefined;
   readonly args?: Record<string, unknown> | undefined;
   readonly isProviderExecuted?: boolean | undefined;

@@ -6,7 +6,7 @@ import type { Section } from './section.ts';
 import type { ToolSet } from './tool-set.ts';
 
 export interface PromptDefinition {
-  /** Whose prompt it is, e.g. a product or a package. */
+  /** The owner of the prompt, e.g. a product or a package. */
   ns: string;
   key: string;
   sections: readonly Section[];
@@ -15,21 +15,24 @@ export interface PromptDefinition {
   resources?: readonly AnyResource[];
 }
 
-/** A system prompt made of sections. Made once; how it looks depends on the session and the parameters. */
+/** A system prompt made of sections. It is built once; its text depends on the session and the parameters. */
 export interface Prompt {
   readonly ns: string;
   readonly key: string;
   readonly sections: readonly Section[];
-  /** All slices it may bring. A session that was stored with them needs them again: `Session.fromJSON(json, { slices })`. */
+  /**
+   * All slices it may register. A session that was stored with them needs them again: `Session.fromJSON(json, { slices
+   * })`.
+   */
   readonly slices: readonly AnySlice[];
-  /** Makes the slices and resources of the enabled sections known to the session, and gives what a model reads now. */
+  /** Registers the slices and resources of the enabled sections in the session, and returns what a model reads now. */
   render(options?: RenderOptions): RenderedPrompt;
 }
 
 export interface RenderOptions {
   /** Default: a new one. */
   session?: Session;
-  /** Flat for the whole prompt: each section takes those it declares. */
+  /** One flat object for the whole prompt: each section takes the parameters it declares. */
   params?: Readonly<Record<string, unknown>>;
 }
 

@@ -7,33 +7,35 @@ import type { AnySlice } from '../session/slice.ts';
 import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
 import { assertToolSet, type ToolSet } from './tool-set.ts';
 
-/** `full` shows the text and brings the tools; `summary` shows the summary and how to open the section. */
+/** `full` shows the text and offers the tools; `summary` shows the summary and how to open the section. */
 export type Visibility = 'full' | 'summary';
 
-/** What a section's predicates are asked with. */
+/** The argument of a section's predicates. */
 export interface SectionContext {
   readonly session: Session;
-  /** As given to `render`, with the section's own defaults. */
+  /** The parameters passed to `render`, with the section's own defaults. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** A piece of system prompt that brings its tools. `P` is what its template is given. */
+/** A part of a system prompt that includes its tools. `P` is the argument of its template. */
 export interface SectionDefinition<P = Record<string, unknown>> {
   /** Its name among its siblings: not empty and without a dot, because dots join keys to paths. */
   key: string;
   title: string;
   /** `{{name}}` stands for a parameter of this section; `\{{` is a literal `{{`. */
   template: string | ((params: P) => string);
-  /** A schema of an object (a JSON Schema says `type: 'object'`), or default values by name. */
+  /** A schema of an object (a JSON Schema with `type: 'object'`), or default values by name. */
   params?: StandardSchemaV1<unknown, P> | Readonly<Record<string, unknown>>;
   tools?: ToolSet;
-  /** State that the section's tools need. Rendering makes it known to the session. */
+  /** State that the section's tools need. Rendering registers it in the session. */
   slices?: readonly AnySlice[];
-  /** Default true. Without it, the section, its children and their tools are not there. */
+  /** Default true. If false, the section, its children and their tools are left out. */
   enabled?: boolean | ((ctx: SectionContext) => boolean);
   /** Default 'full'. */
   visibility?: Visibility | ((ctx: SectionContext) => Visibility);
-  /** Shown in place of the whole, with the same placeholders. Needed unless the section is always in full. */
+  /**
+   * Shown instead of the full text, with the same placeholders. Required unless the section is always shown in full.
+   */
   summary?: string;
   children?: readonly Section[];
   /** Rules about the calls of its tools and of its children's. */
@@ -72,11 +74,11 @@ const KNOWN: KnownNames = knownNames<SectionDefinition>(
   { body: 'template', text: 'template', content: 'template', sections: 'children', name: 'key' },
 );
 
-/** Throws where a field is not what it must be. Checked again by `prompt()`, because a spread copy may hold anything. */
+/** Throws if a field is invalid. `prompt()` calls it again, because a spread copy may hold anything. */
 export function assertSection(definition: unknown, path: string): asserts definition is Section {
   if (typeof definition !== 'object' || definition === null) {
     throw new PromptValidationError(
-      `A section must come from section(), and ${definition === null ? 'null' : `a ${typeof definition}`} is none.`,
+      `A section must come from section(), not ${definition === null ? 'null' : `a ${typeof definition}`}.`,
     );
   }
   const fields = definition as Readonly<Record<string, unknown>>;
@@ -93,7 +95,7 @@ export function isFullAlways(visibility: unknown): boolean {
   return visibility === undefined || visibility === 'full';
 }
 
-/** The key as far as there is one, for messages. */
+/** The key, if there is one, for messages. */
 export function shownKey(definition: unknown): string {
   const key = typeof definition === 'object' && definition !== null ? (definition as { key?: unknown }).key : undefined;
   return typeof key === 'string' ? key : '(unnamed)';

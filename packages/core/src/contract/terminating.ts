@@ -8,10 +8,10 @@ import { missing, type ToolSet } from './tool-set.ts';
 export interface TerminatingContract {
   /** Names, registry keys or ids. */
   toolIds: readonly string[];
-  /** How many replies without a call in a row are answered with a nudge. Default 1. */
+  /** How many consecutive replies without a call are answered with a nudge. Default 1. */
   consecutiveNudges?: number;
   nudgeMessage?: string;
-  /** How often the model is invoked at most, nudged invocations among them. Default 64. */
+  /** The maximum number of model invocations, including nudged ones. Default 64. */
   maxInvocations?: number;
 }
 
@@ -23,7 +23,7 @@ const DEFAULT_NUDGE =
 
 export type CheckedContract = Required<TerminatingContract>;
 
-/** Refuses numbers that cannot work, naming the field. */
+/** Refuses numbers that cannot work, and names the field. */
 export function checkContract(contract: TerminatingContract): CheckedContract {
   if (typeof contract !== 'object' || contract === null)
     throw new OptionsError('terminating', 'must be an object { toolIds: […] }.');
@@ -61,16 +61,19 @@ const CONTRACT: KnownNames = knownNames<TerminatingContract>({
   maxInvocations: true,
 });
 
-/** The names of the tools that a contract lists, of those that are offered now: a step may leave some out. */
+/** The names of the contract's tools that are offered now: a step may leave some out. */
 export function listedNames(contract: CheckedContract, tools: ToolSet): ReadonlySet<string> {
   return new Set(contract.toolIds.flatMap((wanted) => nameOf(wanted, tools) ?? []));
 }
 
-/** Refuses a contract that lists what is no tool of the run, naming it. */
+/** Refuses a contract that lists a name that is not a tool of the run. */
 export function assertListed(contract: CheckedContract, tools: ToolSet): void {
   for (const wanted of contract.toolIds) {
     if (nameOf(wanted, tools) === undefined)
-      throw new OptionsError('terminating.toolIds', `names what is no tool of this run. ${missing(wanted, tools)}.`);
+      throw new OptionsError(
+        'terminating.toolIds',
+        `lists a name that is not a tool of this run. ${missing(wanted, tools)}.`,
+      );
   }
 }
 
@@ -79,7 +82,7 @@ function nameOf(wanted: string, tools: ToolSet): string | undefined {
   return Object.entries(tools).find(([, tool]) => tool.id === wanted)?.[0];
 }
 
-/** The model was invoked as often as the contract allows. What was done is in `transcript`. */
+/** The model was invoked as often as the contract allows. `transcript` has what was done. */
 export class MaxInvocationsExceeded extends LastcallError {
   override readonly name: string = 'MaxInvocationsExceeded';
   readonly stop: Stop = { reason: 'max_invocations' };
@@ -91,7 +94,7 @@ export class MaxInvocationsExceeded extends LastcallError {
   }
 }
 
-/** The model kept answering with text. What was done is in `transcript`. */
+/** The model kept answering with text. `transcript` has what was done. */
 export class MaxConsecutiveNudgesExceeded extends LastcallError {
   override readonly name: string = 'MaxConsecutiveNudgesExceeded';
   readonly stop: Stop = { reason: 'max_nudges' };

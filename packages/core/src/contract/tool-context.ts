@@ -11,7 +11,7 @@ import type { TerminalOutput, TurnResult } from './turn-result.ts';
 import type { TurnSettings } from './turn-settings.ts';
 
 /**
- * What a tool is given beside its input: the AI SDK's execution options and more. Everything that writes is fenced:
+ * What a tool receives beside its input: the AI SDK's execution options and more. Everything that writes is fenced:
  * once the call has ended, it changes nothing any more.
  */
 export interface ToolContext {
@@ -26,33 +26,33 @@ export interface ToolContext {
   readonly session: Session;
   readonly resources: Resources;
   readonly filesystem: Filesystem;
-  /** When the call will be left behind, in milliseconds since the epoch. */
+  /** When the call will be abandoned, in milliseconds since the epoch. */
   readonly deadline: number | undefined;
   readonly budget: Budget | undefined;
   readonly abortSignal: AbortSignal;
   readonly messages: readonly LanguageModelV4Message[];
-  /** What somebody answered to `pending({ asks: true })`, by which the call asked in its last run. */
+  /** The answer to `pending({ asks: true })`, which the call returned in its last run. */
   readonly answer: { readonly result: unknown } | { readonly error: string } | undefined;
-  /** Shows how far the call is. */
+  /** Reports the progress of the call. */
   progress(value: unknown): void;
   /**
-   * Runs a turn of its own inside this call: it joins the call's draft and keeps within its deadline, budget and abort.
-   * With `endsParent`, a terminal tool that ends it ends the turn around it too, with the same response.
+   * Runs a nested turn inside this call: it joins the call's draft and stays within its deadline, budget and abort.
+   * With `endsParent`, a terminal tool that ends it also ends the surrounding turn, with the same response.
    */
   runTurn<T extends ToolSet>(options: NestedTurnOptions<T>): Promise<TurnResult<TerminalOutput<T>>>;
-  /** The prompt that offered the tool, where one did. */
+  /** The prompt that offered the tool, if one did. */
   readonly prompt: PromptLike | undefined;
   readonly logger: Logger;
 }
 
-/** A turn inside a call. The model is the outer turn's unless another is given. */
+/** A turn inside a call. It uses the outer turn's model unless another is given. */
 export interface NestedTurnOptions<T extends ToolSet = ToolSet> extends TurnSettings<T> {
   model?: LanguageModelV4 | LanguageModelV3Like;
   middleware?: readonly MiddlewareFor<ToolContext>[];
   endsParent?: boolean;
 }
 
-/** The part of a prompt that a tool may know without tying tools to prompts. */
+/** The part of a prompt that a tool may know without making tools depend on prompts. */
 export interface PromptLike {
   readonly ns: string;
   readonly key: string;

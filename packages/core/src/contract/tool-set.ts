@@ -4,13 +4,13 @@ import type { AiSdkTool } from './ai-sdk-tool.ts';
 import type { AnyTool } from './any-tool.ts';
 import { nameProblem } from './tool-name.ts';
 
-/** Tools by name: the name is the key. Objects made by the AI SDK's `tool()` work as they are. */
+/** Tools by name: the name is the key. Objects made by the AI SDK's `tool()` work unchanged. */
 export type ToolSet = Readonly<Record<string, AnyTool | AiSdkTool>>;
 
-// A set is checked once. Its tools are looked up in it afresh each time, so a tool added later is found.
+// A set is checked once. Tools are looked up in it each time, so a tool added later is found.
 const checkedSets = new WeakSet<object>();
 
-/** Throws where the value cannot be a tool set: an array, a name that providers refuse, a value that is no tool. */
+/** Throws if the value cannot be a tool set: an array, a name that providers refuse, a value that is not a tool. */
 export function assertToolSet(set: unknown, what: string = 'A tool set'): asserts set is ToolSet {
   if (typeof set !== 'object' || set === null || Array.isArray(set)) {
     const got = Array.isArray(set) ? 'an array' : set === null ? 'null' : typeof set;

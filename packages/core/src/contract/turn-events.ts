@@ -2,7 +2,7 @@ import type { Usage } from '../model/usage.ts';
 import type { CallEvent } from '../results/call-events.ts';
 import type { Stop } from '../transcript/stop.ts';
 
-/** What a listener is told of a turn. The deltas after a step's last `step.start` concatenate to what is stored. */
+/** The events of a turn. The deltas after a step's last `step.start` concatenate to what is stored. */
 export type TurnEvent =
   | { readonly type: 'step.start'; readonly step: number; readonly attempt: number }
   | { readonly type: 'text.delta'; readonly step: number; readonly text: string }

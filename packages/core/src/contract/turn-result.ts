@@ -6,7 +6,7 @@ import type { ToolReturn } from './tool-return.ts';
 import type { ToolSet } from './tool-set.ts';
 
 export interface TurnResult<O = unknown> {
-  /** The terminal tool's text to the byte, or the model's text. Empty where a turn ended without either. */
+  /** The terminal tool's text, byte for byte, or the model's text. Empty if a turn ended without either. */
   readonly response: string;
   /** The terminal tool's value. */
   readonly output: O | undefined;
@@ -19,7 +19,7 @@ export interface TurnResult<O = unknown> {
   readonly usage: Usage;
 }
 
-/** A call that waits for somebody's answer. */
+/** A call that waits for an answer. */
 export interface PendingCall {
   readonly callId: string;
   readonly kind: PendingKind;
@@ -28,7 +28,7 @@ export interface PendingCall {
   readonly expiresAt?: number;
 }
 
-/** What the terminal tools of a set give: `unknown` where the set does not say which they are. */
+/** The output type of a set's terminal tools: `unknown` if the set does not say which they are. */
 export type TerminalOutput<T extends ToolSet> = [OutputOf<T[keyof T]>] extends [never] ? unknown : OutputOf<T[keyof T]>;
 
 type OutputOf<D> = D extends { readonly terminal: true; readonly execute?: (...args: never) => ToolReturn<infer O> }

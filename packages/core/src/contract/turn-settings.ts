@@ -15,7 +15,7 @@ import type { TerminatingContract } from './terminating.ts';
 import type { ToolSet } from './tool-set.ts';
 import type { TurnEvent } from './turn-events.ts';
 
-/** What a turn can be told wherever it runs: by a host, or inside a call. */
+/** The settings of a turn, whether a host or a call runs it. */
 export interface TurnSettings<T extends ToolSet> {
   instructions?: string | Prompt;
   /** The parameters of a prompt. */
@@ -23,7 +23,7 @@ export interface TurnSettings<T extends ToolSet> {
   /** One message by the user. */
   prompt?: string;
   messages?: readonly Message[];
-  /** What happened before. Without `prompt` or `messages` an unfinished turn in it goes on. */
+  /** What happened before. Without `prompt` or `messages` an unfinished turn in it continues. */
   transcript?: Transcript;
   answers?: Readonly<Record<string, Answer>>;
   tools?: T | ((step: StepInfo) => T);
@@ -37,7 +37,7 @@ export interface TurnSettings<T extends ToolSet> {
   observe?: () => string;
   onEvent?: (event: TurnEvent) => void;
   onStepFinish?: (step: FinishedStep) => void;
-  /** Default 50; without a limit of its own under a terminating contract. */
+  /** Default 50; under a terminating contract there is no default limit. */
   maxSteps?: number;
   /** Milliseconds since the epoch. */
   deadline?: number;
@@ -51,9 +51,9 @@ export interface TurnSettings<T extends ToolSet> {
   clock?: Clock;
   newId?: NewId;
   logger?: Logger;
-  /** How often a model error that may pass is retried. Default 2. */
+  /** How often a temporary model error is retried. Default 2. */
   modelRetries?: number;
-  /** Temperature, output limits and the like, as the provider interface has them. */
+  /** Temperature, output limits and the like, in the form of the provider interface. */
   modelSettings?: Omit<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'abortSignal'>;
 }
 
@@ -75,9 +75,9 @@ export interface BatchOptions {
 }
 
 export interface RewindOptions {
-  /** How often in a turn. Default 2. */
+  /** How many rewinds a turn may have. Default 2. */
   max?: number;
-  /** Saves state of the host's own, once, at the checkpoint. */
+  /** Saves the host's own state, once, at the checkpoint. */
   checkpoint?: () => unknown;
   restore?: (saved: never) => void | Promise<void>;
 }

@@ -8,7 +8,7 @@ import { provisionalText } from './provisional-text.ts';
 import type { Stage } from './refusal.ts';
 import { sameJson } from './same-json.ts';
 
-/** Goes on with the input that may run: as it is, or as whoever approved it edited it. */
+/** Continues with the input that may run: unchanged, or as the approver edited it. */
 export async function askApproval(
   run: CallRun,
   tool: ResolvedTool,
@@ -16,9 +16,9 @@ export async function askApproval(
   ctx: CallContext,
 ): Promise<Stage<unknown>> {
   const { answer, shown } = run;
-  // It was allowed to run before it asked, with the arguments that it asked about.
+  // It was allowed to run before it asked, with the same arguments.
   if (run.isResumed === true) return await withInput(run, tool, { read: input, shown });
-  // An answer with a result takes the tool's place, so nothing runs that would need approval.
+  // An answer with a result replaces the tool's run, so nothing runs that would need approval.
   if (answer !== undefined && ('result' in answer || 'error' in answer)) return { go: input };
   if (answer !== undefined && 'deny' in answer) return { end: denied(run.toolName, answer.deny) };
   if (answer !== undefined && 'approve' in answer && answer.approve === true) {
@@ -31,7 +31,10 @@ export async function askApproval(
     : { go: input };
 }
 
-/** Reading what the model wrote may give something else than the last time: a repair, a default that is the time. */
+/**
+ * Parsing the model's arguments again may give another value than the last time: because of a repair, or a default that
+ * is the current time.
+ */
 async function withInput(
   run: CallRun,
   tool: ResolvedTool,
@@ -40,14 +43,16 @@ async function withInput(
   return shown === undefined || sameJson(shown, read) ? { go: read } : await parseInput(run, tool, shown);
 }
 
-/** Whether somebody must allow the call, or why it is denied. A question that throws denies: it fails closed. */
+/**
+ * Whether a person must allow the call, or why it is denied. If the check throws, the call is denied: it fails closed.
+ */
 async function isNeeded(tool: ResolvedTool, input: unknown, ctx: CallContext): Promise<boolean | string> {
   if (typeof tool.approval === 'boolean') return tool.approval;
   try {
     const answer = await tool.approval(input as never, ctx as never);
-    // For our own tools anything but `false` asks for approval; the AI SDK takes any falsy value for a no.
+    // For our own tools anything but `false` asks for approval; in the AI SDK any falsy value means no.
     return tool.origin === 'lastcall' ? answer !== false : Boolean(answer);
   } catch (error) {
-    return `whether it needs approval could not be told: ${errorText(error)}`;
+    return `its approval check failed: ${errorText(error)}`;
   }
 }

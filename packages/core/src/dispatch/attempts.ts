@@ -17,9 +17,9 @@ import { lastYield } from './last-yield.ts';
 import { restoredInTime } from './restore-wait.ts';
 
 /**
- * The runs of one call. Each opens a draft of its own on the state before the call, so a repetition never sees what a
- * failed run left. At most one draft is undecided at any time: that of the last run, if it succeeded. Without middleware
- * there is one run, and nothing but what its tool gives is waited for.
+ * The runs of one call. Each opens a new draft on the state before the call, so a repetition never sees what a failed
+ * run left. At most one draft is undecided at any time: that of the last run, if it succeeded. Without middleware there
+ * is one run, and only the tool's result is awaited.
  */
 export class Attempts {
   readonly #run: CallRun;
@@ -32,7 +32,7 @@ export class Attempts {
   #dropping: Promise<void> | undefined;
   #dropped: SessionLayer[] | undefined;
   #outer: SessionLayer | undefined;
-  /** A signal to the host that a run threw: no middleware may keep it. */
+  /** A host signal that a run threw: no middleware may swallow it. */
   #signal: Error | undefined;
 
   constructor(run: CallRun, tool: ResolvedTool, policies: readonly Policy[]) {
@@ -41,7 +41,7 @@ export class Attempts {
     this.#policies = policies;
   }
 
-  /** What holds the writes of the last run, undecided. */
+  /** The undecided draft with the writes of the last run. */
   get draft(): SessionLayer | undefined {
     return this.#draft;
   }
@@ -57,29 +57,29 @@ export class Attempts {
     return this.#draft;
   }
 
-  /** Runs the tool, through the middleware, outermost first. What it gives is for `finish`. */
+  /** Runs the tool through the middleware, outermost first. Pass what it returns to `finish`. */
   start(input: unknown): unknown {
     const { middleware } = this.#run;
-    // What wraps no call costs none anything.
+    // Middleware that wraps no calls adds no cost.
     if (middleware.some(wrapsCalls) || this.#tool.middleware.some(wrapsCalls))
       return this.#startThrough([...middleware, ...this.#tool.middleware], input);
     const begun = this.#begin(input, this.#open(input));
     return isPromise(begun) ? Promise.resolve(begun) : begun;
   }
 
-  /** What came of it in the end. Throws where the run broke a rule of its session. */
+  /** The final result. Throws if the run broke a rule of its session. */
   finish(given: unknown): unknown {
-    // What went through middleware has come to its end there.
+    // A result that went through middleware is already final.
     return this.#outer !== undefined || this.#ctx === undefined ? given : lastOf(given, this.#ctx);
   }
 
-  /** The call has ended without its tool: from here on nothing it does counts. Gives the draft to be discarded. */
+  /** The call has ended without its tool: nothing it does from here on counts. Returns the draft to be discarded. */
   async giveUp(): Promise<SessionLayer | undefined> {
     this.#state = 'over';
     const draft = this.#draft;
     this.#draft = undefined;
     draft?.close();
-    // A rollback that is under way is waited for: until then something of the call may still be there.
+    // A rollback in progress is awaited: until it ends, changes of the call may still be there.
     if (this.#dropping !== undefined) await this.#waitForDropping(this.#dropping);
     return draft;
   }
@@ -93,14 +93,15 @@ export class Attempts {
     }
   }
 
-  /** Lets go of what the middleware used. */
+  /** Releases what the middleware used. */
   release(): void | Promise<void> {
     return this.#outer?.discard();
   }
 
   async #startThrough(list: CallRun['middleware'], input: unknown): Promise<unknown> {
     const { callId, toolName } = this.#run;
-    // A middleware may do the tool's work elsewhere and never call it: nobody can say then that nothing was done.
+    // A middleware may do the tool's work elsewhere and never call it, so it cannot be ruled out that something was
+    // done.
     if (this.#tool.effects === 'external' && list.some(({ call }) => call !== undefined)) markActedOutside(this.#run);
     const returned = await this.#wrap(list, (last) => this.#attempt(last.input))({ callId, toolName, input });
     // A middleware that did not wait for the tool has its answer; what the tool did so far is undone.
@@ -117,7 +118,7 @@ export class Attempts {
     list: CallRun['middleware'],
     run: (call: MiddlewareCall) => Promise<unknown>,
   ): (call: MiddlewareCall) => Promise<unknown> {
-    // Middleware runs outside the draft: it sees the session, and what it does is not undone with an attempt.
+    // Middleware runs outside the draft: it sees the session, and its effects are not undone with an attempt.
     this.#outer = this.#run.session.open({ readOnly: true });
     const ctx = new CallContext(this.#run, this.#outer, 1);
     return list.reduceRight<(call: MiddlewareCall) => Promise<unknown>>(
@@ -130,8 +131,8 @@ export class Attempts {
   }
 
   async #attempt(input: unknown): Promise<unknown> {
-    // After the end nothing comes any more: an error would let a middleware that retries spin for ever. The limit may be
-    // hit before the end is known here: a middleware that waited for its signal wakes up first.
+    // After the end this never resolves: an error would let a middleware that retries spin for ever. The limit may be
+    // hit before the end is known here, because a middleware that waited for its signal wakes up first.
     if (this.#state === 'over' || this.#run.limit.hit !== undefined) return new Promise(() => {});
     if (this.#state === 'running')
       throw new LastcallError('middleware', 'A middleware called next() while the tool was still running.');
@@ -162,7 +163,7 @@ export class Attempts {
     return this.#ctx;
   }
 
-  /** Runs the tool; or, where somebody else answers, takes their answer or waits for it. */
+  /** Returns the result or error of a given answer; otherwise runs the tool. Without `execute` the call waits. */
   #begin(input: unknown, ctx: CallContext): unknown {
     const { answer, isResumed } = this.#run;
     if (answer !== undefined && isResumed !== true) {
@@ -190,7 +191,7 @@ export class Attempts {
         record,
       });
     } catch (error) {
-      // It fails closed: a guard that could not be set up guards nothing.
+      // It fails closed: a guard that could not be set up protects nothing.
       return deny(`a policy failed to guard the files: ${errorText(error)}`);
     }
   }
@@ -207,13 +208,13 @@ export class Attempts {
     return this.#dropping;
   }
 
-  // A method, because the state changes behind the compiler's back while a tool is awaited.
+  // A method, because the state changes while a tool is awaited and the compiler does not see it.
   get #isOver(): boolean {
     return this.#state === 'over';
   }
 }
 
-/** What a tool gives in the end. A rule of the session that it broke fails the run, also where it caught the error. */
+/** The final value of a tool. If it broke a rule of the session, the run fails, even if the tool caught the error. */
 function lastOf(given: unknown, ctx: CallContext): unknown {
   const last = lastYield(given, ctx);
   return last instanceof Promise ? last.then((value) => unbroken(value, ctx.session)) : unbroken(last, ctx.session);
@@ -224,13 +225,13 @@ function unbroken(returned: unknown, { breach }: SessionLayer): unknown {
   return returned;
 }
 
-/** A promise that a middleware may leave unread without bringing the process down. */
+/** A promise that a middleware may leave unread without an unhandled rejection. */
 function heard(promise: Promise<unknown>): Promise<unknown> {
   promise.catch(() => {});
   return promise;
 }
 
-/** Each run gets arguments of its own: what one does to them is not seen by the next. */
+/** Each run gets its own copy of the arguments: changes that one makes are not seen by the next. */
 function copyOf(input: unknown): unknown {
   try {
     return structuredClone(input);

@@ -8,12 +8,12 @@ import type { Resources } from '../session/resource.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { CallRun } from './call-run.ts';
 
-// Enumerable, so that a context a wrapper spread into another object is still known as this call's.
+// Enumerable, so that a context that a wrapper spread into another object is still recognised as this call's.
 const RUN: unique symbol = Symbol('lastcall.run') as never;
 
 /**
- * The context of one run of a call. Every call makes one, so what costs something is made when it is asked for, by getters
- * on the prototype: an object literal with getters costs more than the rest of the pipeline together.
+ * The context of one run of a call. Every call makes one, so expensive fields are made on demand, by getters on the
+ * prototype: an object literal with getters costs more than the rest of the pipeline together.
  */
 export class CallContext implements ToolContext {
   readonly toolCallId: string;
@@ -38,8 +38,8 @@ export class CallContext implements ToolContext {
   }
 
   /**
-   * The same context with what the AI SDK knows as properties of its own: wrappers of its tools spread their options, and
-   * nothing must get lost. Not for every call: to define them costs as much as a schema.
+   * The same context with the AI SDK's fields as own properties: wrappers of its tools spread their options, and
+   * nothing must get lost. Not done for every call: defining them costs as much as a schema.
    */
   forAiSdk(): this {
     return Object.defineProperties(this, OWN);
@@ -70,12 +70,12 @@ export class CallContext implements ToolContext {
     return markedRun(this).limit.deadline;
   }
 
-  // Functions of their own, because tools take them out of the context: `const { progress } = ctx`.
+  // Returns bound functions, because tools destructure the context: `const { progress } = ctx`.
   get progress(): (value: unknown) => void {
     const run = markedRun(this);
     const layer = this.session;
     return (value) => {
-      // Late progress is dropped and not thrown: it often comes from a timer, where an error would end the process.
+      // Late progress is dropped and does not throw: it often comes from a timer, where an error would end the process.
       if (layer.isOpen) run.emit?.({ type: 'tool-call.progress', callId: run.callId, toolName: run.toolName, value });
     };
   }
@@ -85,7 +85,7 @@ export class CallContext implements ToolContext {
       const run = markedRun(this);
       if (run.runTurn !== undefined) return (await run.runTurn(options as NestedTurnOptions, this)) as never;
       const hint = 'outside one, call runTurn({ model, parent: ctx, … }).';
-      throw new LastcallError('options', `ctx.runTurn is there inside a turn; ${hint}`);
+      throw new LastcallError('options', `ctx.runTurn is available only inside a turn; ${hint}`);
     };
   }
 }
@@ -113,7 +113,7 @@ function markedRun(ctx: CallContext): CallRun {
   return (ctx as unknown as Marked)[RUN];
 }
 
-/** The call a context belongs to: what a nested call inherits beyond what tools may see. */
+/** The call that a context belongs to: what a nested call inherits beyond what tools may see. */
 export function runOf(ctx: CallContext): CallRun;
 export function runOf(ctx: ToolContext | undefined): CallRun | undefined;
 export function runOf(ctx: ToolContext | undefined): CallRun | undefined {

@@ -8,21 +8,21 @@ export interface LimitHit {
 }
 
 /**
- * The smallest of what ends a call from outside: the turn's deadline, the tool's timeout, the host's abort. Work is raced
- * against it, so a tool that ignores its signal is left behind. A call without limits pays for none of this.
+ * The earliest of what ends a call from outside: the turn's deadline, the tool's timeout, the host's abort. Work is
+ * raced against it, so a tool that ignores its signal is abandoned. A call without limits pays for none of this.
  */
 export class CallLimit {
   readonly #clock: Clock;
   readonly #host: AbortSignal | undefined;
   readonly #outer: CallLimit | undefined;
-  /** Something may end it while work is under way. */
+  /** True if something may end it while work is running. */
   #canEnd: boolean;
   #deadline: number | undefined;
   #hit: LimitHit | undefined;
   #controller: AbortController | undefined;
   #timers: (() => void)[] | undefined;
   #onHostAbort: (() => void) | undefined;
-  /** What ends when this does: races under way, and the limits of calls inside. */
+  /** What ends with this limit: running races, and the limits of nested calls. */
   #races: Set<(hit: LimitHit) => void> | undefined;
   #inner: Set<CallLimit> | undefined;
 
@@ -31,7 +31,7 @@ export class CallLimit {
     deadline?: number | undefined;
     signal?: AbortSignal | undefined;
     within?: CallLimit | undefined;
-    /** `cancel` may be called. */
+    /** True if `cancel` may be called. */
     cancellable?: boolean;
   }) {
     this.#clock = options.clock;
@@ -43,14 +43,15 @@ export class CallLimit {
     if (this.#host !== undefined) this.#watch(this.#host);
   }
 
-  /** When the call will be left behind. */
+  /** When the call will be abandoned. */
   get deadline(): number | undefined {
     return this.#deadline;
   }
 
-  /** What ended the call, if something has. A deadline counts from its millisecond on, also before its timer is heard. */
+  /** What ended the call, if something has. A deadline counts from its millisecond on, even before its timer fires. */
   get hit(): LimitHit | undefined {
-    // The outer limit ends first: a call must not make a result of its inner one's having run out of the same time.
+    // The outer limit ends first: a call must not report a timeout of its inner call as a result if both ran out of the
+    // same time.
     void this.#outer?.hit;
     if (this.#hit === undefined && this.#deadline !== undefined && this.#clock.now() >= this.#deadline) {
       this.#end({ code: 'timeout', message: 'The deadline passed' });
@@ -74,7 +75,7 @@ export class CallLimit {
     this.#end({ code: 'aborted', message });
   }
 
-  /** The work's value, or what ended the call first. Work that is left behind may fail later: nobody minds. */
+  /** The work's value, or what ended the call first. If abandoned work fails later, the error is ignored. */
   race<T>(work: Promise<T>): Promise<T | LimitHit>;
   race<T>(work: T | Promise<T>): T | Promise<T | LimitHit>;
   race<T>(work: T | Promise<T>): T | Promise<T | LimitHit> {
@@ -84,12 +85,12 @@ export class CallLimit {
     return Promise.resolve(this.#hit);
   }
 
-  /** Whether what a race gave is the limit and not the work. */
+  /** Whether the result of a race is the limit and not the work. */
   isHit(value: unknown): value is LimitHit {
     return value !== undefined && value === this.#hit;
   }
 
-  /** The call has ended: timers and listeners are let go of, and whatever it started and did not wait for is told to stop. */
+  /** The call has ended: timers and listeners are removed, and work that it started and did not await is aborted. */
   stop(): void {
     if (this.#controller?.signal.aborted === false) this.#controller.abort(ENDED);
     if (this.#inner !== undefined)
@@ -99,7 +100,9 @@ export class CallLimit {
     if (this.#onHostAbort !== undefined) this.#host?.removeEventListener('abort', this.#onHostAbort);
   }
 
-  /** What ends the outer limit ends this one. Cheaper than a timer and a listener for each call of a turn. */
+  /**
+   * Whatever ends the outer limit ends this one. This is cheaper than a timer and a listener for each call of a turn.
+   */
   #stayWithin(outer: CallLimit): void {
     this.#deadline = outer.#deadline;
     if (outer.#hit !== undefined) {
@@ -131,7 +134,7 @@ export class CallLimit {
     this.#timers = [...(this.#timers ?? []), callOff];
   }
 
-  // No Promise.race against one long-lived promise of the limit: it would keep a reaction of every race until the limit ends.
+  // Promise.race against one long-lived promise would keep a reaction of every race until the limit ends.
   #raceAgainst<T>(work: Promise<T>): Promise<T | LimitHit> {
     this.#races ??= new Set();
     const races = this.#races;
@@ -167,7 +170,7 @@ export class CallLimit {
 // One error is shared: creating one costs a stack trace, and this one reports no failure.
 const ENDED: LastcallError = new LastcallError('ended', 'The call has ended.');
 
-/** Calls `wake` after `ms`; what it returns calls that off. */
+/** Calls `wake` after `ms`; the returned function cancels it. */
 function callAfter(clock: Clock, ms: number, wake: () => void): () => void {
   if (clock.after !== undefined) return clock.after(Math.max(0, ms), wake);
   const off = new AbortController();

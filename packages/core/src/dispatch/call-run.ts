@@ -25,26 +25,26 @@ export interface CallRun {
   readonly written: unknown;
   /** The parsed arguments, if they were parsed before. The tool gets this object and may change it. */
   readonly read?: ReadArguments | undefined;
-  /** The reply that asked for the call was cut off, and perhaps in the middle of its arguments. */
+  /** True if the reply that asked for the call was cut off, perhaps in the middle of its arguments. */
   readonly isCutOff?: boolean | undefined;
   readonly idempotencyKey: string;
-  /** What the model's provider gave, where it executed the call itself. */
+  /** The provider's result, if the provider executed the call itself. */
   readonly provided: { readonly result: unknown; readonly isError: boolean } | undefined;
   readonly answer: Answer | undefined;
-  /** The arguments that whoever answers was shown. */
+  /** The arguments that were shown to the person who answers. */
   readonly shown?: unknown;
-  /** The tool asked for the answer: it runs again, with it. */
+  /** True if the tool asked for the answer: it runs again, with it. */
   readonly isResumed?: boolean | undefined;
   readonly pendingAnswered: boolean;
   /** The session, or the draft of the call that makes this one. */
   readonly session: SessionLayer;
   readonly limit: CallLimit;
-  /** The host's own, of the turn or the call: a tool's timeout is not in it. */
+  /** The host's deadline, for the turn or the call: a tool's timeout is not included. */
   readonly hostDeadline: number | undefined;
   readonly budget: Budget | undefined;
   readonly policies: readonly Policy[];
   readonly middleware: readonly Middleware[];
-  /** What the model had been shown. Asked for only: few tools read it, and it is long. */
+  /** The messages that the model had been shown. A function, because few tools read them and they are long. */
   messages(): readonly LanguageModelV4Message[];
   readonly prompt: PromptLike | undefined;
   readonly clock: Clock;
@@ -54,16 +54,16 @@ export interface CallRun {
   readonly onStart: ((tool: ResolvedTool, input: unknown) => void | Promise<void>) | undefined;
   /** Records the end before the call is committed. A rejection ends the run, and nothing is committed. */
   readonly onSettle: ((settlement: Settlement, staged: Staged) => void | Promise<void>) | undefined;
-  /** The call inside which this one was made, itself or by a turn. */
+  /** The call inside which this one was made, directly or by a turn. */
   readonly outer: CallRun | undefined;
-  /** Something outside may have been changed, by its tool or by a call inside it. */
+  /** True if something outside may have been changed, by its tool or by a nested call. */
   actedOutside: boolean;
   /** Runs a turn inside this call. Undefined outside a turn. */
   readonly runTurn: ((options: NestedTurnOptions, ctx: ToolContext) => Promise<TurnResult>) | undefined;
-  /** The turn around the call goes back to its checkpoint when the call has succeeded. */
+  /** True if the surrounding turn rewinds to its checkpoint when the call has succeeded. */
   readonly rewinds?: boolean | undefined;
-  /** Undefined if there is no listener, so that no event is created in vain. */
+  /** Undefined if there is no listener, so that no event is created for nothing. */
   readonly emit: ((event: CallEvent) => void) | undefined;
-  /** Resolves when whoever listens has caught up; undefined where there is nothing to wait for. */
+  /** Resolves when the listener has caught up; undefined if there is nothing to wait for. */
   readonly ready?: (() => Promise<void> | undefined) | undefined;
 }

@@ -3,7 +3,7 @@ import type { GuardContext, Policy, PolicyCall, PolicyContext, RecordingContext,
 import { errorText } from '../results/describe-error.ts';
 import { type ErrorOutcome, errorOutcome } from './refusal.ts';
 
-/** Asks each policy before the call. The first that denies, throws or gives no clear verdict ends it. */
+/** Asks each policy before the call. The first that denies, throws or returns no clear verdict ends it. */
 export function checkBefore(
   policies: readonly Policy[],
   call: PolicyCall,

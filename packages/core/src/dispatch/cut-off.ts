@@ -3,14 +3,14 @@ import type { LimitHit } from './call-limit.ts';
 import type { CallRun } from './call-run.ts';
 import { type ErrorOutcome, errorOutcome } from './refusal.ts';
 
-// Every word about what remains of a call that its deadline or an abort ended stands here: a model that is told too much
-// gives up on work that can be repeated, and one that is told too little pays twice.
+// All texts about what remains of a call that a deadline or an abort ended are here: a model that reads too much gives
+// up on work that can be repeated, and one that reads too little pays twice.
 const NOTHING_REMAINS = 'Nothing it wrote remains.';
 const ROLLED_BACK = 'What it changed in the session, its files and its resources was rolled back.';
 const NOT_PUT_BACK = 'What it changed could not all be put back.';
 const MAY_HAVE_ACTED = 'What it did outside may have taken effect, or may still do so: check before you repeat it.';
 const HAD_BEGUN = 'It was running when the process ended: what it did outside then may have taken effect.';
-const HAD_RUN = 'It had run by then: what it did outside may have taken effect.';
+const HAD_RUN = 'It had already run: what it did outside may have taken effect.';
 
 /** Notes that this call, and so every call around it, may have changed something outside. */
 export function markActedOutside(run: CallRun): void {
@@ -22,7 +22,7 @@ export function notRunOutcome({ toolName }: CallRun, hit: LimitHit): ErrorOutcom
   return { ...errorOutcome(hit.code, `"${toolName}" did not run: ${hit.message}.`), effect: 'none' };
 }
 
-/** The same of a call that an earlier process had begun to run: that it is not run again does not undo the first time. */
+/** The same for a call that an earlier process had begun to run: not running it again does not undo the first run. */
 export function unrunOutcome({ actedOutside }: CallRun, outcome: Outcome): Outcome {
   if (!actedOutside || outcome.status !== 'error') return outcome;
   return { ...outcome, text: `${outcome.text} ${HAD_BEGUN}`, effect: 'possible' };
@@ -39,12 +39,15 @@ export function cutOffOutcome({ toolName, actedOutside }: CallRun, hit: LimitHit
   };
 }
 
-/** A refusal of what a tool has returned: the tool had run by then, and refusing its result does not undo the world. */
+/** A refused result of a tool: the tool had already run, and refusing its result does not undo its effects. */
 export function refusedAfterRun({ actedOutside }: CallRun, refusal: ErrorOutcome): ErrorOutcome {
   return actedOutside ? { ...refusal, text: `${refusal.text} ${HAD_RUN}` } : refusal;
 }
 
-/** The same outcome where putting back what the call changed has failed. Others make no such claim, and stay as they are. */
+/**
+ * The same outcome if rolling back the call's changes has failed. Other outcomes do not claim a rollback, and are
+ * unchanged.
+ */
 export function notPutBack(outcome: Outcome): Outcome {
   if (outcome.status !== 'error' || outcome.effect === undefined) return outcome;
   const outside = outcome.effect === 'possible' ? ` ${MAY_HAVE_ACTED}` : '';

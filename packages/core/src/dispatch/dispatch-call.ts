@@ -19,17 +19,17 @@ import { settleCall } from './settle-call.ts';
 import { shapeOutcome } from './shape-outcome.ts';
 
 /**
- * One call through the whole pipeline: look up, parse, policies, approval, deadline, transaction, execute, output schema,
- * the policies' last word, commit or discard, settle. Resolves with the settlement whatever the tool does; rejects only
- * for options that cannot work, the host's own signals, and a session that could not be restored.
+ * Runs one call through the whole pipeline: look up, parse, policies, approval, deadline, transaction, execute, output
+ * schema, the policies' final check, commit or discard, settle. Resolves with the settlement whatever the tool does;
+ * rejects only for options that cannot work, host signals, and a session that could not be restored.
  */
 export async function dispatchCall(options: DispatchOptions): Promise<Settlement> {
   return await dispatchRun(prepareRun(options));
 }
 
 /**
- * The same for a call whose options are checked already. Every call comes through here, so only what is a promise is
- * waited for: most calls wait for their tool and for nothing else.
+ * The same for a call whose options are checked already. Every call comes through here, so only promises are awaited:
+ * most calls wait for their tool and for nothing else.
  */
 export async function dispatchRun(run: CallRun): Promise<Settlement> {
   let ticket: LockTicket | undefined;
@@ -37,7 +37,7 @@ export async function dispatchRun(run: CallRun): Promise<Settlement> {
     const reading = readCall(run);
     const read = reading instanceof Promise ? await reading : reading;
     if ('outcome' in read) return await settleCall(run, shapeOutcome(run, read, []));
-    // Calls with effects have the session to themselves; calls without share it among themselves.
+    // Calls with effects have the session to themselves; calls without effects share it.
     ticket = run.session.lock.enter(read.tool.effects === 'none' ? 'shared' : 'exclusive');
     const waited = ticket.ready === true ? undefined : await run.limit.race(ticket.ready);
     const ending = run.limit.isHit(waited) ? unrun(run, read, notRunOutcome(run, waited)) : perform(run, read);
@@ -50,7 +50,7 @@ export async function dispatchRun(run: CallRun): Promise<Settlement> {
   }
 }
 
-/** A call whose tool is there and whose arguments fit. */
+/** A call whose tool exists and whose arguments fit. */
 interface ReadCall {
   readonly tool: ResolvedTool;
   readonly input: unknown;
@@ -58,7 +58,7 @@ interface ReadCall {
 
 function readCall(run: CallRun): ReadCall | Ending | Promise<ReadCall | Ending> {
   const { written } = run;
-  // First, because a tool that cannot work is refused before anything is told of the call.
+  // This comes first, because a tool that cannot work is refused before any event of the call is emitted.
   const found = lookUpTool(run);
   run.emit?.({ type: 'tool-call.start', callId: run.callId, toolName: run.toolName, input: written });
   if ('end' in found) return { outcome: found.end, input: written, terminal: false };
@@ -110,7 +110,7 @@ function gone(toolName: string): Outcome {
   );
 }
 
-/** Policies first, then approval. Arguments edited by whoever approved them are held to the policies again. */
+/** Policies first, then approval. Arguments that the approver edited are checked by the policies again. */
 async function askPermission(run: CallRun, call: ReadCall): Promise<Stage<unknown>> {
   const policies = policiesOf(run, call.tool);
   const clash = adoptSlices(run, policies);
@@ -140,7 +140,7 @@ async function askAll(
   return refusedEdit === undefined ? approved : { end: refusedEdit };
 }
 
-/** The last look at the limits, then the tool itself, or whoever answers in its place. */
+/** The last check of the limits, then the tool itself, or the answer in its place. */
 function execute(run: CallRun, call: ReadCall): Ending | Promise<Ending> {
   const stopped = stoppedBy(run);
   if (stopped !== undefined) return unrun(run, call, stopped);
@@ -149,7 +149,7 @@ function execute(run: CallRun, call: ReadCall): Ending | Promise<Ending> {
   return starting === undefined ? begin(run, call) : beginAfter(starting, run, call);
 }
 
-/** Its time may have passed while its start was written down. */
+/** Its time may have passed while its start was recorded. */
 async function beginAfter(starting: Promise<void>, run: CallRun, call: ReadCall): Promise<Ending> {
   await starting;
   const { hit } = run.limit;
@@ -170,7 +170,7 @@ function stoppedBy(run: CallRun): Outcome | undefined {
   return errorOutcome('budget', message, `"${run.toolName}" did not run. ${message}`);
 }
 
-/** A policy that cannot keep its state cannot judge: it denies. */
+/** A policy that cannot keep its state cannot decide, so it denies. */
 function adoptSlices(run: CallRun, policies: readonly Policy[]): Outcome | undefined {
   try {
     run.session.adopt(policies.flatMap((policy) => policy.slices ?? []));

@@ -27,7 +27,7 @@ export interface DispatchOptions {
   call: CallRequest;
   /** Default: a new one, for this call alone. */
   session?: Session;
-  /** A prompt brings its tools, slices, policies and resources. A text says nothing about a single call. */
+  /** A prompt includes its tools, slices, policies and resources. A plain text has no effect on a single call. */
   instructions?: string | Prompt;
   /** The parameters of the prompt. */
   params?: Record<string, unknown>;
@@ -37,13 +37,13 @@ export interface DispatchOptions {
   budget?: Budget | BudgetLimits;
   middleware?: readonly Middleware[];
   policies?: readonly Policy[];
-  /** What somebody said to this call when it was pending. */
+  /** The answer to this call, given while it was pending. */
   answer?: Answer;
-  /** Calls may wait for somebody else's answer: tools without `execute` are offered. */
+  /** True if calls may wait for an answer from outside: tools without `execute` are offered. */
   pendingAnswered?: boolean;
   messages?: readonly LanguageModelV4Message[];
   onEvent?: (event: CallEvent) => void;
-  /** The context of the call that makes this one: it joins that call's draft and keeps within its limits. */
+  /** The context of the call that makes this one: it joins that call's draft and stays within its limits. */
   parent?: ToolContext;
   clock?: Clock;
   newId?: NewId;
@@ -53,13 +53,13 @@ export interface DispatchOptions {
 /** A call as the model asked for it. */
 interface CallRequest {
   toolName: string;
-  /** As the model wrote it (JSON text), or parsed. */
+  /** The input as the model wrote it (JSON text), or parsed. */
   input?: unknown;
   /** Default: a new one. */
   callId?: string;
   /** Default: the call's id. */
   idempotencyKey?: string;
-  /** The model's provider executed the call itself, and this is what it gave. */
+  /** The result, if the model's provider executed the call itself. */
   provided?: { result: unknown; isError?: boolean };
 }
 
@@ -150,7 +150,10 @@ const CALL: KnownNames = knownNames<CallRequest>(
   { toolCallId: 'callId', id: 'callId', name: 'toolName', tool: 'toolName', args: 'input', arguments: 'input' },
 );
 
-/** The call that makes this one. Refuses what only looks like its context: it would silently work on another session. */
+/**
+ * The call that makes this one. Refuses an object that only looks like its context: it would silently work on another
+ * session.
+ */
 export function outerRun(parent: ToolContext | undefined): CallRun | undefined {
   if (parent === undefined) return undefined;
   const run = runOf(parent);
@@ -183,7 +186,7 @@ function offer(options: DispatchOptions, session: SessionLayer): ToolSet {
   return mergeToolSets(instructions.render({ session, params }).tools, tools);
 }
 
-/** The earlier of a call's own deadline and its parent's. One in the past is a mistake of whoever gives it. */
+/** The earlier of a call's own deadline and its parent's. A deadline in the past is an error of the caller. */
 export function earliest(now: number, own: number | undefined, parents: number | undefined): number | undefined {
   if (own !== undefined && !Number.isFinite(own))
     throw new OptionsError('deadline', `must be a time in milliseconds, not ${String(own)}.`);

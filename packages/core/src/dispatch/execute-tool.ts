@@ -12,18 +12,18 @@ import { toHostSignal } from './host-signal.ts';
 import { type Judged, judgeResult } from './judge-result.ts';
 import { errorOutcome } from './refusal.ts';
 
-/** How a call ended, and the draft that holds what its tool did, still to be committed or discarded. */
+/** How a call ended, and the draft with its changes, still to be committed or discarded. */
 export interface Ending {
   readonly outcome: Outcome;
-  /** As the tool got it; as the model wrote it, where it did not come so far. */
+  /** The input that the tool got; if it never got one, the input as the model wrote it. */
   readonly input: unknown;
   readonly terminal: boolean;
   readonly draft?: SessionLayer | undefined;
   /** The drafts of earlier attempts, which were discarded. */
   readonly dropped?: readonly SessionLayer[] | undefined;
-  /** Leaves the loop to the host, once the call is settled. */
+  /** An error that leaves the loop and goes to the host, once the call is settled. */
   readonly signal?: Error | undefined;
-  /** The tool was left behind: nobody waits for it to clean up. */
+  /** True if the tool was abandoned: its cleanup is not awaited. */
   readonly leftBehind?: true;
 }
 
@@ -52,7 +52,7 @@ export async function executeTool(
         leftBehind: true,
       };
     const { draft, dropped } = attempts;
-    // A policy's last word may have broken a rule of the session itself.
+    // A policy's final check may itself have broken a rule of the session.
     if (draft?.breach !== undefined) throw draft.breach.error;
     return { outcome, input, terminal, draft, dropped };
   } catch (thrown) {
@@ -88,7 +88,7 @@ function isA(type: abstract new (...args: never) => unknown, thrown: unknown): b
   try {
     return thrown instanceof type;
   } catch {
-    // A proxy that throws when asked for its prototype.
+    // It may be a proxy that throws when asked for its prototype.
     return false;
   }
 }

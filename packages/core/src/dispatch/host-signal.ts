@@ -6,8 +6,8 @@ import {
 } from '../errors.ts';
 
 /**
- * What of all that a tool may throw is meant for the host and leaves the loop. Undefined for everything else, which is
- * the call's own failure. A deadline that the tool noticed leaves as the evaluation's failure, with the expiry.
+ * The error for the host, if what a tool threw is a host signal that leaves the loop. Undefined for everything else,
+ * which is a failure of the call. A DeadlineExceededError leaves as a PromptEvaluationError, with the expiry.
  */
 export function toHostSignal(thrown: unknown, deadline: number | undefined): Error | undefined {
   try {
@@ -19,7 +19,7 @@ export function toHostSignal(thrown: unknown, deadline: number | undefined): Err
     const expiresAt = thrown.expiresAt ?? deadline;
     return new PromptEvaluationError(thrown.message, { phase: 'tool', expiresAt, cause: thrown });
   } catch {
-    // A proxy whose prototype cannot be asked for is no signal of ours.
+    // A proxy whose prototype cannot be read is not one of our signals.
     return undefined;
   }
 }

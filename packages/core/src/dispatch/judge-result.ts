@@ -26,7 +26,7 @@ export interface Judged {
   readonly draft: SessionLayer;
 }
 
-/** The outcome of what a tool returned: its output schema, the policies' last word, and the text for the model. */
+/** The outcome for what a tool returned: its output schema, the policies' final check, and the text for the model. */
 export function judgeResult(judged: Judged, returned: unknown): Outcome | Promise<Outcome> {
   const result: ToolResult | undefined = isToolResult(returned) ? returned : undefined;
   switch (result?.status) {
@@ -67,7 +67,7 @@ async function judgeInFull(judged: Judged, returned: unknown, said: OkResult | u
     return { status: 'ok', value, text: textOf(judged, value, said) };
   const read = await readModelOutput(tool.toModelOutput, { toolCallId: run.callId, input, output: value });
   if (read === undefined) return { status: 'ok', value, text: textOf(judged, value, said) };
-  // The tool says so itself, in its own words.
+  // The tool reports the failure itself, in its own words.
   return 'error' in read ? errorOutcome('execution', read.error) : { status: 'ok', value, ...read };
 }
 
@@ -87,7 +87,7 @@ async function askPolicies({ run, input, policies, draft }: Judged, value: unkno
   return refused && refusedAfterRun(run, refused);
 }
 
-/** A plain value is its rendering alone; one that came with a message stands below it, unless it is empty or excluded. */
+/** A plain value is only rendered. A value with a message follows the message, unless it is empty or excluded. */
 function textOf({ tool }: Judged, value: unknown, said: OkResult | undefined): string {
   if (said === undefined) return renderValue(value, tool.render);
   return withMessage(
@@ -120,7 +120,7 @@ function waiting({ run, tool }: Judged, result: PendingResult): Outcome {
   if (tool.terminal) {
     return errorOutcome(
       'execution',
-      `"${run.toolName}" is terminal, and a terminal tool cannot be pending: nobody would read its answer.`,
+      `"${run.toolName}" is terminal, and a terminal tool cannot be pending: no model would read its answer.`,
     );
   }
   const { expiresInMs, onExpiry, display, message, asks } = result;

@@ -1,9 +1,12 @@
 import { type CallContext, runOf } from './call-context.ts';
 
-// A generator that yields without ever waiting would keep every timer, its own timeout among them, from being heard.
+// A generator that yields without ever waiting would keep every timer, including its own timeout, from firing.
 const YIELDS_BETWEEN_PAUSES = 64;
 
-/** Returns the last of the values that a tool yields, and shows each as progress. Any other result is returned as it is. */
+/**
+ * Returns the last of the values that a tool yields, and reports each as progress. Any other result is returned
+ * unchanged.
+ */
 export function lastYield(returned: unknown, ctx: CallContext): unknown {
   return isAsyncIterable(returned) ? drain(returned, ctx) : returned;
 }
@@ -13,7 +16,7 @@ async function drain(values: AsyncIterable<unknown>, ctx: CallContext): Promise<
   let last: unknown;
   let count = 0;
   for await (const value of values) {
-    // The call has ended: leaving the loop tells the generator to clean up.
+    // The call has ended: leaving the loop lets the generator clean up.
     if (!ctx.session.isOpen) return undefined;
     last = value;
     ctx.progress(value);

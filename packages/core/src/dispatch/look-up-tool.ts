@@ -4,7 +4,7 @@ import { type ResolvedTool, resolveTool } from '../tools/resolved-tool.ts';
 import type { CallRun } from './call-run.ts';
 import { errorOutcome, type Stage } from './refusal.ts';
 
-/** The tool of that name, if it is there and something here could answer it. */
+/** The tool with that name, if it exists and its calls can be answered here. */
 export function lookUpTool(run: CallRun): Stage<ResolvedTool> {
   const definition = Object.hasOwn(run.tools, run.toolName) ? run.tools[run.toolName] : undefined;
   if (definition === undefined) return { end: unknownTool(run) };

@@ -7,8 +7,8 @@ interface ModelText {
 }
 
 /**
- * What an AI SDK tool's own `toModelOutput` makes of its output. Undefined where it throws or gives what nobody knows: the
- * value is then rendered as any other.
+ * The result of an AI SDK tool's own `toModelOutput`. Undefined if it throws or returns an unknown form: the value is
+ * then rendered like any other.
  */
 export async function readModelOutput(
   toModelOutput: (options: never) => unknown,

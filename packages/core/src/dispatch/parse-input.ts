@@ -36,13 +36,14 @@ async function askRepair(
   problems: readonly Problem[],
 ): Promise<unknown> {
   const middleware = [...run.middleware, ...tool.middleware].find((one) => one.repair !== undefined);
-  // Half of the arguments would look whole once they are mended: `{"amount":12` may have been going to be 1200.
+  // Arguments that were cut off could look complete after a repair: `{"amount":12` may have been going to be 1200.
   if (middleware?.repair === undefined || run.isCutOff === true) return undefined;
   try {
     const jsonSchema = await tool.input.jsonSchema();
     return await middleware.repair({ callId: run.callId, toolName: run.toolName, input, problems, jsonSchema });
   } catch (error) {
-    // The arguments are as broken as before: that is the outcome, and the failed repair is the operator's concern.
+    // The arguments are as broken as before: that is the outcome, and the failed repair is only logged for the
+    // operator.
     run.logger.warn(`Repairing the arguments of "${run.toolName}" failed.`, error);
     return undefined;
   }
@@ -54,7 +55,7 @@ function check(tool: ResolvedTool, read: ReadArguments): SchemaResult | Promise<
     : tool.input.validate(read.value);
 }
 
-// More than this would fill the model's window with one mistake repeated.
+// More would fill the model's context with one mistake repeated.
 const MOST_PROBLEMS = 50;
 
 function invalidInput(toolName: string, problems: readonly Problem[]): ReturnType<typeof errorOutcome> {

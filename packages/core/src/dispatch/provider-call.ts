@@ -4,7 +4,10 @@ import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { CallRun } from './call-run.ts';
 import { errorOutcome } from './refusal.ts';
 
-/** The outcome of a call that the model's provider executed itself: it is recorded, not run. Undefined for any other. */
+/**
+ * The outcome of a call that the model's provider executed itself: it is recorded, not run. Undefined for any other
+ * call.
+ */
 export function recordProviderCall(run: CallRun, tool: ResolvedTool): Outcome | undefined {
   const { provided } = run;
   if (provided === undefined) {
@@ -17,7 +20,7 @@ export function recordProviderCall(run: CallRun, tool: ResolvedTool): Outcome | 
   return providedOutcome(provided);
 }
 
-/** What the provider gave for a call, as an outcome. */
+/** The provider's result for a call, as an outcome. */
 export function providedOutcome({ result, isError }: NonNullable<CallRun['provided']>): Outcome {
   const text = renderValue(result);
   return isError ? errorOutcome('execution', text) : { status: 'ok', value: result, text };

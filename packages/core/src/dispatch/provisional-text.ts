@@ -1,8 +1,9 @@
 import type { CallRun } from './call-run.ts';
 
 /**
- * What a model reads of a call that somebody else has to answer. It may stay in the conversation long after the answer came, so it
- * says how things were when it was written, and where the outcome is found: it never becomes untrue.
+ * What a model reads about a call that waits for an answer from outside. The text may stay in the conversation long
+ * after the answer came, so it says how things were when it was written, and where the outcome is found: it never
+ * becomes untrue.
  */
 export function provisionalText({ toolName, callId }: CallRun, state: 'pending' | 'waiting for approval'): string {
   return `"${toolName}" was ${state} when this was written (call ${callId}). Its outcome comes later and names this call.`;

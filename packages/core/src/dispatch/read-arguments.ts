@@ -1,7 +1,7 @@
 import { errorText } from '../results/describe-error.ts';
 import { isTooDeep } from './nesting.ts';
 
-/** The arguments as JSON says they are, before any schema is asked. */
+/** The arguments as parsed JSON, before any schema is applied. */
 export type ReadArguments = { readonly value: unknown } | { readonly problem: string };
 
 export function readArguments(written: unknown): ReadArguments {
@@ -23,5 +23,5 @@ function isObject(value: unknown): boolean {
 
 function notAnObject(value: unknown): string {
   const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
-  return `The arguments must be a JSON object, and they are ${what}.`;
+  return `The arguments must be a JSON object, not ${what}.`;
 }

@@ -8,5 +8,5 @@ export function errorOutcome(code: ErrorCode, message: string, text: string = me
   return { status: 'error', code, message, text };
 }
 
-/** A stage's answer: go on with a value, or end the call here. */
+/** A stage's result: continue with a value, or end the call here. */
 export type Stage<T> = { readonly go: T } | { readonly end: Outcome };

@@ -2,14 +2,14 @@ import type { Clock } from '../clock.ts';
 import { RestoreFailed } from '../errors.ts';
 import { settlesWithin } from '../settles-within.ts';
 
-// What is put back after a deadline begins after it: an honest restore needs some time. A session that is given up for one
-// that was only slow costs more than the wait.
+// A rollback after a deadline starts after it, so a normal restore needs some time. Giving up a session because of a
+// slow restore costs more than the wait.
 const GRACE_MS = 5_000;
 
 /**
- * Putting something back, waited for until the deadline and a while longer; without a deadline, for as long as it takes.
- * Rejects with RestoreFailed then: how far it came is not known. An abort does not shorten it, because a state half put
- * back helps nobody.
+ * Waits for a rollback until the deadline and a while longer; without a deadline, for as long as it takes. Then rejects
+ * with RestoreFailed, because the state is not known. An abort does not shorten the wait: a half-restored state is of
+ * no use.
  */
 export async function restoredInTime(
   { clock, deadline }: { readonly clock: Clock; readonly deadline: number | undefined },

@@ -1,6 +1,9 @@
 import type { Logger } from '../logger.ts';
 
-/** A listener that cannot hurt: what it throws, at once or later, is reported. Undefined where nobody listens. */
+/**
+ * A listener that cannot do harm: errors that it throws, at once or later, are logged. Undefined if there is no
+ * listener.
+ */
 export function safeListener<E extends { readonly type: string }>(
   listener: ((event: E) => unknown) | undefined,
   logger: Logger,
@@ -8,7 +11,7 @@ export function safeListener<E extends { readonly type: string }>(
   if (listener === undefined) return undefined;
   return (event) => {
     const report = (error: unknown): void =>
-      logger.error(`A listener to "${event.type}" threw. What it was told of is not affected.`, error);
+      logger.error(`A listener to "${event.type}" threw. The call or turn is not affected.`, error);
     try {
       const answer = listener(event);
       if (answer instanceof Promise) answer.catch(report);

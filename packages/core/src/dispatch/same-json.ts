@@ -1,10 +1,10 @@
-/** Whether two values say the same as JSON. A store may have put the fields in another order. */
+/** Whether two values are the same as JSON. A store may have changed the order of the fields. */
 export function sameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   try {
     return JSON.stringify(one, sortFields) === JSON.stringify(other, sortFields);
   } catch {
-    // What JSON cannot hold can only be the same by being the same.
+    // Values that JSON cannot hold are the same only if they are identical.
     return false;
   }
 }

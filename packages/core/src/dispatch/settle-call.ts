@@ -11,7 +11,10 @@ import type { Ending } from './execute-tool.ts';
 import { errorOutcome } from './refusal.ts';
 import { restoredInTime } from './restore-wait.ts';
 
-/** Commits or discards what the call did, then tells of its end: once, whatever the end. Asynchronous only where it must be. */
+/**
+ * Commits or discards the call's changes, then emits its end exactly once, whatever the end. Asynchronous only if it
+ * must be.
+ */
 export function settleCall(run: CallRun, ending: Ending): Settlement | Promise<Settlement> {
   const succeeded = ending.outcome.status === 'ok' || ending.outcome.status === 'pending';
   const deciding = succeeded ? commit(run, ending) : discard(run, ending, ending.outcome);
@@ -23,7 +26,7 @@ export function settleCall(run: CallRun, ending: Ending): Settlement | Promise<S
 function tellEnd(run: CallRun, ending: Ending, settlement: Settlement): Settlement {
   run.emit?.(endEvent(settlement));
   if (settlement.outcome.status !== 'pending') tellSubscribers(run.session, settlement);
-  // Whatever was made of it on the way (a middleware may have caught it), what could not be put back is the host's to know.
+  // A failed rollback always reaches the host, even if a middleware caught the error on the way.
   run.session.assertUnpoisoned();
   if (ending.signal !== undefined) throw ending.signal;
   return settlement;
@@ -31,7 +34,7 @@ function tellEnd(run: CallRun, ending: Ending, settlement: Settlement): Settleme
 
 function commit(run: CallRun, ending: Ending): Settlement | Promise<Settlement> {
   const settlement = toSettlement(run, ending, ending.outcome);
-  // The end of a call is part of what it commits; one that never came to a draft tells the session.
+  // The end of a call is part of what it commits; a call that never had a draft reports its end to the session.
   const layer = ending.draft ?? run.session;
   const before = layer.state.root;
   let reduced = before;
@@ -71,7 +74,7 @@ function commitDraft(run: CallRun, ending: Ending, settlement: Settlement): Sett
   }
 }
 
-/** A journal that throws at once has refused like one that rejects. */
+/** A journal that throws synchronously has refused like one that rejects. */
 function write(run: CallRun, settlement: Settlement, staged: Staged): void | Promise<void> {
   try {
     return run.onSettle?.(settlement, staged);
@@ -87,8 +90,9 @@ async function unwritten(ending: Ending, error: unknown): Promise<never> {
 }
 
 /**
- * Nobody knows whether the journal has the call's end. What it did is left as it is, as a crash would leave it: to take it
- * back would make a lie of an end that was written. The session knows less than the journal may, and is done with.
+ * It is not known whether the journal has stored the call's end. The call's changes are left as they are, as a crash
+ * would leave them: undoing them could contradict the stored outcome. The session may know less than the journal, and
+ * cannot be used any more.
  */
 function inDoubt(run: CallRun, ending: Ending, error: JournalStalled): never {
   ending.draft?.close();
@@ -96,7 +100,7 @@ function inDoubt(run: CallRun, ending: Ending, error: JournalStalled): never {
   throw error;
 }
 
-/** Files or resources did not come to rest in time: nobody knows what the session's state is. */
+/** Files or resources were not restored in time, so the session's state is not known. */
 function poisonAndThrow(run: CallRun, error: RestoreFailed): never {
   run.session.poison(error);
   throw error;

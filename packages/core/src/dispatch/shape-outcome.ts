@@ -4,8 +4,8 @@ import type { CallRun } from './call-run.ts';
 import type { Ending } from './execute-tool.ts';
 
 /**
- * The ending as middleware wants it kept, innermost first. Before anybody hears of it: the session, the journal, the transcript and
- * the listeners all get the same outcome.
+ * The ending after middleware has shaped it, innermost first. This happens before anything is recorded or emitted: the
+ * session, the journal, the transcript and the listeners all get the same outcome.
  */
 export function shapeOutcome(run: CallRun, ending: Ending, own: readonly Middleware[]): Ending {
   if (run.middleware.length === 0 && own.length === 0) return ending;
@@ -14,7 +14,10 @@ export function shapeOutcome(run: CallRun, ending: Ending, own: readonly Middlew
   return outcome === given ? ending : { ...ending, outcome };
 }
 
-/** How the call ended is decided. A middleware that throws, or that would decide it anew, is reported and changes nothing. */
+/**
+ * The status of the call is fixed. A middleware that throws, or that would change the status, is logged and changes
+ * nothing.
+ */
 function shapeBy(middleware: Middleware, run: CallRun, outcome: Outcome, input: unknown): Outcome {
   if (middleware.outcome === undefined) return outcome;
   const { callId, toolName, logger } = run;
@@ -25,7 +28,10 @@ function shapeBy(middleware: Middleware, run: CallRun, outcome: Outcome, input: 
       `Middleware "${middleware.name}" cannot make "${shaped.status}" of a call that is "${outcome.status}".`,
     );
   } catch (error) {
-    logger.error(`Middleware "${middleware.name}" threw on the outcome of "${toolName}", which stays as it is.`, error);
+    logger.error(
+      `Middleware "${middleware.name}" threw on the outcome of "${toolName}". The outcome is unchanged.`,
+      error,
+    );
   }
   return outcome;
 }

@@ -1,5 +1,5 @@
-// The door of @lastcall/core/internal, for the other packages of this repository. No version covers it: a name here may
-// change or go with any release, so nobody else should import it.
+// The entry point of @lastcall/core/internal, for the other packages of this repository. It is not covered by semantic
+// versioning: a name here may change or go with any release, so other code should not import it.
 
 export { backoffMs } from '../backoff-ms.ts';
 export { closestNames } from '../closest-names.ts';

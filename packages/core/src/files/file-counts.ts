@@ -3,9 +3,9 @@ import { NO_PATH_LIMITS, normalisePath } from './file-path.ts';
 
 /** How often which files were changed. */
 export interface FileCounts {
-  /** Counts a change that was asked for. The returned function takes it back: the change was refused. */
+  /** Counts a requested change. The returned function reverts the count, if the change was refused. */
   count(operation: 'Writing' | 'Deleting' | 'Restoring', path: string): () => void;
-  /** Remembers the count of a file. The returned function returns to it: the file was put back. */
+  /** Saves the count of a file. The returned function resets it, if the file was restored. */
   mark(path: string): () => void;
   list(): readonly Change[];
 }
@@ -21,7 +21,7 @@ export function createFileCounts(): FileCounts {
   return {
     count(operation, given) {
       const path = toPath(given);
-      // Putting a file back is told by the mark that it returns to.
+      // A restored file is counted by the mark that it returns to.
       if (path === undefined || operation === 'Restoring') return () => {};
       const before = counts.get(path);
       set(path, { count: (before?.count ?? 0) + 1, last: operation === 'Writing' ? 'written' : 'deleted' });
@@ -41,7 +41,7 @@ export function createFileCounts(): FileCounts {
   };
 }
 
-/** A path that cannot be read names no file, and whoever uses it is told so. */
+/** An invalid path names no file; the operation itself reports the error. */
 function toPath(path: string): string | undefined {
   try {
     return normalisePath(path, NO_PATH_LIMITS);

@@ -1,23 +1,24 @@
 import { FilesystemError, OptionsError } from '../errors.ts';
 
-/** How long a path may be. The defaults are what common file systems can hold. */
+/** How long a path may be. The defaults are what common file systems support. */
 export interface PathLimits {
-  /** Of one name between slashes, in bytes of UTF-8. Default: 255. */
+  /** The maximum length of one name between slashes, in bytes of UTF-8. Default: 255. */
   readonly nameBytes: number;
-  /** Of the whole path, in bytes of UTF-8. Default: 1,024. */
+  /** The maximum length of the whole path, in bytes of UTF-8. Default: 1,024. */
   readonly pathBytes: number;
-  /** Names in one path. Default: 64. */
+  /** The maximum number of names in a path. Default: 64. */
   readonly depth: number;
 }
 
 const DEFAULT_PATH_LIMITS: PathLimits = { nameBytes: 255, pathBytes: 1024, depth: 64 };
 
-/** For whoever only compares paths and leaves the refusal to the file system below. */
+/** For code that only compares paths and leaves the refusal to the file system below. */
 export const NO_PATH_LIMITS: PathLimits = { nameBytes: Infinity, pathBytes: Infinity, depth: Infinity };
 
 /**
- * The one spelling of a path: names joined by `/`, the root is ''. Refuses what leads above the root and what some host
- * would read in another way (backslash, control characters, names of white space, half a surrogate pair).
+ * The canonical form of a path: names joined by `/`; the root is ''. Refuses paths that lead above the root and
+ * characters that some hosts read differently (backslash, control characters, names of white space, half a surrogate
+ * pair).
  */
 export function normalisePath(path: string, limits: Partial<PathLimits> = {}): string {
   assertReadableAlike(path);
@@ -32,7 +33,7 @@ export function normalisePath(path: string, limits: Partial<PathLimits> = {}): s
   return names.join('/');
 }
 
-/** Whether a name found on a host can be given back to us as a path. */
+/** Whether a name found on a host can be used as a path here. */
 export function isAddressable(path: string, limits?: Partial<PathLimits>): boolean {
   try {
     return normalisePath(path, limits) === path;
@@ -44,7 +45,7 @@ export function isAddressable(path: string, limits?: Partial<PathLimits>): boole
 export function assertPathLimits(limits: Partial<PathLimits>): void {
   for (const [name, limit] of Object.entries(limits)) {
     if (!(name in DEFAULT_PATH_LIMITS)) throw new OptionsError(`limits.${name}`, 'is not a limit of paths.');
-    if (!(limit >= 1)) throw new OptionsError(`limits.${name}`, `must be a number of at least 1, but ${limit} came.`);
+    if (!(limit >= 1)) throw new OptionsError(`limits.${name}`, `must be a number of at least 1, not ${limit}.`);
   }
 }
 
@@ -76,7 +77,7 @@ function bytesOf(text: string): number {
   return encoder.encode(text).byteLength;
 }
 
-// The message goes to a model: a path of megabytes must not.
+// The message goes to a model, so a path of megabytes is truncated.
 const SHOWN_CHARACTERS = 200;
 
 function refusal(code: 'bad_path' | 'outside_root', path: string, problem: string): FilesystemError {

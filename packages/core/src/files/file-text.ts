@@ -1,6 +1,6 @@
 import { FilesystemError, OptionsError } from '../errors.ts';
 
-/** 10 MiB: over this a file is data, and holding it twice to undo a call would hurt. */
+/** 10 MiB: a larger file is data, and keeping it twice to undo a call would cost too much memory. */
 export const DEFAULT_MAX_FILE_BYTES: number = 10 * 1024 * 1024;
 
 const encoder = new TextEncoder();
@@ -34,5 +34,5 @@ export function assertFileSize(path: string, bytes: number, maxFileBytes: number
 
 export function assertMaxFileBytes(maxFileBytes: number): void {
   if (maxFileBytes >= 1) return;
-  throw new OptionsError('maxFileBytes', `must be a number of at least 1, but ${maxFileBytes} came.`);
+  throw new OptionsError('maxFileBytes', `must be a number of at least 1, not ${maxFileBytes}.`);
 }

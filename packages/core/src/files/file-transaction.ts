@@ -6,15 +6,15 @@ import type { Filesystem } from './filesystem.ts';
 import { createOperationOrder } from './operation-order.ts';
 
 export interface FileTransaction {
-  /** What was written and deleted, by path: also what was put back by `rollback`. */
+  /** What was written and deleted, by path, including what `rollback` restored. */
   changes(): readonly Change[];
-  /** What a call works on. Operations take effect in the order in which they were asked for, awaited or not. */
+  /** The file system for a call. Operations take effect in the order in which they were requested, awaited or not. */
   readonly filesystem: Filesystem;
-  /** Refuses further operations and waits for the writes already asked for. */
+  /** Refuses further operations and waits for the writes already requested. */
   commit(): Promise<void>;
   /**
-   * Refuses further operations and those not yet begun, waits for the write in flight, then undoes what was written,
-   * the last first. Rejects with an AggregateError if something could not be put back, after it has tried the rest.
+   * Refuses further operations and those not yet begun, waits for the write in flight, then undoes the writes, the last
+   * first. Rejects with an AggregateError if something could not be restored, after it has tried the rest.
    */
   rollback(): Promise<void>;
 }
@@ -23,7 +23,7 @@ type Undo = () => Promise<void>;
 type Operation = 'Writing' | 'Deleting' | 'Restoring';
 type Phase = { kind: 'open' } | { kind: 'committed' | 'rolled_back'; done: Promise<void> };
 
-/** Work on a file system that can be taken back. May itself be the base of another one. */
+/** A transaction on a file system that can be rolled back. It may itself be the base of another one. */
 export function openFileTransaction(
   base: Filesystem,
   options: {
@@ -45,7 +45,7 @@ export function openFileTransaction(
     const result = order.read(async () => {
       assertNotRolledBack(what);
       const value = await operation();
-      // What was read while the undo ran may be half of each state.
+      // Data that was read during the undo may be a mix of both states.
       assertNotRolledBack(what);
       return value;
     });
@@ -80,7 +80,7 @@ export function openFileTransaction(
     try {
       await operation();
     } catch (error) {
-      // Undoing a write that was refused would undo what others did to that file since.
+      // Undoing a refused write would undo what others did to that file since.
       if (!isRefusal(error)) remember(change, path, undo);
       throw error;
     }
@@ -89,7 +89,7 @@ export function openFileTransaction(
 
   function remember(change: Operation, path: string, undo: Undo | undefined): void {
     if (undo) undos.push(undo);
-    // One capture is enough while a file is only written. Once deleted, it may come back in a directory made anew: then
+    // One capture is enough while a file is only written. Once deleted, it may be created again in a new directory: then
     // what was captured first would put back the file and leave that directory.
     if (change === 'Writing') captured.add(path);
     else captured.delete(path);
@@ -97,7 +97,7 @@ export function openFileTransaction(
 
   function undoThrough(path: string, undo: Undo): Promise<void> {
     const result = write('Restoring', path, undo).catch((error) => {
-      // Our own rollback puts back all that was done through us: the undo came too late to be needed.
+      // Our own rollback restores everything that was done through us, so this undo is no longer needed.
       if (phase.kind === 'rolled_back') return phase.done;
       throw error;
     });
@@ -131,7 +131,7 @@ export function openFileTransaction(
           return () => observed(undoThrough(path, undo).then(resetCount));
         }),
     },
-    // A tool left behind may hold on to us: what it changed need not be kept for it.
+    // An abandoned tool may keep a reference to this object, so the undo functions are not kept for it.
     commit: () => end('committed', async () => options.onCommit?.(undos.splice(0))),
     rollback: () => end('rolled_back', () => undoInReverse(undos)),
   };
@@ -143,7 +143,7 @@ async function undoInReverse(undos: readonly Undo[]): Promise<void> {
   if (causes.length > 0) throw new AggregateError(causes, `${causes.length} changed files could not be put back.`);
 }
 
-/** Our own errors refuse before anything is changed; `io` and whatever is not ours may come from half a write. */
+/** Our own errors refuse before anything is changed; `io` and foreign errors may come from a partial write. */
 function isRefusal(error: unknown): boolean {
   return error instanceof LastcallError && error.code !== 'io';
 }
@@ -152,7 +152,7 @@ function refused(error: Error): Promise<never> {
   return observed(Promise.reject(error));
 }
 
-/** A tool that does not await what it started must not bring the process down with an unhandled rejection. */
+/** A tool that does not await what it started must not crash the process with an unhandled rejection. */
 function observed<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

@@ -4,31 +4,31 @@
  */
 export interface Filesystem {
   readText(path: string): Promise<string>;
-  /** Missing directories above the file are made. Default mode: 'overwrite', which also creates. */
+  /** Creates missing directories above the file. Default mode: 'overwrite', which also creates the file. */
   writeText(path: string, text: string, options?: { mode?: WriteMode }): Promise<void>;
   /** Deletes a file or an empty directory. */
   delete(path: string): Promise<void>;
-  /** What stands directly in a directory, sorted by name. Default: the root. */
+  /** The direct entries of a directory, sorted by name. Default: the root. */
   list(path?: string): Promise<FileEntry[]>;
   stat(path: string): Promise<FileStat>;
   /**
-   * Paths of files that match, sorted: `**` crosses directories, `*` and `?` do not, `{a,b}` is either. Names that begin
-   * with a dot match like any other.
+   * Paths of files that match, sorted: `**` crosses directories, `*` and `?` do not, `{a,b}` is either. Names that
+   * start with a dot match like any other.
    */
   glob(pattern: string): Promise<string[]>;
   /**
-   * Lines that hold a text or match an expression, in order of path and line. At most 1,000 unless `limit` says otherwise.
-   * Files that are not text are passed over.
+   * Lines that contain a text or match an expression, in order of path and line. At most 1,000 unless `limit` says
+   * otherwise. Files that are not text are skipped.
    */
   grep(pattern: string | RegExp, options?: { glob?: string; limit?: number }): Promise<FileMatch[]>;
   /**
-   * Remembers a path as it is now and returns what puts it back so: its text, its absence, and the absence of the
-   * directories above it. Foreign files are left alone. This is what lets a call on the file system be undone.
+   * Saves the current state of a path and returns a function that restores it: its text, its absence, and the absence
+   * of the directories above it. Other files are left alone. This is what lets a call on the file system be undone.
    */
   capture(path: string): Promise<() => Promise<void>>;
 }
 
-/** `create` refuses an existing file; `overwrite` and `append` make a missing one. */
+/** `create` refuses an existing file; `overwrite` and `append` create a missing one. */
 export type WriteMode = 'create' | 'overwrite' | 'append';
 
 export interface FileEntry {

@@ -8,7 +8,7 @@ export interface LineSearch {
   readonly limit: number | undefined;
   /** The files to search. Matches come in their order. */
   readonly paths: readonly string[];
-  /** `undefined` for a file that is passed over: gone, too large, not text. */
+  /** `undefined` for a file that is skipped: gone, too large, not text. */
   read(path: string): Promise<string | undefined>;
 }
 
@@ -37,7 +37,7 @@ function addMatches(
   }
 }
 
-/** The end of the last line does not begin another one. */
+/** The end of the last line does not start another one. */
 function linesOf(text: string): string[] {
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === '') lines.pop();
@@ -47,7 +47,7 @@ function linesOf(text: string): string[] {
 function toLineTest(pattern: string | RegExp): (line: string) => boolean {
   if (typeof pattern === 'string') return (line) => line.includes(pattern);
   if (!(pattern instanceof RegExp)) throw new OptionsError('pattern', 'must be a text or a regular expression.');
-  // A copy, begun anew for each line: with the flags g and y an expression remembers where it stopped.
+  // A copy, reset for each line: with the flags g and y an expression remembers where it stopped.
   const copy = new RegExp(pattern);
   return (line) => {
     copy.lastIndex = 0;
@@ -62,5 +62,5 @@ function isBinary(text: string): boolean {
 function checkedLimit(limit: number | undefined): number {
   if (limit === undefined) return DEFAULT_MATCH_LIMIT;
   if (limit >= 1) return limit;
-  throw new OptionsError('limit', `must be a number of at least 1, but ${limit} came.`);
+  throw new OptionsError('limit', `must be a number of at least 1, not ${limit}.`);
 }

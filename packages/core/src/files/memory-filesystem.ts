@@ -21,16 +21,16 @@ import { parsePathPattern } from './path-pattern.ts';
 import { writeModeOf } from './write-mode.ts';
 
 export interface MemoryFilesystemOptions {
-  /** What is there at the start: texts by path. */
+  /** The initial files: texts by path. */
   readonly files?: Readonly<Record<string, string>>;
   readonly limits?: Partial<PathLimits>;
-  /** Of one file. Default: 10 MiB. */
+  /** The maximum size of one file. Default: 10 MiB. */
   readonly maxFileBytes?: number;
-  /** Dates the files. Default: the system's. */
+  /** Sets the modification times. Default: the system's clock. */
   readonly clock?: Clock;
 }
 
-/** A file system that lives in memory and is gone with it. */
+/** A file system in memory, which is lost with it. */
 export function memoryFilesystem(options: MemoryFilesystemOptions = {}): Filesystem {
   const { files = {}, limits = {}, maxFileBytes = DEFAULT_MAX_FILE_BYTES, clock = systemClock } = options;
   assertPathLimits(limits);

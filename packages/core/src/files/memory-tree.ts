@@ -1,6 +1,6 @@
 import { FilesystemError } from '../errors.ts';
 
-/** Never changed, only replaced: whoever remembers the node remembers the file. */
+/** Nodes are replaced and never changed, so a reference to a node is a snapshot of the file. */
 export interface FileNode {
   readonly kind: 'file';
   readonly text: string;
@@ -12,7 +12,10 @@ export interface FileNode {
 export interface DirectoryNode {
   readonly kind: 'directory';
   readonly children: Map<string, TreeNode>;
-  /** When it was made: a failed call then leaves no trace in the directories it wrote to. */
+  /**
+   * When it was created. It does not change with writes, so a failed call leaves no trace in the directories it wrote
+   * to.
+   */
   readonly modifiedAt: number;
 }
 
@@ -22,7 +25,7 @@ export function directoryNode(modifiedAt: number): DirectoryNode {
   return { kind: 'directory', children: new Map(), modifiedAt };
 }
 
-/** What stands at a normalised path. */
+/** The node at a normalised path. */
 export function findNode(root: DirectoryNode, path: string): TreeNode | undefined {
   let node: TreeNode | undefined = root;
   for (const name of namesOf(path)) {
@@ -31,7 +34,7 @@ export function findNode(root: DirectoryNode, path: string): TreeNode | undefine
   return node;
 }
 
-/** Refuses a path that leads through a file: nothing can ever stand there. */
+/** Refuses a path that leads through a file: nothing can exist there. */
 export function assertNoFileAbove(root: DirectoryNode, path: string): void {
   const { above } = splitPath(path);
   const isFile = (_: string, index: number): boolean =>
@@ -39,7 +42,7 @@ export function assertNoFileAbove(root: DirectoryNode, path: string): void {
   if (above.some(isFile)) throw leadsThroughFile(path);
 }
 
-/** Puts a node at a path, making the directories above it. */
+/** Puts a node at a path, and creates the directories above it. */
 export function putNode(root: DirectoryNode, path: string, node: TreeNode): void {
   const { above, name } = splitPath(path);
   let directory = root;
@@ -58,7 +61,7 @@ export function removeNode(root: DirectoryNode, path: string): void {
   if (directory?.kind === 'directory') directory.children.delete(name);
 }
 
-/** Paths of the directories above a path that are not there, the deepest first. */
+/** Paths of the missing directories above a path, the deepest first. */
 export function missingAbove(root: DirectoryNode, path: string): string[] {
   const { above } = splitPath(path);
   const directories = above.map((_, index) => above.slice(0, above.length - index).join('/'));

@@ -1,20 +1,20 @@
-/** Runs operations as if each began when the one before it had ended, without making readers wait for each other. */
+/** Runs operations as if each began when the previous one had ended, without making readers wait for each other. */
 export interface OperationOrder {
-  /** Runs after every write asked for before it, beside other reads. */
+  /** Runs after every write requested before it, in parallel with other reads. */
   read<T>(operation: () => Promise<T>): Promise<T>;
-  /** Runs alone: after everything asked for before it, before everything asked for after it. */
+  /** Runs alone: after everything requested before it, before everything requested after it. */
   write<T>(operation: () => Promise<T>): Promise<T>;
-  /** When the writes asked for so far have ended. */
+  /** Resolves when the writes requested so far have ended. */
   written(): Promise<void>;
 }
 
 /**
- * Keeps operations in the order in which they were asked for, also where nobody awaited them. Without it two writes of
+ * Keeps operations in the order in which they were requested, even if they are not awaited. Without it two writes of
  * one file interleave, and a capture can see half of another write.
  */
 export function createOperationOrder(): OperationOrder {
   let lastWrite: Promise<void> = Promise.resolve();
-  /** Ends with the last write and every read since. */
+  /** Resolves with the last write and every read since. */
   let everything: Promise<void> = lastWrite;
   return {
     read(operation) {

@@ -3,7 +3,7 @@ import { expandBraces } from './brace-expansion.ts';
 import { matchesWildcard, type WildcardParts } from './wildcard.ts';
 
 export interface PathPattern {
-  /** The directory that holds every match, so that a search need not look elsewhere. */
+  /** The directory that contains every match, so that a search need not look elsewhere. */
   readonly base: string;
   matches(path: string): boolean;
 }

@@ -1,4 +1,4 @@
-/** What a wildcard pattern is made of: `null` stands for any run of items, anything else for exactly one. */
+/** The parts of a wildcard pattern: `null` stands for any run of items, anything else for exactly one. */
 export type WildcardParts<P> = readonly (P | null)[];
 
 /**

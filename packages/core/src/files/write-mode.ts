@@ -1,7 +1,7 @@
 import { OptionsError } from '../errors.ts';
 import type { WriteMode } from './filesystem.ts';
 
-/** The mode asked for, 'overwrite' when none is. */
+/** The requested mode, or 'overwrite' if there is none. */
 export function writeModeOf(options: { mode?: WriteMode } | undefined): WriteMode {
   const mode = options?.mode ?? 'overwrite';
   if (mode === 'create' || mode === 'overwrite' || mode === 'append') return mode;

@@ -8,9 +8,9 @@ import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-opti
 
 export interface CacheOptions {
   ttlMs: number;
-  /** What makes two calls the same. Default: the tool and its input. Undefined: do not cache this one. */
+  /** The cache key of a call. Default: the tool and its input. Undefined: do not cache this call. */
   key?: (call: MiddlewareCall) => string | undefined;
-  /** The most results kept; the oldest go first. Default 1,000. */
+  /** The maximum number of cached results; the oldest are removed first. Default 1,000. */
   maxEntries?: number;
   clock?: Clock;
 }
@@ -21,8 +21,8 @@ const OPTIONS: KnownNames = knownNames<CacheOptions>(
 );
 
 /**
- * Gives what a tool returned before, for a while. Only successes are kept. A call answered from the cache changes nothing,
- * so it is for tools without effects.
+ * Returns a tool's earlier result, for a while. Only successes are cached. A call answered from the cache changes
+ * nothing, so use it for tools without effects.
  */
 export function cache(options: CacheOptions): Middleware {
   assertKnownOptions(options, OPTIONS);

@@ -3,7 +3,7 @@ import type { Logger } from '../logger.ts';
 import { errorText } from '../results/describe-error.ts';
 import { isToolResult } from '../results/result.ts';
 
-/** Tells a logger of every run of a tool and every request to the model, and how it went. */
+/** Logs every run of a tool and every request to the model, and how it went. */
 export function log(logger: Logger): Middleware {
   return {
     name: 'log',

@@ -16,9 +16,12 @@ import { isToolResult } from '../results/result.ts';
 import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
 
 export interface RetryOptions {
-  /** How often it is tried in all. */
+  /** The total number of attempts. */
   attempts: number;
-  /** Milliseconds before the next try; `attempt` is the one that failed, counted from 1. Default 200, doubled each time. */
+  /**
+   * Milliseconds before the next attempt; `attempt` is the one that failed, counted from 1. Default 200, doubled each
+   * time.
+   */
   backoff?: number | ((attempt: number) => number);
   clock?: Clock;
 }
@@ -29,8 +32,8 @@ const OPTIONS: KnownNames = knownNames<RetryOptions>(
 );
 
 /**
- * Runs a tool again that failed, from a clean state each time; and asks a model again whose error may pass. Not for a rule
- * that refused, arguments that are wrong, or a signal to the host: those do not get better.
+ * Runs a failed tool again, each time from a clean state, and repeats a request to the model after a temporary error.
+ * Not for a rule that refused, wrong arguments, or a host signal: repeating does not help there.
  */
 export function retry(options: RetryOptions): Middleware {
   assertKnownOptions(options, OPTIONS);
@@ -66,7 +69,7 @@ export function retry(options: RetryOptions): Middleware {
         } catch (error) {
           if (attempt >= attempts || isOver() || !isRetryable(error)) throw error;
           await wait(attempt, request.abortSignal);
-          // A wait cut short is no time for another try: the turn no longer wants the reply.
+          // If the wait was cut short, there is no further attempt: the turn no longer needs the reply.
           if (isOver()) throw error;
         }
       }
@@ -74,7 +77,7 @@ export function retry(options: RetryOptions): Middleware {
   };
 }
 
-/** A rule refused, or the tool has acted or may have: to run it again would do it twice. */
+/** A rule refused, or the tool has acted or may have acted: running it again would do it twice. */
 const FINAL_CODES: ReadonlySet<string> = new Set(['blocked', 'unknown_outcome', 'invalid_output']);
 
 function isFinal(error: unknown): boolean {

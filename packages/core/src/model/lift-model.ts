@@ -7,7 +7,7 @@ import type {
 } from '@ai-sdk/provider';
 import { toPromptV3 } from './prompt-v3.ts';
 
-/** A model of the interface's version before. Described by shape. */
+/** A model of the previous interface version. Described by its shape. */
 export interface LanguageModelV3Like {
   readonly specificationVersion: 'v3';
   readonly provider: string;
@@ -16,7 +16,7 @@ export interface LanguageModelV3Like {
   doStream(options: never): PromiseLike<unknown>;
 }
 
-/** The model in version 4. What version 3 has in another form is turned around; the rest passes as it is. */
+/** The model in version 4. Forms that differ in version 3 are converted; the rest passes unchanged. */
 export function liftModel(model: LanguageModelV4 | LanguageModelV3Like): LanguageModelV4 {
   if (model.specificationVersion !== 'v3') return model;
   return {

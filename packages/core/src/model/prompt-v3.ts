@@ -5,7 +5,7 @@ import type {
 } from '@ai-sdk/provider';
 import { toBase64 } from '../to-base64.ts';
 
-/** A prompt as version 3 of the provider interface has it: files lie differently, and some parts did not exist. */
+/** A prompt in version 3 of the provider interface: files have another form, and some parts did not exist. */
 export function toPromptV3(prompt: readonly LanguageModelV4Message[]): unknown[] {
   return prompt.map((message) =>
     message.role === 'system' ? message : { ...message, content: message.content.filter(isOfV3).map(toPartV3) },
@@ -15,7 +15,7 @@ export function toPromptV3(prompt: readonly LanguageModelV4Message[]): unknown[]
 type Part = Exclude<LanguageModelV4Message, { role: 'system' }>['content'][number];
 type FileData = LanguageModelV4FilePart['data'];
 
-// A provider of that version would have to throw: it cannot know what to do with them.
+// A provider of that version would have to throw, because it does not know these parts.
 function isOfV3({ type }: Part): boolean {
   return type !== 'custom' && type !== 'reasoning-file';
 }
@@ -25,7 +25,7 @@ function toPartV3(part: Part): unknown {
   return part.type === 'tool-result' ? { ...part, output: toOutputV3(part.output) } : part;
 }
 
-/** Under `data` there are bytes, base64 or a URL. */
+/** In version 3, `data` is bytes, base64 or a URL. */
 function bareData(data: FileData): unknown {
   switch (data.type) {
     case 'data':
@@ -50,7 +50,7 @@ type ResultFile = Extract<
   { type: 'file' }
 >;
 
-/** In results the kind of data is in the type's name, and images have names of their own. */
+/** In results, the type's name contains the kind of data, and images have their own type names. */
 function toResultFileV3({ type: _, data, ...rest }: ResultFile): unknown {
   const mediaType = fullType(rest.mediaType);
   const image = mediaType.startsWith('image/');
@@ -66,7 +66,7 @@ function toResultFileV3({ type: _, data, ...rest }: ResultFile): unknown {
   }
 }
 
-/** Version 4 may say `image` alone. */
+/** In version 4 the type may be just `image`. */
 function fullType(mediaType: string): string {
   return mediaType.includes('/') ? mediaType : `${mediaType}/*`;
 }

@@ -1,16 +1,16 @@
 import { backoffMs } from '../backoff-ms.ts';
 import type { Clock } from '../clock.ts';
 
-// Two more tries cure what passes by itself; longer waits are for the host.
+// Two more attempts handle short failures; longer waits are for the host.
 export const DEFAULT_RETRIES = 2;
 const WAIT = { firstMs: 500, maxMs: 60_000 };
 
-// A response that makes no sense, a stream that ended too early among it: the request is not at fault.
+// A malformed response, including a stream that ended too early: the request is not at fault.
 const DAMAGED: readonly unknown[] = ['AI_InvalidResponseDataError', 'AI_EmptyResponseBodyError', 'AI_JSONParseError'];
-// What passes by itself, where an error in the middle of a stream says so with a type alone.
+// Temporary errors, for a stream error that has only a type.
 const PASSING: readonly unknown[] = ['server_error', 'overloaded_error', 'rate_limit_error'];
 
-/** Whether asking again may help: what the provider says, or else what HTTP says. */
+/** Whether asking again may help, according to the provider, or else to HTTP. */
 export function isRetryable(error: unknown): boolean {
   const said = (typeof error === 'object' && error !== null ? error : {}) as Partial<
     Record<'isRetryable' | 'statusCode' | 'code' | 'name' | 'type', unknown>
@@ -21,7 +21,7 @@ export function isRetryable(error: unknown): boolean {
   return DAMAGED.includes(said.name) || PASSING.includes(said.type);
 }
 
-/** How long to wait before the next try: what the provider asks for, or twice as long each time. */
+/** How long to wait before the next attempt: what the provider requests, or twice as long each time. */
 export function waitMs(error: unknown, attempt: number, clock: Clock): number {
   const asked = retryAfterMs(error, clock);
   return asked === undefined ? backoffMs(attempt, WAIT) : Math.min(asked, WAIT.maxMs);
@@ -37,7 +37,7 @@ function retryAfterMs(error: unknown, clock: Clock): number | undefined {
   return dateMs(after, clock);
 }
 
-/** A header's text. The case of its name means nothing, and one without a text says nothing. */
+/** A header's text. The case of its name does not matter, and an empty one counts as missing. */
 function header(error: unknown, name: string): string | undefined {
   const { responseHeaders } = (typeof error === 'object' && error !== null ? error : {}) as {
     responseHeaders?: unknown;
@@ -47,7 +47,7 @@ function header(error: unknown, name: string): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-/** `Retry-After` may be a date. Parsing one is no reading of the clock. */
+/** `Retry-After` may be a date. Parsing one does not read the clock. */
 function dateMs(text: string, clock: Clock): number | undefined {
   // biome-ignore lint/style/noRestrictedGlobals: Date.parse reads a text, not the time
   const at = Date.parse(text);

@@ -1,6 +1,6 @@
 import type { LanguageModelV4GenerateResult, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 
-/** A whole reply as a provider would stream it: in pieces. For models that are made of code. */
+/** A whole reply as a provider would stream it, in pieces. For models implemented in code. */
 export function streamResult(
   result: LanguageModelV4GenerateResult,
   signal?: AbortSignal,
@@ -39,7 +39,7 @@ function* toParts({
   yield { type: 'finish', finishReason, usage };
 }
 
-/** A few characters each, never half a one. */
+/** A few characters each, never half of one. */
 function pieces(text: string): string[] {
   return text.match(/[\s\S]{1,7}/gu) ?? [];
 }

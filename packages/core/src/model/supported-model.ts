@@ -7,8 +7,8 @@ const VERSIONS: readonly unknown[] = ['v4', 'v3'];
 const EXAMPLE = 'e.g. anthropic("…") of @ai-sdk/anthropic';
 
 /**
- * Refuses what is no language model, and one of an interface version that nobody translates. A model of version 2 would be
- * asked, and fail somewhere in the middle of its reply with an error that says nothing of versions.
+ * Refuses a value that is not a language model, and a model of an unsupported interface version. A model of version 2
+ * would fail in the middle of its reply with an error that does not mention versions.
  */
 export function assertModel(model: unknown): asserts model is LanguageModelV4 | LanguageModelV3Like {
   if (typeof model === 'string')

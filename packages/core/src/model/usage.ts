@@ -9,7 +9,7 @@ export interface Usage {
 
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
-/** What a provider counted. One that counts nothing counts as 0: a missing figure must not poison a sum. */
+/** The provider's token counts. A missing count is 0: it must not make a sum NaN. */
 export function readUsage(usage: LanguageModelV4Usage | undefined): Usage {
   const inputTokens = count(usage?.inputTokens?.total);
   const outputTokens = count(usage?.outputTokens?.total);

@@ -25,8 +25,8 @@ interface HostRoot {
 }
 
 /**
- * Remembers what stands at a place, and a link that led there. A file too large to be remembered is refused: it could
- * not be put back. The dates of the directories above are not remembered: set back, they would hide what others did.
+ * Saves what exists at a place, and a link that led there. A file too large to be saved is refused, because it could
+ * not be restored. The dates of the directories above are not saved: restoring them would hide what others did.
  */
 export async function captureHostPath(host: HostRoot, place: HostPlace): Promise<Undo> {
   const undos = [place.link === undefined ? undefined : await captureLink(host, place, place.link)];
@@ -67,7 +67,7 @@ async function takeAway(root: string, { path, real, missing }: HostPlace): Promi
   try {
     await assertNotMoved(root, path, real);
   } catch (error) {
-    // Somebody put a file where a directory above was: nothing can stand here.
+    // Another process put a file where a directory above was, so nothing can exist here.
     if (error instanceof LastcallError && error.code === 'not_directory') return;
     throw error;
   }
@@ -89,7 +89,7 @@ async function putBackDirectory(real: string, was: Stats): Promise<void> {
   if (!before?.isDirectory()) await utimes(real, was.atimeMs / 1000, was.mtimeMs / 1000);
 }
 
-/** What already holds the right bytes is not written: a write may be forbidden, and others may be watching the file. */
+/** A file that already has the right bytes is not written: a write may be forbidden, and others may watch the file. */
 async function putBackFile(place: HostPlace, bytes: Uint8Array, was: Stats): Promise<void> {
   if (!(await holdsBytes(place, bytes))) await writeAnew(place, bytes);
   await withOpenFile(place, constants.O_RDONLY, (handle) => putBackStats(handle, was));
@@ -119,7 +119,7 @@ async function putBackStats(handle: FileHandle, was: Stats): Promise<void> {
   if (now.mtimeMs !== was.mtimeMs) await handle.utimes(was.atimeMs / 1000, was.mtimeMs / 1000);
 }
 
-/** Removes what took the place of something else, and makes the directories above it if they went too. */
+/** Removes what took the place of the saved entry, and creates missing directories above it. */
 async function clearWay(at: string): Promise<void> {
   await mkdir(dirname(at), { recursive: true });
   const stats = await unless(['ENOENT'], lstat(at));
@@ -127,7 +127,7 @@ async function clearWay(at: string): Promise<void> {
   else if (stats) await unlink(at);
 }
 
-/** A file that others put into a directory of ours keeps the directory. */
+/** A file that others put into our directory keeps the directory. */
 async function removeIfEmpty(directory: string): Promise<void> {
   await unless(['ENOENT', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST'], rmdir(directory));
 }

@@ -11,7 +11,10 @@ const REFUSALS: Readonly<Record<string, readonly [FilesystemErrorCode, string]>>
   ENAMETOOLONG: ['bad_path', 'has a name that is too long for this disk. Shorten it.'],
 };
 
-/** What the host said of a look at a path, in our words. The host's own words name paths of the machine: only a cause. */
+/**
+ * Translates a host error from looking at a path. The host's message names paths of the machine, so it is only the
+ * cause.
+ */
 export function toFilesystemError(path: string, cause: unknown): LastcallError {
   if (cause instanceof LastcallError) return cause;
   const refusal = REFUSALS[hostCodeOf(cause) ?? ''];
@@ -19,12 +22,12 @@ export function toFilesystemError(path: string, cause: unknown): LastcallError {
   return new FilesystemError(refusal[0], path, refusal[1], { cause });
 }
 
-/** For what failed in the middle of a change: `io`, so that nobody takes it for a refusal that changed nothing. */
+/** For a failure in the middle of a change: `io`, so that it is not mistaken for a refusal that changed nothing. */
 export function ioError(path: string, cause: unknown): FilesystemError {
   return new FilesystemError('io', path, `the host's disk refused it (${hostCodeOf(cause) ?? 'unknown'}).`, { cause });
 }
 
-/** The value, or `undefined` if the host answered with one of these codes. */
+/** The value, or `undefined` if the host failed with one of these codes. */
 export async function unless<T>(codes: readonly string[], operation: Promise<T>): Promise<T | undefined> {
   try {
     return await operation;

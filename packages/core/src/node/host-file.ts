@@ -7,7 +7,7 @@ import type { WriteMode } from '../files/filesystem.ts';
 import { ioError, toFilesystemError, unless } from './host-error.ts';
 import type { HostPlace } from './host-place.ts';
 
-/** The bytes of a file. Refuses what is not one, and what is over the limit. */
+/** The bytes of a file. Refuses anything that is not a file, and files over the limit. */
 export async function readFileBytes(place: HostPlace, maxFileBytes: number): Promise<Uint8Array> {
   if (!place.stats)
     throw new FilesystemError('not_found', place.path, 'is not there. List its directory to see what is.');
@@ -19,7 +19,7 @@ export async function readFileBytes(place: HostPlace, maxFileBytes: number): Pro
   }
 }
 
-/** Makes the missing directories and writes in place: the file keeps its owner, its mode and its other names. */
+/** Creates missing directories and writes in place: the file keeps its owner, its mode and its other names. */
 export async function writeFileBytes(place: HostPlace, bytes: Uint8Array, mode: WriteMode): Promise<void> {
   try {
     for (const directory of place.missing) await unless(['EEXIST'], mkdir(directory));
@@ -50,9 +50,9 @@ export function assertIsFile(path: string, stats: Stats): void {
 }
 
 /**
- * Opens a file for as long as it is used. The path was free of links when it was looked at: a link that took the file's
- * place since is not followed, a pipe that did is not waited for, and a directory that became a link is noticed before a
- * byte is read or changed.
+ * Opens a file while it is used. The path had no links when it was checked. If a link has replaced the file since, it
+ * is not followed; if a pipe has, it is not waited for; and a directory that became a link is noticed before a byte is
+ * read or changed.
  */
 export async function withOpenFile<T>(
   { path, real }: HostPlace,
@@ -85,7 +85,7 @@ async function readAll(handle: FileHandle, path: string, maxFileBytes: number): 
   return bytes;
 }
 
-/** Somebody else may have made the file since we looked. */
+/** Another process may have created the file since the check. */
 function toCreateError(path: string, error: unknown): LastcallError {
   const refusal = toFilesystemError(path, error);
   return refusal.code === 'already_exists' ? refusal : ioError(path, error);

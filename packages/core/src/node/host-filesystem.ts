@@ -16,7 +16,7 @@ import { globHostFiles, listHostDirectory } from './host-search.ts';
 
 interface HostFilesystemOptions {
   readonly limits?: Partial<PathLimits>;
-  /** Of one file that is read, written or deleted. Default: 10 MiB. */
+  /** The maximum size of a file that is read, written or deleted. Default: 10 MiB. */
   readonly maxFileBytes?: number;
 }
 
@@ -100,7 +100,7 @@ function toStat({ path, stats }: HostPlace): FileStat {
   return { kind, size: kind === 'file' ? stats.size : 0, modifiedAt: Math.trunc(stats.mtimeMs) };
 }
 
-/** A search passes over what it cannot read as text: too large, not UTF-8, gone since it was found. */
+/** A search skips what it cannot read as text: too large, not UTF-8, or gone since it was found. */
 function passOver(error: unknown): undefined {
   if (error instanceof LastcallError) return undefined;
   throw error;

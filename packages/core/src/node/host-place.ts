@@ -4,22 +4,22 @@ import { dirname, join, parse, relative, sep } from 'node:path';
 import { FilesystemError } from '../errors.ts';
 import { toFilesystemError, unless } from './host-error.ts';
 
-/** Where a path leads on the host, every symbolic link followed by us and found to stay inside the root. */
+/** Where a path leads on the host. Every symbolic link has been followed and stays inside the root. */
 export interface HostPlace {
   /** The path as the caller wrote it; errors name it. */
   readonly path: string;
   /** The absolute path, with every link resolved. */
   readonly real: string;
-  /** The link itself, if that is what the path names. */
+  /** The link itself, if the path names one. */
   readonly link: string | undefined;
   readonly stats: Stats | undefined;
-  /** Directories above `real` that are not there, the topmost first. */
+  /** Missing directories above `real`, the topmost first. */
   readonly missing: readonly string[];
 }
 
 /**
- * Follows a normalised path link by link. The host's own realpath knows nothing of what is not there yet, and a dangling
- * link is just how a write gets out of the root.
+ * Follows a normalised path link by link. The host's own realpath cannot resolve paths that do not exist yet, and a
+ * write through a dangling link could leave the root.
  */
 export async function findPlace(root: string, path: string): Promise<HostPlace> {
   const walk: Walk = { path, pending: path.split('/'), real: root, link: undefined, missing: [], links: 0 };
@@ -32,7 +32,7 @@ export async function findPlace(root: string, path: string): Promise<HostPlace> 
   return { path, real, link, stats, missing: missing.slice(0, -1) };
 }
 
-/** Refuses a remembered path whose directory was replaced by a link since: an undo must not write through it. */
+/** Refuses a saved path whose directory was replaced by a link since: an undo must not write through it. */
 export async function assertNotMoved(root: string, path: string, real: string): Promise<void> {
   const above = await findPlace(root, relative(root, dirname(real)).split(sep).join('/'));
   if (above.real === dirname(real)) return;
@@ -61,7 +61,7 @@ async function step(walk: Walk, name: string): Promise<void> {
   walk.missing = stats ? [] : [...walk.missing, next];
 }
 
-/** Linux follows 40 links too; a longer chain is taken for a loop. */
+/** Linux follows 40 links too; a longer chain is treated as a loop. */
 const MAX_LINKS = 40;
 
 async function follow(walk: Walk, link: string): Promise<void> {

@@ -13,7 +13,7 @@ interface SearchRoot {
   readonly limits: Partial<PathLimits>;
 }
 
-/** What stands in a directory and can be worked on: no link out of the root, no device, no name we would refuse. */
+/** The usable entries of a directory: no link out of the root, no device, no name that we would refuse. */
 export async function listHostDirectory(search: SearchRoot, place: HostPlace): Promise<FileEntry[]> {
   const { path, stats } = place;
   if (!stats) throw new FilesystemError('not_found', path, 'is not there. List the directory above it to see what is.');
@@ -25,15 +25,15 @@ export async function listHostDirectory(search: SearchRoot, place: HostPlace): P
 }
 
 /**
- * Paths of the files that match. A link to a directory is not entered unless the pattern names it: links lead in circles
- * and show one file under many names.
+ * Paths of the files that match. A link to a directory is not entered unless the pattern names it: links may form
+ * circles and show one file under many names.
  */
 export async function globHostFiles(search: SearchRoot, pattern: PathPattern): Promise<string[]> {
   const found: string[] = [];
   const pending = await startOf(search, pattern);
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { real } = next;
-    // What vanishes or may not be read while we search has no matches.
+    // A directory that vanishes or may not be read during the search has no matches.
     const entries = (await unless(['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM'], readDirectory(search, next))) ?? [];
     found.push(...entries.filter((entry) => entry.kind === 'file').map((entry) => entry.path));
     const below = entries.filter((entry) => entry.kind === 'directory' && !entry.isLink);

@@ -1,7 +1,7 @@
 /** The limit is in code points after trimming: the characters that a reader would count. */
 const LONGEST = 500;
 
-/** What is wrong with the texts by their fields, all of it, or undefined where they can be taken. */
+/** All problems with the texts, by field, or undefined if they are valid. */
 export function problemWith(texts: Readonly<Record<string, string>>): string | undefined {
   const problems = Object.entries(texts).flatMap(([field, text]) => {
     const length = [...text.trim()].length;
@@ -12,7 +12,7 @@ export function problemWith(texts: Readonly<Record<string, string>>): string | u
   return problems.length === 0 ? undefined : problems.join(' ');
 }
 
-/** `{ 'steps[0]': …, 'steps[1]': … }` */
+/** For example `{ 'steps[0]': …, 'steps[1]': … }`. */
 export function byField(field: string, texts: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(texts.map((text, index) => [`${field}[${index}]`, text]));
 }

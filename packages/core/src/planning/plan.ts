@@ -56,7 +56,7 @@ function updateStep(old: Plan, { step_id, title, status }: PlanStepUpdated): Pla
   return { ...old, status: isFinished(steps) ? 'completed' : 'active', steps };
 }
 
-/** A plan without steps is not finished: nothing of it has been done. */
+/** A plan without steps is not finished: nothing has been done yet. */
 function isFinished(steps: readonly PlanStep[]): boolean {
   return steps.length > 0 && steps.every(({ status }) => status === 'done');
 }

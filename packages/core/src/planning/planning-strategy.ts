@@ -1,6 +1,6 @@
 import { PromptValidationError } from '../errors.ts';
 
-/** How a model is told to work with its plan. */
+/** How the instructions ask a model to work with its plan. */
 export type PlanningStrategy = 'react' | 'plan_act_reflect' | 'goal_decompose_route_synthesise';
 
 const INSTRUCTIONS: Readonly<Record<PlanningStrategy, string>> = {
@@ -28,7 +28,7 @@ Before you finish, read the plan once more and judge the outcome against its obj
 4. Synthesise: keep a last step for joining the partial results, settling what contradicts, and answering the goal as a whole.`,
 };
 
-/** The instructions of a strategy. Refuses an unknown one, naming those there are. */
+/** The instructions of a strategy. Refuses an unknown one and lists those that exist. */
 export function strategyInstructions(strategy: PlanningStrategy): string {
   if (Object.hasOwn(INSTRUCTIONS, strategy)) return INSTRUCTIONS[strategy];
   const known = Object.keys(INSTRUCTIONS).join(', ');

@@ -22,7 +22,7 @@ interface UpdateInput {
   readonly status?: StepStatus;
 }
 
-// Lengths are said and not declared: they count after trimming, which a JSON Schema cannot express.
+// Lengths are stated in words and not in the schema: they count after trimming, which a JSON Schema cannot express.
 const TITLE = { type: 'string', description: 'What the step does: 1–500 characters.' };
 
 const setUpPlan: Tool<SetUpInput, Plan> = tool<SetUpInput, Plan>({
@@ -114,7 +114,7 @@ const readPlan: Tool<Record<string, never>, Plan> = tool<Record<string, never>, 
   execute: (_input, { session }): PlanResult => current(session, 'The plan:'),
 });
 
-/** The four tools of planning. They need the slice `plan`, which `planningSection` brings. */
+/** The four planning tools. They need the slice `plan`, which `planningSection` includes. */
 export const planningTools: ToolSet = Object.freeze({
   planning_setup_plan: setUpPlan,
   planning_add_step: addStep,

@@ -10,9 +10,9 @@ interface ModesOptions<C, M extends string> {
   /** Every mode the agent may be in. */
   modes: readonly M[];
   plugins: readonly Plugin<C, M>[];
-  /** Given to every plugin. */
+  /** Passed to every plugin. */
   ctx: C;
-  /** The agent's own tools, which the plugins pick from beside those they bring. */
+  /** The agent's own tools, which the plugins pick from in addition to those they define. */
   tools?: ToolSet;
 }
 
@@ -20,8 +20,8 @@ interface ModesOptions<C, M extends string> {
 export interface AgentMode extends ModeConfig, PluginHooks {}
 
 /**
- * Builds every mode of an agent at once, so that a mode that cannot work fails here and not when a model gets there.
- * Instructions follow each other in the order of the plugins; a tool that two plugins pick is there once. Throws a
+ * Builds all modes of an agent at once, so that a mode that cannot work fails here and not when it is entered.
+ * Instructions follow each other in the order of the plugins; a tool that two plugins pick appears once. Throws a
  * PluginError that names the plugin, the mode and the tool.
  */
 export function buildModes<C, const M extends string>(options: ModesOptions<C, M>): Readonly<Record<M, AgentMode>> {
@@ -51,7 +51,7 @@ function checkModes(modes: readonly string[]): void {
   if (modes.includes('__proto__')) throw new OptionsError('modes', 'must not have "__proto__".');
 }
 
-/** Everything the agent has, whoever brings it. A name twice would leave it to chance which tool is called. */
+/** All tools of the agent and its plugins. With a duplicate name it would be undefined which tool is called. */
 function gatherTools<C, M extends string>(plugins: readonly Plugin<C, M>[], ctx: C, own: ToolSet): ToolSet {
   const all = { ...own };
   const owners = new Map(Object.keys(own).map((name) => [name, 'the agent']));
@@ -98,7 +98,7 @@ function joinTools(configs: readonly Picked[]): ToolSet {
   return joined;
 }
 
-/** A tool that cannot work would otherwise fail when the mode is first entered. */
+/** Without this check, a tool that cannot work would fail only when the mode is first entered. */
 function assertUsable(where: Picked['where'], name: string, tool: ToolSet[string]): void {
   try {
     resolveTool(name, tool);

@@ -1,7 +1,7 @@
 import type { ToolSet } from '../contract/tool-set.ts';
 import { PluginError } from '../errors.ts';
 
-/** Throws where the instructions of a mode name a tool that the agent has and the mode does not. */
+/** Throws if the instructions of a mode name a tool that the agent has and the mode does not. */
 export function assertNamesOnly(
   where: { plugin: string; mode: string },
   instructions: string,
@@ -13,13 +13,13 @@ export function assertNamesOnly(
   const listed = lacking.map((name) => `"${name}"`).join(' and ');
   throw new PluginError(
     where,
-    `its instructions name ${listed}, which this mode does not have. Offer the tool, or do not speak of it.`,
+    `its instructions name ${listed}, which this mode does not have. Offer the tool, or do not mention it.`,
   );
 }
 
 /**
- * Which of these names a text names as tools: in backticks, alone or with arguments, and also without them where a name
- * has an underscore, because no word of prose does.
+ * Which of these names a text mentions as tools: in backticks, alone or with arguments, and also without backticks if a
+ * name has an underscore, because no word of prose has one.
  */
 export function toolsNamedIn(text: string, names: readonly string[]): readonly string[] {
   const code = new Set(codeLines(text).map(calledIn));
@@ -27,7 +27,7 @@ export function toolsNamedIn(text: string, names: readonly string[]): readonly s
   return names.filter((name) => code.has(name) || (name.includes('_') && words.has(name)));
 }
 
-/** The lines of everything in backticks: a span has one, a block may have many. */
+/** The lines of all code in backticks: a span has one, a block may have many. */
 function codeLines(text: string): readonly string[] {
   return Array.from(text.matchAll(/(`+)(.+?)\1(?!`)/gs), ([, , code = '']) => code.split('\n')).flat();
 }

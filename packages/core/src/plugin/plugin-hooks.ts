@@ -4,10 +4,10 @@ import { PluginError } from '../errors.ts';
 import { describeError } from '../results/describe-error.ts';
 import type { TurnOptions } from '../turn/turn-options.ts';
 
-/** What a plugin does around the agent's turns, in every mode. The same fields a turn has. */
+/** Hooks of a plugin around the agent's turns, in every mode. The same fields as a turn's. */
 export type PluginHooks = Readonly<Pick<TurnOptions, 'policies' | 'middleware' | 'onStepFinish'>>;
 
-/** The hooks of all plugins as those of one: rules and middleware in the plugins' order, and every listener told. */
+/** Combines the hooks of all plugins: policies and middleware in the plugins' order, and every listener is called. */
 export function joinHooks(all: readonly PluginHooks[]): PluginHooks {
   const policies = all.flatMap((one) => one.policies ?? []);
   const middleware = all.flatMap((one) => one.middleware ?? []);
@@ -19,7 +19,7 @@ export function joinHooks(all: readonly PluginHooks[]): PluginHooks {
   };
 }
 
-/** One listener that throws does not keep the step from the others; the turn is told of the first. */
+/** If one listener throws, the others are still called; the first error is thrown to the turn. */
 function tellAll(listeners: readonly ((step: FinishedStep) => void)[], step: FinishedStep): void {
   const failures: unknown[] = [];
   for (const listener of listeners) {
@@ -36,7 +36,7 @@ const KNOWN = ['policies', 'middleware', 'onStepFinish'];
 
 export function assertHooks(plugin: string, hooks: unknown): asserts hooks is PluginHooks {
   if (typeof hooks !== 'object' || hooks === null) throw new PluginError({ plugin }, 'hooks must be an object.');
-  // A hook that nobody calls is a rule that does not hold.
+  // An unknown hook would never be called, so its rule would not hold.
   const unknown = Object.keys(hooks).find((key) => !KNOWN.includes(key));
   if (unknown !== undefined)
     throw new PluginError({ plugin }, `hooks.${unknown} is not known; known are ${KNOWN.join(', ')}.`);

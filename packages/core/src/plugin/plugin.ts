@@ -5,32 +5,32 @@ import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
 import { assertNamesOnly } from './named-tools.ts';
 import { assertHooks, type PluginHooks } from './plugin-hooks.ts';
 
-/** What an agent is in one mode: what it is told, and what it can do. */
+/** An agent in one mode: its instructions and its tools. */
 export interface ModeConfig {
   readonly instructions: string;
   readonly tools: ToolSet;
 }
 
-/** Tools and instructions that come together. `C` is the host's own context, `M` the modes it knows. */
+/** Tools and instructions that belong together. `C` is the host's own context, `M` the modes it knows. */
 interface PluginDefinition<C = unknown, M extends string = string> {
   name: string;
-  /** The tools it brings. */
+  /** The tools it defines. */
   tools: (ctx: C) => ToolSet;
-  /** What the agent is in a mode. `tools` is everything the agent has: pick from it with `filterToolSet`. */
+  /** The agent in a mode. `tools` is everything the agent has: pick from it with `filterToolSet`. */
   getAgentConfig: (ctx: C, mode: M, tools: ToolSet) => ModeConfig;
   hooks?: PluginHooks;
 }
 
-/** A checked plugin: what it gives cannot be offered to a model unless it can work. */
+/** A checked plugin: its tools cannot be offered to a model unless they can work. */
 export interface Plugin<C = unknown, M extends string = string> {
   readonly name: string;
   readonly tools: (ctx: C) => ToolSet;
-  /** On its own it picks from the plugin's own tools; `buildModes` gives it those of the whole agent. */
+  /** Called alone, it picks from the plugin's own tools; `buildModes` passes those of the whole agent. */
   readonly getAgentConfig: (ctx: C, mode: M, tools?: ToolSet) => ModeConfig;
   readonly hooks?: PluginHooks;
 }
 
-/** Defines a plugin. Throws a PluginError where a field is not what it must be. */
+/** Defines a plugin. Throws a PluginError if a field is invalid. */
 export function plugin<C = unknown, M extends string = string>(definition: PluginDefinition<C, M>): Plugin<C, M> {
   assertDefinition(definition);
   const { name, hooks } = definition;
@@ -41,7 +41,7 @@ export function plugin<C = unknown, M extends string = string>(definition: Plugi
     getAgentConfig(ctx: C, mode: M, tools?: ToolSet): ModeConfig {
       const offered = tools ?? ownTools(ctx);
       const config = askConfig({ plugin: name, mode }, () => definition.getAgentConfig(ctx, mode, offered));
-      // In a whole agent another plugin may bring the tool: there the mode is checked when it is complete.
+      // In a whole agent another plugin may define the tool: there the mode is checked when it is complete.
       if (tools === undefined) assertNamesOnly({ plugin: name, mode }, config.instructions, config.tools, offered);
       return config;
     },
@@ -89,7 +89,7 @@ function askConfig(where: { plugin: string; mode: string }, ask: () => unknown):
   });
 }
 
-/** Whoever reads the error must know which plugin to mend: what it threw itself says nothing of that. */
+/** Adds the plugin's name to the error, because the error itself may not say which plugin to fix. */
 function blaming<T>(where: { plugin: string; mode?: string }, ask: () => T): T {
   try {
     return ask();

@@ -6,7 +6,7 @@ import type { AnySlice, SessionEvent } from '../session/slice.ts';
 /** A rule about calls. One that throws denies: it fails closed. */
 export interface Policy {
   readonly name: string;
-  /** State of the policy's own. It is registered before the policy is asked. */
+  /** The policy's state. It is registered before the policy is asked. */
   readonly slices?: readonly AnySlice[];
   /** Called before a call runs. The session is read-only here. */
   beforeCall?(call: PolicyCall, ctx: PolicyContext): Verdict | Promise<Verdict>;
@@ -32,11 +32,13 @@ export interface PolicyContext {
 }
 
 export interface RecordingContext extends PolicyContext {
-  /** Tells the session something once the call has succeeded; never if it fails. Also of calls without effects. */
+  /**
+   * Dispatches an event to the session once the call has succeeded; never if it fails. Also for calls without effects.
+   */
   record<E extends SessionEvent>(event: E): void;
 }
 
 export interface GuardContext extends RecordingContext {
-  /** Throws, and denies the call whatever its tool makes of that. */
+  /** Throws, and denies the call even if its tool catches the error. */
   deny(reason: string): never;
 }

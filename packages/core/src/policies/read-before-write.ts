@@ -9,7 +9,7 @@ interface FileSeen extends SessionEvent {
   readonly path: string;
 }
 
-/** The paths whose content this session has seen, read or written itself, in calls that succeeded. */
+/** The paths that successful calls of this session have read or written. */
 const seenFiles: Slice<Readonly<Record<string, true>>> = builtInSlice<Readonly<Record<string, true>>>(
   'lastcall.seen-files',
   {
@@ -19,8 +19,8 @@ const seenFiles: Slice<Readonly<Record<string, true>>> = builtInSlice<Readonly<R
 );
 
 /**
- * What nobody has looked at is not destroyed: overwriting or deleting an existing file is denied until an earlier call
- * read it. New files are free, and so is appending, which loses nothing. It watches the file system itself, so it holds
+ * Protects files that have not been read: overwriting or deleting an existing file is denied until an earlier call read
+ * it. New files are allowed, and so is appending, which loses nothing. It watches the file system itself, so it holds
  * whatever the tools and their parameters are called.
  */
 export function readBeforeWrite(): Policy {
@@ -28,7 +28,7 @@ export function readBeforeWrite(): Policy {
     name: 'read-before-write',
     slices: [seenFiles],
     guardFilesystem(filesystem, _call, ctx) {
-      // What was seen before this call: a tool that reads and overwrites at once has shown the model nothing.
+      // What was read before this call: a tool that reads and overwrites in one call has shown the model nothing.
       const seen = ctx.session.read(seenFiles);
       const made = new Set<string>();
       const assertSeen = async (path: string): Promise<void> => {

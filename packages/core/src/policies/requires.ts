@@ -3,8 +3,8 @@ import { succeededTools } from '../session/succeeded-tools.ts';
 import type { Policy } from './policy.ts';
 
 /**
- * A tool may run only after others have succeeded in this session: `requires({ deploy: ['test', 'build'] })`. Where they
- * come from does not matter. Put it where the dependent tool is.
+ * A tool may run only after others have succeeded in this session: `requires({ deploy: ['test', 'build'] })`. The other
+ * tools may come from anywhere. Put the policy where the dependent tool is.
  */
 export function requires(prerequisites: Readonly<Record<string, readonly string[]>>): Policy {
   const required = new Map(Object.entries(prerequisites));

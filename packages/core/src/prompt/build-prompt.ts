@@ -12,7 +12,7 @@ import { withTerminalTools } from './terminal-tools.ts';
 
 const bodies = new WeakMap<Prompt, ReturnType<typeof createBody>>();
 
-/** Builds a prompt. Throws a PromptValidationError, naming the section, where it could not work. */
+/** Builds a prompt. Throws a PromptValidationError that names the section if it could not work. */
 export function prompt(definition: PromptDefinition): Prompt {
   const { ns, key, sections, policies = [], resources = [] } = checkDefinition(definition);
   const roots = buildTree(sections, policies);
@@ -86,6 +86,6 @@ function checkOptions({ session = createSession(), params = {} }: RenderOptions)
 } {
   if (typeof params !== 'object' || params === null || Array.isArray(params))
     throw new OptionsError('params', 'must be an object of values by name.');
-  // A copy, because the tools that are offered now look at the parameters when they are called.
+  // A copy, because the offered tools read the parameters later, when they are called.
   return { session: SessionLayer.of(session), params: { ...params } };
 }

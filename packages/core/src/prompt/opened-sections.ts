@@ -1,18 +1,18 @@
 import type { Session } from '../session/session.ts';
 import { builtInSlice, type SessionEvent, type Slice } from '../session/slice.ts';
 
-/** How many sections may be opened in one run: what is opened stays in every request to its end. */
+/** How many sections may be opened in one run: an opened section stays in every request until the run ends. */
 export const MOST_OPENINGS = 10;
 
-/** A model asked for sections in full. */
+/** A model opened sections in full. */
 export interface SectionsOpened extends SessionEvent {
   readonly type: 'SectionsOpened';
-  /** The prompt they are of: two prompts on one session may use the same keys. */
+  /** The prompt they belong to: two prompts on one session may use the same keys. */
   readonly prompt: string;
   readonly keys: readonly string[];
 }
 
-/** A run begins: what an earlier one opened is closed again. */
+/** A run starts: sections that an earlier run opened are closed again. */
 export interface RunStarted extends SessionEvent {
   readonly type: 'RunStarted';
 }
@@ -25,7 +25,7 @@ export interface OpenedSections {
 
 const NOTHING: OpenedSections = { keys: [], openings: 0 };
 
-/** What was opened in this run. State like any other: a failed call and a rewind close again what they opened. */
+/** The sections opened in this run. It is state like any other: a failed call and a rewind close what they opened. */
 export const openedSections: Slice<OpenedSections> = builtInSlice<OpenedSections>('lastcall.opened-sections', {
   initial: NOTHING,
   on: {

@@ -1,4 +1,4 @@
-// Wider than an identifier on purpose: `{{user.name}}` is a placeholder that no parameter has, not prose.
+// Wider than an identifier on purpose: `{{user.name}}` is a placeholder without a parameter, not prose.
 const PLACEHOLDER = /\\\{\{|\{\{\s*([\p{ID_Start}$_][\p{ID_Continue}$.-]*)\s*\}\}/gu;
 
 /** The names of a text's placeholders. */

@@ -10,14 +10,14 @@ import { sectionsText } from './section-text.ts';
 import { createSectionTools } from './section-tools.ts';
 import { type ShownSection, shownSections } from './shown-sections.ts';
 
-/** A prompt as rendered before the list of terminal tools, which is known only once all tools are. */
+/** A rendered prompt without the list of terminal tools, which is known only once all tools are. */
 export interface PromptBody {
   readonly body: string;
   readonly tools: ToolSet;
 }
 
 interface Parts {
-  /** Tells the prompts on one session apart. */
+  /** Distinguishes the prompts on one session. */
   readonly id: string;
   readonly roots: readonly SectionNode[];
   readonly policies: readonly Policy[];
@@ -41,7 +41,9 @@ function toolSetsOf(shown: readonly ShownSection[]): readonly ToolSet[] {
   return shown.filter(({ as }) => as === 'full').map(({ node }) => node.tools);
 }
 
-/** These tools are created at each rendering, because they hold its parameters and a prompt must hold no state of a run. */
+/**
+ * These tools are created at each rendering, because they hold its parameters and a prompt must hold no state of a run.
+ */
 function sectionTools({ id, roots, policies }: Parts, shown: readonly ShownSection[], params: Params): ToolSet {
   if (!shown.some(({ as }) => as === 'summary')) return {};
   const made = Object.entries(createSectionTools({ prompt: id, roots, params }));
@@ -49,7 +51,7 @@ function sectionTools({ id, roots, policies }: Parts, shown: readonly ShownSecti
 }
 
 function introduce(session: SessionLayer, slices: readonly AnySlice[]): void {
-  // The draft of a tool without effects takes slices too: nothing of it is ever committed.
+  // The draft of a tool without effects can register slices too: nothing of it is ever committed.
   if (session.isReadOnly) session.adopt(slices);
   else session.register(...slices);
 }

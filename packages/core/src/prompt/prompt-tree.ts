@@ -11,7 +11,7 @@ import { placeholdersOf } from './placeholders.ts';
 import { RESERVED } from './reserved-names.ts';
 import { compileParams, type SectionParams } from './section-params.ts';
 
-/** A section at its place in a prompt, with all that is the same at every rendering. */
+/** A section at its place in a prompt, with everything that is the same at every rendering. */
 export interface SectionNode {
   readonly section: Section;
   /** The keys from the top, joined by dots. */
@@ -19,19 +19,21 @@ export interface SectionNode {
   /** 1 at the top. */
   readonly depth: number;
   readonly params: SectionParams;
-  /** With the policies of everything around them. The same objects at each rendering, because caches go by identity. */
+  /**
+   * Includes the policies of the sections around it. The same objects at each rendering, because caches go by identity.
+   */
   readonly tools: ToolSet;
-  /** Its own, its policies' and its tools'. */
+  /** The slices of the section, its policies and its tools. */
   readonly slices: readonly AnySlice[];
   readonly children: readonly SectionNode[];
 }
 
-/** What a level of the tree knows of what is around it. */
+/** What a level of the tree inherits from the levels above. */
 interface Place {
   readonly parent: string | undefined;
   readonly depth: number;
   readonly policies: readonly Policy[];
-  /** Where each tool's name was seen, in the whole tree. */
+  /** Where each tool name was seen, in the whole tree. */
   readonly seen: Map<string, string>;
 }
 
@@ -45,12 +47,12 @@ export function nodesOf(roots: readonly SectionNode[]): readonly SectionNode[] {
   return roots.flatMap((node) => [node, ...nodesOf(node.children)]);
 }
 
-/** Whether a summary may ever be shown. Where it may not, nothing needs to know what is open. */
+/** Whether a summary may ever be shown. If not, the open sections need not be tracked. */
 export function mayBeSummarised(roots: readonly SectionNode[]): boolean {
   return nodesOf(roots).some(({ section }) => !isFullAlways(section.visibility));
 }
 
-/** A copy with policies before its own, or the very tool where there are none to add. */
+/** A copy with policies before its own, or the same tool if there are none to add. */
 export function withPolicies(tool: AnyTool | AiSdkTool, policies: readonly Policy[]): AnyTool | AiSdkTool {
   if (policies.length === 0) return tool;
   return Object.freeze({ ...tool, policies: [...policies, ...policiesOf(tool)] });

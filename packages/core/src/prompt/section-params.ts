@@ -15,13 +15,13 @@ export interface SectionParams {
 
 type ParamsResult = { readonly ok: true; readonly values: Params } | { readonly ok: false; readonly problem: string };
 
-/** Throws a SchemaError where the schema cannot be used. */
+/** Throws a SchemaError if the schema cannot be used. */
 export function compileParams(params: Section['params']): SectionParams {
   if (params === undefined) return WITHOUT;
   return isSchema(params) ? fromSchema(compileSchema(params)) : fromDefaults(params as Params);
 }
 
-// A section that declares nothing leaves it to its template's function to know what it is given.
+// A section without declared parameters passes all of them to its template function.
 const WITHOUT: SectionParams = { names: new Set(), read: (given) => ({ ok: true, values: given }) };
 
 function isSchema(params: object): boolean {
@@ -31,7 +31,7 @@ function isSchema(params: object): boolean {
 }
 
 function fromDefaults(defaults: Params): SectionParams {
-  // A copy, so that what its owner does to it later changes no prompt.
+  // A copy, so that later changes by its owner change no prompt.
   const own = { ...defaults };
   const names = new Set(Object.keys(own));
   return { names, read: (given) => ({ ok: true, values: { ...own, ...pick(given, names) } }) };
@@ -51,7 +51,10 @@ function propertyNames(node: JsonSchemaNode): readonly string[] {
   return [...mapOf(node.properties).map(([name]) => name), ...beside.flatMap(propertyNames)];
 }
 
-/** The parameters are flat for a whole prompt: what other sections declare must not fail this one's closed schema. */
+/**
+ * The parameters are flat for a whole prompt: parameters that other sections declare must not fail this one's closed
+ * schema.
+ */
 function pick(given: Params, names: ReadonlySet<string>): Params {
   return Object.fromEntries(Object.entries(given).filter(([name, value]) => names.has(name) && value !== undefined));
 }
@@ -60,7 +63,7 @@ function toParams(result: SchemaResult | Promise<SchemaResult>): ParamsResult {
   if (result instanceof Promise) {
     return {
       ok: false,
-      problem: 'the schema of its params validates asynchronously, and a prompt is rendered at once',
+      problem: 'the schema of its params validates asynchronously, but a prompt is rendered synchronously',
     };
   }
   if (!result.ok) return { ok: false, problem: result.problems.map(describeProblem).join('; ') };

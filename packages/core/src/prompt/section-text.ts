@@ -22,7 +22,7 @@ function sectionText({ node, as }: ShownSection, params: Params): string {
 }
 
 function headingOf({ depth, section }: SectionNode): string {
-  // Markdown has six levels, and the prompt itself is the first.
+  // Markdown has six heading levels, and the prompt itself is the first.
   return `${'#'.repeat(Math.min(depth + 1, 6))} ${section.title.trim()}`;
 }
 

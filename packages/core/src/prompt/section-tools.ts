@@ -8,14 +8,14 @@ import type { Params } from './section-params.ts';
 import { sectionsText } from './section-text.ts';
 import { findEnabled, type Rendering, shownInFull, shownSections } from './shown-sections.ts';
 
-/** What the tools are about: a prompt's sections, and the parameters it was rendered with. */
+/** A prompt's sections, and the parameters it was rendered with. */
 export interface SectionSource {
   readonly prompt: string;
   readonly roots: readonly SectionNode[];
   readonly params: Params;
 }
 
-/** They look at the session of the call, so they hold for every turn that calls the tool. */
+/** The tools read the session of the call, so they work in every turn that calls them. */
 export function createSectionTools(source: SectionSource): ToolSet {
   const open: Execute<OpenInput> = ({ keys }, { session }) => openSections(source, [...new Set(keys)], session);
   const read: Execute<ReadInput> = ({ key }, { session }) => readSection(source, key, session);
@@ -73,7 +73,7 @@ function openSections(source: SectionSource, keys: readonly string[], session: S
   );
 }
 
-/** All or none: one key that cannot be opened opens nothing. A section may be opened together with one above it. */
+/** All or none: if one key cannot be opened, nothing is. A section may be opened together with one above it. */
 function refusalOf(source: SectionSource, keys: readonly string[], rendering: Rendering): string | undefined {
   const opened = new Set(rendering.opened);
   for (const key of [...keys].sort(byDepth)) {

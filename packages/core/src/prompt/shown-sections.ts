@@ -5,11 +5,11 @@ import type { Session } from '../session/session.ts';
 import type { SectionNode } from './prompt-tree.ts';
 import type { Params } from './section-params.ts';
 
-/** What decides how a prompt looks now. */
+/** Everything that decides how a prompt looks now. */
 export interface Rendering {
   readonly session: Session;
   readonly params: Params;
-  /** The paths of the sections a model has opened. */
+  /** The paths of the sections that a model has opened. */
   readonly opened: ReadonlySet<string>;
 }
 
@@ -18,17 +18,17 @@ export interface ShownSection {
   readonly as: Visibility;
 }
 
-/** The enabled sections in reading order. What is below a summarised one is not shown. */
+/** The enabled sections in reading order. Sections below a summarised one are not shown. */
 export function shownSections(nodes: readonly SectionNode[], rendering: Rendering): readonly ShownSection[] {
   return nodes.filter((node) => isEnabled(node, rendering)).flatMap((node) => showNode(node, rendering));
 }
 
-/** A section with what is below it, in full whatever its own visibility is. */
+/** A section with all sections below it, in full. Its visibility setting is ignored. */
 export function shownInFull(node: SectionNode, rendering: Rendering): readonly ShownSection[] {
   return [{ node, as: 'full' }, ...shownSections(node.children, rendering)];
 }
 
-/** The section of that path, where it and all above it are enabled. */
+/** The section with that path, if it and all above it are enabled. */
 export function findEnabled(
   nodes: readonly SectionNode[],
   path: string,
@@ -47,7 +47,7 @@ function isEnabled(node: SectionNode, rendering: Rendering): boolean {
   const { enabled = true } = node.section;
   if (typeof enabled === 'boolean') return enabled;
   const answer = ask(node, 'enabled', enabled, rendering);
-  // A promise would pass for true.
+  // A promise would count as true.
   if (typeof answer === 'boolean') return answer;
   throw new PromptRenderError(node.path, `enabled must give true or false, not ${describe(answer)}.`);
 }
@@ -67,7 +67,7 @@ function ask(
   predicate: (ctx: SectionContext) => unknown,
   rendering: Rendering,
 ): unknown {
-  // Params that do not fit are no error yet: the predicate may be there to leave the section out for just that.
+  // Invalid params are no error yet: the predicate may exist to leave the section out in exactly that case.
   const read = node.params.read(rendering.params);
   const params = read.ok ? { ...rendering.params, ...read.values } : rendering.params;
   try {

@@ -4,7 +4,7 @@ import { describeTool } from '../tools/advertise.ts';
 import { resolveTool } from '../tools/resolved-tool.ts';
 
 /**
- * The instructions with the list of the terminal tools at their end, or as they are where there are none. Give it the very
+ * The instructions with the list of the terminal tools at their end, or unchanged if there are none. Pass the exact
  * tools of the request, once, when they are all known.
  */
 export function withTerminalTools(instructions: string, tools: ToolSet, session: Session): string {
@@ -27,7 +27,7 @@ function terminalLines(tools: ToolSet, session: Session): readonly string[] {
   });
 }
 
-/** A line break in a description would end its item of the list, and what follows could pass for instructions. */
+/** A line break in a description would end its list item, and the following text could be mistaken for instructions. */
 function oneLine(text: string): string {
   return text.trim().replace(/\s*[\n\r\u2028\u2029]\s*/g, ' ');
 }

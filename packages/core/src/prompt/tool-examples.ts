@@ -25,7 +25,7 @@ function toJson(input: unknown): string {
   try {
     return JSON.stringify(input) ?? '{}';
   } catch {
-    // What a schema let pass and JSON cannot hold is shown as far as it can be read.
+    // Input that the schema accepted but JSON cannot hold is shown as far as it can be read.
     return renderValue(input);
   }
 }

@@ -1,6 +1,6 @@
 import { OptionsError } from '../errors.ts';
 
-/** What somebody says to a call that waits for them. */
+/** An answer from outside to a call that waits. */
 export type Answer =
   | { readonly result: unknown }
   | { readonly error: string }
@@ -9,7 +9,7 @@ export type Answer =
 
 const KINDS = ['result', 'error', 'approve', 'deny'] as const;
 
-/** Refuses what is no clear answer: an `approve` that is not true must never pass for a yes. */
+/** Refuses an unclear answer: an `approve` that is not true must never count as a yes. */
 export function assertAnswer(answer: unknown, field: string): asserts answer is Answer {
   const given = (typeof answer === 'object' && answer !== null ? answer : {}) as Partial<
     Record<(typeof KINDS)[number], unknown>

@@ -1,6 +1,6 @@
 import type { Outcome, Settlement } from './outcome.ts';
 
-/** What a listener is told of one call: its start, its progress, and one end. */
+/** The events of one call: its start, its progress, and one end. */
 export type CallEvent =
   | { readonly type: 'tool-call.start'; readonly callId: string; readonly toolName: string; readonly input: unknown }
   | { readonly type: 'tool-call.progress'; readonly callId: string; readonly toolName: string; readonly value: unknown }
@@ -21,7 +21,8 @@ const END_TYPES: Readonly<Record<Outcome['status'], CallEndType>> = {
   pending: 'tool-call.pending',
 };
 
-// Field by field: every call comes here, and to spread an object after something else costs several times that.
+// Copied field by field: this runs for every call, and spreading an object after other fields costs several times as
+// much.
 export function endEvent(settlement: Settlement): CallEvent {
   const { callId, toolName, input, outcome, startedAt, endedAt, terminal } = settlement;
   const event = { type: END_TYPES[outcome.status], callId, toolName, input, outcome, startedAt, endedAt };

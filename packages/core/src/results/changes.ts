@@ -1,14 +1,17 @@
-/** Something that a call changed: session events of one type, a file, a resource. */
+/** A change made by a call: session events of one type, a file, a resource. */
 export interface Change {
   readonly kind: string;
   /** The event's type, the file's path, the resource's key. */
   readonly name: string;
   readonly count: number;
-  /** One of them: the first event, what was done to the file. */
+  /** An example: the first event, or what was done to the file. */
   readonly sample?: unknown;
 }
 
-/** What of a call remains, and what was taken back: all that a failed call did, and what attempts before the last one did. */
+/**
+ * Which changes of a call remain, and which were rolled back: all changes of a failed call, and those of attempts
+ * before the last one.
+ */
 export interface Changes {
   readonly committed: readonly Change[];
   readonly discarded: readonly Change[];
@@ -26,7 +29,7 @@ export function countEvents(events: readonly { readonly type: string }[]): reado
   return [...counted].map(([name, { count, sample }]) => ({ kind: 'event', name, count, sample }));
 }
 
-/** Joins counts of the same thing. */
+/** Adds up counts of the same thing. */
 export function joinChanges(changes: readonly Change[]): readonly Change[] {
   if (changes.length < 2) return changes;
   const joined = new Map<string, Change>();

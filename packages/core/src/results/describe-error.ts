@@ -1,11 +1,11 @@
-/** What can safely be said of anything that was thrown. */
+/** A safe description of anything that was thrown. */
 export interface ErrorDescription {
-  /** The error's class, or what was thrown instead of an error. */
+  /** The error's class, or the type of the thrown value if it is not an error. */
   readonly name: string;
   readonly message: string;
 }
 
-// A message that fills the model's window helps nobody.
+// A message that fills the model's context is of no use.
 const LONGEST_MESSAGE = 2_000;
 
 /** Never throws, whatever was thrown: a string, nothing at all, a frozen error, a proxy that throws on access. */
@@ -17,7 +17,7 @@ export function describeError(thrown: unknown): ErrorDescription {
   }
 }
 
-/** `TypeError: x is not a function`, or only the message where the class says nothing. */
+/** `TypeError: x is not a function`, or only the message if the class adds nothing. */
 export function errorText(thrown: unknown): string {
   const { name, message } = describeError(thrown);
   return message === '' ? name : `${name}: ${message}`;

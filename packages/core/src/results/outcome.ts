@@ -1,6 +1,6 @@
 import type { LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
 
-/** Why a call did not succeed. A tool may give a code of its own with `fail(message, { code })`. */
+/** Why a call did not succeed. A tool may set its own code with `fail(message, { code })`. */
 export type ErrorCode =
   | 'unknown_tool'
   | 'invalid_input'
@@ -16,15 +16,16 @@ export type ErrorCode =
   | 'transition_already_called'
   | (string & {});
 
-/** A part of a result that is not text, e.g. an image, as the AI SDK's provider interface has it. */
+/** A part of a result that is not text, e.g. an image, in the form of the AI SDK's provider interface. */
 export type Part = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number];
 
 /**
- * What a call waits for: its result, leave to run, or input that its tool asked for. With the input, the tool runs on.
+ * What a call waits for: its result, permission to run, or input that its tool asked for. With the input, the tool
+ * continues.
  */
 export type PendingKind = 'result' | 'approval' | 'input';
 
-/** How a call ended. `text` is what the model reads; the status is a field and is never read from the text. */
+/** How a call ended. `text` is what the model reads; the status is a field and is never parsed from the text. */
 export type Outcome =
   | {
       readonly status: 'ok';
@@ -38,7 +39,7 @@ export type Outcome =
       readonly code: ErrorCode;
       readonly message: string;
       readonly text: string;
-      /** Set if a deadline or an abort ended the call: says whether it may have changed something outside. */
+      /** Set if a deadline or an abort ended the call: whether it may have changed something outside. */
       readonly effect?: 'none' | 'possible';
     }
   | { readonly status: 'cancelled'; readonly reason: string; readonly text: string }

@@ -1,6 +1,6 @@
 /**
  * A value as the model reads it: text verbatim, prose in an array joined by blank lines, anything else as JSON without
- * its empty fields. Never throws: what cannot be shown is named.
+ * its empty fields. Never throws: values that cannot be shown are named.
  */
 export function renderValue(value: unknown, render?: (value: never) => string): string {
   try {
@@ -12,7 +12,7 @@ export function renderValue(value: unknown, render?: (value: never) => string): 
 }
 
 const UNREADABLE = '[unreadable value]';
-// Data meant for a model is nowhere near this deep, and the stack holds far more.
+// Data meant for a model is nowhere near this deep, and the stack allows far more.
 const DEEPEST = 200;
 // More than a model could read.
 const MOST_NODES = 100_000;
@@ -22,7 +22,7 @@ function renderBy(render: (value: never) => string, value: unknown): string {
     const text: unknown = render(value as never);
     if (typeof text === 'string') return text;
   } catch {
-    // A renderer that throws falls back: the call has succeeded, and its value is worth showing.
+    // If the renderer throws, the default is used: the call has succeeded, and its value is worth showing.
   }
   return renderPlain(value);
 }
@@ -30,7 +30,7 @@ function renderBy(render: (value: never) => string, value: unknown): string {
 function renderPlain(value: unknown): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return value;
-  // Written as JSON writes them, without the cost of JSON.stringify.
+  // The same text as JSON.stringify, without its cost.
   if (typeof value === 'boolean' || Number.isFinite(value)) return String(value);
   if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string'))
     return value.join('\n\n');
@@ -42,7 +42,7 @@ function toJson(value: unknown): string {
     const text = JSON.stringify(value, dropEmpty);
     if (text !== undefined) return text;
   } catch {
-    // A cycle, a BigInt, a getter that throws, or depth beyond the stack: shown as far as it can be read.
+    // A cycle, a BigInt, a getter that throws, or depth beyond the stack: the value is shown as far as it can be read.
   }
   return JSON.stringify(toReadable(value, { seen: new Set(), left: MOST_NODES }, 0)) ?? String(value);
 }
@@ -58,7 +58,7 @@ function spread(collection: Map<unknown, unknown> | Set<unknown>): unknown {
   return collection instanceof Set ? [...collection] : Object.fromEntries(collection);
 }
 
-/** One walk: what was shown is not shown again, so that a graph costs no more than its nodes. */
+/** State of one walk: an object is shown once, so that a graph costs no more than its nodes. */
 interface Walk {
   readonly seen: Set<object>;
   left: number;

@@ -1,10 +1,10 @@
 import { LastcallError } from '../errors.ts';
 
-/** What a tool may return instead of a plain value, when it wants to say more than the value. */
+/** What a tool may return instead of a plain value, to say more than the value. */
 export type ToolResult<O = unknown> = OkResult<O> | FailResult | PendingResult | ReplyResult;
 
-// A symbol, because a result that came as JSON from elsewhere must never pass for one of ours; a registered one, so that
-// two copies of this package understand each other; an enumerable property, so that a spread copy is still a result.
+// A symbol, because a result that arrived as JSON must never be mistaken for one of ours; a registered one, so that two
+// copies of this package understand each other; an enumerable property, so that a spread copy is still a result.
 const RESULT: unique symbol = Symbol.for('lastcall.result') as never;
 
 interface Branded {
@@ -66,8 +66,8 @@ export function blocked(reason: string): FailResult {
 }
 
 /**
- * Somebody else will answer: a person, a webhook, a long job. `message` is what the model reads meanwhile. With `asks`, the
- * answer is not the result: the tool runs again and finds it in `ctx.answer`.
+ * The answer will come from outside: from a person, a webhook, a long job. `message` is what the model reads meanwhile.
+ * With `asks`, the answer is not the result: the tool runs again and finds it in `ctx.answer`.
  */
 export function pending(
   options: {

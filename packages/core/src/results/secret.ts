@@ -1,6 +1,6 @@
 const REDACTED = '[redacted]';
 
-/** A value that every text, event, log and transcript shows as `[redacted]`. Only `reveal()` gives it back. */
+/** A value that every text, event, log and transcript shows as `[redacted]`. Only `reveal()` returns it. */
 export class Secret<T> {
   readonly #value: T;
 
@@ -25,7 +25,7 @@ export class Secret<T> {
   }
 }
 
-// How Node's console, and the loggers built on it, show an object.
+// Node's console, and the loggers built on it, show an object with this method.
 Object.defineProperty(Secret.prototype, Symbol.for('nodejs.util.inspect.custom'), { value: () => REDACTED });
 
 export function secret<T>(value: T): Secret<T> {

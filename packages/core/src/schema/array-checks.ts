@@ -3,7 +3,9 @@ import { all, type Check, type CheckMaker, fail, inside, type MakeCheck } from '
 import type { JsonSchemaObject } from './json-schema-object.ts';
 import { isSchemaNode, listOf } from './subschemas.ts';
 
-/** Keywords of arrays. The last but one looks at what the others have looked at, and the last is the most work. */
+/**
+ * Keywords of arrays. The last but one depends on which items the others have evaluated, and the last is the most work.
+ */
 export const ARRAY_CHECKS: readonly (readonly [keyword: string, make: MakeCheck])[] = [
   ...ARRAY_ASSERTIONS,
   ['prefixItems', makePrefixItems],
@@ -76,7 +78,7 @@ function makeContains(node: JsonSchemaObject, { document, checkOf }: CheckMaker)
   };
 }
 
-/** For a context that knows what was looked at. */
+/** For a context that tracks what was evaluated. */
 function makeUnevaluatedItems({ unevaluatedItems: sub }: JsonSchemaObject, { checkOf }: CheckMaker): Check | undefined {
   if (!isSchemaNode(sub)) return undefined;
   const check = checkOf(sub);

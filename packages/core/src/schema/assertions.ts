@@ -56,7 +56,7 @@ function hasAll(value: object, names: unknown, steps: Steps): boolean {
   return wanted.every((name) => Object.hasOwn(value, name));
 }
 
-/** Where a name has a schema instead of a list, that is checked elsewhere. */
+/** If a name has a schema instead of a list, the schema is checked elsewhere. */
 function hasAllBeside(value: object, lists: unknown, steps: Steps): boolean {
   const entries = isSchemaObject(lists) ? Object.entries(lists) : [];
   steps.take(entries.length);
@@ -73,7 +73,7 @@ export const UNIQUE_ITEMS: Checks = assertions<readonly unknown[]>({
 });
 
 export const NUMBER_ASSERTIONS: Checks = assertions<number>({
-  // Draft 4 says with a boolean whether the bound itself is left out.
+  // In draft 4 a boolean says whether the bound itself is excluded.
   minimum: (value, { minimum, exclusiveMinimum }) =>
     exclusiveMinimum === true ? value > Number(minimum) : value >= Number(minimum),
   maximum: (value, { maximum, exclusiveMaximum }) =>
@@ -83,7 +83,7 @@ export const NUMBER_ASSERTIONS: Checks = assertions<number>({
   exclusiveMaximum: (value, { exclusiveMaximum }) =>
     typeof exclusiveMaximum === 'boolean' || value < Number(exclusiveMaximum),
   multipleOf: (value, { multipleOf }, { steps }) => {
-    // Numbers of hundreds of digits may be divided.
+    // The division may involve numbers of hundreds of digits.
     steps.take(80);
     return isMultipleOf(value, Number(multipleOf));
   },

@@ -3,12 +3,14 @@ import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import type { SchemaDocument } from './schema-document.ts';
 import { Steps } from './steps.ts';
 
-/** One validation of one value: its steps, and what is known already. */
+/** One validation of one value: its steps, and what has been decided already. */
 export interface Run {
   readonly steps: Steps;
-  /** Whether a value fits a schema that references lead to, by schema and value: they lead to the same one again and again. */
+  /**
+   * Whether a value fits a referenced schema, by schema and value: references lead to the same schema again and again.
+   */
   readonly decided: Map<Check, Map<unknown, boolean>>;
-  /** The keys of each object that was asked for them. */
+  /** The keys of each object that were listed already. */
   readonly keys: WeakMap<object, readonly string[]>;
 }
 
@@ -16,7 +18,7 @@ export function createRun(limit?: number): Run {
   return { steps: new Steps('checking it against the schema', limit), decided: new Map(), keys: new WeakMap() };
 }
 
-/** The keys of an object in the value. They are listed once, and each takes a step: many schemas ask for the same ones. */
+/** The keys of an object in the value. They are listed once, and each takes a step: many schemas need the same ones. */
 export function keysIn(object: object, { keys, steps }: Run): readonly string[] {
   const known = keys.get(object);
   if (known !== undefined) return known;
@@ -26,7 +28,9 @@ export function keysIn(object: object, { keys, steps }: Run): readonly string[] 
   return listed;
 }
 
-/** A place in the value. Places are compared by identity: two schemas that apply to the same value have the same place. */
+/**
+ * A place in the value. Places are compared by identity: two schemas that apply to the same value have the same place.
+ */
 export interface Place {
   readonly outer: Place | undefined;
   readonly key: PropertyKey;
@@ -43,38 +47,38 @@ export interface Finding {
   readonly holder: string | undefined;
   /** True if the value is the name of a property. */
   readonly isName: boolean;
-  /** For a union: what is wrong with each alternative that does not fit. */
+  /** For a union: the findings of each alternative that does not fit. */
   readonly branches?: readonly (readonly Finding[])[];
 }
 
-/** Where findings go, and what each of them has in common at this point. */
+/** Where findings are collected, and what they have in common at this point. */
 interface Report extends Pick<Finding, 'place' | 'holder' | 'isName'> {
   readonly findings: Finding[];
 }
 
 export interface Context {
   readonly run: Run;
-  /** Undefined if only the decision is wanted. */
+  /** Undefined if only the decision is needed. */
   readonly report?: Report | undefined;
-  /** What some schema has looked at. Undefined if nothing asks for it. */
+  /** What schemas have evaluated so far. Undefined if nothing depends on it. */
   readonly evaluated?: Evaluated | undefined;
 }
 
-/** Whether a value fits. With a report, everything that does not is reported; without, the first ends the check. */
+/** Whether a value fits. With a report, every problem is reported; without one, the first ends the check. */
 export type Check = (value: unknown, context: Context) => boolean;
 
-/** What is needed to make a check of a keyword. */
+/** What is needed to make the check of a keyword. */
 export interface CheckMaker {
   readonly document: SchemaDocument;
-  /** 'ignored' leaves out what forbids further keys. */
+  /** 'ignored' leaves out keywords that forbid further keys. */
   readonly extraKeys: 'refused' | 'ignored';
   checkOf(node: JsonSchemaNode): Check;
 }
 
-/** Makes the check of a keyword, for a schema that has it. Undefined where there is nothing to check. */
+/** Makes the check of a keyword, for a schema that has it. Undefined if there is nothing to check. */
 export type MakeCheck = (node: JsonSchemaObject, maker: CheckMaker) => Check | undefined;
 
-/** Reports a finding, if findings are wanted. Always false, as the check is then. */
+/** Reports a finding, if findings are wanted. Always returns false, the result of the check. */
 export function fail(
   { run, report }: Context,
   finding: Pick<Finding, 'keyword' | 'schema' | 'value' | 'branches'>,
@@ -86,7 +90,7 @@ export function fail(
   return false;
 }
 
-/** The context for a decision alone. */
+/** The context if only the decision is needed. */
 export function deciding(context: Context): Context {
   return context.report === undefined && context.evaluated === undefined ? context : { run: context.run };
 }
@@ -107,7 +111,7 @@ export function inside(context: Context, holder: string, key: PropertyKey): Cont
   return { run, report: { ...report, holder, place: { outer: report.place, key } } };
 }
 
-/** Goes on after a failure only where everything is reported. */
+/** Continues after a failure only if everything is reported. */
 export function all<T>(parts: Iterable<T>, context: Context, check: (part: T) => boolean): boolean {
   let fits = true;
   for (const part of parts) {

@@ -2,14 +2,14 @@ import { SchemaError } from '../errors.ts';
 import type { Steps } from './steps.ts';
 
 /**
- * A deep copy of plain objects and arrays, as JSON would have it: a property that is undefined is not there. Anything else
- * (a date, a class's instance) stays what it is.
+ * A deep copy of plain objects and arrays, as JSON would have it: a property that is undefined is left out. Anything
+ * else (a date, an instance of a class) is not copied.
  */
 export function cloneJson<T>(value: T, steps?: Steps): T {
   return copyOf(value, steps, 0) as T;
 }
 
-/** Of a value that is checked: everything that walks over it calls itself for each level, and the stack is not endless. */
+/** The limit for checked values: everything that walks over them recurses for each level, and the stack is limited. */
 const MOST_LEVELS = 1_000;
 
 function copyOf(value: unknown, steps: Steps | undefined, level: number): unknown {
@@ -37,7 +37,7 @@ function set(copy: Record<string, unknown>, key: string, value: unknown): void {
   else Object.defineProperty(copy, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** Made by a literal or by JSON.parse, in whatever realm. */
+/** True if it was made by a literal or by JSON.parse, in any realm. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -7,12 +7,13 @@ import { ANY_KEY, ITEMS, sharedKeys } from './shared-keys.ts';
 import { isSchemaObject, listOf, mapOf, mapSubschemas, type Place } from './subschemas.ts';
 
 /**
- * A copy in which every object level refuses keys it does not know, unless the schema itself opens the level.
+ * A copy in which every object level refuses unknown keys, unless the schema itself opens the level.
  *
- * A level that one schema describes gets `additionalProperties: false`. One that several describe together (`allOf`, or
- * `properties` beside a union) is merged into one where that is possible; otherwise its parts stay open and the whole gets
- * `unevaluatedProperties: false`. What only tests a value (`not`, `if`, `contains`, `propertyNames`) keeps its meaning and
- * stays as it is. References are rewritten, because a definition used as a part must be open where another use is closed.
+ * A level that one schema describes gets `additionalProperties: false`. A level that several describe together
+ * (`allOf`, or `properties` beside a union) is merged into one if possible; otherwise its parts stay open and the whole
+ * gets `unevaluatedProperties: false`. Schemas that only test a value (`not`, `if`, `contains`, `propertyNames`) are
+ * unchanged and keep their meaning. References are rewritten, because a definition used as a part must be open where
+ * another use is closed.
  */
 export function closeObjects(
   schema: JsonSchemaObject,
@@ -22,7 +23,7 @@ export function closeObjects(
   const definitions = createClosedDefinitions(schema, document, { closed: close, open: openLevel, asIs });
   return definitions.addTo(close(schema));
 
-  /** No other schema applies to the same value. */
+  /** Closes a node; no other schema applies to the same value. */
   function close(node: JsonSchemaObject): JsonSchemaObject {
     if (isOnlyRef(node)) return rewrite(node, asIsNode, 'closed');
     const merged = conjunctsOf(node).length > 0 || node.$ref !== undefined ? mergeObjects(node, document) : node;
@@ -52,7 +53,10 @@ export function closeObjects(
     return { ...withNames(open, parts.flatMap(demandedNames), declared), unevaluatedProperties: false };
   }
 
-  /** A part of a level that something else closes. Below it, all is closed but the keys that others describe too. */
+  /**
+   * A part of a level that is closed elsewhere. Below it, everything is closed except the keys that others describe
+   * too.
+   */
   function openLevel(node: JsonSchemaObject, outerShared: ReadonlySet<string> = new Set()): JsonSchemaObject {
     steps.take(outerShared.size);
     const shared = new Set([...outerShared, ...sharedKeys(node, document)]);
@@ -62,7 +66,7 @@ export function closeObjects(
       return isShared(place, shared) ? asIsNode(sub) : closeNode(sub);
     };
     const opened = rewrite(node, change, 'open', shared);
-    // Patterns leave other keys alone. What closes the level above must not forbid them.
+    // Patterns allow other keys. Closing the level above must not forbid them.
     const leavesOthersAlone = node.patternProperties !== undefined && opened.additionalProperties === undefined;
     return leavesOthersAlone && node.unevaluatedProperties === undefined
       ? { ...opened, additionalProperties: true }
@@ -120,7 +124,7 @@ export function closeObjects(
     return [node, ...[...conjunctsOf(node).flat(), resolve(node), condition].flatMap((sub) => allParts(sub, seen))];
   }
 
-  /** Alternatives and nothing beside them that knows keys: each can be closed by itself. */
+  /** True for alternatives with nothing beside them that names keys: each can be closed by itself. */
   function isPureUnion(node: JsonSchemaObject): boolean {
     const unions = [node.anyOf, node.oneOf].filter((list) => list !== undefined);
     const isAlone = Object.keys(node).every((keyword) => UNION_BESIDE.has(keyword) || ANNOTATIONS.has(keyword));
@@ -129,9 +133,9 @@ export function closeObjects(
   }
 }
 
-/** They ask whether a value fits and say nothing of its keys; closed, they would answer differently. */
+/** They test whether a value fits and do not describe its keys; closed, they would give another result. */
 const TESTS: ReadonlySet<string> = new Set(['not', 'if', 'contains', 'propertyNames']);
-/** They apply to the same value as the schema they stand in. */
+/** They apply to the same value as the schema that contains them. */
 const IN_PLACE: ReadonlySet<string> = new Set([
   'allOf',
   'anyOf',
@@ -152,7 +156,7 @@ function isShared({ keyword, key }: Place, shared: ReadonlySet<string>): boolean
   return shared.has(ANY_KEY) || (keyword === 'properties' && shared.has(String(key)));
 }
 
-/** Names that the schema demands without describing them are known all the same. */
+/** Names that the schema requires without describing them count as known. */
 function withNames(
   schema: JsonSchemaObject,
   demanded: readonly string[],
@@ -165,7 +169,7 @@ function withNames(
   return { ...schema, properties: Object.fromEntries(entries) };
 }
 
-/** Under its old name, a schema that depends on a key does not count as knowing keys. */
+/** Under its old name, a schema that depends on a key does not count as naming keys. */
 function splitDependencies(schema: JsonSchemaObject): JsonSchemaObject {
   const { dependencies, ...rest } = schema;
   if (!isSchemaObject(dependencies) || mapOf(dependencies).length === 0) return schema;

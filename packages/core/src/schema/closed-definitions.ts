@@ -2,13 +2,13 @@ import type { JsonSchemaObject } from './json-schema-object.ts';
 import type { SchemaDocument } from './schema-document.ts';
 import { mapOf } from './subschemas.ts';
 
-/** The uses of a definition: closed by itself, open because another schema closes the level, or untouched. */
+/** The uses of a definition: closed by itself, open because another schema closes the level, or unchanged. */
 export type DefinitionMode = 'closed' | 'open' | 'asIs';
 
 export interface ClosedDefinitions {
-  /** A reference to this use of the definition, which is made when it is first asked for. */
+  /** A reference to this use of the definition, which is made on first request. */
   refTo(target: JsonSchemaObject, mode: DefinitionMode, shared?: ReadonlySet<string>): string;
-  /** The schema with every definition that was asked for. */
+  /** The schema with every requested definition. */
   addTo(schema: JsonSchemaObject): JsonSchemaObject;
 }
 
@@ -18,7 +18,9 @@ type Makers = Readonly<
 
 const NO_KEYS: ReadonlySet<string> = new Set();
 
-/** Definitions made on demand: they may refer to themselves, because a name is given before the definition is made. */
+/**
+ * Definitions made on demand. They may refer to themselves, because a name is assigned before the definition is made.
+ */
 export function createClosedDefinitions(
   root: JsonSchemaObject,
   { steps }: SchemaDocument,

@@ -16,8 +16,9 @@ const outputs = new WeakMap<object, CompiledSchema>();
 const foreignSchemas = new WeakMap<object, CompiledSchema>();
 
 /**
- * The input schema of our own tools: a Standard Schema with a JSON Schema, or a JSON Schema. Closed to extra keys at every
- * level it does not open itself, both as advertised and as enforced. Throws a SchemaError where it cannot be used.
+ * The input schema of our own tools: a Standard Schema with a JSON Schema, or a JSON Schema. It is closed to extra keys
+ * at every level that it does not open itself, both as advertised and as enforced. Throws a SchemaError if it cannot be
+ * used.
  */
 export function compileSchema(schema: unknown): CompiledSchema {
   return compileOnce(inputs, schema, compileInput);
@@ -28,14 +29,14 @@ export function compileOutputSchema(schema: unknown): CompiledSchema {
   return compileOnce(outputs, schema, compileOutput);
 }
 
-/** The schema of a tool made by the AI SDK, which keeps its own strictness. None at all accepts anything. */
+/** The schema of a tool made by the AI SDK, which keeps its own strictness. Without a schema, anything is accepted. */
 export function compileForeignSchema(schema: unknown): CompiledSchema {
   return schema === undefined || schema === null
     ? compileForeign(undefined)
     : compileOnce(foreignSchemas, schema, compileForeign);
 }
 
-/** A definition is spread and wrapped often, and its schema object stays the same. */
+/** A definition is often spread and wrapped, but its schema object stays the same, so it is compiled once. */
 function compileOnce(
   cache: WeakMap<object, CompiledSchema>,
   schema: unknown,
@@ -59,7 +60,7 @@ function compileInput(schema: object): CompiledSchema {
   return { jsonSchema: () => advertised.root as JsonSchemaObject, validate };
 }
 
-/** The interpreter reads the very schema that is advertised, so the two cannot differ. */
+/** The interpreter reads the exact schema that is advertised, so the two cannot differ. */
 function compileDocument(document: SchemaDocument): CompiledSchema {
   const advertised = closeInput(document);
   const standard = fromDocument(advertised)['~standard'];
@@ -69,7 +70,7 @@ function compileDocument(document: SchemaDocument): CompiledSchema {
 function closeInput(document: SchemaDocument): SchemaDocument {
   assertObjectSchema(document);
   const closed = closeObjects(document.root as JsonSchemaObject, document);
-  // Providers look for the type at the root, also where alternatives say it.
+  // Providers look for the type at the root, even if the alternatives state it.
   return openDocument(closed.type === undefined ? { type: 'object', ...closed } : closed, document.origin);
 }
 

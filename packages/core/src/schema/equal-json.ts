@@ -1,6 +1,6 @@
 import type { Steps } from './steps.ts';
 
-/** Whether two JSON values are equal: the order of keys says nothing, and 1 is not true. */
+/** Whether two JSON values are equal: the order of keys does not matter, and 1 is not true. */
 export function equalJson(one: unknown, other: unknown, steps: Steps): boolean {
   steps.take();
   if (typeof one === 'string' && typeof other === 'string') steps.takeText(Math.min(one.length, other.length));
@@ -14,14 +14,17 @@ export function equalJson(one: unknown, other: unknown, steps: Steps): boolean {
   return keys.every((key) => Object.hasOwn(other, key) && equalJson(fieldOf(one, key), fieldOf(other, key), steps));
 }
 
-/** Whether an item is there twice, without comparing each with each. */
+/** Whether an item occurs twice, without comparing each with each. */
 export function hasEqualItems(items: readonly unknown[], steps: Steps): boolean {
   const texts = new Set<string>();
   for (const item of items) texts.add(canonicalText(item, steps));
   return texts.size < items.length;
 }
 
-/** The same text for equal values, and another one for others. Its pieces are put together once, whatever the levels. */
+/**
+ * The same text for equal values, and different texts for different ones. The pieces are joined once, however deep the
+ * value is.
+ */
 function canonicalText(value: unknown, steps: Steps): string {
   const pieces: string[] = [];
   writeValue(value, pieces, steps);

@@ -1,6 +1,9 @@
 import type { Steps } from './steps.ts';
 
-/** The keys and items of one value that some schema has looked at: what `unevaluatedProperties` and `unevaluatedItems` leave alone. */
+/**
+ * The keys and items of one value that some schema has evaluated: `unevaluatedProperties` and `unevaluatedItems` ignore
+ * them.
+ */
 export class Evaluated {
   readonly #keys = new Set<string>();
   readonly #items = new Set<number>();

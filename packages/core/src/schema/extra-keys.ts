@@ -27,7 +27,9 @@ export function compileExtraKeys(closed: JsonSchemaObject): (value: unknown) => 
 
 const NONE: readonly ExtraKey[] = Object.freeze([]);
 
-/** Compiles a finder of extra keys. It runs on every call, so a plain object costs no more than a loop over its keys. */
+/**
+ * Compiles a finder of extra keys. It runs on every call, so a plain object costs no more than a loop over its keys.
+ */
 export function compileExtraKeyFinder(document: SchemaDocument): FindExtraKeys {
   const visit = createVisitors(document)(document.root);
   if (visit === undefined) return () => NONE;
@@ -39,7 +41,7 @@ export function compileExtraKeyFinder(document: SchemaDocument): FindExtraKeys {
 }
 
 const MOST_NAMES_SHOWN = 40;
-/** For one name: its first characters are escaped and copied. */
+/** The cost of showing one name: its first characters are escaped and copied. */
 const SHOWING_STEPS = 2;
 
 export function describeExtraKey({ path, known }: ExtraKey): { path: readonly PropertyKey[]; message: string } {
@@ -54,7 +56,7 @@ export function describeExtraKey({ path, known }: ExtraKey): { path: readonly Pr
   };
 }
 
-/** Where the walk is, and what it has found, by object and key: two schemas may refuse the same key. */
+/** The current position, and the findings so far, by object and key: two schemas may refuse the same key. */
 interface Trail {
   readonly run: Run;
   readonly keys: PropertyKey[];
@@ -107,7 +109,7 @@ function sequence(parts: readonly (Visit | undefined)[]): Visit | undefined {
   };
 }
 
-/** Made when it first runs, because schemas are recursive. */
+/** Created when it first runs, because schemas are recursive. */
 function visitRef(node: JsonSchemaObject, document: SchemaDocument, visitOf: VisitOf): Visit {
   let target: Visit | undefined;
   let isMade = false;

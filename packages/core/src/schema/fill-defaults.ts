@@ -5,7 +5,7 @@ import type { Steps } from './steps.ts';
 import { isSchemaObject, listOf, mapOf } from './subschemas.ts';
 
 interface Filling {
-  /** The schemas whose default is just being filled in: a default that holds itself is filled in once. */
+  /** The schemas whose default is being filled in: a default that contains itself is filled in once. */
   readonly inserting: ReadonlySet<JsonSchemaNode>;
   readonly steps: Steps;
   /** What was filled in already: references lead to the same schema again and again. */
@@ -97,7 +97,7 @@ export function compileDefaults(document: SchemaDocument): (value: unknown, step
   };
 }
 
-/** True from the second time on. */
+/** False the first time, true afterwards. */
 function isFilled(fill: Fill, value: object, { filled }: Filling): boolean {
   const values = filled.get(fill) ?? new WeakSet<object>();
   filled.set(fill, values);

@@ -6,7 +6,7 @@ import { refused, settleWith } from './settle.ts';
 import { convertStandard, standardOf } from './standard-schema.ts';
 import { createStandardValidate } from './standard-validate.ts';
 
-/** The AI SDK's own kind of schema, by shape. */
+/** The AI SDK's own kind of schema, recognised by its shape. */
 interface AiSdkSchema {
   readonly jsonSchema: JsonSchemaObject | PromiseLike<JsonSchemaObject>;
   readonly validate?: ((value: unknown) => unknown) | undefined;
@@ -17,7 +17,7 @@ const ANYTHING: CompiledSchema = {
   validate: (value) => ({ ok: true, value }),
 };
 
-/** Whatever the AI SDK takes for a schema: one of its own, a function that gives one, a Standard Schema, or none. */
+/** Any schema that the AI SDK accepts: its own kind, a function that returns one, a Standard Schema, or none. */
 export function compileForeign(schema: object | undefined): CompiledSchema {
   if (schema === undefined) return ANYTHING;
   const standard = standardOf(schema);
@@ -29,7 +29,10 @@ export function compileForeign(schema: object | undefined): CompiledSchema {
   );
 }
 
-/** As the AI SDK does: advertised closed, enforced as the library sees fit. Without a JSON Schema only advertising fails. */
+/**
+ * Like the AI SDK: advertised as closed, enforced by the library's own rules. Without a JSON Schema only advertising
+ * fails.
+ */
 function compileForeignStandard(standard: NonNullable<ReturnType<typeof standardOf>>): CompiledSchema {
   let advertised: JsonSchemaObject | undefined;
   return {
@@ -41,7 +44,7 @@ function compileForeignStandard(standard: NonNullable<ReturnType<typeof standard
   };
 }
 
-/** A lazy schema is resolved when it is first needed. */
+/** A lazy schema is resolved on first use. */
 function compileLazily(make: () => unknown): CompiledSchema {
   let made: CompiledSchema | undefined;
   const get = (): CompiledSchema => {

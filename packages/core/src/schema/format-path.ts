@@ -1,7 +1,7 @@
 import type { Steps } from './steps.ts';
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
-/** Of a key that is shown. The rest of a longer one is left out. */
+/** The maximum length of a shown key. Longer ones are truncated. */
 const LONGEST_KEY = 100;
 
 /** `items[2].price`; keys that are not identifiers as `["odd key"]`, and long ones as `["their beginning…"]`. */

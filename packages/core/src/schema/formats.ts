@@ -1,4 +1,7 @@
-/** The formats that are checked, each in one pass over the text. Others say something to a reader and are not checked. */
+/**
+ * The formats that are checked, each in one pass over the text. Other formats only inform the reader and are not
+ * checked.
+ */
 export const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['date', isDate],
   ['time', isTime],
@@ -12,13 +15,13 @@ export const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['uuid', isUuid],
 ]);
 
-/** Of texts without a natural end; a longer one is refused. */
+/** The limit for texts without a natural maximum; longer ones are refused. */
 const LONGEST = 8_192;
 
-/** The steps of checking a text, in proportion to what it takes. */
+/** The steps of checking a text, in proportion to the cost. */
 export function formatSteps(format: string, text: string): number {
   const length = Math.min(text.length, LONGEST);
-  // The name of a host is normalised, letter by letter, where it is not plain ASCII.
+  // A host name that is not plain ASCII is normalised, letter by letter.
   const isEncoded =
     format === 'url' && text.length <= LONGEST && /^[a-z]+:\/\/[^/?#]*(?:\P{ASCII}|%|xn--)/iu.test(text);
   return 10 + (text.length >> 2) + (isEncoded ? 4 * length : 0);
@@ -43,7 +46,7 @@ function isTime(text: string): boolean {
   const [offsetHour = 0, offsetMinute = 0] = match.slice(5, 7).map((part) => Number(part ?? 0));
   if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return false;
   const offset = (match[4] === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute);
-  // A leap second is the last one of a day, in universal time.
+  // A leap second is the last second of a day, in universal time.
   return second < 60 || (hour * 60 + minute - offset + DAY_MINUTES) % DAY_MINUTES === DAY_MINUTES - 1;
 }
 
@@ -94,7 +97,10 @@ function isIpv6(text: string): boolean {
   return halves.length === 2 ? count < 8 : count === 8;
 }
 
-/** The number of groups of 16 bits, or undefined where one is wrong. Only the last may be an IPv4 address, which has two. */
+/**
+ * The number of groups of 16 bits, or undefined if one is wrong. Only the last may be an IPv4 address, which counts as
+ * two.
+ */
 function groupsIn(half: string, isLast: boolean): number | undefined {
   if (half === '') return 0;
   const parts = half.split(':');
@@ -108,7 +114,7 @@ function isUri(text: string): boolean {
   return !/%(?![0-9a-f]{2})/i.test(text) && text.indexOf('#') === text.lastIndexOf('#') && hasPlainAuthority(text);
 }
 
-/** Brackets may only stand around an IPv6 address, and a port is a number. */
+/** Brackets may only surround an IPv6 address, and a port is a number. */
 function hasPlainAuthority(text: string): boolean {
   const rest = text.slice(text.indexOf(':') + 1);
   const end = rest.startsWith('//') ? rest.slice(2).search(/[/?#]/) : 0;

@@ -13,7 +13,7 @@ import { Evaluated } from './evaluated.ts';
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { isSchemaNode, listOf, mapOf } from './subschemas.ts';
 
-/** Keywords with schemas of the same value. */
+/** Keywords with schemas that apply to the same value. */
 export const IN_PLACE_CHECKS: readonly (readonly [keyword: string, make: MakeCheck])[] = [
   ['not', makeNot],
   ['anyOf', (node, maker) => makeUnion('anyOf', node, maker)],
@@ -29,7 +29,7 @@ export function makeRef(node: JsonSchemaObject, { document, checkOf }: CheckMake
   let check: Check | undefined;
   return (value, context) => {
     check ??= checkOf(target);
-    // What fits has nothing to report. Where it is asked what was looked at, all has to be looked at again.
+    // A value that fits has nothing to report. If evaluated keys are tracked, everything has to be visited again.
     if (context.evaluated === undefined && decide(check, value, deciding(context))) return true;
     return context.report === undefined && context.evaluated === undefined
       ? false
@@ -37,10 +37,12 @@ export function makeRef(node: JsonSchemaObject, { document, checkOf }: CheckMake
   };
 }
 
-/** Of a text. To find a longer one among those that are remembered, it may have to be compared with each. */
+/**
+ * The longest text whose decision is remembered. Finding a longer one may mean comparing it with each remembered text.
+ */
 const LONGEST_REMEMBERED = 1_000;
 
-/** Remembers the decision: with schemas that refer to others twice, the ways to the last one double with each. */
+/** Remembers the decision: if schemas refer to others twice, the number of paths doubles with each level. */
 function decide(check: Check, value: unknown, context: Context): boolean {
   const { decided, steps } = context.run;
   if (typeof value === 'string' && value.length > LONGEST_REMEMBERED) return check(value, context);
@@ -76,7 +78,7 @@ function makeUnion(keyword: 'anyOf' | 'oneOf', node: JsonSchemaObject, { checkOf
   };
 }
 
-/** Ends where no more need be counted: at the first of `anyOf`, and where one more than one of `oneOf` fits. */
+/** Stops as soon as the count is decided: at the first match of `anyOf`, and at the second match of `oneOf`. */
 function countFitting(branches: readonly Check[], value: unknown, context: Context, most: number): number {
   const { run, evaluated, report } = context;
   let count = 0;
@@ -117,7 +119,7 @@ function makeIf(node: JsonSchemaObject, { checkOf }: CheckMaker): Check | undefi
   };
 }
 
-/** `dependentSchemas`, and those among the `dependencies` of older drafts. */
+/** `dependentSchemas`, and the schemas among the `dependencies` of older drafts. */
 export function makeDependentSchemas(keyword: string): MakeCheck {
   return (node, { checkOf }) => {
     const entries = mapOf(node[keyword]).map(

@@ -8,7 +8,7 @@ import { OBJECT_CHECKS } from './object-checks.ts';
 import type { SchemaDocument } from './schema-document.ts';
 import { isSchemaObject } from './subschemas.ts';
 
-/** Interprets one document. Nothing is compiled to code, so it also runs where `new Function` is forbidden. */
+/** Interprets one document. No code is generated, so it also runs where `new Function` is forbidden. */
 export interface Interpreter {
   fits(node: JsonSchemaNode, value: unknown, run: Run): boolean;
   /** Everything in the value that does not fit the whole document. */
@@ -18,7 +18,7 @@ export interface Interpreter {
 type Kind = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
 type Checks = readonly (readonly [keyword: string, make: MakeCheck])[];
 
-/** In the order in which problems are listed. */
+/** The order in which problems are listed. */
 const ANY_CHECKS: Checks = [...ANY_ASSERTIONS, ...IN_PLACE_CHECKS];
 const CHECKS: Readonly<Record<Kind, Checks>> = {
   null: [],
@@ -58,7 +58,9 @@ export function createInterpreter(
 const acceptAll: Check = (value) => kindOf(value) !== undefined;
 const refuseAll: Check = (value, context) => fail(context, { keyword: 'false', schema: false, value });
 
-/** Made with the first value of each kind, in the steps of its check: most of a large schema is never looked at. */
+/**
+ * Made with the first value of each kind, and counted in the steps of its check: most of a large schema is never used.
+ */
 function makeCheck(node: JsonSchemaObject, maker: CheckMaker): Check {
   const byKind: Partial<Record<Kind, readonly Check[]>> = {};
   const isOnlyRef = maker.document.isOnlyRefRead && node.$ref !== undefined;
@@ -94,7 +96,9 @@ function makeAll(node: JsonSchemaObject, list: Checks, maker: CheckMaker): Check
   return list.flatMap(([keyword, make]) => (Object.hasOwn(node, keyword) ? (make(node, maker) ?? []) : []));
 }
 
-/** A schema that asks what was looked at sees what it and its parts did, and not what those around it did. */
+/**
+ * A schema that depends on evaluated keys sees what it and its parts evaluated, and not what the schemas around it did.
+ */
 function tracking(check: Check): Check {
   return (value, context) => {
     const own = new Evaluated();

@@ -1,7 +1,7 @@
 import { formatPath } from './format-path.ts';
 import type { Problem } from './schema-result.ts';
 
-/** Problems of a failed validation, whatever library it came from. Never empty. */
+/** The problems of a failed validation, in any library's form. Never empty. */
 export function problemsOf(issues: unknown): readonly Problem[] {
   const problems = Array.isArray(issues) ? issues.flatMap((issue) => problemsOfIssue(issue, [])) : [];
   return problems.length > 0 ? problems : [{ path: '', message: NO_MESSAGE }];
@@ -12,9 +12,9 @@ const NO_MESSAGE = 'does not fit the schema';
 interface LooseIssue {
   readonly message?: unknown;
   readonly path?: unknown;
-  /** Zod's `unrecognized_keys` issue has them. */
+  /** Set in Zod's `unrecognized_keys` issue. */
   readonly keys?: unknown;
-  /** Zod's `invalid_union` issue has them: the issues of each alternative. */
+  /** Set in Zod's `invalid_union` issue: the issues of each alternative. */
   readonly errors?: unknown;
   readonly code?: unknown;
 }
@@ -30,7 +30,7 @@ function problemsOfIssue(issue: unknown, base: readonly PropertyKey[]): readonly
   return [{ path: formatPath(place), message: text + alternatives }];
 }
 
-/** Zod only says "Invalid input" of a union. A model needs to know what each alternative lacks. */
+/** Zod only says "Invalid input" for a union. A model needs to know what each alternative lacks. */
 function alternativesText(errors: readonly unknown[]): string {
   const texts = errors.map((issues, index) => `(${index + 1}) ${problemsOf(issues).map(problemText).join(', ')}`);
   return texts.length === 0 ? '' : `; fits none of ${texts.length} alternatives: ${texts.join('; ')}`;
@@ -40,7 +40,7 @@ function problemText({ path, message }: Problem): string {
   return path === '' ? message : `${path}: ${message}`;
 }
 
-/** A segment is a key, or an object that has it. */
+/** A segment is a key, or an object that contains it. */
 function keysOf(path: unknown): readonly PropertyKey[] {
   if (!Array.isArray(path)) return [];
   return Array.from(path as unknown[], (segment) =>

@@ -8,11 +8,13 @@ import { listOf } from './subschemas.ts';
 /** A problem with its place as a list of keys. */
 interface JsonIssue extends StandardSchemaV1.Issue {
   readonly path: readonly PropertyKey[];
-  /** Perhaps only an echo: `unevaluatedProperties` also calls a key unknown whose value is wrong. */
+  /**
+   * True if it may be only a consequence: `unevaluatedProperties` also reports a key as unknown if its value is wrong.
+   */
   readonly isDoubtful: boolean;
 }
 
-/** The interpreter's findings as a reader needs them. */
+/** The interpreter's findings in a readable form. */
 export function readIssues(findings: readonly Finding[], run: Run): readonly StandardSchemaV1.Issue[] {
   const issues = readFindings(findings, run);
   const byText = new Map(issues.map(({ path, message }) => [`${formatPath(path)}: ${message}`, { path, message }]));
@@ -27,7 +29,7 @@ function readFindings(findings: readonly Finding[], run: Run): readonly JsonIssu
   return certain.length > 0 ? certain : issues;
 }
 
-/** The problems of the alternative that was meant, where one can be told; otherwise what each of them lacks. */
+/** The problems of the alternative that was meant, if that can be determined; otherwise what each of them lacks. */
 function readUnion(union: Finding, groups: readonly (readonly Finding[])[], run: Run): readonly JsonIssue[] {
   const count = listOf((union.schema as Readonly<Record<string, unknown>>)[union.keyword]).length;
   const path = pathTo(union.place, run);
@@ -41,7 +43,7 @@ function readUnion(union: Finding, groups: readonly (readonly Finding[])[], run:
   return say(`fits none of ${count} alternatives: ${reasons.join('; ')}`);
 }
 
-/** A wrong type of the value itself, or a wrong constant in it or right below: another alternative was meant. */
+/** A wrong type of the value itself, or a wrong constant in it or directly below: another alternative was meant. */
 function tellsAlternativesApart(union: Finding, finding: Finding, run: Run): boolean {
   run.steps.take();
   const { keyword, place, branches = [] } = finding;

@@ -3,7 +3,7 @@ import { showJson } from './show-json.ts';
 import { isSchemaObject, textsOf } from './subschemas.ts';
 import { textLength } from './text-length.ts';
 
-/** What to tell a model: what was expected and what came. `key` where the problem is that of a property. */
+/** A message for a model: what was expected and what was given. `key` is set if the problem is a property's. */
 export interface JsonMessage {
   readonly message: string;
   readonly key?: string;
@@ -11,7 +11,7 @@ export interface JsonMessage {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The messages for one finding, in the steps of the check. */
+/** The messages for one finding, counted in the steps of the check. */
 export function messageOf({ keyword, schema, value, holder }: Finding, run: Run): readonly JsonMessage[] {
   if (!isSchemaObject(schema)) return [{ message: notAllowed(holder) }];
   if (keyword === 'required') return missing(textsOf(schema.required), value, 'required, but missing', run);
@@ -82,7 +82,7 @@ function got(value: unknown): string {
 }
 
 const MOST_VALUES_SHOWN = 100;
-/** For one value: its first characters are escaped and copied. */
+/** The cost of showing one value: its first characters are escaped and copied. */
 const SHOWING_STEPS = 10;
 
 function showAll(values: unknown, { steps }: Run): string {

@@ -11,16 +11,16 @@ import { assertWellFormed, notASchemaNode } from './well-formed.ts';
 /** Both standards at once: it validates, and it knows its JSON Schema. */
 export type ValidatedJsonSchema<T> = StandardSchemaV1<unknown, T> & StandardJSONSchemaV1<unknown, T>;
 
-// Closing a schema to extra keys needs the document itself, not a converter's idea of it.
+// Closing a schema to extra keys needs the document itself, not a converter's version of it.
 const documents = new WeakMap<object, SchemaDocument>();
 
 /**
- * Any JSON Schema, validated: all problems are listed, and a valid value gets the `default` of each property it leaves out
- * (except inside `anyOf`, `oneOf` and `if`). The draft is the one that `$schema` names, 2020-12 otherwise. Throws a
- * SchemaError where the schema itself is malformed.
+ * Validates with any JSON Schema: all problems are listed, and a valid value gets the `default` of each property it
+ * leaves out (except inside `anyOf`, `oneOf` and `if`). The draft is the one that `$schema` names, 2020-12 otherwise.
+ * Throws a SchemaError if the schema itself is malformed.
  *
- * @param options.origin 'data' for a schema that you did not write: its size is limited, its patterns are not run, and a check that
- *   takes too many steps refuses the value. Default: 'code'.
+ * @param options.origin 'data' for a schema that you did not write: its size is limited, its patterns are not run, and
+ * a check that takes too many steps refuses the value. Default: 'code'.
  */
 export function jsonSchema<T = Record<string, unknown>>(
   schema: JsonSchemaObject | boolean,
@@ -45,12 +45,12 @@ export function fromDocument<T = Record<string, unknown>>(document: SchemaDocume
   return result;
 }
 
-/** The document given to `jsonSchema()`, where this is what came of it. */
+/** The document that was passed to `jsonSchema()`, if this is its result. */
 export function documentOf(schema: object): SchemaDocument | undefined {
   return documents.get(schema);
 }
 
-/** A checked copy: what the caller does to the schema afterwards changes nothing here. */
+/** A checked copy: later changes by the caller have no effect here. */
 function readDocument(schema: unknown, origin: SchemaOrigin): SchemaDocument {
   try {
     if (!isSchemaNode(schema)) throw notASchemaNode(schema);

@@ -18,7 +18,10 @@ export function createJsonValidator(document: SchemaDocument): (value: unknown) 
   return (value) => check(value, createRun(document.origin === 'data' ? CHECK_STEPS : undefined));
 }
 
-/** The same, with the steps of each check counted by the caller. Made with the first value: many schemas are only shown to a model. */
+/**
+ * The same, with the steps of each check counted by the caller. Compiled with the first value: many schemas are only
+ * shown to a model.
+ */
 export function createJsonCheck(document: SchemaDocument): (value: unknown, run: Run) => Result {
   let made: ReturnType<typeof compile> | undefined;
   return (value, run) => {
@@ -32,7 +35,7 @@ export function createJsonCheck(document: SchemaDocument): (value: unknown, run:
 }
 
 /**
- * Validates first and fills in defaults afterwards: what the schema says is required is required, and a careless default
+ * Validates first and fills in defaults afterwards: required properties are really required, and a careless default
  * (`null` for a text) does not fail every call that leaves it out.
  */
 function compile(document: SchemaDocument): (value: unknown, run: Run) => Result {
@@ -47,8 +50,8 @@ function compile(document: SchemaDocument): (value: unknown, run: Run) => Result
   };
 
   /**
-   * Extra keys are found by name and everything else in the value without them. Asked for both at once, the interpreter says
-   * that a key is unknown wherever its value is wrong.
+   * Extra keys are found by name, and all other problems in the value without them. If it did both at once, the
+   * interpreter would report a key as unknown wherever its value is wrong.
    */
   function issuesOf(value: unknown, run: Run): readonly StandardSchemaV1.Issue[] {
     const extra = findExtraKeys(value, run);
@@ -64,7 +67,7 @@ function compile(document: SchemaDocument): (value: unknown, run: Run) => Result
 
 const MOST_ISSUES = 50;
 
-/** What is wrong with a value that others sent against a schema that others wrote may be thousands of things. */
+/** An untrusted value can have thousands of problems with an untrusted schema, so only the first are listed. */
 function firstOf(issues: readonly StandardSchemaV1.Issue[]): readonly StandardSchemaV1.Issue[] {
   const more = issues.length - MOST_ISSUES;
   if (more <= 0) return issues;
@@ -72,7 +75,7 @@ function firstOf(issues: readonly StandardSchemaV1.Issue[]): readonly StandardSc
   return [...issues.slice(0, MOST_ISSUES), { message, path: [] }];
 }
 
-/** That the value does not fit is known already, even if the steps do not suffice to say why. */
+/** It is already known that the value does not fit, even if the steps do not suffice to say why. */
 function explain(issues: () => readonly StandardSchemaV1.Issue[]): StandardSchemaV1.FailureResult {
   try {
     return { issues: issues() };

@@ -8,8 +8,8 @@ type CollectNames = (value: Record<string, unknown>, names: Set<string>, run: Ru
 type CollectorOf = (node: unknown) => CollectNames;
 
 /**
- * The names that a schema and all that applies beside it know in a value: what `unevaluatedProperties` looks at. By name
- * only, so a known key with a wrong value is not called unknown.
+ * The names that a schema, and all schemas that apply to the same value, know: what `unevaluatedProperties` looks at.
+ * Only names count, so a known key with a wrong value is not reported as unknown.
  */
 export function createKnownNames(document: SchemaDocument, choice: UnionChoice): CollectorOf {
   const collectors = new Map<JsonSchemaObject, CollectNames>();
@@ -20,7 +20,7 @@ export function createKnownNames(document: SchemaDocument, choice: UnionChoice):
     return collect;
   }
   function compile(node: JsonSchemaObject): CollectNames {
-    // Made when it first runs, because schemas are recursive.
+    // Created when it first runs, because schemas are recursive.
     let parts: readonly CollectNames[] | undefined;
     return (value, names, run) => {
       parts ??= [ownNames(node, document), ...namesBeside(node, document.resolve(node), collectorOf, choice)];

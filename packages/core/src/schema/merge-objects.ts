@@ -4,8 +4,8 @@ import type { SchemaDocument } from './schema-document.ts';
 import { isSchemaObject, listOf, mapOf, textsOf } from './subschemas.ts';
 
 /**
- * One plain object for an `allOf` of plain objects with different keys: it says the same, can be closed, and is understood
- * by providers that know no `allOf`. Undefined where the parts cannot be put together like this.
+ * One plain object for an `allOf` of plain objects with different keys: it means the same, can be closed, and is
+ * understood by providers that do not support `allOf`. Undefined if the parts cannot be merged like this.
  */
 export function mergeObjects(node: JsonSchemaObject, document: SchemaDocument): JsonSchemaObject | undefined {
   const parts = partsOf(node, document, new Set());
@@ -25,7 +25,7 @@ export function mergeObjects(node: JsonSchemaObject, document: SchemaDocument): 
   return required.length > 0 ? { ...base, required } : base;
 }
 
-// Beside these, only annotations may stand in a part that is merged.
+// Apart from these, a merged part may have only annotations.
 const MERGED: ReadonlySet<string> = new Set(['type', 'properties', 'required', 'allOf', '$ref']);
 export const ANNOTATIONS: ReadonlySet<string> = new Set(
   `title description default examples example deprecated readOnly writeOnly $comment $schema $id $anchor $defs definitions

@@ -1,4 +1,4 @@
-/** Whether a number is a multiple of another as both are written: 0.3 is one of 0.1, though not in binary. */
+/** Whether a number is a multiple of another in decimal notation: 0.3 is one of 0.1, though not in binary. */
 export function isMultipleOf(value: number, divisor: number): boolean {
   if (!Number.isFinite(value)) return false;
   // The remainder of whole numbers is exact.

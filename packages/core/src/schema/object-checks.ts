@@ -6,7 +6,7 @@ import { isSchemaNode, mapOf } from './subschemas.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Keywords of objects. The last looks at what the others have looked at. */
+/** Keywords of objects. The last depends on which keys the others have evaluated. */
 export const OBJECT_CHECKS: readonly (readonly [keyword: string, make: MakeCheck])[] = [
   ...OBJECT_ASSERTIONS,
   ['propertyNames', makePropertyNames],
@@ -53,7 +53,7 @@ function makePatternProperties(node: JsonSchemaObject, { document, checkOf }: Ch
     );
 }
 
-/** Which names the patterns allow is not known, so none is unknown. */
+/** It is not known which names the patterns allow, so no name is reported as unknown. */
 const openLevel: Check = (_value, { evaluated }) => {
   evaluated?.addEveryKey();
   return true;
@@ -77,7 +77,7 @@ function makeAdditionalProperties(node: JsonSchemaObject, maker: CheckMaker): Ch
   };
 }
 
-/** For a context that knows what was looked at. */
+/** For a context that tracks what was evaluated. */
 function makeUnevaluatedProperties(node: JsonSchemaObject, { checkOf, extraKeys }: CheckMaker): Check | undefined {
   const { unevaluatedProperties: sub } = node;
   if (!isSchemaNode(sub) || (sub === false && extraKeys === 'ignored')) return undefined;

@@ -1,15 +1,15 @@
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { isSchemaObject, listOf, mapOf, textsOf } from './subschemas.ts';
 
-/** Says something of an object's keys: `type: 'object'` or `properties`. A list of constants says all there is to say. */
+/** True if it describes an object's keys: `type: 'object'` or `properties`. A list of constants is already complete. */
 export function describesObject(node: JsonSchemaNode): node is JsonSchemaObject {
   if (!isSchemaObject(node) || node.enum !== undefined || node.const !== undefined) return false;
   return node.type === undefined ? node.properties !== undefined : [node.type].flat().includes('object');
 }
 
 /**
- * The schema itself speaks of keys that it does not name. Where no part has `properties`, a rule for names or for their
- * number does so too: closed to every key, it could never be met.
+ * True if the schema itself allows keys that it does not name. If no part has `properties`, a rule for names or for
+ * their number allows them too: closed to every key, it could never be met.
  */
 export function opensItself(node: JsonSchemaObject, parts: readonly JsonSchemaObject[] = [node]): boolean {
   if (node.additionalProperties !== undefined || node.unevaluatedProperties !== undefined) return true;
@@ -18,7 +18,7 @@ export function opensItself(node: JsonSchemaObject, parts: readonly JsonSchemaOb
   return namesNone && parts.some((part) => part.propertyNames !== undefined || part.minProperties !== undefined);
 }
 
-/** Names that must be there, or must be there beside others: known names, also where `properties` leaves them out. */
+/** Names that are required, or required beside others. They count as known, even if `properties` leaves them out. */
 export function demandedNames(node: JsonSchemaObject): readonly string[] {
   const dependent = [node.dependentRequired, node.dependencies].filter(isSchemaObject);
   return [...textsOf(node.required), ...dependent.flatMap((lists) => Object.entries(lists).flatMap(demandedBeside))];
@@ -28,7 +28,10 @@ function demandedBeside([name, names]: [string, unknown]): readonly string[] {
   return Array.isArray(names) ? [name, ...textsOf(names)] : [];
 }
 
-/** The schemas that apply to the same value as this one, each in its own right: none of them an alternative to another. */
+/**
+ * The schemas that apply to the same value as this one, each unconditionally: none of them is an alternative to
+ * another.
+ */
 export function conjunctsOf(node: JsonSchemaObject): readonly (readonly JsonSchemaNode[])[] {
   const dependent = [...mapOf(node.dependentSchemas), ...mapOf(node.dependencies)].map(([, sub]) => [sub]);
   const outcomes = node.if === undefined ? [] : [node.then, node.else].filter((one) => one !== undefined);

@@ -3,7 +3,7 @@ import type { JsonSchemaNode } from './json-schema-object.ts';
 import type { SchemaDocument } from './schema-document.ts';
 import { isSchemaObject, listOf } from './subschemas.ts';
 
-/** Throws where the schema would accept something else than an object: a tool's arguments are always one. */
+/** Throws if the schema would accept something other than an object: a tool's arguments are always one. */
 export function assertObjectSchema(document: SchemaDocument): void {
   const { root } = document;
   if (isObjectSchema(root, document, new Set())) return;

@@ -4,10 +4,10 @@ import { showJson } from './show-json.ts';
 import type { Steps } from './steps.ts';
 import { forEachSubschema, isSchemaNode, isSchemaObject } from './subschemas.ts';
 
-/** The schema that a node's `$ref` points to, or undefined where it points nowhere. */
+/** The schema that a node's `$ref` points to, or undefined if it points nowhere. */
 export type ResolveRef = (node: JsonSchemaObject) => JsonSchemaNode | undefined;
 
-/** A part of the document with a URI of its own: the root, or a subschema with `$id`. */
+/** A part of the document with its own URI: the root, or a subschema with `$id`. */
 interface Resource {
   readonly uri: string;
   readonly root: JsonSchemaNode;
@@ -15,18 +15,18 @@ interface Resource {
 
 const ROOT_URI = 'schema:/root';
 
-/** What reading addresses may take. */
+/** Limits for reading addresses. */
 export interface RefLimits {
   readonly steps: Steps;
-  /** Of a URI, in characters. */
+  /** The maximum length of a URI, in characters. */
   readonly longest: number;
 }
 
-/** Resolves references inside one document; nothing is ever fetched. Throws a SchemaError where an address is too long. */
+/** Resolves references inside one document; nothing is ever fetched. Throws a SchemaError if an address is too long. */
 export function createRefResolver(root: JsonSchemaNode, limits: RefLimits): ResolveRef {
   const document: Resource = { uri: ROOT_URI, root };
   let made: Index | undefined;
-  // Everything that reads a schema asks again for the same references.
+  // The same references are resolved again and again.
   const found = new Map<JsonSchemaObject, JsonSchemaNode | undefined>();
   return (node) => {
     if (typeof node.$ref !== 'string') return undefined;
@@ -48,9 +48,9 @@ export function createRefResolver(root: JsonSchemaNode, limits: RefLimits): Reso
 }
 
 interface Index {
-  /** What an address leads to. */
+  /** The schema that each address leads to. */
   readonly targets: ReadonlyMap<string, JsonSchemaNode>;
-  /** Whose addresses a schema's own are relative to. */
+  /** The resource that a schema's addresses are relative to. */
   readonly homes: ReadonlyMap<JsonSchemaNode, Resource>;
 }
 
@@ -73,7 +73,7 @@ function indexOf(document: Resource, limits: RefLimits): Index {
   }
 }
 
-/** With the `#` before them. Up to draft 7, they are written as an `$id`. */
+/** Anchors with the leading `#`. Up to draft 7, they are written as an `$id`. */
 function anchorsOf({ $anchor, $id }: JsonSchemaObject): readonly string[] {
   const anchors = typeof $anchor === 'string' ? [`#${$anchor}`] : [];
   return typeof $id === 'string' && $id.startsWith('#') ? [...anchors, $id] : anchors;
@@ -109,7 +109,7 @@ function followPointer(from: JsonSchemaNode | undefined, pointer: string): JsonS
   return isSchemaNode(place) ? place : undefined;
 }
 
-/** One segment of a JSON pointer in a URI fragment; undefined where its percent signs make no sense. */
+/** One segment of a JSON pointer in a URI fragment; undefined if its percent encoding is invalid. */
 function decodeSegment(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~');

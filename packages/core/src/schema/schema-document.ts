@@ -7,28 +7,28 @@ import { mapOf } from './subschemas.ts';
 import { unicodePattern } from './unicode-pattern.ts';
 
 /**
- * Where a schema comes from. One that is data (from a caller, another server, an agent) is not trusted: its patterns are never run, and
- * making it ready and checking values against it is limited in steps.
+ * Where a schema comes from. A schema that is data (from a caller, another server, an agent) is not trusted: its
+ * patterns are never run, and the steps of preparing it and of checking values against it are limited.
  */
 export type SchemaOrigin = 'code' | 'data';
 
-/** A JSON Schema and what everything that reads it needs. */
+/** A JSON Schema with everything that is needed to read it. */
 export interface SchemaDocument {
   readonly root: JsonSchemaNode;
   readonly origin: SchemaOrigin;
   readonly draft: SchemaDraft;
   readonly resolve: ResolveRef;
-  /** Up to draft 7, keywords beside a `$ref` are not read. */
+  /** Up to draft 7, keywords beside a `$ref` are ignored. */
   readonly isOnlyRefRead: boolean;
-  /** Counts the work of making the schema ready. */
+  /** Counts the work of preparing the schema. */
   readonly steps: Steps;
-  /** The only place where a text of a schema becomes a regular expression. Undefined: it is not run. */
+  /** The only place where a text of a schema becomes a regular expression. Undefined if it is not run. */
   pattern(source: string): RegExp | undefined;
-  /** True if names may be known by patterns that are not run: any name may be one of them. */
+  /** True if there are patterns that are not run: they may allow any name. */
   hasHiddenNames(node: JsonSchemaObject): boolean;
 }
 
-/** Of an address in a schema that is data. */
+/** The longest address in a schema that is data. */
 const LONGEST_URI = 2_000;
 
 /** Throws a SchemaError for data that is too large. */

@@ -1,6 +1,6 @@
 import type { JsonSchemaObject } from './json-schema-object.ts';
 
-/** What is wrong with a value, and where. */
+/** A problem with a value, and where it is. */
 export interface Problem {
   /** Like `items[2].price`; empty for the value as a whole. */
   readonly path: string;
@@ -12,10 +12,10 @@ export type SchemaResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** A schema made ready: what a model is told, and what a value must fit. */
+/** A compiled schema: what a model is shown, and what a value must fit. */
 export interface CompiledSchema {
-  /** What is advertised to the model. */
+  /** The schema that is advertised to the model. */
   jsonSchema(): JsonSchemaObject | Promise<JsonSchemaObject>;
-  /** Never throws nor rejects. A promise only where the schema validates asynchronously. */
+  /** Never throws or rejects. Returns a promise only if the schema validates asynchronously. */
   validate(value: unknown): SchemaResult | Promise<SchemaResult>;
 }

@@ -1,20 +1,20 @@
 import { SchemaError } from '../errors.ts';
 
-/** What a schema that is data may hold. The largest of the public MCP servers' have about 3,000 values. */
+/** The limits of a schema that is data. The largest schemas of public MCP servers have about 3,000 values. */
 const MOST: JsonSize = { values: 10_000, characters: 250_000, levels: 100 };
 
 export interface JsonSize {
-  /** Objects, arrays, and what they hold. */
+  /** Objects, arrays, and the values in them. */
   readonly values: number;
-  /** About the length as JSON. */
+  /** The approximate length as JSON. */
   readonly characters: number;
   readonly levels: number;
 }
 
-/** Measures JSON, as far as it is not larger than `most` in any way. */
+/** Measures JSON, and stops once it exceeds `most` in any way. */
 export function measureJson(json: unknown, most: JsonSize): JsonSize {
   let [values, characters, levels] = [0, 0, 0];
-  // A list instead of recursion: a value that is too deep must not use up the stack.
+  // A list instead of recursion: a value that is too deep must not overflow the stack.
   const waiting: { readonly value: unknown; readonly level: number }[] = [{ value: json, level: 0 }];
   const isLarger = (): boolean =>
     values + waiting.length > most.values || characters > most.characters || levels > most.levels;
@@ -33,8 +33,8 @@ export function measureJson(json: unknown, most: JsonSize): JsonSize {
 }
 
 /**
- * The size of a schema that is data. Throws a SchemaError for one that is too large to be read: everything that reads it later walks
- * over all of it.
+ * The size of a schema that is data. Throws a SchemaError if it is too large, because all later code walks over the
+ * whole schema.
  */
 export function schemaSize(schema: unknown): JsonSize {
   const size = measureJson(schema, MOST);

@@ -3,7 +3,7 @@ import { describeError } from '../results/describe-error.ts';
 import { problemsOf } from './issues.ts';
 import type { Problem, SchemaResult } from './schema-result.ts';
 
-/** A validator that throws has not found the value valid, so the value is refused. */
+/** A validator that throws has not confirmed the value, so the value is refused. */
 export function checkFailed(error: unknown, before: readonly Problem[] = []): SchemaResult {
   return {
     ok: false,
@@ -15,7 +15,7 @@ export function refused(issues: unknown, before: readonly Problem[] = []): Schem
   return { ok: false, problems: [...before, ...problemsOf(issues)] };
 }
 
-/** Settles what a validator gave, now or later, and whatever it did. */
+/** Settles the result of a validator, synchronous or not. */
 export function settleWith(
   given: () => unknown,
   settle: (result: unknown) => SchemaResult,

@@ -9,7 +9,7 @@ export const ITEMS = '[]';
 export const ANY_KEY = '*';
 
 /**
- * The keys that several schemas describe at once. What is below such a key cannot be closed in one of them, because it
+ * The keys that several schemas describe at once. The value of such a key cannot be closed in one of them, because it
  * would refuse what only the other knows.
  */
 export function sharedKeys(node: JsonSchemaObject, document: SchemaDocument): ReadonlySet<string> {
@@ -24,7 +24,7 @@ export function sharedKeys(node: JsonSchemaObject, document: SchemaDocument): Re
   return speaking.length > 1 && names.includes(ANY_KEY) ? shared.add(ANY_KEY) : shared;
 }
 
-/** `properties`, and what stands for items and patterns. */
+/** `properties`, and the placeholders for items and patterns. */
 function ownKeys(node: JsonSchemaObject): ReadonlySet<string> {
   const keys = new Set(mapOf(node.properties).map(([key]) => key));
   if ([node.items, node.prefixItems, node.additionalItems].some((held) => typeof held === 'object')) keys.add(ITEMS);
@@ -37,14 +37,14 @@ function ownKeys(node: JsonSchemaObject): ReadonlySet<string> {
   return keys;
 }
 
-/** The keys that a schema and all that applies beside it describe. */
+/** The keys that a schema, and all schemas that apply to the same value, describe. */
 function keysOf(node: JsonSchemaNode, document: SchemaDocument): ReadonlySet<string> {
   if (!isSchemaObject(node)) return NONE;
   const known = keysIn.get(document) ?? new Map<JsonSchemaObject, ReadonlySet<string>>();
   keysIn.set(document, known);
   const before = known.get(node);
   if (before !== undefined) return before;
-  // In a circle, what led here has it already.
+  // In a circle, the schema that led here already has them.
   known.set(node, NONE);
   const target = document.resolve(node);
   const beside = [...conjunctsOf(node).flat(), ...(target === undefined ? [] : [target])];

@@ -1,6 +1,6 @@
 const LONGEST_SHOWN = 80;
 
-/** A value as JSON, short enough for a message. No more of it is written than is shown. */
+/** A value as JSON, short enough for a message. Only the shown part is serialized. */
 export function showJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return cut(write(value, 0));
   const known = shown.get(value) ?? cut(write(value, LONGEST_SHOWN + 1));

@@ -6,17 +6,17 @@ import { isSchemaObject } from './subschemas.ts';
 
 type Standard = StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>;
 
-/** What a library puts under `~standard`, or undefined where nothing like it is there. Libraries use functions too. */
+/** The library's object under `~standard`, or undefined if there is none. Some libraries use functions as schemas. */
 export function standardOf(schema: unknown): Standard | undefined {
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return undefined;
   const standard = (schema as { '~standard'?: Partial<Standard> })['~standard'];
   return typeof standard?.validate === 'function' ? (standard as Standard) : undefined;
 }
 
-// The newest first; a library that does not know it may know the older one.
+// The newest first; a library that does not support it may support the older one.
 const TARGETS: readonly string[] = ['draft-2020-12', 'draft-07'];
 
-/** The JSON Schema that the library makes of its schema, or a SchemaError that says how to supply one. */
+/** The JSON Schema that the library makes from its schema, or a SchemaError that says how to supply one. */
 export function convertStandard(standard: Standard, side: 'input' | 'output'): JsonSchemaObject {
   const convert = standard.jsonSchema?.[side];
   if (typeof convert !== 'function')
@@ -47,7 +47,9 @@ function refusedConversion(vendor: string, cause: unknown): SchemaError {
   return new SchemaError(`No JSON Schema can be made of this ${vendor} schema: ${reason} ${hint}`, { cause });
 }
 
-/** Valibot's converter says nothing of a loose object's other keys, so it would be taken for one that has none. */
+/**
+ * By default Valibot's converter does not mention a loose object's other keys, so the object would seem to have none.
+ */
 function libraryOptions(vendor: string): { libraryOptions?: Record<string, unknown> } {
   return vendor === 'valibot' ? { libraryOptions: { overrideSchema: openLooseObject } } : {};
 }

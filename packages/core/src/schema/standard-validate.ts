@@ -6,8 +6,8 @@ import { checkFailed, refused, settleWith } from './settle.ts';
 import { stripKeys } from './strip-keys.ts';
 
 /**
- * The library's own verdict and every extra key. Where there are extra keys, the library sees the value without them, so
- * that one with strict objects does not say the same again in its own words.
+ * The library's own problems and every extra key. If there are extra keys, the library sees the value without them, so
+ * that a strict library does not report them again in its own words.
  */
 export function createStandardValidate(
   standard: StandardSchemaV1.Props,

@@ -1,19 +1,19 @@
 import { SchemaError } from '../errors.ts';
 import type { JsonSize } from './schema-size.ts';
 
-/** More steps than allowed: the schema asks for too much work. */
+/** The schema needs more steps than allowed. */
 export class TooManySteps extends SchemaError {}
 
 /**
- * Counts work, in units of about one visit to one part of a schema or of a value. Everything that loops takes its steps here, so that
- * data cannot hold the event loop: the time depends on the limit, whatever the schema and the value are.
+ * Counts work, in units of about one visit to one part of a schema or of a value. Every loop takes its steps here, so
+ * that data cannot block the event loop: the time is bounded by the limit, whatever the schema and the value are.
  */
 export class Steps {
   readonly #work: string;
   readonly #limit: number;
   taken: number = 0;
 
-  /** @param work What is done, for the error: "checking it against the schema". */
+  /** @param work The activity, for the error: "checking it against the schema". */
   constructor(work: string, limit: number = Number.POSITIVE_INFINITY) {
     this.#work = work;
     this.#limit = limit;
@@ -25,7 +25,7 @@ export class Steps {
       throw new TooManySteps(`${this.#work} takes more than ${this.#limit.toLocaleString('en')} steps`);
   }
 
-  /** For work that grows with the length of a text, which is much quicker per character than a visit. */
+  /** For work that grows with the length of a text, which is much cheaper per character than a visit. */
   takeText(length: number): void {
     this.take(1 + (length >> 5));
   }
@@ -34,10 +34,10 @@ export class Steps {
 /** The steps of one check of a value against a schema that is data: 10 to 20 ms, so that a core a third as fast stays below 50 ms. */
 export const CHECK_STEPS = 200_000;
 
-/** The steps of making a schema ready that is data. Usual are half a step per character. */
+/** The steps of preparing a schema that is data. Half a step per character is usual. */
 export function prepareSteps({ characters }: JsonSize): number {
   return 300 + 2 * characters;
 }
 
-/** A problem that is reported is written, compared and sent: far more work than a visit. */
+/** A reported problem is written, compared and sent: far more work than a visit. */
 export const PROBLEM_STEPS = 80;

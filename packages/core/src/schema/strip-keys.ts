@@ -1,7 +1,7 @@
-/** The keys to leave out, by the way that leads to them; `true` for a key that goes. */
+/** The keys to leave out, by the path that leads to them; `true` for a key that is removed. */
 interface Cut extends Map<PropertyKey, Cut | true> {}
 
-/** A copy without the keys at these paths. What no path touches is shared with the original. */
+/** A copy without the keys at these paths. Parts that no path touches are shared with the original. */
 export function stripKeys(value: unknown, paths: readonly (readonly PropertyKey[])[]): unknown {
   return paths.length === 0 ? value : applyCut(value, cutOf(paths));
 }

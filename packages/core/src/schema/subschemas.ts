@@ -1,6 +1,9 @@
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 
-/** How a keyword holds schemas. What is not here (`enum`, `const`, `default`, …) holds data, however it looks. */
+/**
+ * How a keyword contains schemas. Keywords that are not listed (`enum`, `const`, `default`, …) contain data, even if it
+ * looks like a schema.
+ */
 type Holder = 'one' | 'list' | 'map' | 'one-or-list';
 
 const HOLDERS: ReadonlyMap<string, Holder> = new Map<string, Holder>([

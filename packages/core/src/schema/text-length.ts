@@ -1,4 +1,4 @@
-/** The number of characters as people count them in JSON Schema: a surrogate pair is one. */
+/** The number of characters as JSON Schema counts them: a surrogate pair is one. */
 export function textLength(text: string): number {
   let length = 0;
   for (let index = 0; index < text.length; index++) {

@@ -1,7 +1,7 @@
 /**
- * A regular expression's source that compiles with the `u` flag, which the interpreter always sets, or undefined.
- * Patterns from Python or from a JavaScript expression without the flag often escape what need not be escaped (`\_`, `\-`)
- * or put a bare hyphen beside a class (`[\w-.]`): with the flag both are errors, so they are written the strict way.
+ * A source that compiles with the `u` flag, which the interpreter always sets, or undefined. Patterns from Python or
+ * from a JavaScript expression without the flag often have needless escapes (`\_`, `\-`) or a bare hyphen beside a
+ * class (`[\w-.]`): with the flag both are errors, so they are rewritten in the strict form.
  */
 export function unicodePattern(source: string): string | undefined {
   return [source, strictlyEscaped(source)].find(compiles);

@@ -6,15 +6,15 @@ import type { SchemaDocument } from './schema-document.ts';
 import type { Steps } from './steps.ts';
 import { isSchemaObject, mapOf } from './subschemas.ts';
 
-/** Tells which alternative of a union a value was meant for. */
+/** Determines which alternative of a union a value was meant for. */
 export interface UnionChoice {
   branchesFor(branches: readonly JsonSchemaNode[], value: unknown, run: Run): readonly JsonSchemaNode[];
   fits(node: JsonSchemaNode, value: unknown, run: Run): boolean;
 }
 
 /**
- * The alternatives that fit; where none does, the one that would if its extra keys (counted by `countExtraKeys`) were not
- * there; where none would, none. The interpreter is asked only where types and constants leave more than one.
+ * The alternatives that fit; if none does, the one that would fit without its extra keys (counted by `countExtraKeys`);
+ * otherwise none. The interpreter runs only if types and constants leave more than one.
  */
 export function createUnionChoice(
   document: SchemaDocument,
@@ -62,7 +62,7 @@ function fewest<T>(candidates: readonly T[], count: (candidate: T) => number): r
 }
 
 interface QuickTest {
-  /** False only where the alternative's type, or a constant in it, rules the value out. */
+  /** False only if the alternative's type, or a constant in it, rules the value out. */
   readonly mayFit: (value: unknown, steps: Steps) => boolean;
   readonly cost: number;
 }
@@ -96,7 +96,7 @@ function targetOf(branch: JsonSchemaNode, resolve: ResolveRef): JsonSchemaNode {
   return target === undefined ? branch : targetOf(target, resolve);
 }
 
-/** The values a schema allows, where it lists them and all can be compared by identity. */
+/** The values that a schema allows, if it lists them and all can be compared by identity. */
 function constantsOf(node: JsonSchemaObject): readonly unknown[] | undefined {
   const values = Object.hasOwn(node, 'const') ? [node.const] : node.enum;
   return Array.isArray(values) && values.every((value) => typeof value !== 'object' || value === null)

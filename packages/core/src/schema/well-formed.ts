@@ -6,7 +6,10 @@ import { showJson } from './show-json.ts';
 import { holderOf, isSchemaNode, isSchemaObject, mapOf } from './subschemas.ts';
 import { unicodePattern } from './unicode-pattern.ts';
 
-/** Throws a SchemaError that names the place, so that a mistake shows when the tool is defined and not in its first call. */
+/**
+ * Throws a SchemaError that names the place, so that a mistake shows when the tool is defined and not in its first
+ * call.
+ */
 export function assertWellFormed({ root, resolve, origin }: SchemaDocument): void {
   const state = new Map<object, 'open' | 'done'>();
   const findCircle = createCircleFinder(resolve, origin === 'data' ? MOST_IN_PLACE : Number.POSITIVE_INFINITY);
@@ -55,14 +58,14 @@ export function assertWellFormed({ root, resolve, origin }: SchemaDocument): voi
       refuse(place, `$ref ${showJson(circle)} leads back to itself without going into the value`);
   }
 
-  /** A pattern that is not run need not be one. */
+  /** A pattern that is not run need not be valid. */
   function checkPattern(pattern: string, place: string): void {
     if (origin === 'code' && unicodePattern(pattern) === undefined)
       refuse(place, `${showJson(pattern)} is not a regular expression`);
   }
 }
 
-/** A list that names a type again would be as long as it likes. */
+/** A type may be listed only once; otherwise the list could be arbitrarily long. */
 function areDifferentTypes(types: readonly unknown[]): boolean {
   return types.every((one) => TYPES.includes(one)) && new Set(types).size === types.length;
 }
@@ -111,7 +114,7 @@ function checkKeywords(node: JsonSchemaObject, place: string): void {
 }
 
 const ADDRESSES: readonly string[] = ['$schema', '$id', '$anchor', '$ref'];
-/** Of an address in a schema that is data. Each is resolved against those around it. */
+/** The longest address in a schema that is data. Each is resolved against the addresses around it. */
 const LONGEST_ADDRESS = 500;
 
 function checkAddresses(node: JsonSchemaObject, place: string): void {
@@ -120,20 +123,23 @@ function checkAddresses(node: JsonSchemaObject, place: string): void {
     if (typeof address === 'string' && address.length > LONGEST_ADDRESS)
       refuse(
         place,
-        `"${keyword}" has ${address.length} characters, and ${LONGEST_ADDRESS} are the most; use a shorter one`,
+        `"${keyword}" has ${address.length} characters; the maximum is ${LONGEST_ADDRESS}. Use a shorter one`,
       );
   }
 }
 
-/** Of schemas that apply to one value, each by way of another. Whatever follows them calls itself for each. */
+/**
+ * The longest chain of schemas that apply to one value, each through another. Code that follows them recurses for each.
+ */
 const MOST_IN_PLACE = 100;
 
 /**
- * Finds the reference of a circle. Follows only what applies to the same value: such a circle would never end, for any interpreter. No
- * schema is looked at twice, however many references there are. Throws a SchemaError where more than `most` follow each other.
+ * Finds the reference that closes a circle. It follows only schemas that apply to the same value: such a circle would
+ * never end, for any interpreter. No schema is visited twice, however many references there are. Throws a SchemaError
+ * if a chain is longer than `most`.
  */
 function createCircleFinder(resolve: ResolveRef, most: number): (start: JsonSchemaNode) => string | undefined {
-  /** How many follow each other from here on. */
+  /** The length of the chain that starts at each schema. */
   const lengths = new Map<JsonSchemaNode, number>();
   const open = new Set<JsonSchemaNode>();
   return function find(node): string | undefined {

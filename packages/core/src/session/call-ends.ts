@@ -3,17 +3,17 @@ import type { SliceChanges } from './recording.ts';
 import type { SessionLayer } from './session-layer.ts';
 import { toToolInvoked } from './tool-invoked.ts';
 
-// How a session hears of its runs and of the ends of its calls. While a call may write, the root is about to be replaced, so all of
-// it waits for the call's end.
+// How a session learns of its runs and of the ends of its calls. While a call may write, the root is about to be
+// replaced, so all of this waits for the call's end.
 
-/** Makes the end of a successful call part of what it commits. Throws as the reducers do. */
+/** Makes the end of a successful call part of what it commits. Throws if a reducer throws. */
 export function reduceEnd(layer: SessionLayer, settlement: Settlement): void {
   const event = toToolInvoked(settlement);
   if (layer.isReadOnly) layer.state.keepEnd(event);
   else layer.whenNoDraft(() => layer.state.reduce(event));
 }
 
-/** Tells the `log` slices of a call that did not succeed. State slices never see it. */
+/** Passes a call that did not succeed to the `log` slices. State slices never see it. */
 export function logEnd(layer: SessionLayer, settlement: Settlement): void {
   const event = toToolInvoked(settlement);
   layer.whenNoDraft(() => {
@@ -29,22 +29,22 @@ export function logEnd(layer: SessionLayer, settlement: Settlement): void {
   });
 }
 
-/** A run begins upon this session: what lasts for a run starts anew. */
+/** A run starts on this session: state that lasts for one run is reset. */
 export function startRun(layer: SessionLayer): void {
   layer.whenNoDraft(() => layer.state.reduce({ type: 'RunStarted' }));
 }
 
-/** Tells the subscribers of `ToolInvoked`. */
+/** Notifies the subscribers of `ToolInvoked`. */
 export function tellSubscribers({ shared: { subscribers } }: SessionLayer, settlement: Settlement): void {
   if (subscribers.has('ToolInvoked')) subscribers.tell(toToolInvoked(settlement));
 }
 
-/** What the `log` slices keep of a call that did not succeed. A log that cannot be stored must not keep the call from ending. */
+/** The log entries of a call that did not succeed. A log that cannot be stored must not keep the call from ending. */
 export function stageLogs({ recording, state, logger }: SessionLayer): SliceChanges | undefined {
   try {
     return recording?.stage(state.root);
   } catch (error) {
-    logger.error('What a failed call told the log slices could not be stored.', error);
+    logger.error('The log entries of a failed call could not be stored.', error);
     return {};
   }
 }

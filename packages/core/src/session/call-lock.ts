@@ -12,25 +12,25 @@ export class LockTicket {
     this.isExclusive = isExclusive;
   }
 
-  /** True, or resolves when it is this one's turn. */
+  /** True, or a promise that resolves when it is this ticket's turn. */
   get ready(): true | Promise<void> {
     return this.#turn?.promise ?? true;
   }
 
-  /** Gives the lock back, or the place in the queue where its turn has not come. Harmless twice. */
+  /** Releases the lock, or leaves the queue if its turn has not come. Calling it twice is harmless. */
   leave(): void {
     const state = this.#state;
     this.#state = 'left';
     if (state !== 'left') this.#lock.leave(this, state);
   }
 
-  /** For the lock. */
+  /** For use by the lock. */
   wait(): void {
     this.#state = 'waiting';
     this.#turn = deferred();
   }
 
-  /** For the lock. */
+  /** For use by the lock. */
   grant(): void {
     this.#state = 'held';
     this.#turn?.resolve();
@@ -39,7 +39,7 @@ export class LockTicket {
 
 /**
  * First come, first served: many shared holders, or one exclusive. It keeps two calls with effects on one session from
- * interleaving, and lets calls without effects run side by side between them.
+ * interleaving, and lets calls without effects run in parallel between them.
  */
 export class CallLock {
   #shared = 0;
@@ -61,7 +61,7 @@ export class CallLock {
     return ticket;
   }
 
-  /** For tickets: see LockTicket.leave. */
+  /** For use by tickets: see LockTicket.leave. */
   leave(ticket: LockTicket, state: 'waiting' | 'held'): void {
     if (state === 'waiting') this.#queue.splice(this.#queue.indexOf(ticket), 1);
     else if (ticket.isExclusive) this.#exclusive = false;

@@ -15,14 +15,17 @@ import type { AnySlice } from './slice.ts';
 export interface SessionOptions {
   slices?: ListOf<AnySlice>;
   resources?: ListOf<AnyResource>;
-  /** What tools see as `ctx.filesystem`. Default: the resource with the key "filesystem", or else one in memory, empty. */
+  /**
+   * The file system that tools see as `ctx.filesystem`. Default: the resource with the key "filesystem", or else an
+   * empty one in memory.
+   */
   filesystem?: Filesystem;
-  /** Receives reports of what no caller waits for. Default: warnings and errors to the console. */
+  /** Receives reports of failures that no caller awaits. Default: warnings and errors to the console. */
   logger?: Logger;
   clock?: Clock;
 }
 
-/** Slices and resources carry their names, so a list of them or an object of them says the same. */
+/** Slices and resources carry their names, so a list and an object of them are equivalent. */
 type ListOf<T> = readonly T[] | Readonly<Record<string, T>>;
 
 export function createSession(options: SessionOptions = {}): Session {
@@ -31,11 +34,11 @@ export function createSession(options: SessionOptions = {}): Session {
 
 export type Session = OpenedSession;
 
-/** `Session.fromJSON` reads what `session.toJSON` gave. */
+/** `Session.fromJSON` reads the result of `session.toJSON`. */
 export const Session: {
   /**
-   * Brings state of an older version up to date with its slice's `migrate`. Refuses an unknown slice, or another version without
-   * `migrate`, naming it.
+   * Upgrades state of an older version with its slice's `migrate`. Refuses an unknown slice, or another version without
+   * `migrate`, and names it.
    */
   fromJSON(json: SessionJson | string, options?: RestoreOptions): Session;
 } = {
@@ -50,8 +53,8 @@ export const Session: {
 
 interface RestoreOptions extends SessionOptions {
   /**
-   * A stored slice that is not among `slices` is an error ('refuse', the default), or stays in the session as it was stored until
-   * a tool or the host uses it ('keep').
+   * A stored slice that is not among `slices` is an error ('refuse', the default), or stays in the session as it was
+   * stored until a tool or the host uses it ('keep').
    */
   unknownSlices?: UnknownSlices;
 }
@@ -61,7 +64,7 @@ const OPTIONS: KnownNames = knownNames<SessionOptions>(
   { files: 'filesystem', fs: 'filesystem', state: 'slices' },
 );
 
-/** `otherwise`: the file system if none is given, neither as an option nor as a resource. */
+/** `otherwise` is the file system if none is given as an option or as a resource. */
 export function openSession(options: SessionOptions, otherwise?: Filesystem): SessionLayer {
   assertKnownOptions(options, OPTIONS);
   const { logger = consoleLogger, clock = systemClock } = options;

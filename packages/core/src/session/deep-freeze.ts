@@ -1,18 +1,20 @@
 import { SessionError } from '../errors.ts';
 
-// What was walked to its leaves. `Object.isFrozen` would not do: a tool may hand over a frozen object with loose parts.
+// Objects that were walked to their leaves. `Object.isFrozen` is not enough: a tool may pass a frozen object with
+// mutable parts.
 const walked = new WeakSet<object>();
 
 /**
- * Freezes plain data in depth, so that nobody who reads committed state can change it in place. What is the same as in
- * `before` was frozen already and is not walked again: the cost follows what changed. Objects that freezing does not
- * protect (a Map, a Date, an instance of a class) are refused, naming where they are.
+ * Freezes plain data in depth, so that readers cannot change committed state in place. Parts that are the same as in
+ * `before` are already frozen and are not walked again: the cost follows what changed. Objects that freezing does not
+ * protect (a Map, a Date, an instance of a class) are refused with their path.
  */
 export function deepFreeze<T>(value: T, before: unknown, path: string = '', walking: Set<object> = new Set()): T {
   if (typeof value !== 'object' || value === null || value === before) return value;
   if (walked.has(value) || walking.has(value)) return value;
   if (!isPlain(value)) throw new SessionError(`State is plain data, and ${describe(value)} is not${at(path)}.`);
-  // A cycle ends at the first object met twice. Marked as walked only once all of it was found to be plain.
+  // A cycle ends at the first object met twice. Objects are marked as walked only once all of the value was found to be
+  // plain.
   walking.add(value);
   if (Array.isArray(value)) freezeItems(value, Array.isArray(before) ? before : [], path, walking);
   else freezeFields(value as Record<string, unknown>, before, path, walking);
@@ -44,7 +46,7 @@ function isPlain(value: object): boolean {
 
 function describe(value: object): string {
   const name: unknown = value.constructor?.name;
-  return typeof name === 'string' && name !== '' ? `a ${name}` : 'an object with a prototype of its own';
+  return typeof name === 'string' && name !== '' ? `a ${name}` : 'an object with a custom prototype';
 }
 
 function at(path: string): string {

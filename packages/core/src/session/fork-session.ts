@@ -5,13 +5,13 @@ import { SessionLayer } from './session-layer.ts';
 
 interface ForkOptions {
   readonly logger?: SessionOptions['logger'] | undefined;
-  /** The file system unless a tool brings a resource with the key "filesystem". Default: one in memory, empty. */
+  /** The file system, unless a tool has a resource with the key "filesystem". Default: an empty one in memory. */
   readonly otherwiseFilesystem?: Filesystem | undefined;
 }
 
 /**
- * A session that starts with the same state and goes on by itself. State is one immutable root, so it costs the same at any size.
- * Resources, files and subscribers are not taken over.
+ * A session that starts with the same state and is independent afterwards. State is one immutable root, so this costs
+ * the same at any size. Resources, files and subscribers are not copied.
  */
 export function forkSession(session: Session, { logger, otherwiseFilesystem }: ForkOptions = {}): Session {
   const forked = openSession(logger === undefined ? {} : { logger }, otherwiseFilesystem);

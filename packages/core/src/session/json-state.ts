@@ -1,6 +1,6 @@
 import { SessionError } from '../errors.ts';
 
-/** Refuses what JSON would lose, so that what is restored is what was stored. Fields that are undefined do no harm. */
+/** Refuses values that JSON would lose, so that restored state equals stored state. Undefined fields are harmless. */
 export function assertJson(value: unknown, slice: string, path: string = ''): void {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
   if (typeof value === 'number' && Number.isFinite(value)) return;

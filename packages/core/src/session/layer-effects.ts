@@ -7,20 +7,20 @@ import type { SharedState } from './shared-state.ts';
 
 type Undos = readonly (() => Promise<void>)[];
 
-/** What a layer's files and resources need to know of the layer. */
+/** What a layer's files and resources need to know about the layer. */
 export interface EffectsOptions {
   readonly shared: SharedState;
   readonly readOnly: boolean;
   readonly below: { readonly filesystem: Filesystem; readonly scope: ResourceScope };
   readonly guard: ((filesystem: Filesystem) => Filesystem) | undefined;
   readonly isOpen: () => boolean;
-  /** A write was refused: the call fails, whatever its tool makes of that. */
+  /** Called if a write was refused: the call fails, even if its tool catches the error. */
   readonly onBreach: (error: unknown) => void;
-  /** Called with the undo functions of what is committed, oldest first. */
+  /** Called with the undo functions of the committed changes, oldest first. */
   readonly onCommit: (undos: Undos) => void;
 }
 
-/** The files and resources of one layer: opened when first asked for, committed or put back with it. */
+/** The files and resources of one layer: opened on first use, committed or rolled back with it. */
 export class LayerEffects {
   readonly #options: EffectsOptions;
   #files: FileTransaction | undefined;
@@ -58,7 +58,7 @@ export class LayerEffects {
     await this.#scope.commit();
   }
 
-  /** Rejects with RestoreFailed where something could not be put back. */
+  /** Rejects with RestoreFailed if something could not be restored. */
   async discard(hurry: boolean): Promise<void> {
     const undone = await Promise.allSettled([this.#files?.rollback(), this.#scope?.discard({ hurry })]);
     const failed = undone.find((one) => one.status === 'rejected');
@@ -71,7 +71,7 @@ export class LayerEffects {
   #openFiles(): FileTransaction {
     const { below, readOnly, onBreach, onCommit, isOpen } = this.#options;
     const files = openFileTransaction(below.filesystem, { readOnly, onRefusal: onBreach, onCommit });
-    // A tool left behind that asks for files only now gets some that refuse everything.
+    // An abandoned tool that requests files only now gets a file system that refuses everything.
     if (!isOpen()) void files.rollback();
     return files;
   }

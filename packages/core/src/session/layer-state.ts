@@ -4,7 +4,7 @@ import type { ToolInvoked } from './tool-invoked.ts';
 
 const noEvents: readonly SessionEvent[] = [];
 
-/** The state of the session as one layer sees it, and the events that it moves down with its commit. */
+/** The state of the session as one layer sees it, and the events that its commit moves down. */
 export class LayerState {
   root: Root;
   /** The root below when the layer was opened. */
@@ -17,7 +17,7 @@ export class LayerState {
     this.#opened = root;
   }
 
-  /** `mayAdd`: a slice that is not known yet becomes known. */
+  /** With `mayAdd`, an unknown slice is registered. */
   read<S>(slice: Slice<S>, mayAdd: boolean): S {
     if (mayAdd) this.root = withSlice(this.root, slice);
     return readSlice(this.root, slice);
@@ -42,7 +42,7 @@ export class LayerState {
     this.#events.push(event);
   }
 
-  /** The end of a call without effects: its commit reduces it upon the root below. */
+  /** The end of a call without effects: its commit applies it to the root below. */
   keepEnd(end: ToolInvoked): void {
     this.#end = end;
   }
@@ -52,13 +52,16 @@ export class LayerState {
     return withSlicesOf(this.root, below, this.#opened);
   }
 
-  /** The root below after the commit of a call without effects: as it is now, which others may have moved on, and what was recorded. */
+  /**
+   * The current root below, which others may have changed, plus what was recorded: the result of committing a call
+   * without effects.
+   */
   recordedUpon(below: Root): Root {
     const recorded = this.#end === undefined ? this.events : [...this.events, this.#end];
     return recorded.reduce((next, event) => reduceRoot(next, event), below);
   }
 
-  /** The root below with what the log slices were told here: they keep it also where nothing is committed. */
+  /** The root below with the log entries made here: they are kept even if nothing is committed. */
   loggedUpon(below: Root): Root {
     return rollBack(below, this.root);
   }

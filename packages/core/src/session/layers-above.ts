@@ -1,12 +1,12 @@
-/** What this needs of a layer. */
+/** The part of a layer that is needed here. */
 interface Layer {
   close(): void;
   discard(options: { hurry: boolean }): void | Promise<void>;
 }
 
 /**
- * The layers upon a layer that are not decided yet. While one of them may write, the root below is about to be replaced, so
- * what else happens to it waits its turn.
+ * The layers on top of a layer that are not decided yet. While one of them may write, the root below is about to be
+ * replaced, so other changes to it wait.
  */
 export class LayersAbove {
   /** For the session itself only their number matters: it does not end before they do. */
@@ -43,7 +43,10 @@ export class LayersAbove {
     else this.#waiting.push(act);
   }
 
-  /** Calls that nobody waited for end with the call that made them, the newest first, and leave nothing behind. */
+  /**
+   * Ends nested calls that were not awaited, together with the call that made them, the newest first. They leave
+   * nothing behind.
+   */
   async endAll(): Promise<void> {
     for (const layer of [...(this.#undecided ?? [])].reverse()) {
       layer.close();

@@ -4,7 +4,7 @@ import { builtInNamed } from './slice.ts';
 import { diffState, type StatePatch } from './state-patch.ts';
 import { isUnclaimed } from './unclaimed.ts';
 
-/** How the end of a call changed a slice. Its version and policy are known also where its definition is not. */
+/** How the end of a call changed a slice. Its version and policy are known even if its definition is missing. */
 export interface SliceChange {
   readonly version: number;
   /** Absent for `state`. */
@@ -12,10 +12,10 @@ export interface SliceChange {
   readonly patch: StatePatch;
 }
 
-/** By the names of the slices. */
+/** Keyed by the names of the slices. */
 export type SliceChanges = Readonly<Record<string, SliceChange>>;
 
-/** The draft of a call whose end is written. */
+/** The draft of a call whose end is being written. */
 interface Draft {
   readonly isDecided: boolean;
   /** The state below after its commit. */
@@ -23,12 +23,12 @@ interface Draft {
 }
 
 /**
- * What a journal knows of the state. Changes are written as what the reducers made of it, and not as events: reducers change with
- * the program and may be gone, and what a call wrote stays what it was.
+ * What a journal knows of the state. Changes are written as the reducers' results, and not as events: reducers change
+ * with the program and may be removed, but what a call wrote stays the same.
  */
 export class Recording {
   #written: Root;
-  /** Calls without effects run in parallel: their ends may be with the journal and not yet in the session. */
+  /** Calls without effects run in parallel: their ends may be in the journal and not yet in the session. */
   readonly #beingWritten = new Set<Draft>();
 
   constructor(root: Root) {
@@ -39,7 +39,10 @@ export class Recording {
     return this.#written;
   }
 
-  /** What the journal is given with the end of a call. Throws, with nothing taken as written, if JSON would lose some of it. */
+  /**
+   * The data for the journal at the end of a call. Throws if JSON would lose some of it; then nothing counts as
+   * written.
+   */
   stage(session: Root, draft?: Draft): SliceChanges {
     for (const one of this.#beingWritten) if (one.isDecided) this.#beingWritten.delete(one);
     let root = session;
@@ -51,18 +54,18 @@ export class Recording {
     return changes;
   }
 
-  /** Throws if JSON would lose some of what has changed since the journal was last written to. */
+  /** Throws if JSON would lose some of what has changed since the journal was last written. */
   check(root: Root): void {
     changesOf(this.#written, root);
   }
 
-  /** The journal may have refused some of what it was given: the next change of each slice is written whole. */
+  /** The journal may have refused some of its data: the next change of each slice is written whole. */
   distrust(): void {
     this.#written = this.#written.map(({ slice }) => ({ slice, state: UNSURE }));
     this.#beingWritten.clear();
   }
 
-  /** A replay tells of the start of a run too, but not those slices whose definition is not there. */
+  /** A replay also resets state at the start of a run, but not in slices whose definition is missing. */
   runStarted(root: Root): void {
     const before = this.#written;
     this.#written = root.map(({ slice, state }) => {
@@ -71,13 +74,13 @@ export class Recording {
     });
   }
 
-  /** The session goes back to where it was when the journal knew `written`. */
+  /** The session returns to the point at which the journal knew `written`. */
   goBack(written: Root): void {
     this.#written = rollBack(written, this.#written);
   }
 }
 
-/** In the place of a state that a replay may have or not: the next one is written whole. */
+/** Replaces a state that a replay may have or not: the next one is written whole. */
 const UNSURE: object = Object.freeze({});
 
 function changesOf(before: Root, after: Root): SliceChanges {
@@ -94,13 +97,13 @@ function changesOf(before: Root, after: Root): SliceChanges {
 }
 
 function patchOf(old: Slot | undefined, { slice, state }: Slot): StatePatch | undefined {
-  // As it was stored: it has no reducers that could have changed it.
+  // It is as it was stored: it has no reducers that could have changed it.
   if (isUnclaimed(slice)) return undefined;
   const { name, version, initial } = slice;
   if (old !== undefined && old.slice.version === version && isWritten(old))
     return diffState(old.state, state, (value) => assertStorable(value, { name, state }));
   assertJson(state, name);
-  // Where its definition is, the initial state is too.
+  // If its definition is known, so is the initial state.
   return old === undefined && state === initial ? undefined : { is: state };
 }
 
@@ -109,7 +112,7 @@ function isWritten({ slice, state }: Slot): boolean {
   return state !== slice.initial && state !== UNSURE;
 }
 
-/** Checks what is new. The error names the place in the whole. */
+/** Checks what is new. The error names the path in the whole state. */
 function assertStorable(value: unknown, { name, state }: { readonly name: string; readonly state: unknown }): void {
   try {
     assertJson(value, name);

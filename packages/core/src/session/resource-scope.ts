@@ -7,7 +7,7 @@ import type { Change } from '../results/changes.ts';
 import { settlesWithin } from '../settles-within.ts';
 import type { AnyResource, Resource, Resources } from './resource.ts';
 
-// A disposal or a restore that hangs must not hang the call; these are far above what an honest one takes.
+// A disposal or a restore that hangs must not hang the call; these are far above what a normal one takes.
 const DISPOSE_MS = 5_000;
 const RESTORE_MS = 30_000;
 // After a timeout the call has to settle within 50 ms, so disposal continues in the background.
@@ -16,7 +16,7 @@ const HURRIED_DISPOSE_MS = 20;
 interface Built {
   readonly resource: AnyResource;
   readonly value: unknown;
-  /** The singletons it was made from: whoever uses it uses them too. */
+  /** The singletons it was made from: using it means using them too. */
   readonly uses: ReadonlySet<AnyResource>;
 }
 
@@ -27,8 +27,8 @@ interface Saved {
 }
 
 /**
- * The resources of one call, or, at the bottom, of the session. A call's scope keeps what it built and what it must put
- * back; on commit that goes down one scope, on discard it is undone. Nested calls stack.
+ * The resources of one call, or, at the bottom, of the session. A call's scope keeps what it built and what it must
+ * restore; on commit that moves down one scope, on discard it is undone. Nested calls stack.
  */
 export class ResourceScope implements Resources {
   readonly #below: ResourceScope | undefined;
@@ -38,7 +38,7 @@ export class ResourceScope implements Resources {
   readonly #singletons = new Map<string, Built>();
   readonly #perCall = new Map<string, Built>();
   readonly #toDispose: Built[] = [];
-  /** 'not yet' while the resource is being made: the tool never got it, so there is nothing to put back. */
+  /** 'not yet' while the resource is being created: the tool never got it, so there is nothing to restore. */
   readonly #saved = new Map<string, Saved | 'not yet'>();
   readonly #saving = new Map<string, Promise<unknown>>();
   readonly #building: AnyResource[] = [];
@@ -50,7 +50,7 @@ export class ResourceScope implements Resources {
   constructor(options: {
     below?: ResourceScope;
     readOnly?: boolean;
-    /** What the resource with the key "filesystem" is here: the call's own files, not the ones below. */
+    /** The resource with the key "filesystem" in this scope: the call's own files, not those below. */
     filesystem?: () => Filesystem;
     logger: Logger;
     clock: Clock;
@@ -88,14 +88,17 @@ export class ResourceScope implements Resources {
     return this.#obtain(resource);
   }
 
-  /** What the call built and saved now belongs to the scope below. Its own resources are disposed of. */
+  /** Moves what the call built and saved to the scope below. Its own resources are disposed of. */
   async commit(): Promise<void> {
     this.#closed = true;
     const superfluous = this.#below === undefined ? [] : this.#handDown(this.#below);
     await this.#disposeOf([...superfluous, ...this.#toDispose], DISPOSE_MS);
   }
 
-  /** Puts back what the call changed and disposes of what it built, newest first. In a `hurry`, disposal is not waited for long. */
+  /**
+   * Restores what the call changed and disposes of what it built, newest first. With `hurry`, disposal is not awaited
+   * for long.
+   */
   async discard(options: { hurry: boolean }): Promise<void> {
     this.#closed = true;
     const failures: unknown[] = [];
@@ -113,8 +116,8 @@ export class ResourceScope implements Resources {
   }
 
   /**
-   * What puts back the resources this call changed and takes away those it built, oldest first: for whoever may go back
-   * further than the call.
+   * The functions that restore the resources this call changed and remove those it built, oldest first, for a rewind
+   * that goes back further than the call.
    */
   undos(): readonly (() => Promise<void>)[] {
     return [
@@ -125,21 +128,21 @@ export class ResourceScope implements Resources {
     ];
   }
 
-  /** The resources that this call may have changed: those that are put back if it fails. */
+  /** The resources that this call may have changed: those that are restored if it fails. */
   changes(): readonly Change[] {
     return [...this.#saved]
       .filter(([, saved]) => saved !== 'not yet')
       .map(([name]) => ({ kind: 'resource', name, count: 1 }));
   }
 
-  /** Forgets a singleton, so that whoever asks next gets a new one, and disposes of it. */
+  /** Removes a singleton, so that the next request creates a new one, and disposes of it. */
   async takeAway(built: Built): Promise<void> {
     if (this.#singletons.get(built.resource.key) !== built) return;
     this.#singletons.delete(built.resource.key);
     await this.#disposeOf([built], DISPOSE_MS);
   }
 
-  /** The end of the session: disposes of its singletons. */
+  /** Ends the session: disposes of its singletons. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#disposeOf([...this.#singletons.values()], DISPOSE_MS);
@@ -205,7 +208,7 @@ export class ResourceScope implements Resources {
     return value;
   }
 
-  /** Takes the snapshot of a resource that was there before the call, and of all it was made from, once. */
+  /** Takes the snapshot of a resource that existed before the call, and of all it was made from, once. */
   #save(built: Built): unknown {
     for (const used of built.uses) if (used.scope === 'singleton') this.#obtainSingleton(used);
     if (this.#readOnly || built.resource.snapshot === undefined) return built.value;
@@ -234,14 +237,17 @@ export class ResourceScope implements Resources {
     return saving;
   }
 
-  /** Gives the scope below what this one built and saved. Gives back what is not needed there: somebody was faster. */
+  /**
+   * Moves what this scope built and saved to the scope below. Returns the resources that are not needed there, because
+   * another call built them first.
+   */
   #handDown(below: ResourceScope): readonly Built[] {
     const superfluous: Built[] = [];
     for (const [key, built] of this.#singletons) {
       if (below.#singletons.has(key)) superfluous.push(built);
       else below.#keep(built);
     }
-    // At the bottom nothing is undone any more. Above it the older snapshot is the one to go back to.
+    // At the bottom nothing is undone any more. Above it the older snapshot is the one to restore.
     if (below.#below === undefined) return superfluous;
     for (const [key, saved] of this.#saved) {
       if (!below.#saved.has(key) && !below.#singletons.has(key)) below.#saved.set(key, saved);
@@ -249,7 +255,7 @@ export class ResourceScope implements Resources {
     return superfluous;
   }
 
-  /** A resource whose creation fails is forgotten, so that the next access creates another. */
+  /** A resource whose creation fails is removed, so that the next access creates another. */
   #keep(built: Built): void {
     const { key } = built.resource;
     this.#singletons.set(key, built);
@@ -268,7 +274,10 @@ export class ResourceScope implements Resources {
     }
   }
 
-  /** Newest first, within one allowance for all. One that fails or hangs is reported and does not keep the others. */
+  /**
+   * Disposes of all, newest first, within one time limit. A disposal that fails or hangs is logged and does not stop
+   * the others.
+   */
   async #disposeOf(all: readonly Built[], withinMs: number): Promise<void> {
     if (all.length === 0) return;
     const end = this.#clock.now() + withinMs;

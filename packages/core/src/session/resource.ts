@@ -5,7 +5,7 @@ import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
 /** Something a tool uses and did not make itself: a connection, a cache, a browser. `T` is what `create` returns. */
 export interface Resource<T> {
   readonly key: string;
-  /** `singleton`: one a session. `call`: one a call. `each`: one each time it is asked for. */
+  /** `singleton`: one per session. `call`: one per call. `each`: a new one for each request. */
   readonly scope: 'singleton' | 'call' | 'each';
   readonly create: (context: ResourceContext) => T;
   readonly snapshot?: (value: Awaited<T>) => unknown;
@@ -25,9 +25,9 @@ interface ResourceContext {
   readonly logger: Logger;
 }
 
-/** Where resources are asked for: by definition, which gives their type, or by key. */
+/** Gives access to resources: by definition, which gives their type, or by key. */
 export interface Resources {
-  /** What `create` returned, so a promise where `create` is asynchronous. */
+  /** The result of `create`, so a promise if `create` is asynchronous. */
   get<T>(resource: Resource<T>): T;
   get(key: string): unknown;
 }
@@ -36,7 +36,7 @@ export interface ResourceDefinition<T, Saved> {
   /** Default 'singleton'. */
   scope?: Resource<T>['scope'];
   create: (context: ResourceContext) => T;
-  /** Saves what `restore` needs to undo a failed call. Taken when a call first asks for the resource. */
+  /** Saves what `restore` needs to undo a failed call. Taken when a call first requests the resource. */
   snapshot?: (value: Awaited<T>) => Saved;
   restore?: (value: Awaited<T>, saved: NoInfer<Saved>) => void | Promise<void>;
   dispose?: (value: Awaited<T>) => void | Promise<void>;

@@ -6,7 +6,7 @@ import { type AnySlice, builtInNamed } from './slice.ts';
 import { patchState } from './state-patch.ts';
 import { unclaimedSlice } from './unclaimed.ts';
 
-/** The root after what a journal kept of the end of a call. */
+/** The root after applying what a journal stored for the end of a call. */
 export function withChanges(root: Root, changes: SliceChanges): Root {
   let next = root;
   for (const [name, change] of Object.entries(changes))
@@ -24,7 +24,7 @@ function changed(known: Slot | undefined, name: string, change: SliceChange): Sl
   return { slice: sliceOf(known, name, change), state };
 }
 
-/** Its definition, or what stands for it until the definition comes. */
+/** Its definition, or a placeholder until the definition is given. */
 function sliceOf(known: Slot | undefined, name: string, change: SliceChange): AnySlice {
   const definition = known?.slice ?? builtInNamed(name);
   return definition?.version === change.version ? definition : unclaimedSlice(name, change);

@@ -4,9 +4,9 @@ import type { AnySlice, Reducer, SessionEvent, Slice } from './slice.ts';
 import { claimState, isUnclaimed } from './unclaimed.ts';
 
 /**
- * All state of a session: one immutable value. A snapshot is keeping a reference to it and a rollback is taking an old
- * reference back, so both cost the same at any size. A list and not a map: a session has a handful of slices, and every
- * call that writes copies it.
+ * All state of a session: one immutable value. A snapshot keeps a reference to it and a rollback returns to an old
+ * reference, so both cost the same at any size. A list and not a map: a session has a handful of slices, and every call
+ * that writes copies it.
  */
 export type Root = readonly Slot[];
 
@@ -22,7 +22,10 @@ export function slotNamed(root: Root, name: string): Slot | undefined {
   return undefined;
 }
 
-/** The root with a slice: in its initial state, with the stored state that waits for it, or the same root where it is already. */
+/**
+ * The root with a slice: in its initial state, or with the stored state that waits for it. The same root if the slice
+ * is already there.
+ */
 export function withSlice(root: Root, slice: AnySlice): Root {
   const known = slotNamed(root, slice.name);
   if (known === undefined) return [...root, { slice, state: slice.initial }];
@@ -35,7 +38,7 @@ function storedIn({ slice: { version }, state }: Slot): { version: number; state
   return { version, state };
 }
 
-/** The root with a slot in the place of the one of its name, or added to it. */
+/** The root with the slot of that name replaced, or added. */
 export function withSlot(root: Root, slot: Slot): Root {
   const at = root.findIndex(({ slice }) => slice.name === slot.slice.name);
   return at < 0 ? [...root, slot] : root.with(at, slot);
@@ -50,7 +53,7 @@ export function readSlice<S>(root: Root, slice: Slice<S>): S {
   return slot.state as S;
 }
 
-/** The root after an event. All reducers run before anything is kept: one that throws leaves nothing of the event. */
+/** The root after an event. All reducers run before anything is kept: if one throws, the event changes nothing. */
 export function reduceRoot(root: Root, event: SessionEvent, policy?: 'log'): Root {
   let next: Slot[] | undefined;
   for (let at = 0; at < root.length; at++) {
@@ -65,7 +68,7 @@ export function reduceRoot(root: Root, event: SessionEvent, policy?: 'log'): Roo
   return next ?? root;
 }
 
-/** `before`, with the `log` slices of `after`: what a rollback leaves. */
+/** `before` with the `log` slices of `after`: the state after a rollback. */
 export function rollBack(before: Root, after: Root): Root {
   if (before === after) return before;
   let next = before;
@@ -77,7 +80,7 @@ export function rollBack(before: Root, after: Root): Root {
   return next;
 }
 
-/** `after`, with the slices that `now` has come to know since `before`. */
+/** `after` with the slices that were registered in `now` since `before`. */
 export function withSlicesOf(after: Root, now: Root, before: Root): Root {
   if (now === before) return after;
   let root = after;

@@ -21,10 +21,13 @@ export function rootToJson(root: Root): SessionJson {
   return { version: 1, slices };
 }
 
-/** What becomes of a stored slice whose definition is not there: an error, or it is kept as it is until the definition comes. */
+/**
+ * What happens to a stored slice whose definition is missing: an error, or it is kept unchanged until the definition is
+ * given.
+ */
 export type UnknownSlices = 'refuse' | 'keep';
 
-/** The root with the stored states in it. Everything is checked before anything is kept. */
+/** The root with the stored states. Everything is checked before anything is kept. */
 export function restoreRoot(json: SessionJson | string, root: Root, unknown: UnknownSlices): Root {
   const stored = toSessionJson(json);
   let next = root;
@@ -45,7 +48,7 @@ function toSlot(
   if (slice === undefined)
     throw new SessionError(`The stored session has a slice "${name}" that is not among the slices given.`);
   const claimed = claimState(slice, { version, state: own });
-  // What reads it is ours, and takes it for what it is.
+  // Our own code reads this state and relies on its type.
   if (builtIn !== undefined && kindOf(claimed) !== kindOf(builtIn.initial))
     throw new SessionError(`The stored state of slice "${name}" must be ${kindOf(builtIn.initial)}.`);
   return { slice, state: claimed };

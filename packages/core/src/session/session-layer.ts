@@ -32,18 +32,20 @@ import { UndoLog } from './undo-log.ts';
 export type FilesystemGuard = (filesystem: Filesystem, layer: SessionLayer) => Filesystem;
 
 /**
- * A session, or the draft of a call upon it. The bottom layer is the session a host made. Each call opens a layer above:
- * state, files and resources change there, and `commit` moves them down or `discard` leaves no trace. A call that a call
- * makes opens a layer above that one, and ends with it. After its end a layer refuses every write.
+ * A session, or the draft of a call on it. The bottom layer is the session that a host made. Each call opens a layer
+ * above: state, files and resources change there, and `commit` moves the changes down or `discard` removes them. A
+ * nested call opens a layer above its call's, and ends with it. After its end a layer refuses every write.
  */
 export class SessionLayer implements Session {
   readonly shared: SharedState;
   readonly state: LayerState;
   /** What the journal of the running turn knows of the state. Undefined without a journal. */
   recording: Recording | undefined;
-  /** What the journal of the turns before, or of a replay, knows of the state. */
+  /** What the journal of earlier turns, or of a replay, knows of the state. */
   recorded: Recording | undefined;
-  /** What makes the call fail even where its tool caught the error: a reducer that threw, a write from a read-only tool. */
+  /**
+   * An error that makes the call fail even if its tool caught it: a reducer that threw, a write from a read-only tool.
+   */
   breach: { readonly error: unknown } | undefined;
   readonly #below: SessionLayer | undefined;
   readonly #readOnly: boolean;
@@ -55,9 +57,9 @@ export class SessionLayer implements Session {
   #turns: CallLock | undefined;
   #undoLog: UndoLog | undefined;
   #effects: LayerEffects | undefined;
-  /** What calls inside this one had changed and lost. */
+  /** Changes of nested calls that were rolled back. */
   #lost: readonly Change[] | undefined;
-  /** The layers upon this one. Most layers never see one. */
+  /** The layers on top of this one. Most layers never have one. */
   #above: LayersAbove | undefined;
   /** The resources of the session. Only the bottom layer has them; the others have LayerEffects. */
   #scope: ResourceScope | undefined;
@@ -93,7 +95,7 @@ export class SessionLayer implements Session {
 
   /** Opens a layer for a call. `guard` wraps its file system. */
   open(options: { readOnly: boolean; guard?: FilesystemGuard | undefined }): SessionLayer {
-    // A call that is made by a call without effects may not write either.
+    // A nested call of a call without effects may not write either.
     const readOnly = options.readOnly || this.#readOnly;
     const layer = new SessionLayer(this.shared, this.state.root, { below: this, readOnly, guard: options.guard });
     this.#above ??= new LayersAbove(this.#below === undefined ? 'session' : 'draft');
@@ -101,17 +103,17 @@ export class SessionLayer implements Session {
     return layer;
   }
 
-  /** Throws where something could not be put back. */
+  /** Throws if something could not be restored. */
   assertUnpoisoned(): void {
     assertUnpoisoned(this.shared);
   }
 
-  /** Something could not be put back: the session refuses further calls. */
+  /** Something could not be restored: the session refuses further calls. */
   poison(error: RestoreFailed | JournalStalled): void {
     this.shared.poison ??= error;
   }
 
-  /** Throws where the session may not be used: poisoned, disposed of, or the draft of a call that has ended. */
+  /** Throws if the session may not be used: poisoned, disposed of, or the draft of a call that has ended. */
   assertUsable(): void {
     this.assertUnpoisoned();
     if (!this.isOpen) throw new StaleCallError('A session was used');
@@ -121,13 +123,13 @@ export class SessionLayer implements Session {
     return this.#open && (this.#below === undefined || this.#below.isOpen);
   }
 
-  /** Keeps turns upon this layer apart. */
+  /** Serializes turns on this layer. */
   get turns(): CallLock {
     this.#turns ??= new CallLock();
     return this.#turns;
   }
 
-  /** Keeps calls upon this layer apart. Most layers never see one. */
+  /** Serializes calls on this layer. Most layers never have one. */
   get lock(): CallLock {
     this.#lock ??= new CallLock();
     return this.#lock;
@@ -155,24 +157,24 @@ export class SessionLayer implements Session {
     const root = this.#claiming(() => this.state.with(slices));
     if (root === this.state.root) return;
     if (!this.isOpen) throw new StaleCallError('A slice was registered');
-    // Allowed beside a running call: it adds a slice in its initial state, and the call's commit keeps it.
+    // Allowed during a running call: it adds a slice in its initial state, and the call's commit keeps it.
     this.state.root = root;
   }
 
-  /** For the runtime, which holds the lock: makes slices known, also where a call is writing. */
+  /** For the runtime, which holds the lock: registers slices, even while a call is writing. */
   adopt(slices: readonly AnySlice[]): void {
     this.state.root = this.state.with(slices);
   }
 
   dispatch<E extends SessionEvent>(event: E): void {
     if (typeof event?.type !== 'string') throw new SessionError('An event is an object with a text "type".');
-    if (event.type === 'ToolInvoked') throw new SessionError('"ToolInvoked" is told by the runtime alone.');
+    if (event.type === 'ToolInvoked') throw new SessionError('Only the runtime may dispatch "ToolInvoked".');
     this.#assertWritable(`Event "${event.type}" was dispatched`);
     const { root } = this.state;
     try {
       if (!this.shared.subscribers.has(event.type)) assertKnownEvent(root, event.type);
       this.state.reduce(event);
-      // Found here, it is the host's error. Found later, it would fail a call that has nothing to do with it.
+      // Checked here, it is the host's error. Found later, it would fail an unrelated call.
       this.recording?.check(this.state.root);
     } catch (error) {
       this.state.root = root;
@@ -182,7 +184,7 @@ export class SessionLayer implements Session {
     this.#remember(event);
   }
 
-  /** For policies: an event that counts if the call succeeds, also where the call itself may not write. */
+  /** For policies: an event that counts if the call succeeds, even if the call itself may not write. */
   record<E extends SessionEvent>(event: E): void {
     if (!this.#readOnly) {
       this.dispatch(event);
@@ -233,31 +235,31 @@ export class SessionLayer implements Session {
     await this.scope.close();
   }
 
-  /** From here on keeps what would undo the files and resources of calls committed upon this layer. */
+  /** From here on, keeps the undo functions for files and resources of calls committed on this layer. */
   keepUndo(): UndoLog {
     this.#undoLog = new UndoLog();
     return this.#undoLog;
   }
 
-  /** From here on the layer refuses writes; what it did is still undecided. */
+  /** From here on the layer refuses writes; its changes are still undecided. */
   close(): void {
     this.#open = false;
   }
 
-  /** What the call changed. After `discard`: what was taken back. */
+  /** The call's changes. After `discard`: the changes that were rolled back. */
   get changes(): readonly Change[] {
     const events = countEvents(this.state.events);
     return this.#effects === undefined ? events : [...events, ...this.#effects.changes];
   }
 
-  /** What calls inside this one changed and took back. */
+  /** Changes of nested calls that were rolled back. */
   get lost(): readonly Change[] {
     return this.#lost ?? nothing;
   }
 
   /**
-   * What the call did is done. Asynchronous only where files or resources were touched. Throws, with everything still
-   * undecided, where a reducer refuses what was recorded.
+   * Makes the call's changes final. Asynchronous only if files or resources were touched. Throws, with everything still
+   * undecided, if a reducer refuses what was recorded.
    */
   commit(): void | Promise<void> {
     if (this.#phase !== 'undecided') throw new StaleCallError('A call was committed');
@@ -272,9 +274,9 @@ export class SessionLayer implements Session {
     return this.#deciding;
   }
 
-  /** What the call did is undone. Rejects with RestoreFailed, and poisons the session, where it cannot be. */
+  /** Undoes the call's changes. Rejects with RestoreFailed, and poisons the session, if that fails. */
   discard(options: { hurry?: boolean } = {}): void | Promise<void> {
-    // The call around this one may have ended first and decided for both.
+    // The surrounding call may have ended first and decided for both.
     if (this.#phase !== 'undecided') return this.#deciding?.catch(() => {});
     this.#open = false;
     if (this.#effects === undefined && this.#above?.isEmpty !== false) {
@@ -290,7 +292,7 @@ export class SessionLayer implements Session {
   async #commitAll(): Promise<void> {
     await this.#above?.endAll();
     try {
-      // What can refuse comes first: once files are committed there is no way back.
+      // Steps that can be refused come first: once files are committed there is no way back.
       this.rootUpon(this.#belowOrThrow().state.root);
     } catch (error) {
       this.#phase = 'undecided';
@@ -317,7 +319,7 @@ export class SessionLayer implements Session {
     }
   }
 
-  /** The session itself keeps no count: the calls upon it do. */
+  /** The session itself keeps no count: the calls on it do. */
   #tellLost(): void {
     const below = this.#below;
     if (below === undefined || below.#below === undefined) return;
@@ -370,7 +372,7 @@ export class SessionLayer implements Session {
     return this.#effects;
   }
 
-  /** A call that met stored state which it cannot read has failed, also if its tool goes on without it. */
+  /** A call that met stored state which it cannot read has failed, even if its tool continues without it. */
   #claiming<T>(work: () => T): T {
     try {
       return work();

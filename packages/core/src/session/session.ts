@@ -8,16 +8,19 @@ import type { ToolInvoked } from './tool-invoked.ts';
 /** Typed state that calls change in transactions. */
 export interface Session {
   read<S>(slice: Slice<S>): S;
-  /** Tells the slices. Throws, with nothing changed, where a reducer throws or a call is running. */
+  /** Passes an event to the slices. Throws and changes nothing if a reducer throws or a call is running. */
   dispatch<E extends SessionEvent>(event: E): void;
-  /** Is told of committed events, and of every call's end as `ToolInvoked`. Returns what ends the subscription. */
+  /**
+   * Calls the listener for committed events, and for every call's end as `ToolInvoked`. Returns a function that
+   * unsubscribes.
+   */
   subscribe(type: 'ToolInvoked', listener: (event: ToolInvoked) => void): () => void;
   subscribe<E extends SessionEvent>(type: E['type'], listener: (event: E) => void): () => void;
-  /** Keeps a reference: the same time at any size. */
+  /** Keeps a reference: it takes the same time at any size. */
   snapshot(): Snapshot;
-  /** Goes back to a snapshot of this session. `log` slices keep their entries. */
+  /** Returns to a snapshot of this session. `log` slices keep their entries. */
   restore(snapshot: Snapshot): void;
-  /** Makes slices known, in their initial state, where they are not yet. */
+  /** Registers slices in their initial state, if they are not registered yet. */
   register(...slices: readonly AnySlice[]): void;
   readonly resources: Resources;
   readonly filesystem: Filesystem;

@@ -10,7 +10,7 @@ export interface SharedState {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly baseFilesystem: () => Filesystem;
-  /** Set once something could not be put back, or the journal may know more: what the state is cannot be known any more. */
+  /** Set once something could not be restored, or the journal may know more: the state is not known any more. */
   poison: RestoreFailed | JournalStalled | undefined;
 }
 
@@ -43,7 +43,7 @@ function neverThrowing(logger: Logger): Logger {
       try {
         logger[level](message, details);
       } catch {
-        // There is no one left to tell: this was the logger.
+        // Nothing can report this error: it came from the logger.
       }
     };
   return { debug: guard('debug'), info: guard('info'), warn: guard('warn'), error: guard('error') };

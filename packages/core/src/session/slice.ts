@@ -2,7 +2,7 @@ import { SessionError } from '../errors.ts';
 import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
 import { deepFreeze } from './deep-freeze.ts';
 
-/** A fact that a session is told. What is beside `type` is the event's own. */
+/** An event of a session. The fields beside `type` belong to the event. */
 export interface SessionEvent {
   readonly type: string;
 }
@@ -13,7 +13,7 @@ export type Reducer<S> = {
   reduce(state: S, event: SessionEvent): S;
 }['reduce'];
 
-/** Makes a state of today's shape of one that was stored with an older version. */
+/** Converts state that was stored with an older version to the current shape. */
 type Migrate<S> = {
   // Written as a method, so that it may name the exact shape that it takes.
   migrate(state: unknown, fromVersion: number): S;
@@ -27,7 +27,7 @@ export interface Slice<S> {
   readonly policy: 'state' | 'log';
   /** The version of the state's shape. */
   readonly version: number;
-  /** Makes state of this version of what an older one stored. Without it, stored state of another version is refused. */
+  /** Converts state of an older version to this one. Without it, stored state of another version is refused. */
   readonly migrate?: Migrate<S>;
   readonly on: { readonly [eventType: string]: Reducer<S> };
 }
@@ -43,7 +43,7 @@ export interface SliceDefinition<S> {
   policy?: 'state' | 'log';
   /** Default 1. */
   version?: number;
-  /** Makes state of this version of what an older one stored. */
+  /** Converts state of an older version to this one. */
   migrate?: Migrate<S>;
   on: { [eventType: string]: Reducer<S> };
 }
@@ -70,10 +70,10 @@ const FIELDS: KnownNames = knownNames<SliceDefinition<unknown>>(
   { initialState: 'initial', reducers: 'on', upgrade: 'migrate' },
 );
 
-// Slices that this package brings itself, by name: a stored session may hold one that nobody listed.
+// Slices that this package defines itself, by name: a stored session may hold one that is in no list.
 const builtIn = new Map<string, AnySlice>();
 
-/** A slice of this package's own. */
+/** Defines a slice of this package. */
 export function builtInSlice<S>(name: string, definition: SliceDefinition<S>): Slice<S> {
   const made = slice(name, definition);
   builtIn.set(name, made);

@@ -7,7 +7,7 @@ export interface Snapshot {
   readonly kind: 'session-snapshot';
 }
 
-/** What a snapshot keeps: references, and no copies, whatever their size. */
+/** What a snapshot keeps: references and no copies, at any size. */
 interface Point {
   readonly root: Root;
   /** What a journal knew of the state. */

@@ -1,8 +1,8 @@
 import { SessionError } from '../errors.ts';
 
 /**
- * How one state became the next, as plain data: the new value, the fields of an object that changed and that are gone, the items of
- * an array that changed, or the part of an array that was replaced by another. It is as large as what changed.
+ * How one state became the next, as plain data: the new value, the fields of an object that changed or were removed,
+ * the items of an array that changed, or the part of an array that was replaced. Its size follows what changed.
  */
 export type StatePatch =
   | { readonly is: unknown }
@@ -12,10 +12,10 @@ export type StatePatch =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Is given each new value that a patch holds, and throws if it cannot be stored. */
+/** Receives each new value in a patch, and throws if it cannot be stored. */
 type Check = (value: unknown) => void;
 
-/** Undefined if nothing differs. States share what did not change, so that only what differs is walked. */
+/** Undefined if nothing differs. States share unchanged parts, so only differences are walked. */
 export function diffState(before: unknown, after: unknown, check: Check): StatePatch | undefined {
   if (before === after) return undefined;
   if (Array.isArray(before) && Array.isArray(after)) return diffItems(before, after, check);
@@ -37,7 +37,7 @@ export function patchState(before: unknown, patch: StatePatch): unknown {
   throw new SessionError('A stored change does not fit the state before it.');
 }
 
-/** Fewer items are compared one by one, however many of them changed. */
+/** Up to this many items are compared one by one, however many of them changed. */
 const MOST_ITEMS = 8;
 
 function diffItems(before: readonly unknown[], after: readonly unknown[], check: Check): StatePatch | undefined {
@@ -52,7 +52,7 @@ function diffItems(before: readonly unknown[], after: readonly unknown[], check:
     check(added);
     return { from, removed, added };
   }
-  // Most items changed, as in a window that moves on: item by item, the patch would be larger than the array.
+  // Most items changed, as in a sliding window: item by item, the patch would be larger than the array.
   if (added.length > MOST_ITEMS && added.length > after.length / 2) return replaced(after, check);
   const changed = added.map((item, index) => [from + index, diffState(before[from + index], item, check)] as const);
   return patchOf(changed, (items) => ({ items }));
@@ -68,7 +68,7 @@ function diffFields(before: Fields, after: Fields, check: Check): StatePatch | u
   return patchOf(changed, (fields) => ({ fields, gone })) ?? { fields: {}, gone };
 }
 
-/** True if the fields keep their order when those that are new are added behind the others. */
+/** True if the fields keep their order when new ones are added after the others. */
 function keepsOrder(before: Fields, kept: readonly string[]): boolean {
   const isNew = (key: string): boolean => fieldOf(before, key) === undefined;
   const stays = new Set(kept);
@@ -98,7 +98,7 @@ function patchItems(before: readonly unknown[], items: Readonly<Record<string, S
   return after;
 }
 
-/** A field of the object itself: an object made by JSON may have one that is named like a method of all objects. */
+/** Reads own fields only: an object made by JSON may have one named like a method of all objects. */
 function fieldOf(fields: Fields, key: string): unknown {
   return Object.hasOwn(fields, key) ? fields[key] : undefined;
 }

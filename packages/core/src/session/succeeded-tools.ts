@@ -3,7 +3,7 @@ import type { ToolInvoked } from './tool-invoked.ts';
 
 /**
  * The names of the tools that succeeded in this session. Every session has it, because a policy may ask about a tool
- * that was called before the policy was known. It is state like any other: a rewind forgets what it undid.
+ * that was called before the policy was registered. It is state like any other: a rewind removes what it undid.
  */
 export const succeededTools: Slice<Readonly<Record<string, true>>> = builtInSlice<Readonly<Record<string, true>>>(
   'lastcall.succeeded',

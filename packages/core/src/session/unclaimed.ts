@@ -2,7 +2,7 @@ import { SliceVersionError } from '../errors.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { AnySlice } from './slice.ts';
 
-/** What is stored of a slice, as it was stored. */
+/** A stored slice, unchanged. */
 export interface StoredSlice {
   readonly version: number;
   /** Absent for `state`. */
@@ -13,8 +13,8 @@ export interface StoredSlice {
 const unclaimed = new WeakSet<AnySlice>();
 
 /**
- * Stands for a stored slice whose definition no code has given yet. It has no reducers: its state stays as it was stored, until
- * the definition claims it.
+ * A placeholder for a stored slice whose definition no code has given yet. It has no reducers: its state stays as it
+ * was stored, until the definition claims it.
  */
 export function unclaimedSlice(name: string, { version, policy }: Omit<StoredSlice, 'state'>): AnySlice {
   const made: AnySlice = Object.freeze({
@@ -34,7 +34,7 @@ export function isUnclaimed(slice: AnySlice): boolean {
   return unclaimed.has(slice);
 }
 
-/** The stored state in the version of the definition. Throws a SliceVersionError if it cannot be brought there. */
+/** The stored state, converted to the version of the definition. Throws a SliceVersionError if that fails. */
 export function claimState(slice: AnySlice, { version, state }: Pick<StoredSlice, 'version' | 'state'>): unknown {
   if (slice.version === version) return state;
   const { name, migrate } = slice;

@@ -1,4 +1,4 @@
-/** What would undo the files and resources of calls that were committed, kept while somebody may go back past them. */
+/** The undo functions for files and resources of committed calls, kept while a rewind may go back past them. */
 export class UndoLog {
   #undos: (() => Promise<void>)[] = [];
   #kept = true;
@@ -7,7 +7,7 @@ export class UndoLog {
     if (this.#kept) this.#undos.push(...undos);
   }
 
-  /** Undoes all, newest first. Kept on from here, so that one may go back again. */
+  /** Undoes all, newest first. Recording continues from here, so that another rewind is possible. */
   async undoAll(): Promise<void> {
     const undos = this.#undos;
     this.#undos = [];

@@ -3,7 +3,7 @@ import type { Entry } from '../transcript/entry.ts';
 import type { Journal } from '../transcript/journal.ts';
 import { type MemoryJournal, memoryJournal } from './memory-journal.ts';
 
-/** The process ended here, as far as a test is concerned. */
+/** For a test, the process ended here. */
 export class ProcessKilled extends LastcallError {
   override readonly name: string = 'ProcessKilled';
 
@@ -13,15 +13,15 @@ export class ProcessKilled extends LastcallError {
 }
 
 export interface CrashingJournal extends Journal {
-  /** The writes it was asked for, the fatal one among them, each in a few words. */
+  /** The requested writes, including the fatal one, each in a few words. */
   readonly writes: readonly string[];
-  /** What another process finds, and writes on in. */
+  /** The journal that another process finds and continues. */
   readonly kept: MemoryJournal;
 }
 
 /**
- * A journal that dies at write number `at`, counted from 1, and refuses everything after it. With `when: 'after'` the fatal
- * write is kept, and only its writer never heard of it.
+ * A journal that fails at write number `at`, counted from 1, and refuses everything after it. With `when: 'after'` the
+ * fatal write is kept, but its writer gets no confirmation.
  */
 export function crashingJournal(at: number, { when = 'before' }: { when?: 'before' | 'after' } = {}): CrashingJournal {
   const kept = memoryJournal();

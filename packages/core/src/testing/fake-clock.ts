@@ -5,11 +5,11 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Time that passes only when a test says so. */
+/** A clock whose time passes only when a test says so. */
 export interface FakeClock extends Clock {
-  /** Passes time, waking every sleeper whose time has come, in order, and lets what they wake run. */
+  /** Advances the time, wakes every sleeper whose time has come, in order, and lets the woken code run. */
   advance(ms: number): Promise<void>;
-  /** How many are asleep: a call that has ended leaves none. */
+  /** The number of sleepers: a call that has ended leaves none. */
   readonly sleepers: number;
 }
 
@@ -42,7 +42,7 @@ export function fakeClock(start: number = 1_000): FakeClock {
   };
 }
 
-/** Lets everything that is ready run: a turn of the event loop comes after all pending microtasks. */
+/** Lets everything that is ready run: the next turn of the event loop comes after all pending microtasks. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-// The public door of @lastcall/core/testing.
+// The public entry point of @lastcall/core/testing.
 export { type CrashingJournal, crashingJournal, ProcessKilled } from './crashing-journal.ts';
 export { type FakeClock, fakeClock, settled } from './fake-clock.ts';
 export {

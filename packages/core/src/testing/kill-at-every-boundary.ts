@@ -18,29 +18,32 @@ import type { MemoryJournal } from './memory-journal.ts';
 import { problemOfEntries, problemOfMessages } from './valid-history.ts';
 
 /**
- * A turn to be killed, and the world around it. The world (what `effects` tells of) outlives a crash; everything else is
- * made anew for each life of the process.
+ * A turn to be killed, and the world around it. The world (which `effects` reports) outlives a crash; everything else
+ * is created again for each life of the process.
  */
 export interface CrashScenario {
   /** The tools, the prompt, the limits. */
   turn: () => Omit<TurnOptions, 'model' | 'session' | 'transcript' | 'answers' | 'journal' | 'parent'>;
-  /** `replies` is how many are kept from earlier lives: `scriptedModel(script.slice(replies))`. */
+  /** `replies` is how many replies are kept from earlier lives: `scriptedModel(script.slice(replies))`. */
   model: (replies: number) => TurnOptions['model'];
-  /** As it is before the turn. Default: an empty one. */
+  /** The session before the turn. Default: an empty one. */
   session?: () => Session;
-  /** What somebody says to a call that waits. Undefined: nobody says anything, and the call goes on waiting. */
+  /** The answer to a call that waits. Undefined: there is no answer, and the call keeps waiting. */
   answer?: (call: PendingCall) => Answer | undefined;
-  /** What happened in the world, each effect as a text of its own: none may happen twice. */
+  /** What happened in the world, each effect as a separate text: none may happen twice. */
   effects?: () => readonly string[];
 }
 
 export interface CrashReport {
-  /** How many writes the scenario makes when nothing goes wrong. */
+  /** How many writes the scenario makes without a crash. */
   readonly boundaries: number;
   readonly tries: readonly CrashTry[];
 }
 
-/** One killing. `same`: the end was that of an unhurt run. `unknown_outcome`: a call could not be known to have run. */
+/**
+ * One crash. `same`: the end equals that of a run without a crash. `unknown_outcome`: it is not known whether a call
+ * had run.
+ */
 export interface CrashTry {
   readonly boundary: number;
   readonly when: 'before' | 'after';
@@ -48,9 +51,9 @@ export interface CrashTry {
 }
 
 /**
- * Runs a scenario once unhurt, then once for each of its writes to the journal, killing the process there, before and after
- * the write is kept, and going on from what was kept. Throws, saying where and what, unless each effect happens at most
- * once, the history stays valid, and the end is the same or a call is `unknown_outcome`.
+ * Runs a scenario once without a crash, then once for each of its writes to the journal, killing the process there,
+ * before and after the write is kept, and continuing from what was kept. Throws, saying where and what, unless each
+ * effect happens at most once, the history stays valid, and the end is the same or a call is `unknown_outcome`.
  */
 export async function killAtEveryBoundary(scenario: () => CrashScenario): Promise<CrashReport> {
   const journal = crashingJournal(Number.POSITIVE_INFINITY);
@@ -70,7 +73,7 @@ export async function killAtEveryBoundary(scenario: () => CrashScenario): Promis
   return { boundaries: journal.writes.length, tries };
 }
 
-/** How a scenario came out. */
+/** The end of a scenario. */
 interface End {
   readonly result: TurnResult;
   readonly entries: readonly Entry[];
@@ -79,7 +82,7 @@ interface End {
   readonly inDoubt: boolean;
 }
 
-/** A life that ends at the journal's boundary, and another that goes on from what was kept. */
+/** A life that ends at the journal's boundary, and another that continues from what was kept. */
 async function liveTwice(scenario: CrashScenario, journal: CrashingJournal, where: string): Promise<End> {
   try {
     return await live(scenario, journal, journal.kept);
@@ -108,7 +111,7 @@ async function live(scenario: CrashScenario, journal: Journal, kept: MemoryJourn
   return toEnd(scenario, result, session, kept);
 }
 
-/** The calls that somebody had been asked about before the crash: whose turn had stopped since. */
+/** The calls that were waiting for an answer before the crash, because their turn had stopped. */
 function askedOf({ entries }: Transcript): readonly PendingCall[] {
   const stopped = entries.slice(0, entries.findLastIndex(({ kind }) => kind === 'stop') + 1);
   const waiting = readProgress(entries).waiting;
@@ -140,13 +143,13 @@ function toEnd(scenario: CrashScenario, result: TurnResult, session: Session, { 
   return { result, entries, state: session.toJSON().slices, effects: [...(scenario.effects?.() ?? [])], inDoubt };
 }
 
-/** Ids that go on where the kept ones end, so that a call has the same id in every try. */
+/** Ids that continue after the kept ones, so that a call has the same id in every attempt. */
 function countOn(transcript: Transcript): NewId {
   let last = transcript.entries.reduce((sum, entry) => sum + (entry.kind === 'reply' ? entry.calls.length : 0), 0);
   return () => `call-${++last}`;
 }
 
-/** The model, refusing what a provider would refuse. */
+/** The model, refusing requests that a provider would refuse. */
 function checkRequests(given: TurnOptions['model']): LanguageModelV4 {
   const model = liftModel(given);
   const checked = (request: LanguageModelV4CallOptions): LanguageModelV4CallOptions => {
@@ -182,7 +185,7 @@ function assertSame(end: End, unhurt: End, where: string): void {
   const expected = parts(unhurt);
   for (const [index, [name, value]] of parts(end).entries()) {
     const [is, was] = [JSON.stringify(value), JSON.stringify(expected[index]?.[1])];
-    if (is !== was) throw broken(where, `the ${name} came out otherwise: ${is} and not ${was}`);
+    if (is !== was) throw broken(where, `the ${name} is different: ${is} and not ${was}`);
   }
 }
 

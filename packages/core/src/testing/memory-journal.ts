@@ -6,11 +6,11 @@ import { Transcript } from '../transcript/transcript.ts';
 import { toTranscriptJson } from '../transcript/transcript-json.ts';
 import { type JournalRecord, replay } from '../turn/replay.ts';
 
-/** A journal in memory. It keeps everything as JSON text, as a real one would: nothing lives on by reference. */
+/** A journal in memory. It keeps everything as JSON text, as a real one would: nothing is shared by reference. */
 export interface MemoryJournal extends Journal {
   readonly entries: readonly Entry[];
   readonly records: readonly JournalRecord[];
-  /** What another process would go on with. `fresh` is a session as it was before the first entry. */
+  /** What another process would continue with. `fresh` is a session in the state before the first entry. */
   restore(fresh?: Session): { transcript: Transcript; session: Session };
 }
 

@@ -15,7 +15,7 @@ export interface ScriptedCall {
   readonly toolCallId?: string;
 }
 
-/** What a scripted model says in a step: text, calls, a whole result, an error to throw, or a function of the request. */
+/** A scripted model's reply in a step: text, calls, a whole result, an error to throw, or a function of the request. */
 export type ScriptedReply =
   | string
   | ScriptedCall
@@ -29,11 +29,11 @@ export type ScriptedReply =
   | ((request: LanguageModelV4CallOptions, invocation: number) => ScriptedReply | Promise<ScriptedReply>);
 
 export interface ScriptedModel extends LanguageModelV4 {
-  /** What it was asked, in order. */
+  /** The requests that it got, in order. */
   readonly requests: readonly LanguageModelV4CallOptions[];
 }
 
-/** A model that says what it is told to, reply by reply. Asked once too often, it fails, saying so. */
+/** A model that returns the scripted replies, one by one. It fails with an error if it is asked once too often. */
 export function scriptedModel(
   replies:
     | readonly ScriptedReply[]

@@ -1,7 +1,7 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Entry } from '../transcript/entry.ts';
 
-/** What is wrong with messages as a provider sees them: each call must be followed directly by its one result. */
+/** The problem with messages as a provider sees them: each call must be followed directly by its one result. */
 export function problemOfMessages(messages: readonly LanguageModelV4Message[]): string | undefined {
   for (const [index, message] of messages.entries()) {
     const asked = message.role === 'assistant' ? idsOf(message, 'tool-call') : [];
@@ -15,7 +15,7 @@ export function problemOfMessages(messages: readonly LanguageModelV4Message[]): 
   return undefined;
 }
 
-/** What is wrong with entries: each call must settle once, or wait. */
+/** The problem with entries: each call must settle once, or wait. */
 export function problemOfEntries(entries: readonly Entry[]): string | undefined {
   const open = new Set<string>();
   const ended = new Set<string>();

@@ -7,12 +7,12 @@ import type { Session } from '../session/session.ts';
 import { checkDescription, longestDescription } from './check-definition.ts';
 import { type ResolvedTool, resolveTool } from './resolved-tool.ts';
 
-/** A tool as a model is told of it. */
+/** A tool as it is described to a model. */
 export type AdvertisedTool = LanguageModelV4FunctionTool | LanguageModelV4ProviderTool;
 
 /**
- * What a model is told of a tool set, now. Tools that nothing here would run are left out, unless calls may wait for
- * somebody else's answer.
+ * The description of a tool set for a model, now. Tools that cannot be run here are left out, unless calls may wait for
+ * an answer from outside.
  */
 export async function advertise(
   tools: ToolSet,
@@ -33,7 +33,7 @@ export function isOffered(tool: ResolvedTool, pendingAnswered: boolean): boolean
   return tool.execute !== undefined || tool.origin === 'provider' || pendingAnswered;
 }
 
-/** The description now. One that is a function is asked, and its text is held to the same rule. */
+/** The current description. If it is a function, it is called, and its text must meet the same limits. */
 export function describeTool(name: string, tool: ResolvedTool, session: Session): string {
   if (typeof tool.description === 'string') return tool.description;
   return checkDescription(askDescription(name, tool.description, session), name, longestDescription(tool.origin));

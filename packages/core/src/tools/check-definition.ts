@@ -7,7 +7,7 @@ import { compileOutputSchema, compileSchema } from '../schema/compiled-schema.ts
 import type { CompiledSchema, SchemaResult } from '../schema/schema-result.ts';
 import type { ToolDefinition } from './tool-definition.ts';
 
-/** The limit in characters. Tools that come from elsewhere have longer descriptions, and must still work. */
+/** The limit in characters. Tools from other sources have longer descriptions, and must still work. */
 export function longestDescription(origin: 'lastcall' | 'data' | 'ai-sdk' | 'provider'): number {
   return origin === 'lastcall' ? 1_024 : 4_096;
 }
@@ -33,7 +33,7 @@ export function checkDefinition(definition: ToolDefinition, name: string): ToolD
   return { ...definition, description: checkDescription(definition.description, name, longestDescription(origin)) };
 }
 
-/** The trimmed text. A function is left for the time it is asked. */
+/** The trimmed text. A function is checked when it is called. */
 export function checkDescription<D>(description: D, name: string, longest: number): D | string {
   if (typeof description === 'function') return description;
   if (typeof description !== 'string') {
@@ -91,7 +91,7 @@ const FIELDS: readonly FieldCheck[] = [
   ['slices', (value) => Array.isArray(value) && value.every(isSlice), 'must be an array of slices made by slice()'],
 ];
 
-/** Checks the optional fields, also of tools made elsewhere, which may carry them too. */
+/** Checks the optional fields, also in tools made elsewhere, which may have them too. */
 export function checkFields(definition: Partial<ToolDefinition>, name: string): void {
   for (const [field, isRight, expected] of FIELDS) {
     const value: unknown = definition[field];

@@ -5,7 +5,7 @@ import { ToolSetError } from '../errors.ts';
 import { checkFields } from './check-definition.ts';
 import type { ToolDefinition } from './tool-definition.ts';
 
-/** What can be said of a tool from outside. */
+/** The settings that can be added to a tool from outside. */
 type ToolConfiguration = Pick<
   AnyTool,
   | 'id'
@@ -37,7 +37,7 @@ const CONFIGURABLE: readonly (keyof ToolConfiguration)[] = [
   'policies',
 ];
 
-/** A new tool set with settings for tools made elsewhere. `*` is for all; what is said by name outranks it. */
+/** A new tool set with settings for tools made elsewhere. `*` applies to all; a setting by name takes precedence. */
 export function configureTools(set: ToolSet, settings: Readonly<Record<string, ToolConfiguration>>): ToolSet {
   assertToolSet(set);
   for (const [name, one] of Object.entries(settings)) {

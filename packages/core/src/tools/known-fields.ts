@@ -44,7 +44,7 @@ const FIELDS: KnownNames = knownNames<ToolDefinition>(
 );
 const EXAMPLE: KnownNames = knownNames<ToolExample<unknown, unknown>>({ description: true, input: true, output: true });
 
-/** Refuses a field that nobody reads: a misspelt `timeoutMs` or `approval` would otherwise be none, in silence. */
+/** Refuses an unknown field: a misspelt `timeoutMs` or `approval` would otherwise be silently ignored. */
 export function assertKnownFields(definition: object, name: string): void {
   const { examples = [] } = definition as { examples?: readonly object[] };
   const unknown =

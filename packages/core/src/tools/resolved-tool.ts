@@ -12,7 +12,7 @@ import { checkDefinition, checkDescription, checkFields, longestDescription } fr
 import type { ToolDefinition } from './tool-definition.ts';
 import { attachedMiddleware } from './wrap-tool-set.ts';
 
-/** A tool as the runtime uses it, whoever made it: every field is there and its schemas are compiled. */
+/** A tool as the runtime uses it, whichever library made it: every field is set and its schemas are compiled. */
 export interface ResolvedTool {
   readonly origin: 'lastcall' | 'ai-sdk' | 'provider';
   readonly definition: AnyTool | AiSdkTool;
@@ -38,7 +38,7 @@ export interface ResolvedTool {
 
 const resolved = new WeakMap<object, ResolvedTool>();
 
-/** Throws a ToolDefinitionError where the tool cannot work. Done once for each object. */
+/** Throws a ToolDefinitionError if the tool cannot work. Done once for each object. */
 export function resolveTool(name: string, definition: AnyTool | AiSdkTool): ResolvedTool {
   const known = resolved.get(definition);
   if (known !== undefined) return known;
@@ -63,7 +63,7 @@ function resolveOwn(name: string, definition: AnyTool): ResolvedTool {
   };
 }
 
-/** What configureTools may have added to a tool made elsewhere. */
+/** The settings that configureTools may have added to a tool made elsewhere. */
 type OwnFields = Pick<Partial<AnyTool>, 'approval'>;
 
 function resolveForeign(name: string, definition: AiSdkTool & OwnFields): ResolvedTool {
@@ -76,7 +76,7 @@ function resolveForeign(name: string, definition: AiSdkTool & OwnFields): Resolv
     definition,
     description: description === '' ? '' : checkDescription(description, name, longestDescription('ai-sdk')),
     input: compileForeign(name, definition.inputSchema),
-    // The AI SDK uses an output schema for types alone; to enforce it would break tools that work there.
+    // The AI SDK uses an output schema only for types; enforcing it would break tools that work there.
     output: undefined,
     approval: definition.approval ?? needsApproval ?? false,
     toModelOutput: definition.toModelOutput,

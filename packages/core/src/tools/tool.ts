@@ -3,20 +3,21 @@ import { checkDefinition } from './check-definition.ts';
 import { assertKnownFields } from './known-fields.ts';
 import type { ToolDefinition } from './tool-definition.ts';
 
-/** A checked definition. A plain object: a spread copy with another `execute` is a tool again. */
-// An interface, because the compiler writes an exported tool of a user's into a declaration file by this name. Of a type
-// alias it would write the parts, and refuse, because the mark is not exported.
+/** A checked definition. A plain object: a spread copy with another `execute` is again a tool. */
+// An interface, because the compiler writes a user's exported tool into a declaration file by this name. For a type
+// alias it would write the parts, and fail, because the mark is not exported.
 export interface Tool<I = Record<string, unknown>, O = unknown, W = I>
   extends Readonly<ToolDefinition<I, O, W>>,
     ToolMark {}
 
-/** Defines a tool. Refuses a definition that cannot work, naming the tool and the field. */
+/** Defines a tool. Throws an error that names the tool and the field if the definition cannot work. */
 export function tool<I = Record<string, unknown>, O = unknown, W = I, Terminal extends boolean = boolean>(
   definition: ToolDefinition<I, O, W> & { terminal?: Terminal },
 ): Tool<I, O, W> & TerminalMark<Terminal> {
   const name = definition?.name ?? '(unnamed)';
   const checked = checkDefinition(definition as unknown as ToolDefinition, name);
-  // Unknown fields are refused only here: a spread copy may carry a host's own marks, and tools made elsewhere other fields.
+  // Unknown fields are refused only here: a spread copy may carry a host's own marks, and tools made elsewhere have
+  // other fields.
   assertKnownFields(definition, name);
   const made = { ...(checked as unknown as ToolDefinition<I, O, W>), [TOOL]: true as const };
   return Object.freeze(made) as Tool<I, O, W> & TerminalMark<Terminal>;

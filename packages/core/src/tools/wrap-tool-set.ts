@@ -5,8 +5,8 @@ import { assertToolSet, type ToolSet } from '../contract/tool-set.ts';
 const MIDDLEWARE: unique symbol = Symbol.for('lastcall.middleware') as never;
 
 /**
- * A new tool set in which every call goes through the middleware, outermost first. The definitions stay untouched: what is
- * wrapped for one run is never seen in another.
+ * A new tool set in which every call goes through the middleware, outermost first. The definitions are not changed, so
+ * wrapping them for one run does not affect another.
  */
 export function wrapToolSet(set: ToolSet, middleware: Middleware | readonly Middleware[]): ToolSet {
   assertToolSet(set);

@@ -1,6 +1,6 @@
 /**
- * The ids of a transcript's calls. A fork copies none of them: it looks into those of its base, of which it counts what was there when
- * it was made.
+ * The ids of a transcript's calls. A fork does not copy them: it looks them up in its base, and counts only those that
+ * were there when it was made.
  */
 export class CallIds {
   /** Each id with its position: how many were there before it. */

@@ -6,8 +6,8 @@ import { callsOf, haveOneEach, resultsOf } from './message.ts';
 import type { Flaw } from './shape.ts';
 
 /**
- * What is wrong with entries that are each right by themselves: a call must be asked for once, and end once or wait; an
- * answer needs a call that waits for it; and what is shown of a call must be followed by its result. One pass.
+ * Finds a problem between entries that are each valid by themselves: a call must be asked for once, and end once or
+ * wait; an answer needs a call that waits for it; and a shown call must be followed by its result. One pass.
  */
 export function flawOfCalls(entries: readonly Entry[]): Flaw | undefined {
   const reader = new CallReader();
@@ -31,7 +31,7 @@ class CallReader {
   /** The newest reply of the turn. */
   #reply: ReplyEntry | undefined;
   #isCheckpointed = false;
-  /** The results that the message before it asked for. */
+  /** The results that the previous message asked for. */
   #expected: readonly string[] | undefined;
 
   read(entry: Entry, next: Entry | undefined): Flaw | undefined {
@@ -68,7 +68,7 @@ class CallReader {
           this.#unended() ??
           (entry.stop.reason === 'transition' ? this.#ended(entry.stop.callId, '.stop.callId') : undefined)
         );
-      // An entry of a later version is passed over.
+      // An entry of a later version is skipped.
       default:
         return undefined;
     }
@@ -130,7 +130,7 @@ class CallReader {
 
   #settled({ settlement, answer, late }: Extract<Entry, { kind: 'settled' }>): Flaw | undefined {
     const { callId } = settlement;
-    // A late answer tells of its call by itself: who shortens a history may have left the call out.
+    // A late answer describes its call by itself: a shortened history may have left the call out.
     if (late === true && !this.#calls.has(callId)) {
       this.#calls.set(callId, { call: undefined, state: 'ended' });
       return undefined;
@@ -159,7 +159,7 @@ class CallReader {
 
   #open(callId: string, at: string): Flaw | undefined {
     const state = this.#calls.get(callId)?.state;
-    if (state === undefined) return flaw(at, `nobody asked for call ${quote(callId)}.`);
+    if (state === undefined) return flaw(at, `no reply asked for call ${quote(callId)}.`);
     return state === 'ended' ? flaw(at, `call ${quote(callId)} has ended already.`) : undefined;
   }
 

@@ -21,7 +21,7 @@ const requestedCall: Shape = object(
   { providerCallId: text, provided: object({ isError: flag }, { result: anything }) },
 );
 
-/** What was given of what JSON cannot hold is left out of it: a value, a result or an input may be missing. */
+/** Values that JSON cannot hold were left out when it was stored, so a value, a result or an input may be missing. */
 const settlementFields = { callId: name, toolName: text, startedAt: number, endedAt: number };
 const optionalFields = { input: anything, terminal: oneOf(true) };
 
@@ -37,7 +37,7 @@ const outcome: Shape = tagged('status', {
   skipped: object({ reason: text, text }),
 });
 
-/** An answer has exactly one of these, as `assertAnswer` demands. */
+/** An answer has exactly one of these, as `assertAnswer` requires. */
 const answer: Shape = (value) => {
   const flaw = object({}, { result: anything, error: text, approve: oneOf(true), deny: text })(value);
   if (flaw !== undefined) return flaw;
@@ -77,7 +77,7 @@ const reply: Shape = object(
   { provider: text, model: text, startedAt: number, endedAt: number, attempts: count, systemAsUser: oneOf(true) },
 );
 
-/** One entry, by itself. Entries of a kind that a later version adds are passed over. */
+/** One entry, by itself. Entries of a kind that a later version adds are skipped. */
 export const entryShape: Shape = tagged(
   'kind',
   {

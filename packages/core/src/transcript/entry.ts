@@ -19,7 +19,7 @@ export type Entry =
   | RewindEntry
   | StopEntry;
 
-/** A turn begins here: its counts start at 0. */
+/** A turn starts here: its counts start at 0. */
 interface TurnEntry {
   readonly kind: 'turn';
 }
@@ -30,7 +30,7 @@ interface MessageEntry {
   readonly message: LanguageModelV4Message;
 }
 
-/** What the model replied in one step, and the calls it asked for, under our own ids. */
+/** The model's reply in one step, and the calls it asked for, under our own ids. */
 export interface ReplyEntry {
   readonly kind: 'reply';
   readonly step: number;
@@ -39,15 +39,15 @@ export interface ReplyEntry {
   readonly text: string;
   readonly finishReason: FinishReason;
   readonly usage: Usage;
-  /** The provider that gave its calls their ids. */
+  /** The provider that assigned the ids of its calls. */
   readonly provider?: string;
   /** The provider's name of the model. */
   readonly model?: string;
-  /** When the model was first asked, when the reply was complete, and how often it was asked for it. */
+  /** When the model was first asked, when the reply was complete, and how many requests it took. */
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly attempts?: number;
-  /** Set if system messages after the first were sent as user messages: the provider refuses them. */
+  /** Set if system messages after the first were sent as user messages, because the provider refuses them. */
   readonly systemAsUser?: true;
 }
 
@@ -61,17 +61,17 @@ export interface RequestedCall {
   readonly toolName: string;
   /** The arguments as the model wrote them. */
   readonly input: string;
-  /** What the provider called it: it may repeat, or be missing. */
+  /** The provider's id of the call: it may repeat, or be missing. */
   readonly providerCallId?: string;
-  /** The provider ran it itself, and this is what it gave. */
+  /** The result, if the provider ran the call itself. */
   readonly provided?: { readonly result: unknown; readonly isError: boolean };
 }
 
-/** Written before a tool with outside effects runs: found without an end, its outcome is unknown. */
+/** Written before a tool with outside effects runs: if there is no end, its outcome is unknown. */
 export interface StartedEntry {
   readonly kind: 'started';
   readonly callId: string;
-  /** What allowed it to run, where somebody had to: it holds after a crash too. */
+  /** The answer that allowed it to run, if it needed one: it holds after a crash too. */
   readonly answer?: Answer;
 }
 
@@ -85,15 +85,15 @@ export interface SettledEntry {
   readonly settlement: Settlement;
   /** The answer that settled it, if one did. */
   readonly answer?: Answer;
-  /** The condensing slot of its result, where the tool has one: an older result of the slot gives way to it. */
+  /** The condensing slot of its result, if the tool has one: a newer result of the slot replaces an older one. */
   readonly slot?: string;
-  /** A turn inside the call ended the turn around it too, with this. */
+  /** The result of a nested turn that also ended the surrounding turn. */
   readonly endsTurn?: EndedInside;
-  /** The turn had gone on without it: the view tells the model with a message of its own, at this point. */
+  /** True if the turn had continued without it: the view adds a separate message at this point. */
   readonly late?: true;
 }
 
-/** What the turn inside a call gave. */
+/** The result of the turn inside a call. */
 export interface EndedInside {
   readonly response: string;
   readonly output: unknown;
@@ -113,23 +113,23 @@ interface NudgeEntry {
   readonly text: string;
 }
 
-/** The point that a rewind of this turn goes back to. */
+/** The point to which a rewind of this turn goes back. */
 interface CheckpointEntry {
   readonly kind: 'checkpoint';
 }
 
-/** Written before a rewind undoes what a call did outside: found without a rewind, it may have been undone or not. */
+/** Written before a rewind undoes a call's outside effect: without a rewind entry, it may have been undone or not. */
 interface CompensatingEntry {
   readonly kind: 'compensating';
   readonly callId: string;
 }
 
-/** The view goes back to the checkpoint and on with this message. */
+/** The view goes back to the checkpoint and continues with this message. */
 interface RewindEntry {
   readonly kind: 'rewind';
   readonly callId: string;
   readonly text: string;
-  /** What could not be taken back. A later rewind to the same point must tell of it again. */
+  /** What could not be undone. A later rewind to the same point must report it again. */
   readonly remaining: readonly string[];
 }
 

@@ -1,12 +1,12 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 
-/** Freezes messages in depth, from that index on: those before it are frozen. Returns how many are frozen now. */
+/** Deeply freezes messages from that index on; those before it are frozen already. Returns how many are frozen now. */
 export function freezeMessages(messages: readonly LanguageModelV4Message[], from: number): number {
   for (let at = from; at < messages.length; at++) freeze(messages[at]);
   return messages.length;
 }
 
-/** Objects of other kinds than JSON has, such as bytes and URLs, stay as they are. */
+/** Objects that JSON does not have, such as bytes and URLs, are not frozen. */
 function freeze(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;

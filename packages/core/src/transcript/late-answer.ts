@@ -3,7 +3,7 @@ import type { Settlement } from '../results/outcome.ts';
 import { renderValue } from '../results/render.ts';
 import { userMessage } from './message.ts';
 
-/** The model has moved on since the call: it needs to be told which one this is about. */
+/** The model has moved on since the call, so the message says which call this is about. */
 export function lateAnswerMessage({ callId, toolName, input, outcome }: Settlement): LanguageModelV4Message {
   return userMessage(`The answer to call ${callId} (${toolName} ${renderValue(input)}) has come:\n\n${outcome.text}`);
 }

@@ -10,7 +10,7 @@ const fileData: Shape = tagged('type', {
 });
 const file: Shape = object({ mediaType: text, data: fileData }, { filename: text, ...options });
 
-/** A part of a result that is no text. Tools of the AI SDK give kinds that nobody here knows: those are passed on. */
+/** A part of a result that is not text. Tools of the AI SDK may return unknown kinds, which are passed on. */
 export const resultPart: Shape = tagged(
   'type',
   { text: object({ text }, options), file },
@@ -27,14 +27,15 @@ const output: Shape = tagged('type', {
 });
 
 const textPart: Shape = object({ text }, options);
-// An id may be missing of a call that the provider ran itself; of any other it must fit its result, which is looked at apart.
+// An id may be missing for a call that the provider ran itself; for any other it must match its result, which is
+// checked separately.
 const toolCall: Shape = object(
   { toolName: text },
   { toolCallId: text, input: anything, providerExecuted: flag, ...options },
 );
 const toolResult: Shape = object({ toolName: text, output }, { toolCallId: text, ...options });
 
-/** What a model said, as it is sent back to it. */
+/** A model's reply, as it is sent back to the model. */
 export const assistantContent: Shape = listOf(
   tagged('type', {
     text: textPart,

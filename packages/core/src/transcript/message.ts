@@ -1,7 +1,7 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { OptionsError } from '../errors.ts';
 
-/** A message as the AI SDK's provider interface has it, or simply `{ role, content: text }`. */
+/** A message in the form of the AI SDK's provider interface, or simply `{ role, content: text }`. */
 export type Message =
   | LanguageModelV4Message
   | { readonly role: 'system' | 'user' | 'assistant'; readonly content: string };
@@ -21,7 +21,7 @@ function toModelMessage(message: Message, field: string = 'messages'): LanguageM
   return { role: message.role, content: [{ type: 'text', text: message.content }] } as LanguageModelV4Message;
 }
 
-/** Messages of a conversation, checked: each call is followed directly by its one result, as providers demand. */
+/** Checked messages of a conversation: each call is followed directly by its one result, as providers require. */
 export function toModelMessages(messages: readonly Message[]): LanguageModelV4Message[] {
   const all = messages.map((message, index) => toModelMessage(message, `messages[${index}]`));
   all.forEach((message, index) => {
@@ -37,7 +37,7 @@ export function toModelMessages(messages: readonly Message[]): LanguageModelV4Me
   return all;
 }
 
-/** Whether each of the calls has its one result. */
+/** Whether each of the calls has exactly one result. */
 export function haveOneEach(calls: readonly string[], results: readonly string[]): boolean {
   return (
     calls.length === results.length && new Set(results).size === results.length && without(calls, results).length === 0

@@ -5,10 +5,10 @@ import type { EndedInside, Entry, ReplyEntry, RequestedCall } from './entry.ts';
 import { fitsWait } from './fits-wait.ts';
 import type { Stop } from './stop.ts';
 
-/** How far a turn has come. It is read from the transcript, so a turn resumed counts on from where it was. */
+/** How far a turn has come. It is read from the transcript, so a resumed turn continues its counts. */
 export interface TurnProgress {
   steps: number;
-  /** Replies without a call in a row. */
+  /** Consecutive replies without a call. */
   textReplies: number;
   rewinds: number;
   lengthTries: number;
@@ -17,25 +17,25 @@ export interface TurnProgress {
   open: ReplyEntry | undefined;
   /** The settlements of this turn, in the order they came. */
   settled: Settlement[];
-  /** A call of this turn was refused because the budget was used up. */
+  /** True if a call of this turn was refused because the budget was used up. */
   refusedByBudget: boolean;
-  /** Those of them since the checkpoint, or since the last rewind to it. */
+  /** The settlements since the checkpoint, or since the last rewind to it. */
   sinceCheckpoint: Settlement[];
-  /** What waited for an answer before the checkpoint: a rewind leaves it waiting. */
+  /** The calls that waited for an answer before the checkpoint: a rewind leaves them waiting. */
   waitedBefore: ReadonlySet<string>;
-  /** What earlier rewinds to the checkpoint could not take back. */
+  /** What earlier rewinds to the checkpoint could not undo. */
   remaining: readonly string[];
   /** Calls whose effects a rewind has begun to undo. */
   compensated: Set<string>;
   /** Whether this turn has a checkpoint, and the last call asked for since, or since the last rewind to it. */
   checkpointed: boolean;
   lastCall: string | undefined;
-  /** How the turn ended, where it has. */
+  /** How the turn ended, if it has. */
   stop: Stop | undefined;
   readonly started: Set<string>;
-  /** Calls inside which a turn ended this one too, with what it gave. */
+  /** Calls with a nested turn that also ended this one, with its result. */
   readonly ending: Map<string, EndedInside>;
-  /** Calls of this and earlier turns that wait for an answer: one may come a turn later. */
+  /** Calls of this and earlier turns that wait for an answer, which may come a turn later. */
   readonly waiting: Map<string, Waiting>;
   readonly answers: Map<string, Answer>;
 }
@@ -57,7 +57,7 @@ export function readProgress(entries: readonly Entry[]): TurnProgress {
   return progress;
 }
 
-/** A progress that goes on by itself. */
+/** An independent copy of the progress. */
 export function copyProgress(progress: TurnProgress): TurnProgress {
   return {
     ...progress,
@@ -71,11 +71,12 @@ export function copyProgress(progress: TurnProgress): TurnProgress {
   };
 }
 
-/** Keeps the progress up with the transcript. */
+/** Updates the progress with an entry. */
 export function follow(progress: TurnProgress, entry: Entry): void {
   switch (entry.kind) {
     case 'turn':
-      // Whether a call had started matters until its turn is over. Kept for ever, each fork of a long history would copy them all.
+      // Whether a call had started matters until its turn is over. If kept for ever, each fork of a long history would
+      // copy them all.
       for (const { callId } of progress.settled) progress.started.delete(callId);
       Object.assign(progress, fresh());
       return;
@@ -139,9 +140,9 @@ function followReply(progress: TurnProgress, reply: ReplyEntry): void {
 function followPending(progress: TurnProgress, settlement: Settlement): void {
   const { callId } = settlement;
   const call = progress.waiting.get(callId)?.call ?? progress.open?.calls.find((one) => one.callId === callId);
-  // It ran and said that somebody else will answer: nothing of it is in doubt.
+  // It ran and returned that an answer will come from outside: nothing about it is in doubt.
   progress.started.delete(callId);
-  // A tool may ask again. The answer to its last question is not one to this.
+  // A tool may ask again. The answer to its last question does not answer the new one.
   const answer = progress.answers.get(callId);
   if (answer !== undefined && fitsWait(answer, settlement)) progress.answers.delete(callId);
   if (call !== undefined) progress.waiting.set(callId, { call, settlement });
@@ -151,12 +152,12 @@ function isRefusalByBudget({ outcome }: Settlement): boolean {
   return outcome.status === 'error' && outcome.code === 'budget';
 }
 
-/** Whether there is nothing left to do for a turn that stopped so. */
+/** Whether there is nothing left to do for a turn that stopped this way. */
 export function isFinished(stop: Stop | undefined): boolean {
   return stop?.reason === 'end_turn' || stop?.reason === 'transition';
 }
 
-/** Whether a turn that stopped so goes on as the same turn. After a limit, going on is a new allowance. */
+/** Whether a turn that stopped this way continues as the same turn. After a limit, continuing is a new allowance. */
 export function goesOn(stop: Stop | undefined): boolean {
   return stop === undefined || stop.reason === 'suspended' || stop.reason === 'aborted' || stop.reason === 'error';
 }

@@ -1,10 +1,10 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { freezeMessages } from './freeze-messages.ts';
 
-/** A reply and its calls that are shown under ids of ours, in order. Like the calls, it is never changed. */
+/** A reply and its calls that are shown under our ids, in order. Like the calls, it is never changed. */
 export interface SourceStep {
   readonly reply: { readonly provider?: string };
-  /** Where its message stands; that of its results follows. */
+  /** The index of its message; the message of its results follows. */
   readonly assistantAt: number;
   /** The positions of the calls among all calls. */
   readonly shown: readonly number[];
@@ -14,36 +14,39 @@ export interface SourceCall {
   readonly call: { readonly callId: string; readonly providerCallId?: string };
   /** Its position among all calls. */
   readonly index: number;
-  /** Its result holds words of ours, which may name other calls of its reply. */
+  /** True if its result contains our own words, which may name other calls of its reply. */
   readonly isToldByUs: boolean;
 }
 
-/** An id that a provider or a host gave: how many calls of the request it could stand for (2: two or more), and where the first stands. */
+/**
+ * An id that a provider or a host assigned: how many calls of the request it could mean (2: two or more), and where the
+ * first is.
+ */
 interface IdUse {
   readonly id: string;
   readonly count: 1 | 2;
-  /** Undefined where it is no call that could be shown under another id. */
+  /** Undefined if it is not a call that could be shown under another id. */
   readonly step: SourceStep | undefined;
   readonly callId: string;
   readonly part: number;
 }
 
-/** What must be known of the messages to give them other ids. */
+/** What must be known about the messages to change their ids. */
 export interface MessageSource {
-  /** Those with calls, in order. */
+  /** The steps with calls, in order. */
   readonly steps: readonly SourceStep[];
   callAt(index: number): SourceCall;
   callNamed(callId: string): SourceCall | undefined;
   /** The result of the call at this position, under that id. */
   resultOf(index: number, toolCallId: string): LanguageModelV4ToolResultPart;
-  /** Whether the id may be one of ours: a quick no, where a look-up would cost more. */
+  /** Whether the id may be one of ours: a quick no, because a look-up would cost more. */
   mayBeOurs(id: string): boolean;
 }
 
 /**
- * The messages as one provider gets them: its own calls under the ids that it gave them, wherever such an id stands for one
- * call alone in the whole request; every other call under ours. Kept from request to request: only what is new is read, and
- * an id that turns out to be repeated changes the two messages it stands in.
+ * The messages as one provider gets them: its own calls under the ids that it assigned, if such an id means only one
+ * call in the whole request; every other call under ours. Kept from request to request: only new messages are read, and
+ * an id that turns out to be repeated changes the two messages that contain it.
  */
 export class ProviderView {
   readonly provider: string;
@@ -64,14 +67,14 @@ export class ProviderView {
     this.#source = source;
   }
 
-  /** The results of a step are shown otherwise from now on. */
+  /** Called if the results of a step are shown differently from now on. */
   changed(step: SourceStep): void {
     if (step.assistantAt + 1 < this.#shown.length) this.#changed.add(step);
   }
 
   /**
-   * Our messages, as the provider gets them. A copy. Since the last time messages were added, and results changed that it
-   * was told of; where more than that happened, another view is needed.
+   * Our messages, as the provider gets them. A copy. Since the last call, messages may only have been added, and
+   * results changed that were reported with `changed`; after other changes a new view is needed.
    */
   update(messages: readonly LanguageModelV4Message[]): LanguageModelV4Message[] {
     this.#catchUp(messages);
@@ -85,7 +88,7 @@ export class ProviderView {
     this.#changed.clear();
   }
 
-  /** The same view for a fork of the messages, which goes on by itself. */
+  /** The same view for a fork of the messages, independent afterwards. */
   fork(messages: readonly LanguageModelV4Message[], source: MessageSource): ProviderView {
     this.#catchUp(messages);
     this.#frozen = freezeMessages(this.#shown, this.#frozen);
@@ -123,7 +126,7 @@ export class ProviderView {
     return step;
   }
 
-  /** Counts the ids of a message, before anything of it is shown: a later part may repeat the id of an earlier one. */
+  /** Counts the ids of a message before any of it is shown: a later part may repeat the id of an earlier one. */
   #count({ content }: AssistantMessage, step: SourceStep | undefined): void {
     let next = 0;
     for (let part = 0; part < content.length; part++) {
@@ -146,7 +149,8 @@ export class ProviderView {
 
   #countCall(shown: SourceCall, step: SourceStep, part: number): void {
     const { callId, providerCallId: theirs } = shown.call;
-    // One of ours only counts where somebody else's is the same. To look up a text that was just made costs its length.
+    // One of our ids counts only if a foreign id is the same. Looking up a new string costs its length, so lengths are
+    // compared first.
     if (this.#lengths[callId.length] === true && this.#uses.has(callId)) this.#use(callId, undefined, callId, part);
     const isTheirs = theirs !== undefined && theirs !== callId && step.reply.provider === this.provider;
     if (!isTheirs) return;
@@ -167,7 +171,7 @@ export class ProviderView {
     }
   }
 
-  /** An id is not unique any more: its call is shown under ours. What was shown long ago is not read again for it. */
+  /** An id is no longer unique: its call is shown under ours. Older messages are not read again for this. */
   #takeBack({ id, step, callId, part }: IdUse): void {
     if (step === undefined) return;
     const { assistantAt: at } = step;
@@ -180,7 +184,7 @@ export class ProviderView {
     this.#renameResult(step, id, callId);
   }
 
-  /** Field by field and without a function for each part: every call comes here. */
+  /** Copied field by field and without a function for each part: this runs for every call. */
   #showCalls(message: AssistantMessage, step: SourceStep): AssistantMessage {
     const content = message.content.slice();
     let next = 0;
@@ -219,13 +223,16 @@ export class ProviderView {
       if (part.type !== 'tool-result') return part;
       const toolCallId = part.toolCallId === id ? callId : part.toolCallId;
       const call = this.#callOf(step, index);
-      // What is said of one call may name another.
+      // The text about one call may name another.
       return call?.isToldByUs === true ? this.#showResult(call, toolCallId) : { ...part, toolCallId };
     });
     this.#set(step.assistantAt + 1, { role: 'tool', content });
   }
 
-  /** A call that was cancelled or skipped says "call <id>" of one beside it: that must be found in the same request. */
+  /**
+   * The text of a cancelled or skipped call says "call <id>" about another one, and that id must be found in the same
+   * request.
+   */
   #retell(output: LanguageModelV4ToolResultPart['output']): LanguageModelV4ToolResultPart['output'] {
     if (output.type !== 'text' && output.type !== 'error-text') return output;
     return {
@@ -239,7 +246,7 @@ export class ProviderView {
     return (call && this.#idOf(call)) ?? callId;
   }
 
-  /** The id that the provider gave the call, where it stands for that call alone. */
+  /** The id that the provider assigned to the call, if it means only that call. */
   #idOf({ index }: SourceCall): string | undefined {
     const theirs = this.#theirs[index];
     return theirs !== undefined && this.#uses.get(theirs)?.count === 1 ? theirs : undefined;

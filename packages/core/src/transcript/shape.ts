@@ -1,10 +1,10 @@
-/** What is wrong with a stored value, and where in it: `.outcome.status`, `[3].text`; an empty place is the value itself. */
+/** A problem with a stored value, and where in it: `.outcome.status`, `[3].text`; an empty path is the value itself. */
 export interface Flaw {
   readonly at: string;
   readonly problem: string;
 }
 
-/** Finds what is wrong with a stored value. Places are put together only where there is a flaw: most values have none. */
+/** Finds a problem with a stored value. Paths are built only if there is a problem: most values have none. */
 export type Shape = (value: unknown) => Flaw | undefined;
 
 type Shapes = Readonly<Record<string, Shape>>;
@@ -33,7 +33,7 @@ export function listOf(shape: Shape): Shape {
   };
 }
 
-/** Fields that nobody knows are passed over: a later version may have added them. */
+/** Unknown fields are ignored: a later version may have added them. */
 export function object(needed: Shapes, optional: Shapes = {}): Shape {
   const all: readonly [string, Shape, boolean][] = [
     ...Object.entries(needed).map(([key, shape]): [string, Shape, boolean] => [key, shape, true]),
@@ -51,7 +51,7 @@ export function object(needed: Shapes, optional: Shapes = {}): Shape {
   };
 }
 
-/** One of several objects, told apart by a field. `other`: what one that is none of them must be. */
+/** One of several objects, distinguished by a field. `other` is the shape of objects that match none of them. */
 export function tagged(tag: string, shapes: Shapes, other?: Shape): Shape {
   const unknown = other ?? object({ [tag]: oneOf(...Object.keys(shapes)) });
   return (value) => {

@@ -11,7 +11,10 @@ export interface TranscriptJson {
   readonly entries: readonly Entry[];
 }
 
-/** What JSON holds of the entries, so that what is stored and what is read are the same. Never throws for a value of a tool. */
+/**
+ * The entries as JSON can hold them, so that what is stored and what is read are the same. Never throws for a value of
+ * a tool.
+ */
 export function toTranscriptJson(entries: readonly Entry[]): TranscriptJson {
   return { version: 1, entries: entries.map(toPlainEntry) };
 }
@@ -19,15 +22,16 @@ export function toTranscriptJson(entries: readonly Entry[]): TranscriptJson {
 function toPlainEntry(entry: Entry): Entry {
   const plain = toPlain(entry, []) as Entry;
   const answer = 'answer' in entry ? entry.answer : undefined;
-  // JSON leaves out what it cannot hold, and an answer without its result would be none.
+  // JSON leaves out what it cannot hold, and an answer without its result would be invalid.
   const isLost =
     answer !== undefined && 'result' in answer && !('result' in ((plain as { answer?: object }).answer ?? {}));
   return isLost ? ({ ...plain, answer: { result: null } } as Entry) : plain;
 }
 
 /**
- * True if JSON holds all of the entry as it is, so that nothing has to be copied before it is written. Nearly all entries are so, and to
- * look costs a fraction of a copy. What it reads may still be other than it seemed: a getter or a proxy may throw the next time.
+ * True if JSON can hold the entry unchanged, so that nothing has to be copied before it is written. Nearly all entries
+ * are like this, and checking costs a fraction of a copy. The write may still differ: a getter or a proxy may throw the
+ * next time.
  */
 export function isPlainEntry(entry: Entry): boolean {
   try {
@@ -37,7 +41,7 @@ export function isPlainEntry(entry: Entry): boolean {
   }
 }
 
-/** The value itself if JSON holds it as it is; otherwise what JSON holds of it, as a transcript does. */
+/** The value itself if JSON can hold it unchanged; otherwise what JSON can hold of it, as in a transcript. */
 export function toPlainValue(value: unknown): unknown {
   try {
     if (isPlain(value, 0)) return value;
@@ -61,7 +65,7 @@ function isPlain(value: unknown, depth: number): boolean {
   }
 }
 
-/** What contains itself is too deep. */
+/** A value that contains itself counts as too deep. */
 function isPlainObject(value: object, depth: number): boolean {
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -79,24 +83,24 @@ const DEEPEST_PLAIN = 32;
 
 const entriesShape = listOf(entryShape);
 
-/** Reads what `toTranscriptJson` gave, whole or any prefix of it. Refuses anything else, naming the path. */
+/** Reads the result of `toTranscriptJson`, whole or any prefix of it. Refuses anything else and names the path. */
 export function fromTranscriptJson(json: unknown): readonly Entry[] {
   const { version, entries } = (parse(json) ?? {}) as { version?: unknown; entries?: unknown };
   if (version !== 1) throw new StoredTranscriptError('version', `must be 1, and it is ${JSON.stringify(version)}.`);
   if (!Array.isArray(entries)) throw new StoredTranscriptError('entries', 'must be an array.');
-  // A copy is kept, so that later changes by the caller do not change what happened.
+  // A copy is kept, so that later changes by the caller do not change the history.
   const copied = entries.map((entry) => toPlain(entry, []) as Entry);
   const flaw = entriesShape(copied) ?? flawOfCalls(copied);
   if (flaw !== undefined) throw new StoredTranscriptError(`entries${flaw.at}`, flaw.problem);
   return copied.map(withUrls);
 }
 
-/** The provider interface has addresses as objects, and JSON has texts. */
+/** The provider interface has URLs as objects, and JSON has texts. */
 function withUrls(entry: Entry): Entry {
   if (entry.kind !== 'message' || !Array.isArray(entry.message.content)) return entry;
   for (const part of entry.message.content as { data?: { type?: unknown; url?: unknown } }[]) {
     const { data } = part;
-    // Not URL.parse, which the oldest Node that this runs on lacks.
+    // URL.parse is not used: the oldest supported Node lacks it.
     if (data?.type === 'url' && typeof data.url === 'string' && URL.canParse(data.url)) data.url = new URL(data.url);
   }
   return entry;
@@ -111,16 +115,16 @@ function parse(json: unknown): unknown {
   }
 }
 
-// Tools return nothing nearly this deep, and the stack holds far more.
+// Tools return nothing nearly this deep, and the stack allows far more.
 const DEEPEST = 200;
 
-/** `path`: the objects that the value lies in. */
+/** `path` holds the objects that contain the value. */
 function toPlain(value: unknown, path: unknown[]): unknown {
   switch (typeof value) {
     case 'bigint':
       return String(value);
     case 'number':
-      // JSON has no -0: adding 0 makes it the 0 that would be read back.
+      // JSON has no -0: adding 0 gives the 0 that would be read back.
       return Number.isFinite(value) ? value + 0 : null;
     case 'function':
     case 'symbol':

@@ -6,7 +6,7 @@ import { copyProgress, follow, readProgress, type TurnProgress } from './progres
 import { fromTranscriptJson, type TranscriptJson, toTranscriptJson } from './transcript-json.ts';
 import { View } from './view.ts';
 
-/** The append-only log of what happened. To resume after a crash is to run the same loop on it. */
+/** The append-only log of what happened. Resuming after a crash means running the same loop on it. */
 export class Transcript {
   #entries: Entry[] = [];
   #view = new View();
@@ -18,22 +18,22 @@ export class Transcript {
     for (const entry of entries) this.push(entry);
   }
 
-  /** Keeps turns upon this transcript apart. */
+  /** Serializes turns on this transcript. */
   get turns(): CallLock {
     this.#turns ??= new CallLock();
     return this.#turns;
   }
 
   /**
-   * How far its last turn has come. Read from all entries once, when first asked for, and kept up from then on: otherwise
-   * each turn would cost more the longer the conversation before it is.
+   * How far its last turn has come. It is read from all entries on first use, and updated from then on: otherwise each
+   * turn would cost more the longer the conversation is.
    */
   get progress(): TurnProgress {
     this.#progress ??= readProgress(this.#entries);
     return this.#progress;
   }
 
-  /** Whether a call has this id. Kept up as `progress` is. */
+  /** Whether a call has this id. Updated like `progress`. */
   hasCall(callId: string): boolean {
     return this.#knownIds().has(callId);
   }
@@ -47,7 +47,7 @@ export class Transcript {
     return this.#view.messages();
   }
 
-  /** The messages for one provider: its own calls keep the ids it gave them, wherever these are unique. */
+  /** The messages for one provider: its own calls keep the ids it assigned, if these are unique. */
   viewFor(provider: string): LanguageModelV4Message[] {
     return this.#view.messagesFor(provider);
   }
@@ -57,7 +57,7 @@ export class Transcript {
     return this.#view.before(callId, provider);
   }
 
-  /** Adds what happened. Entries are never changed or taken away. */
+  /** Adds entries. Entries are never changed or removed. */
   push(...entries: readonly Entry[]): void {
     for (const entry of entries) {
       this.#entries.push(entry);
@@ -68,8 +68,9 @@ export class Transcript {
   }
 
   /**
-   * A transcript that starts with the same entries and goes on by itself: what is added to one is not seen by the other. Nothing
-   * is read or derived again, so a long history costs a shallow copy. Messages that both show are frozen.
+   * A transcript that starts with the same entries and is independent afterwards: entries added to one are not seen by
+   * the other. Nothing is read or derived again, so a long history costs a shallow copy. Messages that both show are
+   * frozen.
    */
   fork(): Transcript {
     const forked = new Transcript();
@@ -88,12 +89,12 @@ export class Transcript {
     return this.#callIds;
   }
 
-  /** Plain data: what a tool gave beyond JSON is kept as far as JSON can. */
+  /** Plain data: a tool's value beyond JSON is kept as far as JSON can. */
   toJSON(): TranscriptJson {
     return toTranscriptJson(this.#entries);
   }
 
-  /** Reads what `toJSON` gave, whole or any prefix of it. */
+  /** Reads the result of `toJSON`, whole or any prefix of it. */
   static fromJSON(json: TranscriptJson | string): Transcript {
     const made = new Transcript(fromTranscriptJson(json));
     // A stored transcript is read in order to continue it, so its progress is computed now and not in the next step.

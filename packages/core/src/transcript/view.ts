@@ -7,8 +7,8 @@ import { userMessage } from './message.ts';
 import { type MessageSource, ProviderView } from './provider-view.ts';
 
 /*
- * Forks share steps and calls, so neither is ever changed: what is different from now on is another object in the same place of the
- * list. They name each other by their places, which stay the same.
+ * Forks share steps and calls, so neither is ever changed: a change puts another object into the same place of the list.
+ * They refer to each other by their positions, which stay the same.
  */
 
 /** A reply and the results of its calls. */
@@ -18,7 +18,10 @@ interface Step {
   readonly assistantAt: number;
   /** Its position among the steps that show results; -1 if it shows none. */
   readonly index: number;
-  /** The positions of the calls that need a result message. A call that the provider ran itself has its result in the reply. */
+  /**
+   * The positions of the calls that need a result message. A call that the provider ran itself has its result in the
+   * reply.
+   */
   readonly shown: readonly number[];
 }
 
@@ -35,23 +38,23 @@ interface ShownCall {
   readonly isCondensed: boolean;
 }
 
-/** The state that a rewind restores. Calls by their positions. */
+/** The state that a rewind restores, with calls by their positions. */
 interface Mark {
   readonly length: number;
   /** The newest result of each slot at the checkpoint. */
   readonly slots: ReadonlyMap<string, number>;
-  /** What gave way since: the newer result goes with a rewind, and the older is the newest again. */
+  /** Results that were replaced since: a rewind removes the newer result, and the older is the newest again. */
   gaveWay: number[];
 }
 
 const CONDENSED = '[An older result, left out: a newer one follows.]';
-/** Holds the place of a step's results until they are written. */
+/** A placeholder for a step's results until they are written. */
 const NO_RESULTS: LanguageModelV4Message = { role: 'tool', content: [] };
 const UNSETTLED = 'This call has not been settled yet.';
 
 /**
- * What a model is shown, derived from the transcript entry by entry, so that a step costs the same however many came
- * before. At every point each call is followed directly by its one result: a call that has none yet is shown a provisional
+ * The messages for a model, derived from the transcript entry by entry, so that a step costs the same however many came
+ * before. At every point each call is followed directly by its one result: a call without a result gets a provisional
  * one.
  */
 export class View {
@@ -63,12 +66,12 @@ export class View {
   #byId: Map<string, number> | undefined;
   /** The index of the call whose result comes next, if results come in order. */
   #next = 0;
-  /** Those with calls that are shown. */
+  /** The steps with calls that are shown. */
   #steps: Step[] = [];
-  /** How long our ids are: what is of another length is none of them. */
+  /** The lengths of our ids. Entries with another length never match. */
   #idLengths: boolean[] = [];
   #last: Step | undefined;
-  /** Steps whose results are shown otherwise than they are: they are written anew when somebody looks. */
+  /** Steps whose shown results are out of date: they are written again on the next read. */
   #stale = new Set<number>();
   #checkpoint: Mark | undefined;
   #forProvider: ProviderView | undefined;
@@ -98,8 +101,8 @@ export class View {
   }
 
   /**
-   * A view that goes on from here by itself. The lists are copied, and what is in them is shared: calls and steps are never changed,
-   * and messages are frozen, so that neither can change what the other shows.
+   * An independent view that continues from here. The lists are copied, and their contents are shared: calls and steps
+   * are never changed, and messages are frozen, so that neither view can change what the other shows.
    */
   fork(): View {
     this.#showResults();
@@ -215,7 +218,7 @@ export class View {
   #addOutcome(callId: string, outcome: Outcome, slot: string | undefined): void {
     const shown = this.#take(callId);
     if (shown === undefined) return;
-    // What waits is named by our id for good: its answer, its card and whoever answers name it so.
+    // A waiting call always keeps our id: its answer, its card and the person who answers use it.
     const isToldByUs = outcome.status !== 'ok' && outcome.status !== 'pending';
     this.#calls[shown.index] = { ...shown, outcome, isToldByUs };
     this.#refresh(shown.step);

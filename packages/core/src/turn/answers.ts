@@ -12,8 +12,8 @@ import type { Turn } from './turn.ts';
 import { TurnCall } from './turn-call.ts';
 
 /**
- * Refuses an answer to a call that is not waiting, and another answer to a call that has one, saying which won. The same
- * answer again is no mistake: whoever sent it may not have heard that it came.
+ * Refuses an answer to a call that is not waiting, and a different answer to a call that already has one, and says
+ * which won. Repeating the same answer is allowed: the sender may not have received the confirmation.
  */
 export function checkAnswers(turn: Turn): void {
   for (const [callId, answer] of Object.entries(turn.options.answers ?? {})) {
@@ -47,7 +47,7 @@ function notWaiting({ entries }: Turn['transcript'], callId: string): string {
   return `comes too late: the call was settled without an answer (${end.settlement.outcome.status}): ${end.settlement.outcome.text}`;
 }
 
-/** Answers to calls whose turn went on without them. The view tells the model of each with a message of its own. */
+/** Settles calls whose turn continued without their answers. The view adds a separate message for each. */
 export async function settleLateAnswers(turn: Turn): Promise<void> {
   for (const [callId, { call, settlement }] of [...turn.progress.waiting]) {
     if (turn.progress.open?.calls.some((one) => one.callId === callId) === true) continue;

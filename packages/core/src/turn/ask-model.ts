@@ -12,10 +12,10 @@ import type { StepTools } from './step-tools.ts';
 import { laterAsUser, startOf, toPrompt } from './to-prompt.ts';
 import type { Turn } from './turn.ts';
 
-/** What a request offers. Without `mayCall` the tools are there and none may be called. */
+/** What a request offers. Without `mayCall` the tools are listed but none may be called. */
 export type Offered = Pick<StepTools, 'system' | 'advertised'> & { readonly mayCall?: boolean };
 
-/** The model's next reply, written down; or undefined where a limit came first. Throws what retries did not cure. */
+/** The model's next reply, recorded; or undefined if a limit came first. Throws an error that retries did not fix. */
 export function askModel(turn: Turn, step: Offered, limit: CallLimit): Promise<ReadReply | undefined> {
   if (limit.hit !== undefined) return Promise.resolve(undefined);
   const number = turn.progress.steps + 1;
@@ -77,7 +77,7 @@ function toRequest(turn: Turn, step: Offered, limit: CallLimit): ModelRequest {
   return request;
 }
 
-/** An observation that cannot be made is none: the turn does not end for it. */
+/** If observe throws, the model is asked without it: the turn does not end because of it. */
 function observe({ options, logger }: Turn): string {
   try {
     return options.observe?.() ?? '';
@@ -108,7 +108,7 @@ async function askWithRetries(turn: Turn, request: ModelRequest, step: number, l
       }
       if (++retries > modelRetries || !isRetryable(error)) throw error;
       await turn.clock.sleep(waitMs(error, retries, turn.clock), limit.signal);
-      // The wait may have been cut short, and then nobody wants the reply any more.
+      // The wait may have been cut short, and then the reply is not needed any more.
       if (limit.hit !== undefined) throw error;
     }
   }
@@ -125,12 +125,12 @@ async function streamReply(
 ): Promise<ModelReply> {
   const { stream } = await turn.model.doStream(request);
   const reader = new StreamReader({ step, emit, newId: turn.newId });
-  // Read with a reader, because iterating a stream costs twice as much.
+  // Uses a reader, because iterating a stream costs twice as much.
   const parts = stream.getReader();
   let isLeft = true;
   try {
     for (let next = await parts.read(); !next.done; next = await parts.read()) {
-      // A provider that ignores its signal is left behind here; the stream is told of it.
+      // A provider that ignores its signal is abandoned here, and the stream is cancelled.
       if (limit.hit !== undefined) return reader.reply();
       reader.read(next.value);
       const waiting = turn.ready?.();
@@ -143,7 +143,7 @@ async function streamReply(
   return reader.reply();
 }
 
-/** Some providers take no system message after the first: a nudge then goes as a user message. */
+/** Some providers accept no system message after the first: a nudge is then sent as a user message. */
 function refusesSystem(error: unknown, request: ModelRequest): boolean {
   if (!request.prompt.slice(startOf(request.prompt)).some(({ role }) => role === 'system')) return false;
   const { name, statusCode } = (typeof error === 'object' && error !== null ? error : {}) as {

@@ -1,15 +1,15 @@
 import type { RequestedCall } from '../transcript/entry.ts';
 
-/** What a call is to the turn, known before anything runs. */
+/** The role of a call in the turn, known before anything runs. */
 export type CallRole = 'plain' | 'terminal' | 'listed' | 'transition' | 'rewind';
 
 export interface PlannedCall extends RequestedCall {
   readonly role: CallRole;
-  /** Which of the calls it is, counted from 0. */
+  /** Its index among the calls. */
   readonly place: number;
 }
 
-/** What the plan must know of a tool. */
+/** What the plan needs to know about a tool. */
 export interface ToolTraits {
   readonly terminal: boolean;
   readonly transition: boolean;
@@ -20,13 +20,13 @@ export interface ToolTraits {
 
 export interface PlanRules {
   readonly traitsOf: (toolName: string) => ToolTraits | undefined;
-  /** The names that end the run, where it has a terminating contract. */
+  /** The names that end the run, if it has a terminating contract. */
   readonly listed: ReadonlySet<string> | undefined;
   readonly cancelRest: boolean;
   readonly transitions: 'in-place' | 'last';
 }
 
-/** A batch in groups: the calls of a group run side by side, the groups one after another. */
+/** A batch in groups: the calls of a group run in parallel, the groups one after another. */
 export type BatchPlan = readonly (readonly PlannedCall[])[];
 
 /** The groups in the order they run. */
@@ -35,15 +35,19 @@ export function planBatch(calls: readonly RequestedCall[], rules: PlanRules): Ba
   return rules.transitions === 'last' ? transitionsLast(groups) : groups;
 }
 
-/** Whatever takes over then finds what the whole batch left. They stand alone, so that moving them parts no group. */
+/**
+ * Transitions run last, so that their targets find the result of the whole batch. Each is a group by itself, so moving
+ * them splits no group.
+ */
 function transitionsLast(groups: BatchPlan): BatchPlan {
   const isTransition = ([first]: readonly PlannedCall[]): boolean => first?.role === 'transition';
   return [...groups.filter((group) => !isTransition(group)), ...groups.filter(isTransition)];
 }
 
 /**
- * Classifies all calls of a batch before any runs, because a transition anywhere in it outranks a terminal. Only
- * neighbours without effects share a group; whatever may end, hand over or wait stands alone.
+ * Classifies all calls of a batch before any runs, because a transition anywhere in it takes precedence over a terminal
+ * call. Only neighbours without effects share a group; a call that may end the turn, hand over or wait is a group by
+ * itself.
  */
 function groupCalls(calls: readonly RequestedCall[], rules: PlanRules): BatchPlan {
   const groups: PlannedCall[][] = [];

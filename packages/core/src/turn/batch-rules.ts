@@ -8,7 +8,7 @@ export interface BatchRules {
 }
 
 /**
- * Why a call must not start, given what was settled before it in its batch; undefined where it may. The call then settles
+ * Why a call must not start, given the calls settled before it in its batch; undefined if it may. The call then settles
  * with this outcome.
  */
 export function refusalOf(call: PlannedCall, before: readonly Ended[], rules: BatchRules): Outcome | undefined {
@@ -23,7 +23,7 @@ export function refusalOf(call: PlannedCall, before: readonly Ended[], rules: Ba
   return afterTransition(call, before) ?? afterResponse(call, before, rules);
 }
 
-/** The first transition counts, and nothing may take it back: a rewind after it would not be performed. */
+/** The first transition counts, and nothing may undo it: a rewind after it would not be performed. */
 function afterTransition(call: PlannedCall, before: readonly Ended[]): Outcome | undefined {
   if (call.role !== 'transition' && call.role !== 'rewind') return undefined;
   const first = before.find(({ role, settlement }) => role === 'transition' && settlement.outcome.status === 'ok');
@@ -39,7 +39,7 @@ function afterResponse(call: PlannedCall, before: readonly Ended[], rules: Batch
   );
   if (response === undefined) return undefined;
   const { toolName } = response.settlement;
-  // A transition outranks a terminal, so it still runs; a listed call has ended the run.
+  // A transition takes precedence over a terminal call, so it still runs; a listed call has ended the run.
   if (response.role === 'terminal' && call.role === 'transition') return undefined;
   if (response.role === 'terminal' && call.role === 'terminal') {
     const message = `"${toolName}" has already given the response. "${call.toolName}" did not run.`;
@@ -49,7 +49,7 @@ function afterResponse(call: PlannedCall, before: readonly Ended[], rules: Batch
   return skipped(`"${toolName}" had already ended the turn`);
 }
 
-/** Whether a call ended so because the rules of its batch kept it from running. */
+/** Whether a call has this outcome because the rules of its batch kept it from running. */
 export function isUnrun(outcome: Outcome): boolean {
   if (outcome.status !== 'error') return outcome.status === 'skipped' || outcome.status === 'cancelled';
   return outcome.code === 'terminal_already_called' || outcome.code === 'transition_already_called';
@@ -63,7 +63,7 @@ export function cancelled(reason: string): Outcome {
   return { status: 'cancelled', reason, text: `Cancelled: ${reason.replace(/\.$/, '')}.` };
 }
 
-/** A call that was not let run is no failure of its own: what kept it from running already counts. */
+/** A call that was kept from running is not a separate failure: the cause already counts. */
 function isFailure({ outcome }: Settlement): boolean {
   return outcome.status === 'error' || outcome.status === 'pending';
 }

@@ -6,19 +6,19 @@ import { errorText } from '../results/describe-error.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { Snapshot } from '../session/snapshots.ts';
 
-/** Points of turns that stopped and may be taken up again, by session. Each is known by the last call since. */
+/** Checkpoints of turns that stopped and may be resumed, by session. Each is identified by the last call since. */
 const kept = new WeakMap<SessionLayer, { readonly lastCall: string; readonly checkpoint: Checkpoint }>();
 
-/** The turn that goes back. */
+/** The turn that is rewound. */
 interface Restoring {
   readonly options: { readonly rewind?: RewindOptions };
   readonly clock: Clock;
   readonly deadline: number | undefined;
 }
 
-/** A saved point of a turn: the session, its files and resources, and what the host saved of its own. */
+/** A saved point of a turn: the session, its files and resources, and the host's own saved state. */
 export class Checkpoint {
-  /** It comes from a journal, which knows of the session and of nothing else. */
+  /** True if it comes from a journal, which knows only the session. */
   readonly isReplayed: boolean;
   readonly #session: SessionLayer;
   readonly #snapshot: Snapshot;
@@ -38,17 +38,17 @@ export class Checkpoint {
     this.isReplayed = how.isReplayed;
   }
 
-  /** `saved` is what the host keeps of its own. */
+  /** `saved` is the host's own state. */
   static take(session: SessionLayer, saved: unknown): Checkpoint {
     return new Checkpoint(session, session.snapshot(), { saved, isReplayed: false });
   }
 
-  /** The point of a turn that another process began, as far as a journal has it. */
+  /** The checkpoint of a turn that another process began, as far as a journal has it. */
   static replayed(session: SessionLayer, snapshot: Snapshot): Checkpoint {
     return new Checkpoint(session, snapshot, { isReplayed: true });
   }
 
-  /** The point of a turn that is taken up again, if it is still there and the host's own state is in it. */
+  /** The checkpoint of a resumed turn, if it is still there and contains the host's own state. */
   static find(
     session: SessionLayer,
     lastCall: string | undefined,
@@ -63,12 +63,12 @@ export class Checkpoint {
     kept.get(session)?.checkpoint.release();
   }
 
-  /** Keeps the point for when its turn is taken up again. */
+  /** Keeps the checkpoint in case its turn is resumed. */
   keep(lastCall: string): void {
     kept.set(this.#session, { lastCall, checkpoint: this });
   }
 
-  /** Goes back, as often as asked, to the identical point. */
+  /** Goes back to the identical point, as often as requested. */
   async restore({ options, clock, deadline }: Restoring): Promise<void> {
     try {
       this.#session.restore(this.#snapshot);
@@ -82,7 +82,7 @@ export class Checkpoint {
 
   async #undoAndRestore(host: RewindOptions | undefined): Promise<void> {
     await this.#undo.undoAll();
-    // A copy, because a host may go on working on what it gets, and has to get the same the next time.
+    // A copy, because a host may change what it gets, and must get the same state the next time.
     await host?.restore?.(copyOf(this.#saved) as never);
   }
 
@@ -92,7 +92,7 @@ export class Checkpoint {
   }
 }
 
-/** Copies plain data in depth. Anything else stays the host's own object: only the host knows how to copy it. */
+/** Copies plain data in depth. Other objects are not copied: only the host knows how. */
 function copyOf(value: unknown, copies: Map<object, unknown> = new Map()): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const known = copies.get(value);

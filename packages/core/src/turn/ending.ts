@@ -1,7 +1,7 @@
 import type { Settlement } from '../results/outcome.ts';
 import type { CallRole } from './batch-plan.ts';
 
-/** A call of a batch with what it was and how it ended. */
+/** A call of a batch with its role and its end. */
 export interface Ended {
   readonly role: CallRole;
   readonly settlement: Settlement;
@@ -16,8 +16,8 @@ export type BatchEnding =
   | { readonly kind: 'none' };
 
 /**
- * Decides what a batch means. A transition that succeeded outranks everything; of a rewind and a terminal the earlier one
- * in call order that succeeded counts; a failure is never a result.
+ * Decides what a batch means. A successful transition takes precedence over everything; between a rewind and a terminal
+ * call the first successful one in call order counts; a failure is never a result.
  */
 export function decideEnding(batch: readonly Ended[]): BatchEnding {
   let first: Ended | undefined;

@@ -1,21 +1,21 @@
 /**
- * Carries events from a turn to whoever reads them, a few at a time: a slow reader slows the turn. Where nobody reads, as
- * when only the result is awaited, events go nowhere and nothing waits.
+ * Carries events from a turn to a reader, a few at a time: a slow reader slows the turn. Without a reader, as when only
+ * the result is awaited, events are dropped and nothing waits.
  */
 export class EventChannel<E> {
   readonly #events: E[] = [];
   #reader: 'none' | 'reading' | 'gone' = 'none';
   #closed = false;
-  /** Several may wait on either side: tools that run side by side, and readers that ask ahead. */
+  /** Several may wait on either side: tools that run in parallel, and readers that request ahead. */
   readonly #readers: ((next: IteratorResult<E, undefined>) => void)[] = [];
   readonly #writers: (() => void)[] = [];
 
-  /** A reader is there: events are kept for it from now on. */
+  /** A reader has started: events are kept for it from now on. */
   open(): void {
     if (this.#reader === 'none') this.#reader = 'reading';
   }
 
-  /** The reader is gone: events are dropped from now on. */
+  /** The reader has left: events are dropped from now on. */
   leave(): void {
     this.#reader = 'gone';
     this.#events.length = 0;
@@ -23,7 +23,7 @@ export class EventChannel<E> {
     this.#endReaders();
   }
 
-  /** A reader that waits gets the event there and then: a promise for each event is all that reading costs. */
+  /** A waiting reader gets the event immediately, so reading costs only one promise for each event. */
   push(event: E): void {
     if (this.#reader !== 'reading') return;
     const reader = this.#readers.shift();
@@ -31,7 +31,7 @@ export class EventChannel<E> {
     else reader({ done: false, value: event });
   }
 
-  /** Resolves when the reader has caught up; undefined where there is nothing to wait for. */
+  /** Resolves when the reader has caught up; undefined if there is nothing to wait for. */
   ready(): Promise<void> | undefined {
     if (this.#reader !== 'reading' || this.#events.length < HIGH_WATER) return undefined;
     return new Promise((resolve) => this.#writers.push(resolve));
@@ -42,7 +42,7 @@ export class EventChannel<E> {
     this.#endReaders();
   }
 
-  /** The next event, or that there is none any more. */
+  /** The next event, or the end. */
   next(): Promise<IteratorResult<E, undefined>> {
     if (this.#events.length > 0) return Promise.resolve({ done: false, value: this.#take() });
     if (this.#closed || this.#reader === 'gone') return Promise.resolve(END);
@@ -66,5 +66,5 @@ export class EventChannel<E> {
 
 const END: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
-// Enough that a reader in the same process never waits for the writer, little enough that memory stays bounded.
+// Enough that a reader in the same process never waits for the writer, and small enough to bound memory.
 const HIGH_WATER = 64;

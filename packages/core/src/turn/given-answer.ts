@@ -3,8 +3,8 @@ import { fitsWait } from '../transcript/fits-wait.ts';
 import type { TurnProgress } from '../transcript/progress.ts';
 
 /**
- * The answer that ends the wait of a call, if there is one: given now, or known from before a crash. One that led to this
- * very wait (an approval, after which the tool itself said "pending") does not count again.
+ * The answer that ends the wait of a call, if there is one: given now, or known from before a crash. An answer that led
+ * to this wait (an approval, after which the tool itself returned "pending") does not count again.
  */
 export function answerTo(
   progress: TurnProgress,

@@ -2,13 +2,13 @@ import { JournalStalled } from '../errors.ts';
 import { settlesWithin } from '../settles-within.ts';
 import type { Turn } from './turn.ts';
 
-// An honest write that is under way when the deadline passes, or that tells of what the deadline ended, needs a moment:
-// without it most turns with a deadline would end in doubt. Far above what such a write takes.
+// A normal write that is in progress when the deadline passes, or that records what the deadline ended, needs a moment:
+// without it most turns with a deadline would end in doubt. This is far above what such a write takes.
 const GRACE_MS = 1_000;
 
 /**
- * A write of the journal, waited for until the turn's deadline or an abort, and a moment longer. Rejects with JournalStalled
- * then, because nobody knows whether it was written: neither to go on nor to take anything back would be right.
+ * Waits for a write to the journal until the turn's deadline or an abort, and a moment longer. Then rejects with
+ * JournalStalled, because it is not known whether the data was written: neither continuing nor undoing would be right.
  */
 export async function writtenInTime(turn: Turn, writing: PromiseLike<unknown>, what: string): Promise<void> {
   const { limit, clock, deadline } = turn;

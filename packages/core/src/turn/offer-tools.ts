@@ -20,7 +20,7 @@ export function stepTools(turn: Turn, canRewind: boolean): StepTools | Promise<S
   return last?.tools === offered && last.body === body && fixed.has(offered) ? last : describeStep(turn, offered, body);
 }
 
-/** What does not change from step to step is described once, and then at once. */
+/** Parts that do not change from step to step are described once and reused synchronously. */
 function describeStep(turn: Turn, offered: ToolSet, body: string): StepTools | Promise<StepTools> {
   const known = fixed.get(offered);
   return known === undefined ? describeFresh(turn, offered, body) : withRules(turn, offered, body, known);
@@ -58,7 +58,7 @@ function slicesOf(tools: ToolSet): readonly AnySlice[] {
   return all;
 }
 
-/** A terminal tool gives the response there and then: one that waits for somebody's answer would end no turn. */
+/** A terminal tool gives the response immediately: one that waits for an answer would not end the turn. */
 function assertAnswerable(tools: ToolSet): void {
   for (const [name, definition] of Object.entries(tools)) {
     const { terminal, execute, origin } = resolveTool(name, definition);
@@ -80,7 +80,7 @@ function isFixed(tools: ToolSet): boolean {
 
 function collectTools(turn: Turn): { tools: ToolSet; body: string } {
   const { tools = noTools, instructions, params } = turn.options;
-  // A batch found unsettled gets the tools of the step that asked for it.
+  // If a batch was found unsettled, it gets the tools of the step that asked for it.
   const step = openReply(turn)?.step ?? turn.progress.steps + 1;
   const own = typeof tools === 'function' ? tools({ step, session: turn.session }) : tools;
   assertToolSet(own, 'Option "tools"');
@@ -105,7 +105,7 @@ function withoutRewind(tools: ToolSet): ToolSet {
   return rest;
 }
 
-/** The tool of that name as the runtime uses it. */
+/** The tool with that name as the runtime uses it. */
 export function toolNamed(tools: ToolSet, name: string): ResolvedTool | undefined {
   const definition = Object.hasOwn(tools, name) ? tools[name] : undefined;
   if (definition === undefined) return undefined;

@@ -5,7 +5,7 @@ import type { ModelReply } from '../model/model-reply.ts';
 import { noUsage, readUsage, type Usage } from '../model/usage.ts';
 import type { NewId } from '../new-id.ts';
 
-/** A stream that ended before the provider said it was done. Asking again is the cure. */
+/** A stream that ended before the provider said it was done. Asking again usually helps. */
 class CutStream extends LastcallError {
   override readonly name: string = 'CutStream';
   readonly isRetryable: true = true;
@@ -17,7 +17,7 @@ class CutStream extends LastcallError {
 
 type Block = Extract<LanguageModelV4Content, { type: 'text' | 'reasoning' }>;
 
-/** Collects a stream into a reply, telling of deltas as they come. */
+/** Collects a stream into a reply, and emits deltas as they come. */
 export class StreamReader {
   readonly #step: number;
   readonly #emit: (event: TurnEvent) => void;
@@ -28,7 +28,7 @@ export class StreamReader {
   #finishReason: LanguageModelV4FinishReason | undefined;
   #usage: Usage = noUsage;
   #finished = false;
-  /** What could not be read and was passed over. */
+  /** The error of a part that could not be read and was skipped. */
   #unread: unknown;
 
   constructor(options: { step: number; emit: (event: TurnEvent) => void; newId: NewId }) {
@@ -38,7 +38,7 @@ export class StreamReader {
   }
 
   read(part: LanguageModelV4StreamPart): void {
-    // What is no part at all is passed over like one that we do not know.
+    // A missing part is skipped like an unknown one.
     if (part === undefined || part === null) return;
     switch (part.type) {
       case 'text-start':
@@ -76,7 +76,7 @@ export class StreamReader {
       case 'source':
         this.#content.push(part);
         return;
-      // Providers add parts in patch releases: what we do not know is passed over.
+      // Providers add parts in patch releases: unknown ones are skipped.
       default:
         return;
     }
@@ -84,7 +84,7 @@ export class StreamReader {
 
   reply(): ModelReply {
     if (!this.#finished || this.#finishReason?.unified === 'interrupted') throw new CutStream();
-    // The reply ended to call tools, and no call could be read: passing that over would lose the calls without a word.
+    // The reply ended in order to call tools, and no call could be read: skipping that would silently lose the calls.
     if (this.#unread !== undefined && this.#finishReason?.unified === 'tool-calls' && !this.#hasCalls())
       throw this.#unread;
     return { content: this.#content, finishReason: this.#finishReason, usage: this.#usage, callIds: this.#callIds };
@@ -127,7 +127,10 @@ export class StreamReader {
   }
 }
 
-/** How providers tell of an event they do not know: it does not fit what they expect. It is one event, not the stream. */
+/**
+ * How providers report an event that they do not know: it does not fit what they expect. Only that event failed, not
+ * the stream.
+ */
 function isUnreadable(error: unknown): boolean {
   return (error as { name?: unknown } | null | undefined)?.name === 'AI_TypeValidationError';
 }

@@ -8,7 +8,10 @@ import type { Staged, StartedCall } from '../transcript/journal.ts';
 import { writtenInTime } from './journal-wait.ts';
 import type { Turn } from './turn.ts';
 
-/** Writes down what happened: durable first, then known. Only a promise is waited for, whatever else a journal gives back. */
+/**
+ * Records what happened: first in the journal, then in memory. Only a promise is awaited, whatever else a journal
+ * returns.
+ */
 export function record(turn: Turn, ...entries: readonly Entry[]): void | Promise<void> {
   const written = turn.options.journal?.append(entries);
   if (!isPromise(written)) return appendEntries(turn, entries);
@@ -16,7 +19,7 @@ export function record(turn: Turn, ...entries: readonly Entry[]): void | Promise
   return writtenInTime(turn, written, what).then(() => appendEntries(turn, entries));
 }
 
-/** Writes down that a call starts, before its tool runs. */
+/** Records that a call starts, before its tool runs. */
 export function recordStarted(turn: Turn, entry: StartedEntry, call: StartedCall): void | Promise<void> {
   const { journal } = turn.options;
   if (journal?.start === undefined) return record(turn, entry);
@@ -26,7 +29,7 @@ export function recordStarted(turn: Turn, entry: StartedEntry, call: StartedCall
   return writtenInTime(turn, written, what).then(() => appendEntries(turn, [entry]));
 }
 
-/** Writes down the end of a call with what it changed: both or neither. */
+/** Records the end of a call with its changes: both or neither. */
 export function recordSettled(turn: Turn, entry: SettledEntry | PendingEntry, staged: Staged): void | Promise<void> {
   const written = turn.options.journal?.settle(entry, staged);
   if (!isPromise(written)) return appendEntries(turn, [entry]);

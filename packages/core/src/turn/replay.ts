@@ -9,17 +9,16 @@ import type { Staged } from '../transcript/journal.ts';
 import { follow, readProgress } from '../transcript/progress.ts';
 import { Checkpoint } from './checkpoint.ts';
 
-/** What a journal kept: an entry and, of the end of a call, what the call changed. */
+/** A record of a journal: an entry and, at the end of a call, the call's changes. */
 export interface JournalRecord {
   readonly entry: Entry;
   readonly staged?: Staged;
 }
 
 /**
- * Brings a session that is as it was before the first record to where it was after the last. What a rewind undid is undone
- * here too, and a turn that is taken up again may still be rewound. A slice that the session does not have is kept as it was stored,
- * until a tool or the host uses it. Files and resources are not in a journal: theirs is to
- * last by themselves.
+ * Brings a session from its state before the first record to its state after the last. Rewinds are applied too, and a
+ * resumed turn may still be rewound. A slice that the session does not have is kept as it was stored, until a tool or
+ * the host uses it. Files and resources are not in a journal: they must be durable by themselves.
  */
 export function replay(session: Session, records: Iterable<JournalRecord>): void {
   const layer = SessionLayer.of(session);
@@ -35,7 +34,7 @@ export function replay(session: Session, records: Iterable<JournalRecord>): void
   }
   // Taken before the adoption: the journal does not have the states that a migration makes.
   layer.recorded = new Recording(layer.state.root);
-  // Those that changes of an older version were restored for.
+  // Adopts the slices for which changes of an older version were restored.
   layer.adopt(registered);
   if (checkpoint !== undefined && progress.lastCall !== undefined)
     Checkpoint.replayed(layer, checkpoint).keep(progress.lastCall);

@@ -5,17 +5,19 @@ import type { NewId } from '../new-id.ts';
 import { toBase64 } from '../to-base64.ts';
 import type { AssistantContent, FinishReason, ReplyEntry, RequestedCall } from '../transcript/entry.ts';
 
-/** A reply as an entry, and the arguments of its calls as they were read for it, in order. */
+/** A reply as an entry, and the parsed arguments of its calls, in order. */
 export interface ReadReply {
   readonly entry: ReplyEntry;
   readonly inputs: readonly ReadArguments[];
 }
 
-/** Who was asked for a reply, and when. */
+/** Which model was asked for a reply, and when. */
 type Asked = Required<Pick<ReplyEntry, 'step' | 'provider'>> &
   Pick<ReplyEntry, 'model' | 'startedAt' | 'endedAt' | 'attempts' | 'systemAsUser'>;
 
-/** A reply as an entry: its calls under our own ids, its parts as the provider will get them back, metadata untouched. */
+/**
+ * A reply as an entry: its calls under our own ids, its parts as the provider will get them back, metadata unchanged.
+ */
 export function readReply(
   reply: ModelReply,
   { newId, step, provider, ...kept }: { readonly newId: NewId } & Asked,
@@ -47,7 +49,7 @@ export function readReply(
 type ToolCallContent = Extract<LanguageModelV4Content, { type: 'tool-call' }>;
 type Provided = NonNullable<RequestedCall['provided']>;
 
-/** What the provider's own calls gave, in order: it may give several the same id. */
+/** The results of calls that the provider ran itself, in order: several may have the same id. */
 function providedResults(content: ModelReply['content']): Map<string, Provided[]> | undefined {
   let results: Map<string, Provided[]> | undefined;
   for (const part of content) {
@@ -78,10 +80,12 @@ function toCall(
 function toCallPart(part: ToolCallContent, call: RequestedCall, input: ReadArguments): AssistantContent[number] {
   const shown: AssistantContent[number] = {
     type: 'tool-call',
-    // What goes back of a call the provider ran itself keeps the provider's id: its result beside it refers to that.
+    // A call that the provider ran itself keeps the provider's id when it is sent back, because its result refers to
+    // that id.
     toolCallId: part.providerExecuted === true ? part.toolCallId : call.callId,
     toolName: call.toolName,
-    // Providers refuse arguments that are no object; what the model wrote is in the entry, and why it failed in the result.
+    // Providers refuse arguments that are not an object; the entry has the model's text, and the result says why it
+    // failed.
     input: 'value' in input ? input.value : {},
   };
   if (part.providerExecuted !== undefined) shown.providerExecuted = part.providerExecuted;
@@ -91,7 +95,7 @@ function toCallPart(part: ToolCallContent, call: RequestedCall, input: ReadArgum
 function toAssistantPart(part: LanguageModelV4Content): AssistantContent[number] | undefined {
   switch (part.type) {
     case 'text':
-      // Providers write blank texts, and refuse to have them back.
+      // Providers send blank texts, and refuse to receive them.
       return part.text.trim() === '' && part.providerMetadata === undefined
         ? undefined
         : { type: 'text', text: part.text, ...metadata(part) };
@@ -112,7 +116,7 @@ function toAssistantPart(part: LanguageModelV4Content): AssistantContent[number]
     case 'file':
     case 'reasoning-file':
       return toFilePart(part);
-    // Sources and what providers add in patch releases are not sent back.
+    // Sources and new parts from patch releases are not sent back.
     default:
       return undefined;
   }
@@ -120,14 +124,14 @@ function toAssistantPart(part: LanguageModelV4Content): AssistantContent[number]
 
 type FileContent = Extract<LanguageModelV4Content, { type: 'file' | 'reasoning-file' }>;
 
-/** Bytes as text, because a transcript is plain data. A file that is only an address is the host's to keep. */
+/** Bytes as text, because a transcript is plain data. A file that is only a URL must be kept by the host. */
 function toFilePart(part: FileContent): AssistantContent[number] | undefined {
   const { type, mediaType, data } = part;
   if (data.type !== 'data') return undefined;
   return { type, mediaType, data: { type: 'data', data: toBase64(data.data) }, ...metadata(part) };
 }
 
-// Parts about the response as a whole, which a provider streams and takes no notice of when they come back.
+// Parts about the response as a whole, which a provider streams and ignores when they are sent back.
 const ENVELOPES: ReadonlySet<string> = new Set(['anthropic.message_start']);
 
 function metadata(part: { providerMetadata?: unknown }): { providerOptions?: never } {

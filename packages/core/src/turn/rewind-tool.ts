@@ -22,7 +22,7 @@ export const rewindTool: Tool<RewindInput, RewindInput> = Object.freeze({
       required: ['reason', 'guidance'],
     } as never,
     effects: 'session',
-    // The turn itself goes back, once the call has settled. Outside one there is nothing to go back to.
+    // The turn itself goes back, once the call has settled. Outside a turn there is no checkpoint.
     execute: (input, ctx) =>
       runOf(ctx)?.rewinds === true
         ? ok(input, 'Rewinding.')

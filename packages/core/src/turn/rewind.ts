@@ -18,12 +18,12 @@ export function rewindRefusal(turn: Turn, step: StepTools): Outcome | undefined 
   if (turn.checkpoint === undefined)
     return denied(
       'rewind',
-      'the turn was taken up again since, and the point to go back to is gone with where it ran. Go on from here',
+      'the turn was resumed since, and its checkpoint was lost with the process that it ran in. Go on from here',
     );
   if (turn.progress.rewinds >= max)
     return denied(
       'rewind',
-      `this turn was rewound ${turn.progress.rewinds} times, and that is the most. Go on from here`,
+      `this turn was rewound ${turn.progress.rewinds} times, which is the maximum. Go on from here`,
     );
   const forbidding = turn.progress.sinceCheckpoint.find(
     (settlement) => mayHaveActed(turn, settlement) && toolOf(turn, step, settlement)?.forbidsRewind === true,
@@ -35,7 +35,7 @@ export function rewindRefusal(turn: Turn, step: StepTools): Outcome | undefined 
 
 export const DEFAULT_REWINDS = 2;
 
-/** Goes back to the checkpoint and tells the model why, and what of its doings could not be taken back. */
+/** Goes back to the checkpoint and tells the model why, and which effects could not be undone. */
 export async function rewind(turn: Turn, step: StepTools, settlement: Settlement): Promise<void> {
   const { checkpoint } = turn;
   if (checkpoint === undefined) return await tellLost(turn);
@@ -48,13 +48,13 @@ export async function rewind(turn: Turn, step: StepTools, settlement: Settlement
   turn.emit?.({ type: 'rewind', step: turn.progress.steps, reason, guidance });
 }
 
-/** The process ended between the call and the rewind. What was to be undone stands, and the model must not think otherwise. */
+/** The process ended between the call and the rewind. Nothing was undone, and the model must know that. */
 async function tellLost(turn: Turn): Promise<void> {
   const text = 'The rewind did not take place: the turn was interrupted. Nothing was undone. Go on from here.';
   await record(turn, { kind: 'message', message: userMessage(text) });
 }
 
-/** What has waited for longer than the checkpoint is none of the rewind's business. */
+/** Calls that began to wait before the checkpoint are left alone. */
 async function cancelWaiting(turn: Turn): Promise<void> {
   const { waiting, waitedBefore } = turn.progress;
   for (const [callId, { call, settlement }] of [...waiting]) {
@@ -79,14 +79,17 @@ function toolOf(turn: Turn, step: StepTools, { callId, toolName }: Settlement): 
   return turn.ran.get(callId) ?? toolNamed(step.tools, toolName);
 }
 
-/** A call that was cut off knows what was done inside it; of any other its tool's declaration says so. */
+/**
+ * A call that was cut off records whether something inside it acted outside; for any other, its tool's declaration
+ * decides.
+ */
 function actedOutside(turn: Turn, tool: ResolvedTool, settlement: Settlement): boolean {
   const { outcome } = settlement;
   if (outcome.status === 'error' && outcome.effect !== undefined) return outcome.effect === 'possible';
   return tool.effects === 'external' && mayHaveActed(turn, settlement);
 }
 
-/** A call that succeeded, or one that was left behind while it ran: nobody knows how far that came. */
+/** True for a call that succeeded, or that was abandoned while it ran: it is not known how far that came. */
 function mayHaveActed(turn: Turn, { callId, outcome }: Settlement): boolean {
   if (outcome.status === 'ok') return true;
   if (outcome.status !== 'error') return false;

@@ -30,7 +30,9 @@ import { isNew, openReply, openTurn, type Turn } from './turn.ts';
 import { attachTurn } from './turn-error.ts';
 import { assertSomethingSaid, type TurnOptions } from './turn-options.ts';
 
-/** Runs steps until the agent stops. See docs/turns.md for what it rejects with: never for what a tool does. */
+/**
+ * Runs steps until the agent stops. docs/turns.md lists what it rejects with; it never rejects for what a tool does.
+ */
 export function runTurn<T extends ToolSet>(options: TurnOptions<T>): Promise<TurnResult<TerminalOutput<T>>> {
   return runOpened(() => openTurn(options as TurnOptions, runNested), options?.transcript) as Promise<
     TurnResult<TerminalOutput<T>>
@@ -56,7 +58,7 @@ export async function runOpened(open: () => Turn, transcript?: Transcript): Prom
   }
 }
 
-/** An error about options carries the transcript that came with them, as every other error of a turn does. */
+/** An error about options carries the transcript from those options, like every other error of a turn. */
 function openOrFail(open: () => Turn, transcript: Transcript = new Transcript()): Turn {
   try {
     return open();
@@ -107,7 +109,7 @@ async function runAlone(turn: Turn): Promise<TurnResult> {
   }
 }
 
-/** Goes on from what the journal knows after the turn before: what the host has changed since is written too. */
+/** Continues from what the journal knew after the previous turn: changes that the host made since are written too. */
 function startRecording({ session, options: { journal } }: Turn): void {
   session.recording = undefined;
   if (journal === undefined) return;
@@ -116,7 +118,7 @@ function startRecording({ session, options: { journal } }: Turn): void {
   session.recording = session.recorded;
 }
 
-/** Writes down what the turn starts from. A turn that goes on starts from where it was. */
+/** Records what the turn starts from. A turn that continues starts from where it was. */
 async function begin(turn: Turn, begun: boolean): Promise<void> {
   const { prompt, messages = [] } = turn.options;
   const said = [...toModelMessages(messages), ...(prompt === undefined ? [] : [userMessage(prompt)])];
@@ -124,7 +126,7 @@ async function begin(turn: Turn, begun: boolean): Promise<void> {
   if (begun || !goesOn(turn.progress.stop)) entries.unshift({ kind: 'turn' });
   const writing = entries.length === 0 ? undefined : record(turn, ...entries);
   if (writing !== undefined) await writing;
-  // A turn inside a call is part of the run around it.
+  // A turn inside a call is part of the surrounding run.
   if (entries[0]?.kind === 'turn' && turn.options.parent === undefined) {
     startRun(turn.session);
     turn.session.recording?.runStarted(turn.session.state.root);
@@ -134,7 +136,7 @@ async function begin(turn: Turn, begun: boolean): Promise<void> {
   if (turn.progress.waiting.size > 0) await settleLateAnswers(turn);
 }
 
-/** The error with what was done and why attached, and the end told of. */
+/** Attaches the stop and the transcript to the error, and emits the end. */
 async function fail(turn: Turn, error: unknown): Promise<unknown> {
   const stop: Stop = isOfContract(error) ? error.stop : { reason: 'error', error };
   turn.emit?.({ type: 'turn.end', stop });
@@ -145,7 +147,7 @@ function isOfContract(error: unknown): error is MaxInvocationsExceeded | MaxCons
   return error instanceof MaxInvocationsExceeded || error instanceof MaxConsecutiveNudgesExceeded;
 }
 
-/** The loop. It performs what the pure files decide. */
+/** The loop. It carries out what the pure files decide. */
 class TurnLoop {
   readonly #turn: Turn;
 
@@ -173,14 +175,14 @@ class TurnLoop {
     }
   }
 
-  /** A turn that may be taken up again may still be rewound then. */
+  /** A turn that may be resumed may still be rewound then. */
   release(): void {
     const { checkpoint, progress } = this.#turn;
     if (progress.lastCall !== undefined && goesOn(progress.stop)) checkpoint?.keep(progress.lastCall);
     else checkpoint?.release();
   }
 
-  /** What a settled batch means for the turn. Most mean nothing, and nothing is waited for. */
+  /** What a settled batch means for the turn. Most mean nothing, and then nothing is awaited. */
   #afterBatch(batch: readonly Ended[], reply: ReplyEntry, tools: StepTools): undefined | Promise<Stop | undefined> {
     const ending = decideEnding(batch);
     const isPlain = ending.kind === 'none' && reply.finishReason !== 'length';
@@ -213,7 +215,7 @@ class TurnLoop {
       case 'pending':
         return turn.options.onPending === 'continue' ? undefined : { reason: 'suspended' };
       case 'none':
-        // The calls of a cut reply are settled; that it was cut is another matter, and the model hears of it once.
+        // The calls of a cut reply are settled; that the reply was cut is reported to the model separately, once.
         return reply.finishReason === 'length' ? await this.#afterLength() : undefined;
     }
   }
@@ -231,7 +233,7 @@ class TurnLoop {
     return undefined;
   }
 
-  /** A turn asks once more after a reply that was cut at its length limit; a second one is taken as it is. */
+  /** After a reply that was cut at its length limit, a turn asks once more; a second cut reply is accepted as it is. */
   async #afterLength(): Promise<Stop | undefined> {
     const turn = this.#turn;
     if (turn.progress.lengthTries > 0) return { reason: 'length' };
@@ -265,7 +267,7 @@ class TurnLoop {
     return stop;
   }
 
-  /** If the model calls a tool nevertheless, the call does not run, and it is settled like every other. */
+  /** If the model calls a tool nevertheless, the call does not run, and is settled like every other. */
   async #askWithoutCalls(limit: CallLimit): Promise<void> {
     const turn = this.#turn;
     const text = 'Time is up: no more tools can be called. Answer now with what you have.';
@@ -295,11 +297,11 @@ class TurnLoop {
   async #withCheckpoint(offering: StepTools | Promise<StepTools>): Promise<StepTools> {
     const turn = this.#turn;
     const tools = await offering;
-    // Between steps only: in the middle of a batch, as a crash may leave it, state and view would not be of one moment.
+    // Only between steps: in the middle of a batch, as a crash may leave it, state and view would not match.
     const between = turn.checkpoint === undefined && openReply(turn) === undefined;
     if (between && tools.hasRewind) {
       const saved = await turn.limit.race(saveHostState(turn));
-      // The turn stops before its next step: nothing was done yet that a checkpoint would have to hold.
+      // The turn stops before its next step: nothing has been done yet that a checkpoint would have to save.
       if (turn.limit.isHit(saved)) return tools;
       const checkpoint = Checkpoint.take(turn.session, saved);
       await record(turn, { kind: 'checkpoint' });
@@ -315,7 +317,9 @@ async function saveHostState({ options }: Turn): Promise<unknown> {
 
 const noCalls: readonly Ended[] = [];
 
-/** The view's message keeps only the calls that ran. Nothing is trimmed where a provider's metadata would lose its parts. */
+/**
+ * The view's message keeps only the calls that ran. Nothing is trimmed if a provider's metadata would lose its parts.
+ */
 async function trim(turn: Turn, reply: ReplyEntry, batch: readonly Ended[]): Promise<void> {
   const { history = turn.contract === undefined ? 'keep' : 'trim' } = turn.options.batch ?? {};
   if (history === 'keep' || reply.content.some((part) => part.providerOptions !== undefined)) return;

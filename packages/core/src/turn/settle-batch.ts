@@ -14,12 +14,12 @@ import type { StepTools } from './step-tools.ts';
 import type { Turn } from './turn.ts';
 import { type CallDetails, TurnCall } from './turn-call.ts';
 
-/** Settles every call of a reply that is not settled yet, in order, and gives them all. */
+/** Settles every call of a reply that is not settled yet, in order, and returns them all. */
 export function settleBatch(turn: Turn, step: StepTools, reply: FoundReply): Promise<readonly Ended[]> {
   return new Batch(turn, step, reply).settle(planBatch(reply.entry.calls, step.plan));
 }
 
-/** A reply of the model; or one that was found in the transcript, whose arguments are still to be read. */
+/** A new reply of the model, or one that was found in the transcript, whose arguments are still to be read. */
 type FoundReply = Pick<ReadReply, 'entry'> & Partial<ReadReply>;
 
 /** The calls of a reply while they are settled. */
@@ -27,7 +27,7 @@ class Batch {
   readonly #turn: Turn;
   readonly #step: StepTools;
   readonly #inputs: readonly ReadArguments[] | undefined;
-  /** What was settled before, where the reply was found. Of one that has just come, nothing can be known yet. */
+  /** The earlier settlements, if the reply was found in the transcript. A new reply has none. */
   readonly #settled: ReadonlyMap<string, Settlement> | undefined;
   readonly #isCutOff: boolean;
   readonly #ended: Ended[] = [];
@@ -53,7 +53,7 @@ class Batch {
     return this.#step.plan.transitions === 'last' ? inCallOrder(this.#ended, plan) : this.#ended;
   }
 
-  /** Side by side; where one leaves the loop, the others have ended before it does. */
+  /** Runs the calls in parallel; if one leaves the loop, the others have ended before it does. */
   async #settleBeside(group: readonly PlannedCall[]): Promise<readonly Ended[]> {
     const settled = await Promise.allSettled(
       group.map(async (call) => this.#toEnded(call, await this.#settleOne(call, true))),
@@ -73,7 +73,7 @@ class Batch {
     return { role: ending.size > 0 && ending.has(call.callId) ? 'terminal' : call.role, settlement };
   }
 
-  /** A call that was found may be settled, in doubt, or waiting for an answer. */
+  /** A call found in the transcript may be settled, in doubt, or waiting for an answer. */
   #settleFound(
     call: PlannedCall,
     settled: ReadonlyMap<string, Settlement>,
@@ -107,7 +107,7 @@ class Batch {
     return details.beside === true ? this.#runBeside(run) : dispatchRun(run);
   }
 
-  /** Known to be running, so that one beside it may end it with the turn. */
+  /** Registered as running, so that a parallel call may end it with the turn. */
   async #runBeside(run: TurnCall): Promise<Settlement> {
     const { running } = this.#turn;
     running.set(run.callId, run.limit);
@@ -131,10 +131,10 @@ class Batch {
   }
 }
 
-/** How a reply ends that may lack its last words. */
+/** Finish reasons of a reply that may be incomplete. */
 const CUT_OFF: ReadonlySet<string> = new Set(['length', 'content-filter', 'error']);
 
-/** Calls are told of in the order they were asked for, whichever ran first. */
+/** Calls are reported in the order in which they were asked for, whichever ran first. */
 function inCallOrder(ended: readonly Ended[], plan: BatchPlan): readonly Ended[] {
   const inOrder: Ended[] = [];
   for (const [index, { place }] of plan.flat().entries()) inOrder[place] = ended[index] as Ended;
@@ -142,9 +142,9 @@ function inCallOrder(ended: readonly Ended[], plan: BatchPlan): readonly Ended[]
 }
 
 /**
- * Whether a crash found the call running, and it does not run again. Without outside effects nothing of the lost run remains,
- * because its draft died with the process: it may run again. Of a tool that is gone nobody can say so. An idempotent one may
- * run again too, but not in a turn that is over: then the lost run is all that is known of it.
+ * Whether a crash found the call running, and it does not run again. Without outside effects nothing of the lost run
+ * remains, because its draft died with the process: it may run again. If the tool is gone, that cannot be known. An
+ * idempotent tool may run again too, but not in a turn that is over: then the lost run is all that is known of it.
  */
 export function isInDoubt(turn: Turn, step: StepTools, { callId, toolName }: RequestedCall): boolean {
   if (!turn.progress.started.has(callId)) return false;
@@ -158,7 +158,7 @@ export function unknownOutcome(toolName: string): Outcome {
   return { status: 'error', code: 'unknown_outcome', message, text: message };
 }
 
-/** Whether nobody answered a pending call in its time. */
+/** Whether the time of a pending call has passed without an answer. */
 export function isExpired(turn: Turn, { outcome }: Settlement): boolean {
   return outcome.status === 'pending' && outcome.expiresAt !== undefined && turn.clock.now() >= outcome.expiresAt;
 }

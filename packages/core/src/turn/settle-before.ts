@@ -9,8 +9,8 @@ import { settleBatch, unknownOutcome } from './settle-batch.ts';
 import { openReply, type Turn } from './turn.ts';
 
 /**
- * What a new turn does with the one whose place it takes: answers become the results of its calls, and a call that has neither ended nor
- * waits ends here, because nobody will run it.
+ * Settles the previous turn when a new one replaces it: answers become the results of its calls, and a call that has
+ * neither ended nor waits ends here, because it will never run.
  */
 export async function settleBefore(turn: Turn): Promise<void> {
   const open = openReply(turn);
@@ -28,6 +28,6 @@ async function settleAbandoned(turn: Turn, { calls }: ReplyEntry): Promise<void>
 
 function outcomeOf({ progress }: Turn, { callId, toolName, provided }: RequestedCall): Outcome {
   if (provided !== undefined) return providedOutcome(provided);
-  // Not that it never started: without a journal nobody can say so.
+  // It does not claim that the call never started: without a journal that is not known.
   return progress.started.has(callId) ? unknownOutcome(toolName) : cancelled('a new turn began before it had ended');
 }

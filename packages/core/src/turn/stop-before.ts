@@ -20,7 +20,7 @@ function stopOfBudget(turn: Turn): Stop | undefined {
   if (budget === undefined) return undefined;
   const exhausted = budget.exhausted();
   if (exhausted !== undefined && turn.progress.refusedByBudget) return { reason: 'budget', dimension: exhausted };
-  // What remains, and not what was used: of nested budgets either may be the one that is spent.
+  // It checks what remains, and not what was used: with nested budgets either may be the one that is spent.
   const reserve = turn.progress.steps > 0 ? (turn.options.reserveTokens ?? 0) : 0;
   return budget.remaining('tokens') <= reserve ? { reason: 'budget', dimension: 'tokens' } : undefined;
 }

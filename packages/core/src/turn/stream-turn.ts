@@ -12,8 +12,8 @@ export type TurnStream<O = unknown> = AsyncIterable<TurnEvent> & {
 };
 
 /**
- * Runs a turn and tells of it as it happens. It starts with the first read of either the events or the result; whoever
- * stops reading the events stops the turn. `turn.end` is the last event, always; a failure is in the result.
+ * Runs a turn and emits its events as they happen. It starts with the first read of either the events or the result; if
+ * the reader stops reading the events, the turn stops. `turn.end` is always the last event; a failure is in the result.
  */
 export function streamTurn<T extends ToolSet>(options: TurnOptions<T>): TurnStream<TerminalOutput<T>> {
   const channel = new EventChannel<TurnEvent>();
@@ -22,7 +22,7 @@ export function streamTurn<T extends ToolSet>(options: TurnOptions<T>): TurnStre
   const start = (): Promise<TurnResult<TerminalOutput<T>>> => {
     if (running === undefined) {
       running = run(options as TurnOptions, channel, abort) as Promise<TurnResult<TerminalOutput<T>>>;
-      // A rejection that nobody reads is no crash: it is kept in the result for whoever asks.
+      // A rejection that is not read must not crash the process: the result keeps it.
       running.catch(() => {});
     }
     return running;
@@ -44,7 +44,8 @@ async function run(
   channel: EventChannel<TurnEvent>,
   abort: AbortController,
 ): Promise<TurnResult> {
-  // The turn starts a microtask later, so that a caller who takes the result first and then reads the events misses none.
+  // The turn starts a microtask later, so that a caller who takes the result first and then reads the events misses
+  // none.
   await Promise.resolve();
   let ended = false;
   const onEvent = (event: TurnEvent): void => {
@@ -53,7 +54,7 @@ async function run(
     options.onEvent?.(event);
   };
   try {
-    // Checked before ours take the place of the caller's own.
+    // Checked before our options replace the caller's.
     checkTurnOptions(options);
     const signal = either(checkSignal(options.signal), abort.signal);
     return await runOpened(
@@ -61,7 +62,7 @@ async function run(
       options.transcript,
     );
   } catch (error) {
-    // Options that cannot work are refused before there is a turn that could tell of its end.
+    // Options that cannot work are refused before there is a turn that could emit its end.
     if (!ended) channel.push({ type: 'turn.end', stop: { reason: 'error', error } });
     throw error;
   } finally {

@@ -3,15 +3,15 @@ import { userMessage } from '../transcript/message.ts';
 
 /** What a request shows the model beside the conversation. */
 export interface AroundView {
-  /** The system text. Empty: none. */
+  /** The system text. Empty if there is none. */
   readonly system: string;
-  /** What `observe` gave. Empty: nothing. */
+  /** The result of `observe`. Empty if there is none. */
   readonly observed: string;
-  /** System messages after the first are sent as user messages, for a provider that refuses them. */
+  /** True if system messages after the first are sent as user messages, for a provider that refuses them. */
   readonly systemAsUser: boolean;
 }
 
-/** The messages of one request. `view` is the conversation; it is changed. */
+/** The messages of one request. `view` is the conversation; it is modified. */
 export function toPrompt(
   view: LanguageModelV4Message[],
   { system, observed, systemAsUser }: AroundView,

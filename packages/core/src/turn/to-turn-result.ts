@@ -18,13 +18,13 @@ export function toTurnResult(turn: Turn, stop: Stop): TurnResult {
   };
 }
 
-/** Calls that ran side by side ended in any order. */
+/** Calls that ran in parallel ended in any order. */
 function inCallOrder({ transcript, progress }: Turn): readonly Settlement[] {
   const { settled } = progress;
   const asked = askedCalls(transcript.entries);
   if (settled.every(({ callId }, at) => callId === asked[at]?.callId)) return settled.slice();
   const places = new Map(asked.map(({ callId }, place) => [callId, place]));
-  // What an earlier turn asked for and this one settled comes first.
+  // Calls that an earlier turn asked for and this one settled come first.
   const placeOf = ({ callId }: Settlement): number => places.get(callId) ?? -1;
   return settled.toSorted((one, other) => placeOf(one) - placeOf(other));
 }

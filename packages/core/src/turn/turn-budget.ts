@@ -3,8 +3,8 @@ import type { Settlement } from '../results/outcome.ts';
 import type { TurnProgress } from '../transcript/progress.ts';
 
 /**
- * The budget of a turn. Limits given as numbers hold for the whole turn: what it used before it was taken up again counts.
- * A budget that the host made keeps its own count.
+ * The budget of a turn. Limits given as numbers hold for the whole turn: what it used before it was resumed counts. A
+ * budget object of the host keeps its own count.
  */
 export function turnBudget(
   given: Budget | BudgetLimits | undefined,

@@ -26,18 +26,21 @@ import type { Turn } from './turn.ts';
 
 export interface CallDetails {
   readonly call: RequestedCall & { readonly role?: CallRole };
-  /** Its arguments, where they were read for the reply. */
+  /** Its arguments, if they were read for the reply. */
   readonly read?: ReadArguments | undefined;
-  /** The reply that asked for it did not come to its end. */
+  /** True if the reply that asked for it is incomplete. */
   readonly isCutOff?: boolean | undefined;
   readonly answer: Answer | undefined;
-  /** The turn had gone on without it. */
+  /** True if the turn had continued without it. */
   readonly late?: true;
-  /** Others run beside it, and may end the turn. */
+  /** True if others run in parallel with it, and may end the turn. */
   readonly beside?: boolean;
 }
 
-/** A call of a turn, as the pipeline takes it. Every call makes one, so what all calls share is asked of the turn. */
+/**
+ * A call of a turn, in the form the pipeline takes. Every call makes one, so what all calls share is read from the
+ * turn.
+ */
 export class TurnCall implements CallRun {
   readonly limit: CallLimit;
   readonly startedAt: number;
@@ -45,7 +48,7 @@ export class TurnCall implements CallRun {
   readonly #turn: Turn;
   readonly #step: StepTools;
   readonly #details: CallDetails;
-  /** Known once it starts. */
+  /** Known once the call starts. */
   #tool: ResolvedTool | undefined;
 
   constructor(turn: Turn, step: StepTools, details: CallDetails) {
@@ -54,7 +57,7 @@ export class TurnCall implements CallRun {
     this.#details = details;
     this.limit = new CallLimit({ clock: turn.clock, within: turn.limit, cancellable: details.beside === true });
     this.startedAt = turn.clock.now();
-    // By a process that ended before it could write what came of it.
+    // A process started it and ended before it could write the result.
     if (turn.progress.started.has(details.call.callId)) markActedOutside(this);
   }
 
@@ -72,7 +75,7 @@ export class TurnCall implements CallRun {
 
   get read(): ReadArguments | undefined {
     const { read } = this.#details;
-    // A copy, because what a tool does to its arguments must not change what the model is shown that it wrote.
+    // A copy, because changes that a tool makes to its arguments must not change what the model is shown that it wrote.
     return read !== undefined && 'value' in read ? { value: cloneJson(read.value) } : read;
   }
 
@@ -169,7 +172,7 @@ export class TurnCall implements CallRun {
     this.#tool = tool;
     // The tool is needed again only if the turn may be rewound past the call.
     if (turn.checkpoint !== undefined) turn.ran.set(this.callId, tool);
-    // Only a call that runs and has outside effects must be known to have started: any other may simply run again.
+    // Only the start of a call that runs and has outside effects must be recorded: any other may simply run again.
     const runs = tool.execute !== undefined && (answer === undefined || 'approve' in answer || this.isResumed);
     if (!runs || tool.effects !== 'external' || turn.options.journal === undefined) return undefined;
     const { callId, toolName } = this;
@@ -182,7 +185,7 @@ export class TurnCall implements CallRun {
     return recordSettled(this.#turn, isPending ? { kind: 'pending', settlement } : this.#toEntry(settlement), staged);
   }
 
-  /** A turn inside the call: the model is this turn's unless another is given, and its end may be this turn's end. */
+  /** A nested turn: it uses this turn's model unless another is given, and its end may be this turn's end. */
   async runTurn({ endsParent, ...options }: NestedTurnOptions, ctx: ToolContext): Promise<TurnResult> {
     const turn = this.#turn;
     const result = await turn.runNested({ ...options, model: options.model ?? turn.options.model }, ctx);
@@ -210,7 +213,7 @@ export class TurnCall implements CallRun {
     return outcome.status === 'ok' ? (this.#tool ?? toolNamed(this.#step.tools, toolName))?.keepLatest : undefined;
   }
 
-  /** The end of a turn inside the call is the end of this one, if the call itself succeeds: a failure is never a result. */
+  /** The end of a nested turn ends this one, if the call itself succeeds: a failure is never a result. */
   #endOf({ callId, outcome }: Settlement): SettledEntry['endsTurn'] {
     const turn = this.#turn;
     if (turn.endedBy?.callId !== callId) return undefined;

@@ -3,7 +3,7 @@ import { describeError } from '../results/describe-error.ts';
 import type { Stop } from '../transcript/stop.ts';
 import type { Transcript } from '../transcript/transcript.ts';
 
-/** Stands for an error that could not carry the transcript itself; that one is its cause. */
+/** Wraps an error that could not carry the transcript itself; that error is its cause. */
 export class TurnFailed extends LastcallError {
   override readonly name: string = 'TurnFailed';
   readonly stop: Stop;
@@ -16,11 +16,11 @@ export class TurnFailed extends LastcallError {
   }
 }
 
-/** The same error with `stop` and `transcript` on it, so that what was done is not lost. */
+/** The same error with `stop` and `transcript` attached, so that the history is not lost. */
 export function attachTurn(error: unknown, stop: Stop, transcript: Transcript): unknown {
   if (!(error instanceof Error)) return new TurnFailed(error, stop, transcript);
   try {
-    // Overwritten, because an error may come this way twice: thrown again by a provider, or out of a nested turn.
+    // Overwritten, because an error may pass here twice: thrown again by a provider, or out of a nested turn.
     const hidden = { enumerable: false, configurable: true, writable: true };
     Object.defineProperty(error, 'transcript', { value: transcript, ...hidden });
     Object.defineProperty(error, 'stop', { value: stop, ...hidden });

@@ -19,7 +19,7 @@ export interface TurnOptions<T extends ToolSet = ToolSet> extends TurnSettings<T
   parent?: ToolContext;
 }
 
-/** Refuses values that cannot work, naming the field, before any model call. */
+/** Refuses values that cannot work before any model call, and names the field. */
 export function checkTurnOptions(options: TurnOptions): void {
   if (typeof options !== 'object' || options === null) throw new OptionsError('options', 'must be an object.');
   assertKnownOptions(options, TURN);
@@ -41,13 +41,13 @@ export function checkTurnOptions(options: TurnOptions): void {
   if (options.messages !== undefined) toModelMessages(options.messages);
 }
 
-/** A model that was told nothing makes something up, or its provider refuses the request with words of its own. */
+/** A model without a message makes something up, or its provider refuses the request with an unclear error. */
 export function assertSomethingSaid({ prompt, messages, transcript, observe }: TurnOptions): void {
   if (prompt !== undefined || (messages !== undefined && messages.length > 0)) return;
   const isSaid = transcript?.entries.some(({ kind }) => kind === 'message' || kind === 'reply') === true;
   if (isSaid || (observe !== undefined && observe() !== '')) return;
-  const what = transcript === undefined ? 'is missing' : 'is missing, and nothing is said in the transcript';
-  throw new OptionsError('prompt', `${what}: give a prompt, messages, or a transcript that holds some.`);
+  const what = transcript === undefined ? 'is missing' : 'is missing, and the transcript has no messages';
+  throw new OptionsError('prompt', `${what}: give a prompt, messages, or a transcript with messages.`);
 }
 
 const TURN: KnownNames = knownNames<TurnOptions>(
@@ -119,12 +119,12 @@ const REWIND: KnownNames = knownNames<RewindOptions>({ max: true, checkpoint: tr
 function checkReserves({ reserveMs, reserveTokens, deadline, budget, parent }: TurnOptions): void {
   wholeNumber('reserveTokens', reserveTokens, 1);
   if (reserveTokens !== undefined && budget === undefined && parent === undefined)
-    throw new OptionsError('reserveTokens', 'is kept back of a token budget, and there is none.');
+    throw new OptionsError('reserveTokens', 'is reserved from a token budget, and there is none. Set budget.tokens.');
   if (reserveMs === undefined) return;
   if (!(Number.isFinite(reserveMs) && reserveMs > 0))
     throw new OptionsError('reserveMs', 'must be a number of milliseconds above 0.');
   if (deadline === undefined && parent === undefined)
-    throw new OptionsError('reserveMs', 'is kept back of a deadline, and there is none.');
+    throw new OptionsError('reserveMs', 'is reserved before a deadline, and there is none. Set deadline.');
 }
 
 interface Shape {
@@ -144,7 +144,7 @@ const aTextOrPrompt: Shape = {
 };
 const aTranscript: Shape = {
   isRight: (value: Transcript) => isObject(value) && typeof value.view === 'function',
-  expected: 'must be a Transcript: Transcript.fromJSON(stored) makes one of what was stored.',
+  expected: 'must be a Transcript: Transcript.fromJSON(stored) makes one from stored JSON.',
 };
 const aJournal: Shape = having('append', 'settle');
 const aClock: Shape = having('now', 'sleep');
@@ -158,7 +158,8 @@ function having(...methods: string[]): Shape {
   };
 }
 
-// Each option is read by its own name and not from a table: every turn runs this, and lookups by varying names are slow.
+// Each option is read by its own name and not from a table: every turn runs this, and lookups by varying names are
+// slow.
 function checkShapes(options: TurnOptions): void {
   check('instructions', options.instructions, aTextOrPrompt);
   check('params', options.params, anObject);

@@ -28,17 +28,17 @@ import { turnBudget } from './turn-budget.ts';
 import { checkTurnOptions, type TurnOptions } from './turn-options.ts';
 import { uniqueIds } from './unique-ids.ts';
 
-/** One turn while it runs: its checked options, and how far it has come. */
+/** A running turn: its checked options, and how far it has come. */
 export interface Turn {
   readonly options: TurnOptions;
   readonly model: LanguageModelV4;
   readonly transcript: Transcript;
   readonly session: SessionLayer;
-  /** The call inside which the turn runs, if it does. */
+  /** The call that the turn runs in, if there is one. */
   readonly outer: CallRun | undefined;
   readonly contract: CheckedContract | undefined;
   readonly rules: BatchRules;
-  /** What ends the work: host abort, or the deadline less what is kept back for the last word. */
+  /** What ends the work: the host's abort, or the deadline minus the time reserved for the last answer. */
   readonly limit: CallLimit;
   readonly budget: Budget | undefined;
   readonly deadline: number | undefined;
@@ -48,25 +48,28 @@ export interface Turn {
   readonly logger: Logger;
   /** Undefined if there is no listener. */
   readonly emit: ((event: TurnEvent) => void) | undefined;
-  /** Resolves when whoever listens has caught up. */
+  /** Resolves when the listener has caught up. */
   readonly ready: (() => Promise<void> | undefined) | undefined;
-  /** The transcript's own: it follows what is written, whoever writes it. */
+  /** The transcript's progress: it follows everything that is written to the transcript. */
   readonly progress: TurnProgress;
   /** The reply whose batch is settled and whose meaning is decided, in this run of the loop. */
   handled: ReplyEntry | undefined;
   /** Runs a turn inside a call of this one. */
   readonly runNested: (options: NestedTurnOptions, ctx: ToolContext) => Promise<TurnResult>;
-  /** The call inside which a turn ended this one too, until it has settled. */
+  /** The call with a nested turn that also ended this one, until the call has settled. */
   endedBy: { readonly callId: string; readonly endsTurn: EndedInside } | undefined;
   /** The tools that ran since the checkpoint, by call: a later step may not have them any more. */
   readonly ran: Map<string, ResolvedTool>;
-  /** The point that a rewind goes back to, once there is one. */
+  /** The point to which a rewind goes back, once there is one. */
   checkpoint: Checkpoint | undefined;
   /** The limits of the calls that are running now, by call. */
   readonly running: Map<string, CallLimit>;
-  /** Mid-conversation system messages are sent as user messages: the provider refused them. */
+  /**
+   * True if system messages in the middle of a conversation are sent as user messages, because the provider refused
+   * them.
+   */
   systemAsUser: boolean;
-  /** What was offered last: where nothing has changed since, it is offered again as it is. */
+  /** The last offered tools: if nothing has changed since, they are offered again unchanged. */
   lastTools: StepTools | undefined;
 }
 
@@ -106,7 +109,7 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
     deadline,
     maxSteps: options.maxSteps ?? (contract === undefined ? DEFAULT_MAX_STEPS : Number.POSITIVE_INFINITY),
     clock,
-    // Random ids never repeat; those of a host's own may.
+    // Random ids never repeat; a host's own may.
     newId: options.newId === undefined ? randomId : uniqueIds(options.newId, transcript),
     logger,
     emit: untilTurnEnd(options.onEvent, logger),
@@ -123,17 +126,17 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
   };
 }
 
-/** The reply that is still to be dealt with. */
+/** The reply that is still to be handled. */
 export function openReply({ progress, handled }: Turn): ReplyEntry | undefined {
   return progress.open === handled ? undefined : progress.open;
 }
 
-/** How far the turn had come that is taken up again, if one is. */
+/** The progress of the turn that is resumed, if one is. */
 function goesOnWith(options: TurnOptions, progress: TurnProgress): TurnProgress | undefined {
   return isNew(options) || !goesOn(progress.stop) ? undefined : progress;
 }
 
-/** Whether the options begin a turn rather than go on with one. */
+/** Whether the options begin a turn rather than continue one. */
 export function isNew(options: TurnOptions): boolean {
   return (
     options.prompt !== undefined ||
@@ -147,7 +150,7 @@ function untilTurnEnd(listener: ((event: TurnEvent) => void) | undefined, logger
   if (tell === undefined) return undefined;
   let ended = false;
   return (event) => {
-    // Work that was left behind may speak on: nobody hears it, because the turn's end is the last word.
+    // Events of abandoned work are dropped, because the turn's end is the last event.
     if (ended) return;
     ended = event.type === 'turn.end';
     tell(event);

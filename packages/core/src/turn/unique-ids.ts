@@ -3,11 +3,11 @@ import type { NewId } from '../new-id.ts';
 import type { Transcript } from '../transcript/transcript.ts';
 
 /**
- * Ids that no call of the transcript has. Whoever makes them may begin again at 1 when a turn is resumed; a call under the
- * id of another would pass for settled, and never run.
+ * Ids that no call of the transcript has. The host's generator may start again at 1 when a turn is resumed; a call with
+ * the id of another would count as settled, and never run.
  */
 export function uniqueIds(newId: NewId, transcript: Transcript): NewId {
-  // Ids that were given out and may not be in the transcript yet: a reply is recorded when it is complete.
+  // Ids that were assigned and may not be in the transcript yet: a reply is recorded when it is complete.
   const given = new Set<string>();
   const isTaken = (id: string): boolean => given.has(id) || transcript.hasCall(id);
   return () => {

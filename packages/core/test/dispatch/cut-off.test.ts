@@ -221,7 +221,7 @@ test.each([
       (await dispatchCall({ tools: probing(() => 'x', { ...more, effects }), call })).outcome.text;
     const told = await textOf('external');
     expect(told).toContain(why);
-    expect(told).toContain('It had run by then: what it did outside may have taken effect.');
+    expect(told).toContain('It had already run: what it did outside may have taken effect.');
     expect(await textOf('session')).not.toContain('outside');
   },
 );

@@ -243,7 +243,7 @@ test('definitions that cannot work are refused', () => {
   });
   const b = resource<unknown>('b', { create: ({ resources }) => resources.get('a') });
   expect(() => createSession({ resources: [a, b] }).resources.get('a')).toThrow('a → b → a');
-  expect(() => createSession().dispatch({ type: 'ToolInvoked' })).toThrow('runtime alone');
+  expect(() => createSession().dispatch({ type: 'ToolInvoked' })).toThrow('Only the runtime');
 });
 
 test('a disposed session disposes of its resources and refuses calls', async () => {

@@ -177,7 +177,7 @@ test.each<[string, object]>([
   await expect(runTurn({ model, tools: { act }, ...options })).rejects.toMatchObject({
     code: 'options',
     field: 'prompt',
-    message: expect.stringContaining('give a prompt, messages, or a transcript that holds some'),
+    message: expect.stringContaining('give a prompt, messages, or a transcript with messages'),
   });
   expect(model.requests).toHaveLength(0);
 });

@@ -1,4 +1,4 @@
-/** A command whose types do not matter here, but for what it returns. */
+/** A command whose types do not matter here, except for what it returns. */
 export interface AnyCommand<O = unknown> {
   readonly description?: string;
   readonly inputSchema?: unknown;

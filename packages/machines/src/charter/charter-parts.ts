@@ -11,6 +11,6 @@ export interface CharterParts {
   readonly tools: ToolSet;
   readonly packs: ReadonlyMap<string, Pack>;
   readonly packStates: { readonly [name: string]: PlainObject };
-  /** Gives a node met at run time a name, and checks it. */
+  /** Names and checks a node that is first seen at run time. */
   readonly adopt: (node: AnyNode, path: string) => string;
 }

@@ -20,13 +20,13 @@ export interface Charter<N = unknown> {
 declare const NODES: unique symbol;
 
 /**
- * Builds a charter. Refuses one that cannot work with a CharterError that names the path: an unknown node, a reserved
- * name, a pack that is used and not registered, an initial state against its schema.
+ * Builds a charter. Throws a CharterError that names the path if the charter cannot work: an unknown node, a reserved
+ * name, a pack that is used and not registered, an initial state that violates its schema.
  *
- * Nodes that stand inline, in the place of a transition or among its `targets`, are named by their
- * `name` or else by their path (`triage.escalate`), so that a stored machine finds them again. A node that only a handler knows is named when it is
- * first met, by the transition it came from: this very charter restores it, and one built in another process refuses it,
- * saying so. List such nodes in `targets`.
+ * Inline nodes, given as a transition or in its `targets`, are named by their `name` or else by their path
+ * (`triage.escalate`), so that a stored machine finds them again. A node that only a handler returns is named when it
+ * is first returned, after the transition it came from: this charter instance can restore it, and one built in another
+ * process refuses it with an error. List such nodes in `targets`.
  */
 export function charter<const N, const X = Record<string, unknown>, const T = unknown>(
   definition: CharterDefinition<N, X, T>,
@@ -70,21 +70,18 @@ export class CompiledCharter implements Charter {
     return this.#parts.nodes.get(name);
   }
 
-  /** The node of an instance: that it is there was checked when the instance came to be. */
+  /** The node of an instance. Its existence was checked when the instance was created. */
   node(name: string): CompiledNode {
     const found = this.find(name);
     if (found === undefined) throw new CharterError('nodes', `has no node "${name}".`);
     return found;
   }
 
-  /** What a reference means. `path` is where it stands, for a node that nobody has met yet. */
+  /** Resolves a reference to a node. `path` is where the reference is; it names a node that is not registered yet. */
   resolve(reference: unknown, path: string): CompiledNode {
     if (typeof reference !== 'string') {
       if (isNode(reference)) return this.node(this.#nameOf(reference, path));
-      throw new CharterError(
-        path,
-        `a target must come from node() or be the name of one, and ${nounFor(reference)} came.`,
-      );
+      throw new CharterError(path, `a target must come from node() or be the name of one, but ${nounFor(reference)} was given.`);
     }
     const found = this.find(reference);
     if (found !== undefined) return found;

@@ -14,7 +14,7 @@ export function checkHandler(given: Partial<Described>, name: string, path: stri
     throw new CharterError(path, 'is a decision already: give a handler that returns it, or the node itself.');
   if (typeof given.handler !== 'function') throw new CharterError(`${path}.handler`, 'must be a function.');
   const { handler: _handler, targets: _targets, ...told } = given;
-  // Core's own checks of what a model is told, when the charter is built and not when it is first used.
+  // Runs core's checks of the tool definition when the charter is built, not when the tool is first used.
   withCharterErrors(path, () =>
     tool({
       ...told,
@@ -77,7 +77,7 @@ export function withCharterErrors<T>(path: string, check: () => T): T {
     if (cause instanceof CharterError) throw cause;
     const where = cause instanceof LastcallError && 'path' in cause ? String(cause.path) : path;
     const said = cause instanceof Error ? cause.message : String(cause);
-    // The path says where: core's name for what it was given would only confuse.
+    // The path already says where: core's name for the tool would only confuse.
     throw new CharterError(where, said.replace(`${where}: `, '').replace(/^Tool "[^"]*": /, ''), { cause });
   }
 }

@@ -6,13 +6,13 @@ import type { StateContext } from './state-context.ts';
 /** Something the host does to an instance, without a model: `machine.command(name, input)`. */
 export interface CommandDefinition<S = Record<string, unknown>, I = Record<string, unknown>, O = unknown, W = I>
   extends CommandSettings {
-  /** Without one the input is an object, and not held to anything. */
+  /** Without a schema the input is an object that is not validated. */
   inputSchema?: StandardSchemaV1<W, I> | JsonSchemaObject;
-  /** What it returns is what `machine.command` resolves with; `to`, `spawn` or `cede` change the tree. */
+  /** `machine.command` resolves with its return value; `to`, `spawn` or `cede` change the tree. */
   execute: (input: I, ctx: StateContext<S>) => O | Transition | Promise<O | Transition>;
 }
 
-/** What a command says of itself, whatever its input is. */
+/** The options of a command that do not depend on its input. */
 export interface CommandSettings {
   description?: string;
   timeoutMs?: number;

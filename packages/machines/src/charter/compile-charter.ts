@@ -14,7 +14,7 @@ import { unknownNode } from './unknown-name.ts';
 import { writableFields } from './writable-fields.ts';
 import { readTransition } from './written-forms.ts';
 
-/** Checks a charter from end to end and gives its parts, every reference resolved. */
+/** Checks the whole charter and returns its parts with every reference resolved. */
 export function compileCharter(definition: CharterDefinition): CharterParts {
   if (!isObject(definition) || !(isObject(definition.nodes) || Array.isArray(definition.nodes)))
     throw new CharterError('charter', 'must be given { nodes: { name: node({ … }) } }.');
@@ -25,16 +25,16 @@ class Compiler {
   readonly #definition: CharterDefinition;
   readonly #nodes = new Map<string, CompiledNode>();
   readonly #names = new Map<AnyNode, string>();
-  /** Names given, compiled or not yet: a node may name one that comes later. */
+  /** All registered names, compiled or not: a node may name one that comes later. */
   readonly #taken = new Set<string>();
-  /** What was registered last, with all that stands inside it. */
+  /** The node that was registered last, with all nodes inside it. */
   readonly #fresh = new Map<string, AnyNode>();
-  /** How often a name was wanted by nodes that handlers came with. */
+  /** How often nodes returned by handlers asked for each name. */
   readonly #counts = new Map<string, number>();
   readonly #packs = new Map<string, Pack>();
-  /** Transitions that are only the node they lead to: it must have a state to begin with. */
+  /** Transitions that are only a target node: that node must have an initial state. */
   readonly #bare: { readonly target: string; readonly path: string }[] = [];
-  /** Nodes that were found inline and are still to be compiled. */
+  /** Inline nodes that are still to be compiled. */
   readonly #ahead: { readonly node: AnyNode; readonly name: string; readonly path: string }[] = [];
 
   constructor(definition: CharterDefinition) {
@@ -50,7 +50,7 @@ class Compiler {
     if (isNode(this.#definition.nodes)) throw new CharterError('nodes', 'must be { name: node }, not a node itself.');
     const nodes = named(this.#definition.nodes);
     if (nodes.length === 0) throw new CharterError('nodes', 'must have a node.');
-    // All names first: a node may name one that is written below it.
+    // All names are registered first: a node may name one that is written below it.
     for (const [name, node] of nodes) {
       if (isNode(node) && node.name !== undefined && node.name !== name)
         throw new CharterError(`nodes.${name}`, `the node calls itself "${node.name}". Name and key must be equal.`);
@@ -77,7 +77,7 @@ class Compiler {
     for (let next = this.#bare.pop(); next !== undefined; next = this.#bare.pop()) this.#checkBare(next);
   }
 
-  /** Such a transition brings no state, so it would fail whenever a model takes it. */
+  /** Such a transition passes no state, so without an initial state it would fail whenever a model takes it. */
   #checkBare({ target, path }: { readonly target: string; readonly path: string }): void {
     const node = this.#nodes.get(target);
     if (node === undefined || node.initialState !== undefined) return;
@@ -121,7 +121,7 @@ class Compiler {
     return name;
   }
 
-  /** A node that a handler came with. */
+  /** Registers a node that a handler returned. */
   #adopt(node: AnyNode, path: string): string {
     const name = this.#freeName((isNode(node) ? node.name : undefined) ?? inlineName(path));
     this.#fresh.clear();
@@ -135,7 +135,7 @@ class Compiler {
     }
   }
 
-  /** The count goes on from the last one, because a handler may bring a new node each time. */
+  /** The count continues from the last one, because a handler may return a new node each time. */
   #freeName(base: string): string {
     let [name, count] = [base, this.#counts.get(base) ?? 1];
     while (this.#taken.has(name)) name = `${base}.${++count}`;
@@ -143,7 +143,7 @@ class Compiler {
     return name;
   }
 
-  /** A node that cannot work leaves nothing behind, nor do those inside it. */
+  /** Removes a node that cannot work, and the nodes inside it. */
   #forgetFresh(): void {
     this.#ahead.length = 0;
     this.#bare.length = 0;
@@ -252,14 +252,14 @@ function whyNoState({ definition, path }: CompiledNode): string {
   }
 }
 
-/** What the model is told of a transition that says nothing of itself. */
+/** The description that the model sees if the transition has none. */
 function describeTransition(name: string, targets: readonly string[], short: boolean): string {
   if (short) return `Go on as "${targets[0]}".`.slice(0, 200);
   const where = targets.length === 0 ? '' : `, to ${targets.map((target) => `"${target}"`).join(' or ')}`;
   return `The transition "${name}"${where}.`.slice(0, 200);
 }
 
-/** The nodes with their names: those of a list have their own. */
+/** The nodes with their names. Nodes in a list carry their own. */
 function named(nodes: CharterDefinition['nodes']): readonly (readonly [string, AnyNode])[] {
   if (!Array.isArray(nodes)) return Object.entries(nodes);
   return (nodes as readonly AnyNode[]).map((one, index) => {

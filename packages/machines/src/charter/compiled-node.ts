@@ -5,15 +5,15 @@ import type { Pack } from './pack.ts';
 import type { PlainObject } from './plain.ts';
 import type { Writable } from './writable-fields.ts';
 
-/** A node as the charter knows it: named, checked, its references resolved. */
+/** A node as the charter holds it: named, checked, its references resolved. */
 export interface CompiledNode {
   readonly name: string;
-  /** Where it stands in the charter. */
+  /** Its path in the charter. */
   readonly path: string;
   readonly definition: AnyNode;
   readonly worker: boolean;
   readonly hasState: boolean;
-  /** Undefined if the schema makes no state of `{}`: then a transition to the node must bring one. */
+  /** Undefined if the schema does not accept `{}`: then a transition to the node must pass a state. */
   readonly initialState: PlainObject | undefined;
   /** Which fields the model may write. */
   readonly writable: Writable;
@@ -25,7 +25,7 @@ export interface CompiledNode {
 
 export interface CompiledTransition {
   readonly name: string;
-  /** Where it stands in the charter. */
+  /** Its path in the charter. */
   readonly path: string;
   readonly definition: AnyTransition & { readonly description: string };
   /** The names of the nodes it is known to lead to. */

@@ -1,9 +1,9 @@
 import { MachineError } from '../errors.ts';
 
-// A symbol, because a result that came as JSON from elsewhere must never pass for a decision of a handler.
+// A symbol, because a result that arrived as JSON must never be mistaken for a handler's decision.
 export const DECISION: unique symbol = Symbol.for('lastcall.transition') as never;
 
-/** `to`, `spawn`, `cede` or `suspend`, where the value was made by that function. */
+/** Returns `to`, `spawn`, `cede` or `suspend` if the value was made by that function. */
 export function decisionKind(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || (value as { [DECISION]?: unknown })[DECISION] !== true)
     return undefined;
@@ -11,7 +11,7 @@ export function decisionKind(value: unknown): string | undefined {
 }
 
 /**
- * Throws where a decision stands in a place that reads none. Taken for a plain value it would be told to the model as a
+ * Throws if a decision is returned where none is read. Treated as a plain value, it would be shown to the model as a
  * success, and the transition would never happen.
  */
 export function assertNoDecision(value: unknown, where: string): void {
@@ -26,7 +26,7 @@ export function misplaced(kind: string, where: string): MachineError {
   );
 }
 
-/** The first decision in the value, however deep: a list of them, or one in an object, was meant as one too. */
+/** The first decision in the value, at any depth: a decision in a list or in an object was meant as one too. */
 function kindWithin(value: unknown): string | undefined {
   const seen = new Set<unknown>();
   const ahead: unknown[] = [value];
@@ -41,7 +41,7 @@ function kindWithin(value: unknown): string | undefined {
   return undefined;
 }
 
-// Instances of classes are not looked into: reading their getters could do anything.
+// Class instances are not searched: reading their getters could have side effects.
 function isContainer(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

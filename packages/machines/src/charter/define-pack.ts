@@ -6,24 +6,24 @@ import type { ParsedBy, StateOf } from './schema-types.ts';
 import { type StateToolMaker, stateTool } from './state-context.ts';
 
 /**
- * State and tools that nodes share. The state lives at the root: every node that uses the pack sees the same. `S` is the
- * state, or it is inferred from the schema, `Q`.
+ * State and tools that nodes share. The state is kept at the root: every node that uses the pack sees the same. `S` is
+ * the state, or it is inferred from the schema, `Q`.
  */
 export interface PackDefinition<S, Q = unknown> {
   name: string;
   state: Q & (StandardSchemaV1<unknown, S> | JsonSchemaObject);
-  /** Default: what the schema makes of `{}`. */
+  /** Default: the schema's result for `{}`. */
   initialState?: StateOf<S, Q>;
-  /** A tool set, or a function that is given a maker of tools whose `ctx.state` is the pack's. */
+  /** A tool set, or a function that receives a maker of tools whose `ctx.state` is the pack's. */
   tools?: ToolSet | ((tool: StateToolMaker<StateOf<S, Q>>) => ToolSet);
-  /** Joined to the instructions of the nodes that use it. */
+  /** Appended to the instructions of the nodes that use the pack. */
   instructions?: string | ((state: Readonly<StateOf<S, Q>>) => string);
 }
 
-/** Defines a pack. It is used by nodes that list it, once the charter does. */
+/** Defines a pack. A node can list it once the charter lists it. */
 export function pack<S, const Q = unknown>(definition: PackDefinition<S, Q>): Pack<ParsedBy<Q, S>> {
   const { name, state, initialState, tools = {}, instructions } = definition ?? {};
-  // "__proto__" is refused, because it would be lost wherever pack states are kept by name.
+  // "__proto__" is refused, because an object of pack states by name could not store it.
   if (typeof name !== 'string' || !/^(?!__proto__$)[\w-]{1,64}$/.test(name))
     throw new CharterError('pack.name', `must be 1–64 letters, digits, "_" or "-", not ${JSON.stringify(name)}.`);
   if (state === undefined) throw new CharterError(`pack.${name}.state`, 'must be a schema.');

@@ -4,7 +4,7 @@ import type { Pack } from './pack.ts';
 
 export const NODE: unique symbol = Symbol.for('lastcall.node') as never;
 
-/** A node whose state's type does not matter here. */
+/** A node whose state type does not matter here. */
 export interface AnyNode {
   readonly [NODE]: true;
   readonly name: string | undefined;
@@ -20,8 +20,8 @@ export interface AnyNode {
 }
 
 /**
- * A defined node. `W` is the state as it may be given (fields with a default may be missing), `L` where its
- * transitions and commands lead, `I` its initial state's fields: a charter's type is held to them.
+ * A defined node. `W` is the state as callers may pass it (fields with a default may be missing), `L` the targets of
+ * its transitions and commands, `I` the fields of its initial state. The charter's type checks them.
  */
 export interface Node<S = Record<string, unknown>, W = unknown, L = unknown, I = unknown> extends AnyNode {
   readonly initialState: S | undefined;
@@ -34,17 +34,20 @@ export function isNode(value: unknown): value is AnyNode {
   return typeof value === 'object' && value !== null && (value as Partial<AnyNode>)[NODE] === true;
 }
 
-/** A node, or the name under which the charter knows it. */
+/** A node, or its name in the charter. */
 export type NodeRef = AnyNode | string;
 
-/** What a transition's handler decides. Made by `to`, `spawn`, `cede` and `suspend`. */
+/** The decision of a transition's handler. Made by `to`, `spawn`, `cede` and `suspend`. */
 export type Transition =
   | To
   | Spawn
   | { readonly kind: 'cede'; readonly content: unknown }
   | { readonly kind: 'suspend'; readonly reason: unknown; readonly expiresInMs: number | undefined };
 
-/** Made by `to`. Where it leads and with what is part of its type, so that the charter's type can hold it to its nodes. */
+/**
+ * Made by `to`. The target and the state are part of its type, so that the charter's type can check them against its
+ * nodes.
+ */
 export interface To<R extends NodeRef = NodeRef, T = unknown> {
   readonly kind: 'to';
   readonly node: R;
@@ -62,7 +65,7 @@ export interface Spawned<R extends NodeRef = NodeRef, T = unknown> {
   readonly state: T;
 }
 
-/** A transition whose types do not matter here, but for where it leads. */
+/** A transition whose types do not matter here, except for where it leads. */
 export interface AnyTransition<R extends Transition = Transition> {
   readonly description?: string;
   readonly inputSchema?: unknown;

@@ -17,31 +17,31 @@ import type {
 } from './written-forms.ts';
 
 /**
- * A state of an agent: what it is told, what it knows, what it can do and where it can go.
+ * A state of an agent: its instructions, its data, its tools and its transitions.
  *
- * `S` is its state. The others are inferred: `Q` is the state's schema, `I` has the fields of the initial state, `X` and
- * `Y` are the schemas of transitions and commands, `T` and `C` what stands there.
+ * `S` is its state. The others are inferred: `Q` is the state's schema, `I` has the fields of the initial state, `X`
+ * and `Y` are the schemas of transitions and commands, `T` and `C` the transitions and commands themselves.
  */
 export interface NodeDefinition<S, Q = unknown, I = unknown, X = AnySchemas, T = unknown, Y = AnySchemas, C = unknown> {
-  /** If given, it must equal the key in the charter. Of a node that stands inline it is the name. */
+  /** If given, it must equal the key in the charter. It names an inline node. */
   name?: string;
-  /** As a function it is asked at each step. A text is followed by the state as JSON, where there is state. */
+  /** A function is called at each step. A text is followed by the state as JSON, if there is state. */
   instructions: string | ((state: Readonly<StateOf<S, Q>>) => string);
-  /** The shape of its state: an object of fields. Without it the node has none. */
+  /** The schema of its state: an object of fields. Without it the node has no state. */
   state?: Q & (StandardSchemaV1<unknown, S> | JsonSchemaObject);
-  /** Default: what the schema makes of `{}`. */
+  /** Default: the schema's result for `{}`. */
   initialState?: StateOf<S, Q> & {
     [K in keyof I]: K extends keyof StateOf<S, Q> ? unknown : 'The state has no such field';
   };
   /**
-   * Which fields of its state the model may write, with the built-in tool `updateState`: all (`true`), none (`false`) or
-   * those in the list. Default `true`, where there is state. Tools, handlers and commands write by `ctx.updateState`
-   * and are not held to it.
+   * Which fields of its state the model may write, with the built-in tool `updateState`: all (`true`), none (`false`)
+   * or those in the list. Default `true`, if there is state. Tools, handlers and commands write with `ctx.updateState`,
+   * which this option does not restrict.
    */
   updateState?: boolean | readonly (keyof StateOf<S, Q> & string)[];
-  /** A tool set, or a function that is given a maker of tools whose `ctx.state` is typed. */
+  /** A tool set, or a function that receives a maker of tools whose `ctx.state` is typed. */
   tools?: ToolSet | ((tool: StateToolMaker<StateOf<S, Q>>) => ToolSet);
-  /** By name. A node in the place of a definition is a transition to it, without arguments; a function is a handler. */
+  /** By name. A node in place of a definition is a transition to it, without arguments; a function is a handler. */
   transitions?:
     | (T &
         KnownOptions<NoInfer<T>, keyof InferredTransition<S, Q> | keyof Node> & {
@@ -50,18 +50,20 @@ export interface NodeDefinition<S, Q = unknown, I = unknown, X = AnySchemas, T =
     | ((transition: TransitionMaker<StateOf<S, Q>>) => { readonly [name: string]: WrittenTransition<StateOf<S, Q>> });
   /** Packs it uses, or their names. Workers have none. */
   packs?: readonly (Pack<never> | string)[] | readonly (Pack | string)[];
-  /** By name. A function in the place of a definition is what it executes. */
+  /** By name. A function in place of a definition is its `execute`. */
   commands?:
     | (C &
         KnownOptions<NoInfer<C>, keyof InferredCommand<S, Q>> & {
           readonly [K in keyof Y]: WrittenCommand<StateOf<S, Q>, Y[K]>;
         })
     | ((command: CommandMaker<StateOf<S, Q>>) => { readonly [name: string]: WrittenCommand<StateOf<S, Q>> });
-  /** Its instances never talk with the user: they work beside whoever does, and cede what they come to. */
+  /**
+   * Its instances never talk with the user. They work in parallel with the instance that does, and cede their results.
+   */
   worker?: boolean;
 }
 
-/** Schemas by name, with nothing known about them. */
+/** Schemas by name; nothing is known about them. */
 type AnySchemas = Record<string, unknown>;
 
 /** Infers the input of a transition from its schema. */
@@ -72,7 +74,7 @@ export type TransitionMaker<S> = <const Q = unknown, const R extends Transition 
 /** Infers the input of a command from its schema. */
 export type CommandMaker<S> = <const Q = unknown, O = unknown>(definition: InferredCommand<S, Q, O>) => Made<O>;
 
-/** What stands there, also where a function of a maker gives it. */
+/** The definitions, also if a function of a maker returns them. */
 type Given<T> = T extends (maker: never) => infer R ? R : T;
 
 /**
@@ -111,7 +113,7 @@ export function node<
   });
 }
 
-/** The makers are for the types: a definition is its own value. */
+/** The makers exist for the types: they return the definition unchanged. */
 function identity<D, A>(definition: D): A {
   return definition as unknown as A;
 }

@@ -1,20 +1,20 @@
 import { StateError } from '../errors.ts';
 import { decisionKind, misplaced } from './decision-mark.ts';
 
-/** What JSON can hold, frozen in depth. All state of a machine is this, so that whatever was stored can be restored. */
+/** What JSON can hold, deeply frozen. All state of a machine is of this type, so that it can be stored and restored. */
 export type Plain = null | boolean | number | string | readonly Plain[] | PlainObject;
 
 export interface PlainObject {
   readonly [key: string]: Plain;
 }
 
-// No real state is nearly this deep, and the stack holds far more. The limit also ends a cycle.
+// No real state is nearly this deep, and the stack allows far more. The limit also stops at a cycle.
 const DEEPEST = 200;
 
-// What was made here is plain already: the cost of a patch follows what changed.
+// Values made here are plain already and are not copied again: a patch costs only what it changes.
 const made = new WeakSet<object>();
 
-/** A frozen copy. Refuses what JSON would lose, naming where it is; fields that are undefined are left out. */
+/** A frozen copy. Throws if JSON would lose a value, and names its path; fields that are undefined are left out. */
 export function toPlain(value: unknown, path: string, depth: number = 0): Plain {
   switch (typeof value) {
     case 'string':
@@ -22,7 +22,7 @@ export function toPlain(value: unknown, path: string, depth: number = 0): Plain 
       return value;
     case 'number':
       if (!Number.isFinite(value)) throw notPlain(path, String(value));
-      // JSON has no -0: adding 0 makes it the 0 that would be read back.
+      // JSON has no -0: adding 0 gives the 0 that would be read back.
       return value + 0;
     case 'object':
       return value === null ? null : toPlainContainer(value, path, depth);
@@ -31,7 +31,7 @@ export function toPlain(value: unknown, path: string, depth: number = 0): Plain 
   }
 }
 
-/** The value where it is plain, null where it is not: for what is shown, and kept whole elsewhere. */
+/** The value if it is plain, else null: for values that are only displayed and are stored whole elsewhere. */
 export function toPlainOrNull(value: unknown): Plain {
   try {
     return toPlain(value, '');
@@ -46,7 +46,7 @@ export function isPlainObject(value: unknown): value is PlainObject {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Whether two plain values say the same. */
+/** True if two plain values are equal. */
 export function samePlain(one: Plain | undefined, other: Plain | undefined): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
@@ -85,10 +85,10 @@ function plainFields(value: PlainObject, path: string, depth: number): PlainObje
 }
 
 function notPlain(path: string, what: string): StateError {
-  return new StateError(path, `must be plain data (what JSON can hold), and it is ${what}.`);
+  return new StateError(path, `must be plain data (what JSON can hold), not ${what}.`);
 }
 
 function describe(value: object): string {
   const name: unknown = value.constructor?.name;
-  return typeof name === 'string' && name !== '' ? `a ${name}` : 'an object with a prototype of its own';
+  return typeof name === 'string' && name !== '' ? `a ${name}` : 'an object with a custom prototype';
 }

@@ -1,20 +1,20 @@
 import type { JsonSchemaObject } from '@lastcall/core';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
-/** A schema as it may be written: a Standard Schema (zod, valibot, arktype, …) or a JSON Schema. */
+/** A schema as users write it: a Standard Schema (zod, valibot, arktype, …) or a JSON Schema. */
 export type AnySchema = StandardSchemaV1 | JsonSchemaObject;
 
-/** What a schema makes of a value. `Otherwise` is the type where there is no schema. */
+/** The output type of a schema. `Otherwise` is the type if there is no schema. */
 export type ParsedBy<Q, Otherwise> = unknown extends Q
   ? Otherwise
   : Q extends StandardSchemaV1<infer _W, infer P>
     ? P
     : FromJson<Q, 'parsed'>;
 
-/** A state's type: as its schema has it, or as it was named. */
+/** The type of a state: inferred from its schema, or named explicitly. */
 export type StateOf<S, Q> = NoInfer<ParsedBy<Q, S>>;
 
-/** What a schema takes: fields with a default may be missing. */
+/** The input type of a schema: fields with a default may be missing. */
 export type WrittenFor<Q, Otherwise> = unknown extends Q
   ? Otherwise
   : Q extends StandardSchemaV1<infer W, infer _P>
@@ -22,8 +22,8 @@ export type WrittenFor<Q, Otherwise> = unknown extends Q
     : FromJson<Q, 'written'>;
 
 /**
- * The type that a JSON Schema describes, as far as the compiler can read it: a schema that stands where it is used, or is
- * `as const`. The rest is `any`, so that an annotation may say what the compiler cannot see.
+ * The type that a JSON Schema describes, as far as the compiler can read it: a schema written inline, or `as const`.
+ * The rest is `any`, so that an annotation may state what the compiler cannot see.
  */
 type FromJson<Q, Side> = Q extends { readonly const: infer C }
   ? C
@@ -63,7 +63,7 @@ type FromObject<Q, Side> = Q extends { readonly properties: infer P extends obje
     >
   : Record<string, unknown>;
 
-/** Fields that are there: those required, and once it is parsed those with a default. */
+/** Fields that are always present: the required ones, and after parsing those with a default. */
 type Present<Q, Side> = RequiredBy<Q> | (Side extends 'parsed' ? DefaultedBy<Q> : never);
 type RequiredBy<Q> = Q extends { readonly required: readonly (infer R)[] } ? R : never;
 type DefaultedBy<Q> = Q extends { readonly properties: infer P }

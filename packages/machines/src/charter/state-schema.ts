@@ -3,10 +3,10 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { StateError } from '../errors.ts';
 import { isPlainObject, type Plain, type PlainObject, samePlain, toPlain } from './plain.ts';
 
-/** A schema of state: a Standard Schema (zod, valibot, arktype, …) that validates at once, or a JSON Schema. */
+/** A schema of state: a Standard Schema (zod, valibot, arktype, …) that validates synchronously, or a JSON Schema. */
 export type StateSchema<S> = StandardSchemaV1<unknown, S> | JsonSchemaObject;
 
-/** Which fields of a state change, and to what. */
+/** The fields of a state that change, and their new values. */
 export interface FieldPatch {
   readonly set: PlainObject;
   readonly unset: readonly string[];
@@ -14,13 +14,19 @@ export interface FieldPatch {
 
 const NOTHING: PlainObject = toPlain({}, '') as PlainObject;
 
-/** The state as its schema has it: checked, defaults filled in, plain and frozen. Throws a StateError that names the path. */
+/**
+ * The state as parsed by its schema: checked, defaults filled in, plain and frozen. Throws a StateError that names the
+ * path.
+ */
 export function parseState(schema: unknown, value: unknown, path: string): PlainObject {
   if (schema === undefined) return parseNothing(value, path);
   const result = standardOf(schema, path).validate(value);
   if (result instanceof Promise) {
     result.catch(() => {});
-    throw new StateError(path, 'its schema validates asynchronously, and state is checked at once.');
+    throw new StateError(
+      path,
+      'its schema validates asynchronously, but state is checked synchronously. Use a synchronous schema.',
+    );
   }
   const { issues } = result;
   if (issues !== undefined && issues !== null) throw refused(issues, path);
@@ -30,15 +36,15 @@ export function parseState(schema: unknown, value: unknown, path: string): Plain
 }
 
 /**
- * State that nobody has held before. Refuses a schema that would not take back what it gave, because state is held to it
- * again with each patch, and when it is restored.
+ * Parses the first state of an instance. Refuses a schema that would not accept its own output, because the state is
+ * parsed again after each patch and when it is restored.
  */
 export function firstState(schema: unknown, value: unknown, path: string): PlainObject {
   const state = parseState(schema, value, path);
   if (!samePlain(state, parsedAgain(schema, state, path)))
     throw new StateError(
       path,
-      'its schema changes what it has made, and state must stay as it is: transform it elsewhere.',
+      'its schema changes its own output when it parses it again. Move the transform out of the state schema.',
     );
   return state;
 }
@@ -52,8 +58,8 @@ function parsedAgain(schema: unknown, state: PlainObject, path: string): PlainOb
 }
 
 /**
- * The state after a patch, and which fields it writes. A field that is `undefined` is taken away. Throws, with nothing
- * changed, where the whole would not fit the schema any more, or the schema knows no such field.
+ * The state after a patch, and which fields it writes. A field that is `undefined` is removed. Throws and changes
+ * nothing if the result would not fit the schema, or if the schema has no such field.
  */
 export function patchState(
   schema: unknown,
@@ -73,7 +79,7 @@ export function patchState(
   return { state: next, fields: fieldsWritten(state, next, written) };
 }
 
-/** The state with a patch in it, unchecked. */
+/** The state with a patch merged into it, unchecked. */
 export function mergeFields(state: PlainObject, { set, unset }: FieldPatch): PlainObject {
   const merged: Record<string, Plain> = { ...state };
   for (const key of Object.keys(set))
@@ -86,7 +92,7 @@ export function namesOf({ set, unset }: FieldPatch): readonly string[] {
   return [...Object.keys(set), ...unset];
 }
 
-/** Reads a schema as it was given. Throws where it is none. */
+/** Reads a schema as it was given. Throws if it is not a schema. */
 function standardOf(schema: unknown, path: string): StandardSchemaV1.Props {
   const own = ((schema ?? {}) as { '~standard'?: Partial<StandardSchemaV1.Props> })['~standard'];
   if (typeof own?.validate === 'function') return own as StandardSchemaV1.Props;
@@ -99,8 +105,8 @@ function standardOf(schema: unknown, path: string): StandardSchemaV1.Props {
 }
 
 /**
- * Refuses what could never hold state: a schema of something else than an object, and an object of schemas or of examples,
- * which is a JSON Schema without a single keyword and would let everything pass.
+ * Refuses schemas that could never hold state: a schema of something other than an object, and an object of schemas or
+ * of examples, which is a JSON Schema without a single keyword and would accept everything.
  */
 export function checkStateSchema(schema: unknown, path: string): void {
   standardOf(schema, path);
@@ -115,7 +121,7 @@ export function checkStateSchema(schema: unknown, path: string): void {
     throw new StateError(path, "must be a schema: z.object({ … }), or a JSON Schema with type: 'object'.");
 }
 
-// One of these is in every JSON Schema that says something of an object.
+// Every JSON Schema that restricts an object has one of these.
 const KEYWORDS: readonly string[] = [
   'type',
   'properties',
@@ -129,7 +135,7 @@ const KEYWORDS: readonly string[] = [
   'required',
 ];
 
-/** The JSON Schema of a state, where its library makes one. */
+/** The JSON Schema of a state, if its library can produce one. */
 export function stateDocument(schema: unknown): PlainObject | undefined {
   const standard = standardOf(schema, 'state') as { jsonSchema?: { input?: (options: object) => unknown } };
   try {
@@ -147,7 +153,10 @@ function parseNothing(value: unknown, path: string): PlainObject {
   throw new StateError(path, 'there is no state here: give the node a state schema.');
 }
 
-/** What a schema does on its own (a default, a transform) is written too; what stayed is not, so that others may write it. */
+/**
+ * Changes that the schema makes itself (a default, a transform) count as written; unchanged fields do not, so that
+ * others may write them.
+ */
 function fieldsWritten(before: PlainObject, after: PlainObject, written: readonly string[]): FieldPatch {
   const set: Record<string, Plain> = {};
   for (const key of Object.keys(after)) {

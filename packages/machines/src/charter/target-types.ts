@@ -1,10 +1,10 @@
 import type { AnyNode, Node, Spawn, Spawned, To } from './node-types.ts';
 import type { Made } from './written-forms.ts';
 
-/** The state that a node may be given, where the reference says which node it is. */
+/** The state that a node accepts, if the reference says which node it is. */
 export type StateFor<R> = R extends Node<infer _S, infer W, infer _L, infer _I> ? Frozen<W> : unknown;
 
-/** The root itself, or where it is none of the names that the charter has, these. Inline nodes have a dot in their names. */
+/** The root itself, or the charter's names if it is none of them. Inline nodes have a dot in their names. */
 export type KnownRoot<N, R> = R extends string
   ? string extends R | NamesOf<N>
     ? R
@@ -13,22 +13,22 @@ export type KnownRoot<N, R> = R extends string
       : NamesOf<N>
   : R;
 
-/** What the root may begin with. */
+/** The state that the root may start with. */
 export type RootState<N, R> = R extends keyof N ? StateFor<N[R]> : StateFor<R>;
 
-/** `string` where the names cannot be known: no charter's type, or a list of nodes. */
+/** `string` if the names cannot be known: no charter type, or a list of nodes. */
 type NamesOf<N> = unknown extends N ? string : N extends readonly unknown[] ? string : keyof N & string;
 
 /**
- * What is wrong with where the nodes of a charter lead, in words, for the compiler to show: a name that the charter does
- * not have, or a state that does not fit its node. `unknown` where nothing is. Names of inline nodes have a dot, or are
- * among `Extra`.
+ * The problems with the targets of a charter's nodes, in words, for the compiler to show: a name that the charter does
+ * not have, or a state that does not fit its node. `unknown` if there is no problem. Names of inline nodes have a dot,
+ * or are among `Extra`.
  */
 export type Checked<N, Extra> = {
   readonly [K in keyof N]: [ProblemsOf<N[K], K, N, Extra>] extends [never] ? unknown : ProblemsOf<N[K], K, N, Extra>;
 };
 
-/** What is wrong with the transitions that all nodes share: one text, or `unknown`. */
+/** The problem with the transitions that all nodes share: one text, or `unknown`. */
 export type CheckedShared<L, N, Extra> = [TransitionProblems<L, 'the charter', N, Extra>] extends [never]
   ? unknown
   : TransitionProblems<L, 'the charter', N, Extra>;
@@ -40,7 +40,7 @@ type TransitionProblems<L, Owner extends string, N, Extra> = unknown extends L
   ? never
   : { [K in keyof L]: LeadProblem<L[K], `"${K & string}" of ${Owner}`, N, Extra> }[keyof L];
 
-/** Where each of the transitions or commands leads, as far as the compiler can see; `unknown` where there are none. */
+/** The targets of each transition or command, as far as the compiler can see; `unknown` if there are none. */
 export type LeadsOf<T> = unknown extends T ? unknown : { readonly [K in keyof T]: LeadsOfWritten<T[K]> };
 
 type LeadsOfWritten<V> = V extends string | AnyNode
@@ -95,7 +95,7 @@ type StateProblem<M, T, Where extends string, Name extends string> =
 
 type NeedsState<W, I> = [I] extends [undefined] ? (Record<never, never> extends W ? false : true) : false;
 
-/** Readonly in depth: a state is only read, and so a list that cannot be written fits one that can. */
+/** Deeply readonly: a state is only read here, so a readonly list fits a writable one. */
 type Frozen<T> = IsAny<T> extends true ? T : T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 
 type IsAny<T> = 0 extends 1 & T ? true : false;

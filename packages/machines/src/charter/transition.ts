@@ -7,10 +7,9 @@ import type { StateFor } from './target-types.ts';
 import type { TransitionOptions } from './transition-options.ts';
 
 /**
- * A way out of a node that the model may take: a tool named `transition_<name>`, and found by its plain
- * name too, where no tool has it. It runs after all other calls of its
- * batch, on the state they left; where its handler throws, or what it decides does not fit, the model reads an error and
- * the tree stays as it was.
+ * A way out of a node that the model may take. It is a tool named `transition_<name>`, and is also found by its plain
+ * name if no tool has that name. It runs after all other calls of its batch, on the state they left. If its handler
+ * throws, or its decision does not fit, the model sees an error and the tree is unchanged.
  */
 export interface TransitionDefinition<S = Record<string, unknown>, I = Record<string, unknown>, W = I>
   extends TransitionOptions {
@@ -20,7 +19,7 @@ export interface TransitionDefinition<S = Record<string, unknown>, I = Record<st
   approval?: boolean | ((input: I, ctx: StateContext<S>) => boolean | Promise<boolean>);
 }
 
-/** The instance stays where it is and becomes another node, with that node's initial state unless one is given. */
+/** The instance keeps its place and becomes another node, with that node's initial state unless one is given. */
 export function to<const R extends NodeRef, const T extends StateFor<R> | undefined = undefined>(
   node: R,
   state?: T,
@@ -29,8 +28,8 @@ export function to<const R extends NodeRef, const T extends StateFor<R> | undefi
 }
 
 /**
- * Adds children: one node with its state, or several, each a node or `{ node, state }`. The instance acts again when the
- * last of them has ceded. At most one child may be no worker: it talks with the user meanwhile.
+ * Adds children: one node with its state, or several, each a node or `{ node, state }`. The instance acts again when
+ * the last of them has ceded. At most one child may be a non-worker; it talks with the user meanwhile.
  */
 export function spawn<
   const R extends NodeRef | readonly (NodeRef | { readonly node: NodeRef; readonly state?: unknown })[],
@@ -48,12 +47,12 @@ type ChildOf<E, T> = E extends NodeRef
     ? Spawned<R, E extends { readonly state: infer U } ? U : undefined>
     : never;
 
-/** The instance is done: it is removed, and its parent is told the content and where it came from. */
+/** The instance is done: it is removed, and its parent receives the content and where it came from. */
 export function cede(content?: unknown): Extract<Transition, { kind: 'cede' }> {
   return made({ kind: 'cede', content });
 }
 
-/** The call waits: its result is what `machine.resume(id, payload)` gives. The reason is shown with the id. */
+/** The call waits; `machine.resume(id, payload)` gives its result. The reason is shown with the id. */
 export function suspend(
   reason?: unknown,
   options?: { expiresInMs?: number },

@@ -4,10 +4,12 @@ import { isPlainObject, type PlainObject } from './plain.ts';
 import { parseState, stateDocument } from './state-schema.ts';
 import { unknownField } from './unknown-name.ts';
 
-/** What a model may write of its node's state: the built-in tool offers that, or is not there. */
+/**
+ * Which fields of its node's state a model may write. The built-in tool offers those; without any, it is not offered.
+ */
 export type Writable = 'everything' | 'nothing' | readonly string[];
 
-/** Reads a node's `updateState`. Refuses a field that its state does not have: nobody could ever write it. */
+/** Reads a node's `updateState`. Refuses a field that the state does not have, because no patch could write it. */
 export function writableFields(
   { state, updateState }: AnyNode,
   initial: PlainObject | undefined,
@@ -41,7 +43,7 @@ function listed(given: unknown, fields: Fields): Writable {
   return given.length === 0 ? 'nothing' : [...new Set(given as readonly string[])];
 }
 
-/** The fields there are, where this name is surely none of them; undefined where it is one, or nobody can tell. */
+/** The existing fields if this name is surely none of them; undefined if it is one, or if that cannot be decided. */
 function namesWithout(name: string, { schema, initial, path }: Fields): readonly string[] | undefined {
   const document = stateDocument(schema);
   if (document === undefined)
@@ -51,7 +53,7 @@ function namesWithout(name: string, { schema, initial, path }: Fields): readonly
   return isOpen || names.has(name) ? undefined : [...names];
 }
 
-/** Whether the schema takes the field away without a word: one that it knows would stay, or be refused as null. */
+/** True if the schema silently drops the field. A field that it knows would be kept, or refused as null. */
 function isDropped(name: string, schema: unknown, initial: PlainObject, path: string): boolean {
   try {
     return !Object.hasOwn(parseState(schema, { ...initial, [name]: null }, path), name);
@@ -60,7 +62,7 @@ function isDropped(name: string, schema: unknown, initial: PlainObject, path: st
   }
 }
 
-/** Gathers the fields of a JSON Schema, of all its branches. False where it takes fields that it does not name. */
+/** Collects the fields of a JSON Schema from all its branches. False if it accepts fields that it does not name. */
 function collect(schema: unknown, names: Set<string>): boolean {
   if (!isPlainObject(schema)) return false;
   const { properties, additionalProperties = false, allOf = [], anyOf = [], oneOf = [] } = schema;
@@ -69,5 +71,5 @@ function collect(schema: unknown, names: Set<string>): boolean {
   return [allOf, anyOf, oneOf].flat().every((branch) => collect(branch, names));
 }
 
-// With any of these, fields may be allowed that are named somewhere else, or nowhere.
+// With any of these keywords, a schema may allow fields that are named elsewhere, or nowhere.
 const OPEN: readonly string[] = ['patternProperties', 'unevaluatedProperties', '$ref', '$dynamicRef', 'if', 'not'];

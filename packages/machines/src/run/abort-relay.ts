@@ -1,6 +1,6 @@
 /**
- * One signal for each of those who act, where one signal ends them all. A signal looks through all its listeners whenever
- * another is added, so that thousands of leaves listening to the same one would cost the square of their number.
+ * Relays one abort signal to a separate signal for each actor. A signal walks all its listeners whenever another is
+ * added, so thousands of leaves listening to the same one would cost quadratic time.
  */
 export class AbortRelay {
   readonly #source: AbortSignal;
@@ -15,7 +15,7 @@ export class AbortRelay {
     source.addEventListener('abort', this.#pass, { once: true });
   }
 
-  /** A signal of its own, and what ends the following. */
+  /** Returns a separate signal, and a function that stops following. */
   follow(): { readonly signal: AbortSignal; readonly leave: () => void } {
     const own = new AbortController();
     if (this.#source.aborted) own.abort(this.#source.reason);

@@ -6,7 +6,7 @@ import type { Target, TreeEvent } from '../tree/tree-event.ts';
 import type { View } from '../tree/view.ts';
 import type { MachineState } from './machine-state.ts';
 
-/** What whoever acts for the instance begins with. */
+/** The view with which a leaf or a command of the instance starts. */
 export function viewFor({ tree, charter }: MachineState, { id, node, state, worker }: Instance): View {
   const [, ...ancestors] = chainOf(tree, id);
   const names = worker ? [] : charter.node(node).packs.map(({ name }) => name);
@@ -19,7 +19,7 @@ export function viewFor({ tree, charter }: MachineState, { id, node, state, work
   };
 }
 
-/** Why what a call wrote cannot be committed beside what others wrote since it began reading; undefined where it can. */
+/** Why the writes of a call conflict with writes committed since it began reading; undefined if they do not. */
 export function claimFor(
   machine: MachineState,
   by: string,
@@ -27,14 +27,15 @@ export function claimFor(
   events: readonly TreeEvent[],
 ): string | undefined {
   const taken = machine.ledger.claim(by, began, events);
-  if (taken !== undefined) return `"${taken.field}" was changed by somebody else in the meantime. Nothing was written.`;
+  if (taken !== undefined)
+    return `"${taken.field}" was changed by another call or command in the meantime. Nothing was written.`;
   const problem = problemOf(machine, events);
   if (problem === undefined) return undefined;
   machine.ledger.release(by);
-  return `Together with what somebody else changed in the meantime it does not fit: ${problem} Nothing was written.`;
+  return `Another call or command changed the state in the meantime, and the two changes do not fit together: ${problem} Nothing was written.`;
 }
 
-/** Fields that fit one by one may not fit together: the schema is asked about the state as it would be. */
+/** Fields that are valid one by one may be invalid together, so the schema checks the resulting state. */
 function problemOf(machine: MachineState, events: readonly TreeEvent[]): string | undefined {
   const states = new Map<string, { target: Target; state: PlainObject }>();
   for (const event of events) {

@@ -9,7 +9,7 @@ import type { Target } from '../tree/tree-event.ts';
 import { dispatchChange, type View } from '../tree/view.ts';
 import { machineContextOf, viewOf } from './machine-context.ts';
 
-/** Says whose state a tool sees, and whether it may change it. */
+/** Whose state a tool sees, and whether it may change it. */
 export type Scope =
   | { readonly kind: 'own' }
   | { readonly kind: 'pack'; readonly pack: Pack }
@@ -17,7 +17,10 @@ export type Scope =
   | { readonly kind: 'ancestor'; readonly distance: number }
   | { readonly kind: 'charter' };
 
-/** The tool with the machine's state in its context. What it wrote is claimed when it has run: a conflict is its error. */
+/**
+ * The tool with the machine's state in its context. Its writes are claimed when it has run; a conflict is an error of
+ * the tool.
+ */
 export function bindTool<T extends AnyTool | AiSdkTool>(definition: T, scope: Scope): T {
   const { execute, approval, effects } = definition as AnyTool;
   const grant: Grant = { scope, isReader: effects === 'none' };
@@ -48,7 +51,7 @@ interface Grant {
   readonly isReader: boolean;
 }
 
-/** Adds the state to the context itself. This is safe, because a context belongs to one run of one call. */
+/** Adds the state to the context object itself. This is safe, because a context belongs to one run of one call. */
 function withState(ctx: ToolContext, grant: Grant): StateContext {
   const { actor } = viewOf(ctx);
   const { scope } = grant;
@@ -121,7 +124,7 @@ function targetOf(ctx: ToolContext, view: View, scope: Scope): { target: Target;
 
 interface RunningCall {
   readonly ctx: ToolContext;
-  /** How many changes there were when it began: those are of earlier calls. */
+  /** How many changes there were when the call began: those belong to earlier calls. */
   readonly before: number;
 }
 
@@ -133,13 +136,13 @@ function begin(run: () => unknown, ctx: ToolContext): unknown {
   }
 }
 
-/** A decision that was thrown, as an error that says so; any other error as it is. */
+/** If a decision was thrown, an error that says so; any other error unchanged. */
 function refuseThrown(error: unknown, { toolName }: ToolContext): unknown {
   const kind = decisionKind(error);
   return kind === undefined ? error : misplaced(kind, `"${toolName}" threw`);
 }
 
-/** Once the tool is done, whatever form its end has. */
+/** Runs once the tool is done, in whichever form it returned. */
 function finish(returned: unknown, call: RunningCall): unknown {
   if (isPromise(returned))
     return Promise.resolve(returned).then(
@@ -161,7 +164,7 @@ async function* finishLast(values: AsyncIterable<unknown>, call: RunningCall): A
   if (conflict !== undefined) yield conflict;
 }
 
-/** The failure that somebody else's writing makes of the call; undefined where nobody was there before it. */
+/** The failure of the call if its writes conflict with another's; undefined if there is no conflict. */
 function claimWrites({ ctx, before }: RunningCall): ReturnType<typeof fail> | undefined {
   const events = viewOf(ctx).events.slice(before);
   if (events.length === 0) return undefined;
@@ -169,7 +172,7 @@ function claimWrites({ ctx, before }: RunningCall): ReturnType<typeof fail> | un
   return conflict === undefined ? undefined : fail(conflict, { code: 'conflict' });
 }
 
-/** Core ignores what a generator returns after its last value. A decision there must not be lost in silence. */
+/** Core ignores what a generator returns after its last value. A decision there must not be lost silently. */
 async function* watchReturn(values: AsyncIterable<unknown>, where: string): AsyncGenerator<unknown> {
   assertNoDecision(yield* values, where);
 }

@@ -4,18 +4,20 @@ import type { TreeEvent } from '../tree/tree-event.ts';
 import type { LeafReport, YieldReason } from './machine-step.ts';
 import { isCut, isTransitionIn, type LeafOutcome } from './run-leaf.ts';
 
-/** What a leaf's end means for the tree and for the run. */
+/** What the end of a leaf's step means for the tree and for the run. */
 export interface Conclusion {
   readonly report: LeafReport;
   readonly events: readonly TreeEvent[];
   readonly response?: string;
   readonly output?: unknown;
   readonly error?: unknown;
-  /** The run cannot go on by itself. */
+  /** True if the run cannot continue by itself. */
   readonly fatal: boolean;
 }
 
-/** Decides what a leaf's end means. `now` is the leaf in the tree as its calls left it; undefined where it is gone. */
+/**
+ * Decides what the end of a leaf's step means. `now` is the leaf in the tree after its calls; undefined if it is gone.
+ */
 export function concludeLeaf(outcome: LeafOutcome, now: Instance | undefined): Conclusion {
   const { end } = outcome;
   if (end.kind === 'failed') return failed(outcome, end.error);
@@ -37,7 +39,7 @@ export function concludeLeaf(outcome: LeafOutcome, now: Instance | undefined): C
   }
 }
 
-/** What the leaf does from now on. Most go on as before, and then nothing is changed. */
+/** The leaf's next phase. Most leaves keep theirs, and then there is no event. */
 function phased(now: Instance | undefined, phase: 'ready' | 'idle' | 'suspended'): readonly TreeEvent[] {
   if (now === undefined || now.phase.kind === 'ceded' || now.phase.kind === phase) return [];
   return [{ kind: 'phased', id: now.id, phase }];
@@ -47,17 +49,17 @@ function stillWaits(now: Instance | undefined): boolean {
   return now?.phase.kind === 'suspended' && now.waits.length > 0;
 }
 
-/** What core would have said had it gone on itself, and not been asked for one step. */
+/** The stop that core would have reported if it had not been limited to one step. */
 function stopOf(outcome: LeafOutcome, { stop, pending }: TurnResult): Stop {
   if (stop.reason === 'max_steps') return stopOfStep(outcome) ?? stop;
-  // A transition outranks a terminal tool, also one that waits.
+  // A transition takes precedence over a terminal tool, also one that waits.
   const isHeld = pending.some(
     ({ callId, toolName }) => isTransitionIn(outcome.tools, toolName) && isOfStep(outcome, callId),
   );
   return stop.reason === 'end_turn' && isHeld ? { reason: 'suspended' } : stop;
 }
 
-/** The reply that was asked for again, shorter, was cut off too; or calls were refused for the budget, and more would be. */
+/** The shorter reply that was asked for was cut off too, or calls were refused because the budget is used up. */
 function stopOfStep(outcome: LeafOutcome): Stop | undefined {
   const { spent: dimension, wasCut, thread } = outcome;
   if (wasCut && isCut(thread)) return { reason: 'length' };
@@ -78,7 +80,9 @@ function ended(outcome: LeafOutcome, result: TurnResult, stop: Stop, phase: read
   return { ...goOn(outcome, stop, 'end_turn', phase), response, ...(output === undefined ? {} : { output }) };
 }
 
-/** The call itself changed the tree. One that somebody answered changed nothing: its result is there, to be read. */
+/**
+ * The call itself changed the tree. A call that was answered from outside changed nothing; its result is in the thread.
+ */
 function moved(outcome: LeafOutcome, stop: Stop, phase: readonly TreeEvent[]): Conclusion {
   const kinds = new Set(outcome.changes.map(({ kind }) => kind));
   const changed: YieldReason = kinds.has('moved') || kinds.has('spawned') ? 'transition' : 'tool_use';
@@ -97,7 +101,10 @@ function stopped(outcome: LeafOutcome, stop: Stop, phase: readonly TreeEvent[]):
   return { ...goOn(outcome, stop, 'error', phase), fatal: true };
 }
 
-/** A worker that fails is done, and its parent hears of it: it must not hold up the turn. A primary is asked again by the next run. */
+/**
+ * A worker that fails is done, and its parent receives the error: it must not hold up the turn. The next run asks a
+ * primary again.
+ */
 function failed(outcome: LeafOutcome, error: unknown): Conclusion {
   const { leaf } = outcome;
   const stop: Stop = { reason: 'error', error };

@@ -9,17 +9,20 @@ import { LiveMachine } from './live-machine.ts';
 import type { Machine } from './machine.ts';
 import { stateFor } from './transition-tool.ts';
 
-/** `N` are the charter's nodes, `R` the root: where they are known, so is the state. */
+/** `N` are the charter's nodes, `R` the root. If they are known, so is the type of the state. */
 export interface MachineOptions<N = unknown, R extends NodeRef = NodeRef> {
   /** The node of the root, or its name. */
   root: KnownRoot<N, R>;
   /** The root's state. Default: the node's initial state. */
   state?: RootState<N, R>;
-  /** For tools that use core's session: slices, resources and files, asked for each conversation by its instance's id. */
+  /**
+   * Options of core's sessions, for tools that use slices, resources and files. Called for each conversation with its
+   * instance's id.
+   */
   session?: (instanceId: string) => SessionOptions;
 }
 
-/** A machine at its beginning: the root, waiting for a message. */
+/** A new machine: the root, waiting for a message. */
 export function createMachine<N = unknown, const R extends NodeRef = NodeRef>(
   charter: Charter<N>,
   options: MachineOptions<N, R>,

@@ -3,7 +3,7 @@ import { type Instance, type Tree, walk } from '../tree/tree.ts';
 import { LiveMachine } from './live-machine.ts';
 import type { Machine } from './machine.ts';
 
-/** A machine, or a charter alone, as a Mermaid flowchart: the nodes, where their transitions lead, and who is there. */
+/** A machine, or a charter alone, as a Mermaid flowchart: the nodes, their transitions, and the current instances. */
 export function describeMachine(machine: Machine | Charter): string {
   const isMachine = machine instanceof LiveMachine;
   const charter = isMachine ? machine.charter : CompiledCharter.of(machine as Charter);
@@ -29,7 +29,7 @@ function drawTransition(
   { name, targets }: { readonly name: string; readonly targets: readonly string[] },
   ids: ReadonlyMap<string, string>,
 ): string[] {
-  // Only its handler knows where it leads, so the arrow points back to its own node.
+  // Only the handler knows where it leads, so the arrow points back to its node.
   if (targets.length === 0) return [`    ${from} -.->|"${text(name)}"| ${from}`];
   return targets.map((target) => `    ${from} -->|"${text(name)}"| ${ids.get(target)}`);
 }
@@ -49,7 +49,7 @@ function label({ id, node, worker, phase, children }: Instance, { speaker }: Tre
   return `${id}: ${node}${role}${children.length > 0 ? '' : `, ${phase.kind}`}`;
 }
 
-/** Names may hold what Mermaid takes for its own. */
+/** Node names may contain characters that Mermaid reserves, so each node gets an id. */
 function nodeIds(charter: CompiledCharter): ReadonlyMap<string, string> {
   return new Map(charter.nodeNames.map((name, index) => [name, `n${index + 1}`]));
 }

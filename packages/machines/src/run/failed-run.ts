@@ -2,7 +2,7 @@ import type { Stop } from '@lastcall/core';
 import { RunFailed } from '../errors.ts';
 import type { MachineStep } from './machine-step.ts';
 
-/** The step as a run gives it. Of one that failed, `error` says why, and reading its response throws. */
+/** The step as a run yields it. If it failed, `error` says why, and reading its response throws. */
 export function toldStep(step: MachineStep, signal: AbortSignal): MachineStep {
   if (step.yieldReason !== 'error') return step;
   const { message, cause } = whyFailed(step, signal);
@@ -10,8 +10,9 @@ export function toldStep(step: MachineStep, signal: AbortSignal): MachineStep {
 }
 
 /**
- * The value with a response and an output that throw when they are read: code that only looks for the answer would take
- * a failed run for one that said nothing. Not enumerable, so that logging, copying and comparing the value do not throw.
+ * The value with a response and an output that throw when they are read: code that only looks for the answer would
+ * mistake a failed run for one with an empty answer. They are not enumerable, so that logging, copying and comparing
+ * the value do not throw.
  */
 export function withoutAnswer<T extends { readonly error?: unknown }>(value: T, message: string): T & NoAnswer {
   const get = (): never => {

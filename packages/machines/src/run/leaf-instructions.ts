@@ -3,7 +3,7 @@ import { nounFor } from '../charter/noun-for.ts';
 import { MachineError } from '../errors.ts';
 import type { Instance, Tree } from '../tree/tree.ts';
 
-/** What a leaf is told: its node's instructions, its state where they do not speak of it themselves, and its packs'. */
+/** The instructions of a leaf: its node's, its state if the node's are a plain text, and its packs'. */
 export function leafInstructions(charter: CompiledCharter, tree: Tree, { node, state, worker }: Instance): string {
   const { definition, hasState, packs } = charter.node(node);
   const { instructions } = definition;
@@ -17,11 +17,14 @@ export function leafInstructions(charter: CompiledCharter, tree: Tree, { node, s
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-/** A function that is async, or forgets to return, would tell the model "[object Promise]" or "undefined". */
+/**
+ * Without this check, an async function, or one that forgets to return, would send the model "[object Promise]" or
+ * "undefined".
+ */
 function textOf(instructions: string | ((state: never) => string), state: unknown, whose: string): string {
   if (typeof instructions !== 'function') return instructions;
   const text: unknown = instructions(state as never);
   if (typeof text === 'string') return text;
   const what = text instanceof Promise ? 'a promise' : nounFor(text);
-  throw new MachineError('machine', `${whose} must give a text at once, and gave ${what}.`);
+  throw new MachineError('machine', `${whose} must return a text synchronously, and returned ${what}.`);
 }

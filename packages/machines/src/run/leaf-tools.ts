@@ -9,7 +9,7 @@ import { updateStateTool } from './update-state-tool.ts';
 const sets = new WeakMap<CompiledCharter, Map<string, ToolSet>>();
 
 /**
- * The tools of a leaf: its node's, its packs', its ancestors', the charter's. Of a name that is there twice the nearest
+ * The tools of a leaf: its node's, its packs', its ancestors', the charter's. If two have the same name, the nearest
  * counts. The same chain of nodes gets the same set each time, so that core describes it once.
  */
 export function leafTools(charter: CompiledCharter, chain: readonly string[], worker: boolean): ToolSet {
@@ -29,7 +29,7 @@ function gather(charter: CompiledCharter, chain: readonly string[], worker: bool
   };
   if (leaf === undefined) return set;
   add(leaf.tools, { kind: 'own' });
-  // A node that works for a worker is one, whatever it lists.
+  // A node that works for a worker is itself a worker, and workers have no packs.
   if (!worker) for (const pack of leaf.packs) add(pack.tools, { kind: 'pack', pack });
   ancestors.forEach((ancestor, distance) => {
     add(ancestor.tools, { kind: 'ancestor', distance });
@@ -41,15 +41,15 @@ function gather(charter: CompiledCharter, chain: readonly string[], worker: bool
   return withPlainNames(set, transitions);
 }
 
-/** The charter's, and the node's own, which outrank them. */
+/** The charter's transitions and the node's own, which take precedence. */
 function transitionsOf(charter: CompiledCharter, leaf: CompiledNode): ReadonlyMap<string, AnyTool> {
   const named = new Map([...charter.transitions, ...leaf.transitions]);
   return new Map([...named].map(([name, transition]) => [name, transitionTool(transition)]));
 }
 
 /**
- * Models are told of `transition_refund`, and often call `refund`, as their instructions speak of it: it is found too,
- * where no tool has the name. Not enumerable: only what is listed is advertised.
+ * Models see `transition_refund`, and often call `refund`, because their instructions use that name: it is found too,
+ * if no tool has the name. It is not enumerable: only listed names are advertised.
  */
 function withPlainNames(set: ToolSet, transitions: ReadonlyMap<string, AnyTool>): ToolSet {
   for (const [name, value] of transitions)

@@ -26,25 +26,25 @@ export interface LiveParts {
   readonly log?: Log;
 }
 
-/** A machine while it lives: the immutable tree, what was said, and who is at work. */
+/** A machine at run time: the immutable tree, the conversations, and the running leaves and commands. */
 export class LiveMachine implements Machine {
   readonly charter: CompiledCharter;
   readonly threads: Map<string, Thread>;
   readonly log: Log;
   readonly index: LeafIndex;
   readonly ledger: Ledger = new Ledger();
-  /** Lets one run at a time in. */
+  /** Admits one run at a time. */
   readonly runs: Turnstile = new Turnstile();
   readonly commands: Turnstile = new Turnstile();
   /** Held while leaves run. */
   readonly steps: Turnstile = new Turnstile();
-  /** What the leaves at work have changed so far: it enters the log in tree order, when all have ended. */
+  /** The changes of the running leaves so far. They enter the log in tree order, when all leaves have ended. */
   readonly underway: Map<string, TreeEntry[]> = new Map();
   /** Threads that were stored in the middle of a step. */
   readonly leftovers: Set<Thread>;
   readonly #sessionOptions: LiveParts['sessionOptions'];
   #tree: Tree;
-  /** Listed when somebody asks, and anew when it is otherwise: most steps change nothing of it. */
+  /** Computed on demand and cached until it changes: most steps do not change it. */
   #suspended: readonly Suspension[] | undefined;
 
   constructor({ charter, tree, sessionOptions, threads, log }: LiveParts) {
@@ -59,7 +59,7 @@ export class LiveMachine implements Machine {
 
   static of(machine: Machine): LiveMachine {
     if (machine instanceof LiveMachine) return machine;
-    throw new MachineError('machine', 'Expected what createMachine() or deserializeMachine() gave.');
+    throw new MachineError('machine', 'Expected a machine from createMachine() or deserializeMachine().');
   }
 
   get tree(): Tree {
@@ -104,7 +104,7 @@ export class LiveMachine implements Machine {
     this.log.happened({ kind: 'resumed', instanceId, node, callId });
   }
 
-  /** The thread of an instance: the conversation, or a worker's own. */
+  /** The thread of an instance: the conversation with the user, or a worker's own thread. */
   threadOf({ id, worker }: Pick<Instance, 'id' | 'worker'>): Thread {
     const name = worker ? id : MAIN;
     const known = this.threads.get(name);
@@ -115,8 +115,8 @@ export class LiveMachine implements Machine {
   }
 
   /**
-   * Changes the tree by all events or, where one does not fit, by none, and does what is to be done for them. Gives what
-   * the log keeps of them.
+   * Applies all events to the tree, or none if one does not fit, and runs their effects. Returns the entries for the
+   * log.
    */
   apply(...events: readonly TreeEvent[]): readonly TreeEntry[] {
     const entries: TreeEntry[] = [];
@@ -127,7 +127,7 @@ export class LiveMachine implements Machine {
       const applied = applyEvent(tree, event);
       for (const id of touchedBy(event, tree, applied.tree)) touched.add(id);
       for (const entry of toTreeEntry(event, tree, applied.tree)) entries.push(entry);
-      // Pushed one by one: a move may leave more instances behind than a call takes arguments.
+      // Pushed one by one: a move may remove more instances than a call takes arguments.
       for (const effect of applied.effects) effects.push(effect);
       tree = applied.tree;
     }
@@ -138,12 +138,15 @@ export class LiveMachine implements Machine {
     return entries;
   }
 
-  /** Takes out those that have ceded, in tree order. Their parents are told, and act again when the last child is gone. */
+  /**
+   * Removes the instances that have ceded, in tree order. Their parents receive the content, and act again when the
+   * last child is gone.
+   */
   takeOutCeded(): void {
     for (const id of [...this.index.ceded].sort(inTreeOrder)) this.apply({ kind: 'removed', id });
   }
 
-  /** Puts something into the context of an instance. */
+  /** Adds a text to the context of an instance. */
   say(instance: Instance, text: string): void {
     const thread = this.threadOf(instance);
     thread.transcript.push({ kind: 'message', message: userMessage(text) });
@@ -159,10 +162,13 @@ export class LiveMachine implements Machine {
     if (heard !== undefined) this.say(heard, effect.text);
   }
 
-  /** Every call ends: also one whose instance is gone. All in a worker's own thread; in the conversation, what it waited for. */
+  /**
+   * Every call ends, even if its instance is gone: all calls in a worker's own thread; in the conversation, those it
+   * waited for.
+   */
   #cancel({ id, node, worker, waits, reason }: Extract<TreeEffect, { kind: 'cancel' }>): void {
     const thread = this.threads.get(worker ? id : MAIN);
-    // A worker that was taken away before it could begin has said nothing.
+    // A worker that was removed before its first step has no thread.
     if (thread === undefined) return;
     const open = worker
       ? [...openCalls(thread.transcript.entries).values()]
@@ -175,7 +181,7 @@ export class LiveMachine implements Machine {
   }
 }
 
-// Events that have nothing to do with who waits for what.
+// Events that do not change who waits for what.
 const LEAVING_WAITS: ReadonlySet<TreeEvent['kind']> = new Set([
   'patched',
   'queued',
@@ -189,7 +195,7 @@ export function originOf({ id, node }: Instance): Origin {
   return { instanceId: id, node };
 }
 
-/** The call as it waits, if it still does. */
+/** The pending call, if it still waits. */
 export function pendingIn(thread: Thread, callId: string): Settlement | undefined {
   const last = thread.transcript.entries.findLast(
     (entry) => (entry.kind === 'pending' || entry.kind === 'settled') && entry.settlement.callId === callId,

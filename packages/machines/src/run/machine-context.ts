@@ -5,16 +5,16 @@ import type { Tree } from '../tree/tree.ts';
 import type { TreeEvent } from '../tree/tree-event.ts';
 import { type Actor, type View, viewSlice } from '../tree/view.ts';
 
-/** What only the running machine knows of whoever acts: the tree as it is now, and who else writes. */
+/** What only the running machine knows about an actor: the current tree, and who else writes. */
 export interface MachineContext {
   readonly charter: CompiledCharter;
-  /** The tree now, what others committed included. */
+  /** The current tree, with what others have committed. */
   tree(): Tree;
-  /** Claims the fields that a call is about to commit, or gives the reason why it may not. */
+  /** Claims the fields that a call is about to commit, or returns the reason why it may not. */
   claim(events: readonly TreeEvent[]): string | undefined;
-  /** Whether a transition of this batch has suspended already. */
+  /** Whether a transition of this batch has already suspended. */
   suspended: boolean;
-  /** Whether `suspend` means anything here. */
+  /** Whether `suspend` is allowed here. */
   readonly canSuspend: boolean;
 }
 

@@ -7,9 +7,9 @@ import type { MachineMessage } from '../tree/message.ts';
 type Model = TurnOptions['model'];
 
 export interface RunMachineOptions {
-  /** The model of all leaves, or the model of a leaf. */
+  /** The model of all leaves, or a function that returns the model of a leaf. */
   model: Model | ((leaf: Origin & { readonly worker: boolean }) => Model);
-  /** What is said to the machine before it runs. */
+  /** Messages to enqueue before the machine runs. */
   input?: MachineMessage | readonly MachineMessage[];
   /** How many steps this run may take. Default 50. */
   maxSteps?: number;
@@ -21,7 +21,7 @@ export interface RunMachineOptions {
   batch?: NonNullable<TurnOptions['batch']>;
   middleware?: readonly Middleware[];
   policies?: readonly Policy[];
-  /** Is told what the leaves do as it happens: core's events, with the instance they belong to. */
+  /** Receives the leaves' events as they happen: core's events, with the instance they belong to. */
   onEvent?: (event: TurnEvent & Origin) => void;
   clock?: Clock;
   newId?: NewId;
@@ -32,7 +32,7 @@ export interface RunMachineOptions {
 
 export const DEFAULT_MAX_STEPS = 50;
 
-/** Refuses what could not work before anything runs. The rest core refuses, naming the field. */
+/** Refuses options that cannot work, before anything runs. Core checks the rest and names the field. */
 export function checkRunOptions(options: RunMachineOptions): void {
   if (typeof options !== 'object' || options === null) throw new OptionsError('options', 'must be an object.');
   assertKnownOptions(options, RUN);
@@ -84,7 +84,7 @@ const anObject: Shape = {
 const aFunction: Shape = { isRight: (value) => typeof value === 'function', expected: 'must be a function.' };
 const anArray: Shape = { isRight: Array.isArray, expected: 'must be an array.' };
 
-// Core would refuse most of them too, but only when the first leaf runs, and then the run has begun.
+// Core would refuse most of them too, but only when the first leaf runs, and by that time the run has begun.
 const SHAPES: Readonly<Partial<Record<keyof RunMachineOptions, Shape>>> = {
   batch: anObject,
   middleware: anArray,

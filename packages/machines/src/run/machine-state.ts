@@ -6,8 +6,8 @@ import type { TreeEvent } from '../tree/tree-event.ts';
 import type { Turnstile } from './turnstile.ts';
 
 /**
- * What a command and its claims use of a machine. LiveMachine has all of it and runs commands itself, so without this
- * interface the two files would import each other.
+ * The parts of a machine that a command and its claims use. LiveMachine has all of them and runs commands itself, so
+ * without this interface the two files would import each other.
  */
 export interface MachineState {
   readonly charter: CompiledCharter;

@@ -4,11 +4,11 @@ import type { Suspension } from '../tree/suspension.ts';
 import type { Instance, Tree } from '../tree/tree.ts';
 import type { CommandOptions } from './command-options.ts';
 
-/** An agent as a tree of states. It does something when `runMachine` runs it. */
+/** An agent as a tree of states. `runMachine` runs it. */
 export interface Machine {
-  /** What it is now: immutable plain data. */
+  /** The current tree: immutable plain data. */
   readonly tree: Tree;
-  /** Everything that happened, in order: what the steps told, and what they have not told yet. */
+  /** Everything that happened, in order: the entries that steps have reported, and those not reported yet. */
   readonly history: readonly MachineEntry[];
   /** The calls that wait for `resume`. */
   readonly suspended: readonly Suspension[];
@@ -16,19 +16,19 @@ export interface Machine {
   readonly primary: Instance | undefined;
   instance(id: string): Instance | undefined;
   /**
-   * Says something to the machine. It waits for the end of the step that runs, if one does, and is answered in the same
-   * run; otherwise by the next one.
+   * Sends a message to the machine. If a step is running, the message waits for its end and is answered in the same
+   * run; otherwise the next run answers it.
    */
   enqueue(message: MachineMessage): void;
   /**
    * Runs a command of the primary's node, or of the nearest ancestor that has one of this name, once and before any
-   * further inference; beside a step that runs, unless it changes the tree. Resolves with what it returned; rejects with a
-   * MachineError, nothing changed, where it fails.
+   * further inference. It runs in parallel with a running step unless it changes the tree. Resolves with the command's
+   * return value; if the command fails, rejects with a MachineError and changes nothing.
    */
   command(name: string, input?: unknown, options?: CommandOptions): Promise<unknown>;
   /**
-   * Answers a call that waits: the payload is its result. The next run goes on without another message. Throws, with
-   * nothing changed, where nothing waits under the id.
+   * Answers a call that waits: the payload is its result. The next run continues without another message. Throws and
+   * changes nothing if no call waits under the id.
    */
   resume(suspendId: string, payload?: unknown): void;
 }

@@ -14,10 +14,12 @@ import { open } from './machine-context.ts';
 import type { MachineState } from './machine-state.ts';
 import { decide } from './transition-tool.ts';
 
-// Each command claims its writes in the ledger under a name of its own.
+// Each command claims its writes in the ledger under a unique name.
 let started = 0;
 
-/** Runs commands one after another, beside a step. A command that changes the tree waits for the step to end. */
+/**
+ * Runs commands one after another, in parallel with a step. A command that changes the tree waits for the step to end.
+ */
 export async function runCommand(
   machine: MachineState,
   name: string,
@@ -78,7 +80,7 @@ async function dispatch(
   });
   base(session, view);
   const made = toTool(command, name, machine.charter.node(instance.node).path);
-  // What is wrong with its input is said of it by its name, where that can be a tool's.
+  // Errors about the input name the command, if its name is valid for a tool.
   const toolName = /^(?!__proto__$)[\w-]{1,64}$/.test(name) ? name : 'command';
   const settlement = await dispatchCall({
     tools: { [toolName]: made },
@@ -104,7 +106,9 @@ function toTool(command: AnyCommand, name: string, path: string): AnyTool {
   return bindTool(made, { kind: 'own' });
 }
 
-/** Patches at once; whatever changes who is in the tree when no leaf is at work, because one might be the very one. */
+/**
+ * Commits patches at once. Other changes wait until no leaf runs, because they might remove or replace a running one.
+ */
 async function commit(machine: MachineState, events: readonly TreeEvent[], by: string): Promise<void> {
   if (events.every(({ kind }) => kind === 'patched')) {
     commitNow(machine, events, by);

@@ -23,7 +23,7 @@ import { type MachineContext, open } from './machine-context.ts';
 import type { RunMachineOptions } from './machine-options.ts';
 import { waitsAfter } from './wait.ts';
 
-/** What a leaf came to: core's result, or the error its turn left with. */
+/** The outcome of a leaf: core's result, or the error that ended its turn. */
 export interface LeafOutcome {
   readonly leaf: Instance;
   readonly thread: Thread;
@@ -32,9 +32,9 @@ export interface LeafOutcome {
   /** Whether its reply before this step was cut off too. */
   readonly wasCut: boolean;
   readonly changes: readonly TreeEntry[];
-  /** What it could call. */
+  /** The tools that it could call. */
   readonly tools: ToolSet;
-  /** What of the run's budget is used up. */
+  /** The dimension of the run's budget that is used up, if one is. */
   readonly spent: ReturnType<Budget['exhausted']>;
   readonly end:
     | { readonly kind: 'turn'; readonly result: TurnResult }
@@ -48,7 +48,7 @@ export interface LeafRunOptions extends RunMachineOptions {
   readonly relay: AbortRelay;
 }
 
-/** One step of one leaf: one step of a core turn on its thread. Never rejects. */
+/** Runs one step of one leaf: one step of a core turn on its thread. Never rejects. */
 export async function runLeaf(machine: LiveMachine, leaf: Instance, options: LeafRunOptions): Promise<LeafOutcome> {
   const thread = machine.threadOf(leaf);
   const answers = answersFor(leaf, thread);
@@ -73,27 +73,27 @@ export async function runLeaf(machine: LiveMachine, leaf: Instance, options: Lea
 
 type Answers = Readonly<Record<string, Answer>>;
 
-/** A turn that is under way, or waits for what has come now, goes on; any other step is a turn of its own. */
+/** Continues a turn that is in progress or that waited for these answers; otherwise starts a new turn. */
 function begin(machine: LiveMachine, leaf: Instance, thread: Thread, answers: Answers): void {
   const { transcript } = thread;
   if (thread.isEmpty) transcript.push({ kind: 'message', message: userMessage(opening(machine, leaf)) });
-  // One that is suspended and waits for nothing any more has nothing to go on with: its calls ended without it.
+  // A suspended leaf that waits for nothing has nothing to continue: its calls ended without it.
   const waits = leaf.phase.kind === 'suspended' && leaf.waits.length > 0;
   const goesOn = thread.inFlight || thread.isMidTurn || waits;
   if (!goesOn && Object.keys(answers).length === 0) transcript.push({ kind: 'turn' });
 }
 
 /**
- * A conversation begins with something said, because providers refuse a request without it: a worker's with who asked for
- * it, and the user's, where a command made somebody talk before the user did, with just that.
+ * A conversation needs an opening message, because providers refuse a request without one. A worker's says for whom it
+ * works; the user's, if a command made an instance speak before the user did, says just that.
  */
 function opening({ tree }: LiveMachine, { id, worker }: Instance): string {
-  if (!worker) return 'Begin. The user has said nothing yet: the first word is yours.';
+  if (!worker) return 'Begin. The user has not written yet: you write first.';
   const parent = chainOf(tree, parentId(id) ?? '')[0];
-  return `Begin. You work for "${parent?.node}" (${parent?.id}): what you come to is handed to it.`;
+  return `Begin. You work for "${parent?.node}" (${parent?.id}). Your final answer is passed to it.`;
 }
 
-/** Answers that their calls still wait for: one may have expired meanwhile. */
+/** The answers for which their calls still wait: a call may have expired meanwhile. */
 function answersFor({ waits }: Instance, thread: Thread): Answers {
   const answered = waits.filter(
     ({ callId, answer }) => answer !== undefined && pendingIn(thread, callId) !== undefined,
@@ -143,9 +143,9 @@ function turnOptions(
     transcript: work.thread.transcript,
     answers: work.answers,
     maxSteps: 1,
-    // Going back would undo the session, and not the tree.
+    // Rewinding would undo the session, but not the tree.
     rewind: { max: 0 },
-    // A transition applies to the state that its whole batch left, and its result says what happened.
+    // A transition applies to the state after its whole batch, and its result says what happened.
     batch: { ...options.batch, transitions: 'last' },
     journal: journalOf(machine, leaf.id, work, machineContext),
     signal: work.signal,
@@ -170,7 +170,10 @@ function passedOn(options: RunMachineOptions): Pick<TurnOptions, (typeof PASSED_
   return Object.fromEntries(given.map((key) => [key, options[key]]));
 }
 
-/** The end of a call and what it changed in the tree come to be known at once: stored at any point, the two agree. */
+/**
+ * The end of a call and its changes to the tree are recorded together, so that they agree if the machine is stored at
+ * any point.
+ */
 function journalOf(
   machine: LiveMachine,
   by: string,
@@ -195,7 +198,7 @@ export function isTransitionIn(tools: ToolSet, toolName: string): boolean {
   return called?.transition === true;
 }
 
-/** Whether the last thing in the thread is that a reply was too long. */
+/** Whether the last entry of the thread says that a reply was too long. */
 export function isCut({ transcript }: Thread): boolean {
   const last = transcript.entries.findLast(({ kind }) => kind !== 'stop' && kind !== 'turn');
   return last?.kind === 'nudge' && last.why === 'length';

@@ -15,7 +15,7 @@ import { emptyStep, finishStored, runStep } from './run-step.ts';
 
 /**
  * Runs a machine step by step until there is nothing left to do: the primary has answered and no worker is at work, or
- * somebody is waited for, or the steps are used up. A second run of the same machine waits for the first.
+ * a call waits for `resume`, or the steps are used up. A second run of the same machine waits for the first.
  *
  * Leaving the loop between two steps leaves the machine ready to be stored or run again. `return()` in the middle of a
  * step aborts it, as the `signal` does.
@@ -69,7 +69,7 @@ async function* runAlone(
   }
 }
 
-/** Waits for the run before. Undefined where the signal came first: the place in the line is given up. */
+/** Waits for the previous run. Undefined if the signal aborted first; the place in the queue is then given up. */
 async function enter(machine: LiveMachine, signal: AbortSignal): Promise<(() => void) | undefined> {
   if (machine.runs.isFree) return await machine.runs.enter();
   const entering = machine.runs.enter();
@@ -78,7 +78,7 @@ async function enter(machine: LiveMachine, signal: AbortSignal): Promise<(() => 
   return entered;
 }
 
-/** What the promise gives; undefined where the signal aborts first. */
+/** The value of the promise; undefined if the signal aborts first. */
 async function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
   const { promise: aborted, resolve } = deferred<undefined>();
   const giveUp = (): void => resolve(undefined);
@@ -89,7 +89,7 @@ async function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promi
   return first;
 }
 
-/** It never had the machine to itself, so it did nothing and tells nothing of what others do. */
+/** The run never had the machine to itself, so it did nothing and reports nothing of what other runs do. */
 function unbegun({ suspended }: LiveMachine, error: unknown): MachineStep {
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   return { yieldReason: 'error', done: true, settlements: [], entries: [], leaves: [], suspended, error, usage };
@@ -106,7 +106,7 @@ async function* steps(machine: LiveMachine, options: LeafRunOptions, maxSteps: n
     }
     const end = ids.length === 0 ? restingReason(machine) : limitReached(options, count >= maxSteps);
     if (end !== undefined) {
-      // The last step said already that it was the last: another says only what happened since.
+      // The last step already said that it was the last: another is yielded only if something happened since.
       const news = machine.log.items.length > machine.log.told;
       if (last?.done !== true || news) yield toldStep({ ...emptyStep(machine, end), done: true }, options.runSignal);
       return;
@@ -119,8 +119,8 @@ async function* steps(machine: LiveMachine, options: LeafRunOptions, maxSteps: n
 }
 
 /**
- * Who acts in the next step, once commands have run and what was said has been put where it is heard. Undefined where the
- * signal did not let a command end: one may take for ever.
+ * The leaves of the next step, after commands have run and queued messages have been delivered. Undefined if the signal
+ * aborted while a command was running, which may never end.
  */
 async function nextLeaves(machine: LiveMachine, options: LeafRunOptions): Promise<readonly string[] | undefined> {
   const { commands } = machine;
@@ -143,8 +143,8 @@ function activeLeaves(machine: LiveMachine, { clock }: LeafRunOptions): readonly
   const ids = index.active(tree, () => timeOf(clock));
   if (leftovers.size === 0) return ids;
   const midTurn = [...leftovers].filter(({ isMidTurn }) => isMidTurn).map((thread) => ownerOf(thread, tree));
-  // Also one that is no leaf any more: it was stored when a call had made it a parent, and others still had no end. Those
-  // below it wait for its end, because what it still does may take them away.
+  // Includes an instance that is no longer a leaf: it was stored after a call had made it a parent and before its other
+  // calls ended. Its descendants wait until it ends, because it may still remove them.
   const parents = midTurn.filter((id) => (findInstance(tree, id)?.children.length ?? 0) > 0);
   const isFree = (id: string): boolean => !parents.some((parent) => id.startsWith(`${parent}.`));
   return [...new Set([...ids, ...midTurn])].filter(isFree).sort(inTreeOrder);
@@ -155,7 +155,9 @@ function limitReached({ deadline, clock }: LeafRunOptions, stepsSpent: boolean):
   return deadline !== undefined && timeOf(clock) >= deadline ? 'error' : undefined;
 }
 
-/** Whether the step just made was the last, unless something is said meanwhile. Those who wait are told of by a step of its own. */
+/**
+ * Whether the step just made was the last, unless a message comes in. Suspended leaves are reported by a separate step.
+ */
 function isDone(machine: LiveMachine, options: LeafRunOptions): boolean {
   const isQuiet = activeLeaves(machine, options).length === 0 && machine.index.suspended.size === 0;
   return isQuiet && machine.tree.queue.length === 0 && machine.commands.isFree;
@@ -165,7 +167,9 @@ function restingReason({ index }: LiveMachine): 'awaiting_resume' | 'end_turn' {
   return index.suspended.size > 0 ? 'awaiting_resume' : 'end_turn';
 }
 
-/** Puts what was said into the conversation, after the reply in progress: never between a call and its result. */
+/**
+ * Delivers queued messages to the conversation, after the reply in progress and never between a call and its result.
+ */
 function deliver(machine: LiveMachine): void {
   const { tree } = machine;
   const speaker = findInstance(tree, tree.speaker);
@@ -202,26 +206,26 @@ function timeOf(clock: Clock | undefined): number {
   return clock?.now() ?? Date.now();
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export interface MachineResult {
   /**
-   * What the primary said last; empty where it said nothing. With `yieldReason: 'error'` reading it throws RunFailed,
-   * whose cause is `error`: a failed run must not pass for one that said nothing.
+   * The primary's last answer; empty if it gave none. With `yieldReason: 'error'` reading it throws RunFailed, whose
+   * cause is `error`: a failed run must not look like one with an empty answer.
    */
   readonly response: string;
-  /** The value of the terminal tool that gave it. Throws as `response` does. */
+  /** The value of the terminal tool that gave the response. Throws as `response` does. */
   readonly output: unknown;
-  /** The last step's. */
+  /** The reason of the last step. */
   readonly yieldReason: YieldReason;
   readonly steps: readonly MachineStep[];
   readonly suspended: readonly Suspension[];
-  /** Why the run could not go on, with `yieldReason: 'error'`: what was thrown, or a RunFailed that says it. */
+  /** Why the run could not continue, with `yieldReason: 'error'`: the thrown error, or a RunFailed that explains it. */
   readonly error?: unknown;
 }
 
 /**
- * Runs a machine until there is nothing left to do, and gives what it came to. Rejects only for options that cannot work;
- * of a run that failed, reading `response` throws.
+ * Runs a machine until there is nothing left to do, and returns its result. Rejects only for options that cannot work;
+ * if the run failed, reading `response` throws.
  */
 export async function runMachineToCompletion(machine: Machine, options: RunMachineOptions): Promise<MachineResult> {
   const steps: MachineStep[] = [];

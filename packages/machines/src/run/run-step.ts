@@ -7,7 +7,7 @@ import { type LiveMachine, originOf } from './live-machine.ts';
 import type { LeafReport, MachineStep, YieldReason } from './machine-step.ts';
 import { type LeafOutcome, type LeafRunOptions, runLeaf } from './run-leaf.ts';
 
-/** Lets the leaves act, side by side, and brings what they came to into the tree, in tree order. */
+/** Runs the leaves in parallel, and applies their results to the tree in tree order. */
 export async function runStep(
   machine: LiveMachine,
   ids: readonly string[],
@@ -27,14 +27,14 @@ export async function runStep(
   }
 }
 
-/** A step without a leaf: something was said silently, somebody is waited for, or the steps are used up. */
+/** A step without a leaf: a silent message was delivered, a call waits, or the steps are used up. */
 export function emptyStep(machine: LiveMachine, yieldReason: YieldReason): Omit<MachineStep, 'done'> {
   takeInLeftovers(machine);
   const { fatal: _fatal, ...step } = toStep(machine, []);
   return { ...step, yieldReason };
 }
 
-/** What a machine stored in the middle of a step had still to do before the next one. */
+/** Finishes what a machine stored in the middle of a step still had to do before the next one. */
 export function finishStored(machine: LiveMachine): void {
   takeInLeftovers(machine);
   machine.takeOutCeded();
@@ -44,8 +44,9 @@ function conclude(machine: LiveMachine, outcome: LeafOutcome): Conclusion {
   const { leaf, thread, changes } = outcome;
   const conclusion = concludeLeaf(outcome, findInstance(machine.tree, leaf.id));
   const { stop } = conclusion.report;
-  // For core a terminal tool has ended the turn, whatever waits; here a transition that waits outranks it. The thread must
-  // say so too, or the answer would come to a turn that is over, and the model be asked before the transition counts.
+  // For core, a terminal tool has ended the turn even if calls wait; here a waiting transition takes precedence. The
+  // thread must say so too, or the answer would arrive in a turn that is over, and the model would be asked before the
+  // transition counts.
   if (stop.reason === 'suspended' && isEnded(outcome)) thread.transcript.push({ kind: 'stop', stop });
   machine.log.takeIn(thread, originOf(leaf));
   thread.inFlight = false;
@@ -58,7 +59,9 @@ function isEnded({ end }: LeafOutcome): boolean {
   return end.kind === 'turn' && end.result.stop.reason === 'end_turn';
 }
 
-/** Threads that a machine stored in the middle of a step had got further with, and that nobody acts on now. */
+/**
+ * Logs the threads that had advanced when the machine was stored in the middle of a step, and that no leaf acts on now.
+ */
 function takeInLeftovers(machine: LiveMachine): void {
   for (const thread of machine.leftovers) {
     const id = ownerOf(thread, machine.tree);
@@ -100,7 +103,7 @@ function reasonOf(leaves: readonly LeafReport[]): YieldReason {
   return WORKER_REASONS.find((reason) => leaves.some((leaf) => leaf.yieldReason === reason)) ?? 'tool_use';
 }
 
-/** Calls that ran side by side ended in any order; they are told of in the order they were asked for. */
+/** Calls that ran in parallel ended in any order; they are reported in the order in which the model asked for them. */
 function settlementsIn(entries: readonly MachineEntry[]): readonly (Settlement & Origin)[] {
   const asked = entries.flatMap((entry) => (entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : []));
   const place = new Map(asked.map((callId, index) => [callId, index]));

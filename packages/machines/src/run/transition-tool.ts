@@ -17,7 +17,7 @@ import { dispatchChange } from '../tree/view.ts';
 import { bindTool } from './bind-tool.ts';
 import { type MachineContext, machineContextOf, viewOf } from './machine-context.ts';
 
-/** The tool by which a model takes a transition. */
+/** The tool with which a model takes a transition. */
 export function transitionTool({ definition, path }: CompiledTransition): AnyTool {
   const { handler, description, inputSchema = NO_INPUT, effects = 'session', approval, timeoutMs } = definition;
   const made = tool({
@@ -36,16 +36,18 @@ export function transitionTool({ definition, path }: CompiledTransition): AnyToo
   return bindTool(made, { kind: 'own' });
 }
 
-/** If another transition of the reply already waits, no approval is asked: the call fails, as a second transition does. */
+/**
+ * If another transition of the reply already waits, no approval is asked: the call fails, as a second transition does.
+ */
 function asksOnce(approval: NonNullable<CompiledTransition['definition']['approval']>) {
   return (input: unknown, ctx: ToolContext): boolean | Promise<boolean> =>
     !machineContextOf(ctx).suspended &&
     (approval === true || (approval !== false && approval(input as never, ctx as never)));
 }
 
-const ALREADY = 'A transition of this reply waits already. Only the first counts.';
+const ALREADY = 'Another transition of this reply is already waiting. Only the first one counts.';
 
-/** What a handler decided becomes part of what its call changes, if it fits the tree; its result says what happened. */
+/** Adds the handler's decision to the changes of its call, if it fits the tree. The result says what happened. */
 export function decide(decision: unknown, ctx: ToolContext, path: string): ToolResult {
   if (!isTransition(decision))
     throw new MachineError(
@@ -56,7 +58,7 @@ export function decide(decision: unknown, ctx: ToolContext, path: string): ToolR
   if (decision.kind === 'suspend') return wait(decision, machineContext);
   const { instanceId } = viewOf(ctx).actor;
   const event = toEvent(decision, instanceId, machineContext, path);
-  // Whatever the tree has against it is found now, while the call can still fail.
+  // The event is tried on the tree now, while the call can still fail.
   const { tree } = applyEvent(machineContext.tree(), event);
   dispatchChange(ctx.session, event);
   const born =
@@ -89,7 +91,7 @@ function toEvent(
       if (node.worker && instance?.worker !== true)
         throw new MachineError(
           'transition',
-          `"${node.name}" is a worker: spawn it. Who talks with the user cannot become one.`,
+          `"${node.name}" is a worker: spawn it. The instance that talks with the user cannot become one.`,
         );
       const moved = { kind: 'moved', id, node: node.name, state: stateFor(node, decision.state) } as const;
       return isCall ? moved : { ...moved, byCommand: true };
@@ -106,7 +108,7 @@ function toSeed(charter: CompiledCharter, child: { node: unknown; state: unknown
   return { node: node.name, state: stateFor(node, child.state), worker: node.worker };
 }
 
-/** The state that an instance of the node begins with. Throws where there is none that fits. */
+/** The first state of an instance of the node. Throws if none fits. */
 export function stateFor(node: CompiledNode, given: unknown): PlainObject {
   if (given === undefined && node.initialState !== undefined) return node.initialState;
   return firstState(node.definition.state, given ?? {}, `the state of "${node.name}"`);
@@ -123,7 +125,7 @@ function describe(event: TreeEvent, born: readonly { readonly id: string; readon
   }
 }
 
-/** Plain, because it is stored with the tree. */
+/** The reason is plain, because it is stored with the tree. */
 export function reasonOf(display: unknown): ReturnType<typeof toPlain> {
   const suspended = typeof display === 'object' && display !== null && 'suspend' in display;
   try {

@@ -9,7 +9,7 @@ export class Turnstile {
     return this.#inside === 0;
   }
 
-  /** Resolves with what lets the next one in. Giving up the wait is calling it when it comes. */
+  /** Resolves with a function that admits the next one. To give up the wait, call it once it resolves. */
   async enter(): Promise<() => void> {
     const before = this.#last;
     const { promise, resolve } = deferred<void>();
@@ -22,7 +22,7 @@ export class Turnstile {
     };
   }
 
-  /** Resolves when nobody is inside or in line. */
+  /** Resolves when no one is inside or waiting. */
   async whenFree(): Promise<void> {
     while (!this.isFree) await this.#last;
   }

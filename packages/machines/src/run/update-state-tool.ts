@@ -7,7 +7,7 @@ import { UPDATE_STATE } from '../charter/tool-names.ts';
 import { StateError } from '../errors.ts';
 import { bindTool } from './bind-tool.ts';
 
-/** The built-in tool by which a model changes fields of its node's state. */
+/** The built-in tool with which a model changes fields of its node's state. */
 export function updateStateTool(node: CompiledNode): AnyTool {
   const made = tool({
     description: 'Changes your state: the fields you give are set, the others stay.',
@@ -17,7 +17,7 @@ export function updateStateTool(node: CompiledNode): AnyTool {
       try {
         (ctx as StateContext).updateState(input);
       } catch (error) {
-        // The model wrote the patch: what is wrong with it is wrong with its arguments.
+        // The model wrote the patch, so an invalid patch is reported as invalid arguments.
         if (error instanceof StateError) throw new ToolValidationError(error.message, { cause: error });
         throw error;
       }
@@ -28,7 +28,7 @@ export function updateStateTool(node: CompiledNode): AnyTool {
   return set[UPDATE_STATE] as AnyTool;
 }
 
-/** Models that know such tools from elsewhere put the fields into a `patch`. */
+/** Models that know similar tools put the fields into a `patch`. */
 const unwrapPatch: Middleware = {
   name: 'unwrap-patch',
   repair: ({ input }) => {
@@ -48,7 +48,10 @@ function parse(text: string): unknown {
 // If the schema says nothing about its fields, any patch is advertised; the whole state is still checked when it is applied.
 const ANY_FIELDS: PlainObject = { type: 'object', additionalProperties: true };
 
-/** The state's schema with every field left to choice. Defaults go, because a patch must not set what it does not name. */
+/**
+ * The state's schema with every field optional. Defaults are removed, because a patch must not set what it does not
+ * name.
+ */
 function patchSchema({ definition: { state }, writable }: CompiledNode): PlainObject {
   const document = stateDocument(state);
   const said = isPlainObject(document?.properties) && !COMPOSED.some((key) => key in document) ? document : undefined;
@@ -59,7 +62,7 @@ function patchSchema({ definition: { state }, writable }: CompiledNode): PlainOb
   return { ...rest, properties: Object.fromEntries(fields) as PlainObject };
 }
 
-/** Allows those fields and no others, also if nothing but their names is known. */
+/** Allows those fields and no others, even if only their names are known. */
 function listedFields(document: PlainObject | undefined, names: readonly string[]): PlainObject {
   const { required: _required, properties = {}, ...rest } = document ?? { type: 'object' };
   const fields = names.map((name) => [name, withoutDefault((properties as PlainObject)[name])]);

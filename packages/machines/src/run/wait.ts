@@ -7,7 +7,7 @@ import { reasonOf } from './transition-tool.ts';
 
 type End = Parameters<Journal['settle']>[0];
 
-/** What the end of a call, or its wait, means for what the tree says is waited for. `by` is the instance that acts. */
+/** The tree events that follow from the end or the wait of a call. `by` is the instance that acts. */
 export function waitsAfter(machine: LiveMachine, by: string, entry: End): readonly TreeEvent[] {
   const { callId } = entry.settlement;
   const owner = ownerOf(machine, by, callId);
@@ -15,7 +15,10 @@ export function waitsAfter(machine: LiveMachine, by: string, entry: End): readon
   return owner === undefined ? [] : [{ kind: 'settled', id: owner, callId }];
 }
 
-/** Finds the instance that waits for a call. Those that talk share a conversation, so a call may expire while another speaks. */
+/**
+ * Finds the instance that waits for a call. Non-workers share a conversation, so a call may expire while another
+ * instance speaks.
+ */
 function ownerOf({ tree }: LiveMachine, by: string, callId: string): string | undefined {
   const waitsFor = ({ waits }: Instance): boolean => waits.some((wait) => wait.callId === callId);
   const acting = findInstance(tree, by);
@@ -23,7 +26,7 @@ function ownerOf({ tree }: LiveMachine, by: string, callId: string): string | un
   return acting.worker ? undefined : chainOf(tree, tree.speaker).find(waitsFor)?.id;
 }
 
-/** What a call that is pending waits for, as the tree has it. */
+/** The wait of a pending call, as the tree stores it. */
 export function waitOf({ callId, toolName, input, outcome }: Settlement): Wait {
   const { kind, display, expiresAt } = outcome as Extract<typeof outcome, { status: 'pending' }>;
   const wait = { callId, toolName, kind, input: toPlainOrNull(input), reason: reasonOf(display) };

@@ -14,14 +14,14 @@ import type { MachineJson } from './serialize-machine.ts';
 import { type Fields, flag, held, list, record, restoreState } from './stored-fields.ts';
 
 export interface RestoreOptions {
-  /** As it was given to `createMachine`. */
+  /** The option as it was passed to `createMachine`. */
   session?: (instanceId: string) => SessionOptions;
 }
 
 /**
- * The machine that `serializeMachine` stored: of its JSON, parsed or as text. Refuses what no longer fits (another
- * version, a node or a pack that is gone, state against its schema) and what is damaged (waits, calls, conversations, the log)
- * with a StoredMachineError that names the path.
+ * Restores a machine from the JSON of `serializeMachine`, parsed or as text. Throws a StoredMachineError that names the
+ * path if something no longer fits (another version, a node or a pack that is gone, a state that violates its schema)
+ * or is damaged (waits, calls, conversations, the log).
  */
 export function deserializeMachine(
   charter: Charter,
@@ -30,7 +30,8 @@ export function deserializeMachine(
 ): Machine {
   const compiled = CompiledCharter.of(charter);
   const sessionOptions = options.session ?? (() => ({}));
-  // The reading itself may fail, where what was given is no JSON at all: a getter that throws, what cannot be copied.
+  // Reading may throw if the value is not JSON at all, for example because of a getter that throws or a value that
+  // cannot be copied.
   return new LiveMachine(held('machine', () => restore(compiled, json, sessionOptions)));
 }
 
@@ -57,7 +58,7 @@ function restore(
   };
 }
 
-/** A turn that has begun is ended by whoever talks: one that waits for a message would never be given it. */
+/** The speaker ends a turn that has begun. If it is idle, it waits for a message and would never continue the turn. */
 function assertSomebodyActs(tree: Tree, threads: ReadonlyMap<string, RestoredThread>): void {
   const main = threads.get(MAIN)?.thread;
   const speaker = findInstance(tree, tree.speaker);
@@ -80,7 +81,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Pack state lives as long as its pack is registered; a pack that is new begins at its beginning. */
+/** Pack state lives as long as its pack is registered; a new pack starts with its initial state. */
 function readPacks(charter: CompiledCharter, given: unknown): { readonly [name: string]: PlainObject } {
   const stored = record(given, 'tree.packs');
   const states: Record<string, PlainObject> = { ...charter.packStates };

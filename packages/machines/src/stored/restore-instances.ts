@@ -6,7 +6,10 @@ import { type Instance, type Phase, ROOT } from '../tree/tree.ts';
 import type { StoredWaits } from './restore-waits.ts';
 import { count, flag, list, plain, record, restoreState } from './stored-fields.ts';
 
-/** The tree as it was stored, every instance held to the charter of today. Linear; not by recursion, however deep it is. */
+/**
+ * Restores the tree, checking every instance against the current charter. Linear, and iterative so that deep trees do
+ * not overflow the stack.
+ */
 export function restoreInstances(
   charter: CompiledCharter,
   given: unknown,
@@ -39,7 +42,7 @@ export function restoreInstances(
 
 interface Reading {
   readonly instance: Instance;
-  /** Still to be read. */
+  /** The stored children that are still to be read. */
   readonly children: readonly unknown[];
   readonly path: string;
   readonly depth: number;
@@ -47,14 +50,14 @@ interface Reading {
 
 interface Place {
   readonly path: string;
-  /** And the number of the sibling before it. */
+  /** The parent, and the number of the previous sibling. */
   readonly parent: { readonly instance: Instance; readonly after: number } | undefined;
-  /** The root's is 1. */
+  /** The root has depth 1. */
   readonly depth: number;
   readonly waits: StoredWaits;
 }
 
-// Far more than anybody spawns, and counting on from there still gives new numbers.
+// Far more than any machine spawns, and counting on from here still gives unique numbers.
 const MOST_BORN = 999_999_999;
 
 function readInstance(charter: CompiledCharter, given: unknown, place: Place): Reading {
@@ -116,7 +119,9 @@ function readPhase(given: unknown, worker: boolean, path: string): Phase {
   throw new StoredMachineError(`${path}.kind`, `must be ready, ${worker ? '' : 'idle, '}suspended or ceded.`);
 }
 
-/** As `applyEvent` keeps it: only a leaf below the root can be on its way out, and a parent waits for its children. */
+/**
+ * Checks what `applyEvent` guarantees: only a leaf below the root can have ceded, and a parent waits for its children.
+ */
 function assertPhaseFits({ id, phase, children }: Instance, path: string): void {
   if (phase.kind === 'ceded' && (id === ROOT || children.length > 0))
     throw new StoredMachineError(`${path}.phase.kind`, 'only a leaf below the root can cede.');

@@ -3,7 +3,7 @@ import { Log, type LogItem } from '../tree/log.ts';
 import type { RestoredThread } from './restore-threads.ts';
 import { count, type Fields, list, plain, record, text } from './stored-fields.ts';
 
-/** The order in which everything happened. The pieces of each thread follow one another, up to where it is logged. */
+/** Restores the log. The pieces of each thread must follow one another, up to where the thread is logged. */
 export function restoreLog({ log, told }: Fields, threads: ReadonlyMap<string, RestoredThread>): Log {
   const reached = new Map<string, number>();
   const items = list(log, 'log').map((item, index): LogItem => {
@@ -22,7 +22,7 @@ type Said = Extract<LogItem, { said: unknown }>['said'];
 type Happened = Extract<LogItem, { happened: unknown }>['happened'];
 
 interface Reading {
-  /** How much of each thread the log has told so far. */
+  /** How much of each thread the log has covered so far. */
   readonly reached: Map<string, number>;
   readonly threads: ReadonlyMap<string, RestoredThread>;
 }

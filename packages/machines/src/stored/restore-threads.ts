@@ -5,7 +5,7 @@ import { type SessionOptions, Thread } from '../tree/thread.ts';
 import { findInstance, parentId, type Tree } from '../tree/tree.ts';
 import { count, held, record } from './stored-fields.ts';
 
-/** A thread as it was stored, and the calls in it that have no end yet. */
+/** A restored thread, and its calls that have not ended. */
 export interface RestoredThread {
   readonly thread: Thread;
   readonly open: ReadonlyMap<string, Settlement>;
@@ -50,7 +50,10 @@ export function restoreTranscript(given: unknown, path: string): Transcript {
   }
 }
 
-/** What no option is needed for: whoever acts on the thread needs it, and finding out then would be too late. */
+/**
+ * Restores the part of the session that needs no options, so that damage is found now and not when the thread is first
+ * used.
+ */
 function restoreSession(given: unknown, path: string): SessionJson {
   const { version, slices } = record(given, path);
   const { 'lastcall.succeeded': own } = record(slices, `${path}.slices`);
@@ -59,7 +62,7 @@ function restoreSession(given: unknown, path: string): SessionJson {
   return given as SessionJson;
 }
 
-/** What was said and asked for by those who are no more has an end, because nobody could bring it about. */
+/** Calls of removed instances must have ended, because nothing could end them any more. */
 export function assertThreadsFit(tree: Tree, threads: ReadonlyMap<string, RestoredThread>): void {
   for (const [id, { thread, open, path }] of threads) {
     assertBorn(tree, id, path);
@@ -71,7 +74,7 @@ export function assertThreadsFit(tree: Tree, threads: ReadonlyMap<string, Restor
   }
 }
 
-/** An id that could be given again would let somebody new go on with a conversation of somebody who is gone. */
+/** If an id could be assigned again, a new instance would continue the conversation of a removed one. */
 function assertBorn(tree: Tree, id: string, path: string): void {
   const parent = findInstance(tree, parentId(id) ?? '');
   if (parent === undefined || Number(id.slice(parent.id.length + 1)) <= parent.born) return;

@@ -7,8 +7,8 @@ import type { RestoredThread } from './restore-threads.ts';
 import { list, plain, record, text } from './stored-fields.ts';
 
 /**
- * Brings waits and calls together. What a call waits for is said by its thread, so that the two cannot differ: of a stored
- * wait only the call and the answer count. Each call that waits belongs to one instance, which can be resumed.
+ * Matches waits with calls. The thread says what a call waits for, so that the two cannot differ: only the call and the
+ * answer are read from a stored wait. Each call that waits belongs to one instance, which can be resumed.
  */
 export class StoredWaits {
   readonly #threads: ReadonlyMap<string, RestoredThread>;
@@ -40,7 +40,7 @@ export class StoredWaits {
     });
   }
 
-  /** Nobody could answer a call that no instance waits for. */
+  /** A call that no instance waits for could never be answered. */
   assertAllClaimed(): void {
     for (const { open, path } of this.#threads.values()) {
       for (const call of open.values()) {
@@ -54,7 +54,7 @@ export class StoredWaits {
   }
 }
 
-/** As `machine.resume` would have kept it. */
+/** Restores the answer in the form in which `machine.resume` keeps it. */
 function restoreAnswer(given: unknown, { kind }: Wait, path: string): Answer {
   const answer = record(plain(given, path), path);
   const keys = Object.keys(answer).join();

@@ -7,7 +7,7 @@ import type { Tree } from '../tree/tree.ts';
 
 /** A machine as plain data. */
 export interface MachineJson {
-  /** Of this format. */
+  /** The version of this format. */
   readonly version: 1;
   readonly tree: TreeJson;
   readonly threads: { readonly [id: string]: ThreadJson };
@@ -15,7 +15,7 @@ export interface MachineJson {
   readonly told: number;
 }
 
-/** The queue as a transcript of messages, because those may hold more than JSON does, and transcripts know how to keep it. */
+/** The queue is a transcript of messages: messages may hold more than JSON does, and transcripts can serialize it. */
 interface TreeJson extends Pick<Tree, 'root' | 'packs'> {
   readonly queue: TranscriptJson;
   readonly silent: readonly boolean[];
@@ -28,8 +28,8 @@ interface ThreadJson {
 }
 
 /**
- * All of a machine as plain data: tree, states, conversations, what waits and what is queued. Also in the middle of a step:
- * what had been settled by then is settled, and the rest is done by the next run.
+ * A whole machine as plain data: tree, states, conversations, pending calls and queued messages. It may be called in
+ * the middle of a step: calls that have settled stay settled, and the next run does the rest.
  */
 export function serializeMachine(machine: Machine): MachineJson {
   const live = LiveMachine.of(machine);

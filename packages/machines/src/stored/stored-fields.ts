@@ -34,12 +34,12 @@ export function plain(value: unknown, path: string): Plain {
   return held(path, () => toPlain(value, path));
 }
 
-/** Stored state, held to the schema of today. */
+/** Stored state, checked against the current schema. */
 export function restoreState(schema: unknown, state: unknown, path: string): PlainObject {
   return held(path, () => parseState(schema, state, path));
 }
 
-/** What was read; or the refusal, of the very place where there is one. Also a schema of the host's may throw. */
+/** Returns what was read, or throws an error with the most precise path. A schema of the host may throw too. */
 export function held<T>(path: string, read: () => T): T {
   try {
     return read();

@@ -27,10 +27,10 @@ const PHASES: Readonly<Record<'ready' | 'idle' | 'suspended', Phase>> = {
   suspended: Object.freeze({ kind: 'suspended' }),
 };
 
-// A tree this deep is a model that spawns itself for ever.
+// A tree this deep means that a model spawns itself without end.
 export const DEEPEST = 100;
 
-/** The tree after an event, and what is to be done for it. Pure. Throws a MachineError where the event does not fit. */
+/** The tree after an event, and the effects to run. Pure. Throws a MachineError if the event does not fit. */
 export function applyEvent(tree: Tree, event: TreeEvent): Applied {
   switch (event.kind) {
     case 'patched':
@@ -73,11 +73,11 @@ function patch(tree: Tree, { target, set, unset }: Of<'patched'>): Tree {
   return { ...tree, packs: { ...tree.packs, [target.name]: mergeFields(state, { set, unset }) } };
 }
 
-/** Id and place stay, node and state are others, children are gone. */
+/** Keeps the id and the place, replaces node and state, and removes the children. */
 function move(tree: Tree, { id, node, state, byCommand }: Of<'moved'>): Applied {
   const old = known(tree, id);
-  // What it waited for belongs to where it was. Unless it is a call of its own that moves it, with the answer that came:
-  // that one is about to end by itself.
+  // The waits belong to the old node and are cancelled, unless the move comes from a waiting call that was answered:
+  // that call is about to end by itself.
   const waited = old.phase.kind === 'suspended' && byCommand === true;
   const rest = waited ? { waits: [], phase: old.worker ? READY : IDLE } : {};
   const moved = change(tree, id, { node, state, children: [], ...rest });
@@ -107,7 +107,7 @@ function toInstance({ node, state, worker }: Seed, parent: Instance, index: numb
     id: `${parent.id}.${parent.born + index + 1}`,
     node,
     state,
-    // What works for a worker talks with nobody else either.
+    // The children of a worker are workers too.
     worker: worker || parent.worker,
     phase: READY,
     waits: [],
@@ -127,12 +127,12 @@ function secondPrimary(talking: readonly Instance[]): MachineError {
 function cede(tree: Tree, { id, content }: Of<'ceded'>): Tree {
   const { children } = known(tree, id);
   if (parentId(id) === undefined)
-    throw new MachineError('transition', 'The root cannot cede: there is nobody to hand over to.');
+    throw new MachineError('transition', 'The root cannot cede: it has no parent to hand over to.');
   if (children.length > 0) throw new MachineError('transition', `"${id}" has children, and only a leaf can cede.`);
   return change(tree, id, { phase: Object.freeze({ kind: 'ceded', content }) });
 }
 
-/** Takes out an instance that has ceded. Its parent hears what it said, and where it came from. */
+/** Removes an instance that has ceded. Its parent receives its content and where it came from. */
 function remove(tree: Tree, id: string): Applied {
   const gone = known(tree, id);
   const parent = parentId(id);
@@ -149,8 +149,8 @@ function remove(tree: Tree, id: string): Applied {
 
 function cedeText({ node, id }: Instance, content: Plain): string {
   const from = `"${node}" (${id})`;
-  if (content === null || content === '') return `${from} has finished and left nothing to say.`;
-  return `${from} has finished and hands over:\n\n${typeof content === 'string' ? content : JSON.stringify(content)}`;
+  if (content === null || content === '') return `${from} has finished without a result.`;
+  return `${from} has finished. Its result:\n\n${typeof content === 'string' ? content : JSON.stringify(content)}`;
 }
 
 function wait(tree: Tree, { id, wait }: Of<'waiting'>): Tree {
@@ -166,7 +166,10 @@ function answer(tree: Tree, { id, callId, answer }: Of<'answered'>): Tree {
   return change(tree, id, { waits: waits.map((wait) => (wait.callId === callId ? { ...wait, answer } : wait)) });
 }
 
-/** The first of the queue are in the speaker's context now. Whoever was idle has something to answer, unless all of it is silent. */
+/**
+ * The first `count` messages of the queue are in the speaker's context now. An idle speaker becomes ready, unless all
+ * of them are silent.
+ */
 function deliver(tree: Tree, count: number): Tree {
   const delivered = tree.queue.slice(0, count);
   const next = { ...tree, queue: tree.queue.slice(count) };
@@ -196,7 +199,7 @@ function isWithin(id: string, above: string): boolean {
   return id === above || id.startsWith(`${above}.`);
 }
 
-/** What a handler hands over, as the tree keeps it. */
+/** The content that a handler cedes, as the tree keeps it. */
 export function toContent(content: unknown): Plain {
   return content === undefined ? null : toPlain(content, 'content');
 }

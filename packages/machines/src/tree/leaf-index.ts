@@ -1,8 +1,8 @@
 import { findInstance, type Instance, inTreeOrder, type Tree, walk } from './tree.ts';
 
-/** Which instances there is something to do for, kept up event by event: a step looks at these and at nobody else. */
+/** The instances that have something to do, updated with each event, so that a step looks only at these. */
 export class LeafIndex {
-  /** Leaves to be asked, or whose answers have come. */
+  /** Leaves whose model is to be asked, or whose answers have come. */
   readonly ready: Set<string> = new Set();
   /** Leaves that wait for answers. */
   readonly suspended: Set<string> = new Set();
@@ -10,7 +10,7 @@ export class LeafIndex {
   readonly ceded: Set<string> = new Set();
   /** Instances with calls that wait and have no answer. */
   readonly waiting: Set<string> = new Set();
-  /** Suspended leaves of which a call's time may pass. */
+  /** Suspended leaves with a call that may expire. */
   readonly expiring: Set<string> = new Set();
 
   constructor(tree: Tree) {
@@ -37,7 +37,7 @@ export class LeafIndex {
     if (children.length > 0) return;
     if (phase.kind === 'ceded') this.ceded.add(id);
     else if (phase.kind === 'ready' || unanswered.length < waits.length) this.ready.add(id);
-    // Nothing is waited for any more, and nobody has looked yet: it was stored when its last answer had just come.
+    // It no longer waits for anything and has not continued yet: it was stored just after its last answer came.
     else if (phase.kind === 'suspended' && waits.length === 0) this.ready.add(id);
     else if (phase.kind === 'suspended') {
       this.suspended.add(id);

@@ -8,22 +8,23 @@ interface Write {
 }
 
 /**
- * Who has written which field since whoever is at work began. A leaf reads the state as it was at the start of its step, so
- * a field that somebody else wrote since must not be written over unseen. Leaves never share state (each writes that of its
- * own instance, and packs are the primary's alone): it is commands, which run beside a step, that they meet.
+ * Records who has written which field since the active leaves and commands began. A leaf reads the state as it was at
+ * the start of its step, so it must not overwrite a field that was written since. Leaves never share state (each writes
+ * its own instance's, and packs are the primary's alone), so conflicts arise only with commands, which run in parallel
+ * with a step.
  */
 export class Ledger {
   #now = 0;
   readonly #committed = new Map<string, Map<string, Write>>();
-  /** What calls that have run will commit, unless something after them fails. */
+  /** The fields that finished calls will commit, unless a later step of theirs fails. */
   readonly #claims = new Map<string, ReadonlySet<string>>();
 
-  /** The point from which somebody reads. */
+  /** The current point in time, from which a reader starts. */
   get now(): number {
     return this.#now;
   }
 
-  /** Claims what the events write, or gives the field that somebody else has written since `began`. */
+  /** Claims the fields that the events write, or returns a field that another writer has written since `began`. */
   claim(by: string, began: number, events: readonly TreeEvent[]): { readonly field: string } | undefined {
     const keys = new Set(events.flatMap(keysOf));
     for (const key of keys) if (this.#isTaken(key, by, began)) return { field: fieldOf(key) };
@@ -57,7 +58,7 @@ export class Ledger {
   }
 }
 
-// A character that no name has, so that no two fields look alike.
+// A character that no name contains, so that two different fields never have the same key.
 const BETWEEN = '\u0000';
 
 function keysOf(event: TreeEvent): string[] {

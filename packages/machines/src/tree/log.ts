@@ -22,10 +22,10 @@ export type TreeEntry = Origin &
     | { readonly kind: 'resumed'; readonly callId: string }
   );
 
-/** One thing that happened: an entry of a core transcript with the instance it belongs to, or a change of the tree. */
+/** One thing that happened: an entry of a core transcript with its instance, or a change of the tree. */
 export type MachineEntry = (Entry & Origin) | TreeEntry;
 
-/** A piece of a thread, by reference: what was said is kept once. */
+/** A range of a thread, by reference, so that messages are stored once. */
 interface Said extends Origin {
   readonly thread: string;
   readonly from: number;
@@ -37,7 +37,7 @@ export type LogItem = { readonly said: Said } | { readonly happened: TreeEntry }
 /** The order in which everything happened. It only grows. */
 export class Log {
   readonly items: LogItem[];
-  /** How much of it steps have told. */
+  /** How much of it steps have reported. */
   told: number;
 
   constructor(items: readonly LogItem[] = [], told: number = 0) {
@@ -45,7 +45,7 @@ export class Log {
     this.told = told;
   }
 
-  /** Takes in what a thread has come to since the last time. */
+  /** Logs what was added to a thread since the last time. */
   takeIn(thread: Thread, origin: Origin): void {
     const { length } = thread.transcript.entries;
     if (length === thread.logged) return;
@@ -58,7 +58,7 @@ export class Log {
     this.items.push({ happened: entry });
   }
 
-  /** What no step has told yet. */
+  /** The entries that no step has reported yet. */
   tell(threads: ReadonlyMap<string, Thread>): readonly MachineEntry[] {
     const fresh = this.items.slice(this.told);
     this.told = this.items.length;

@@ -2,7 +2,9 @@ import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { MachineError } from '../errors.ts';
 import type { QueuedMessage } from './tree.ts';
 
-/** Something said to a machine: a text by the user, or a message with its role. A silent one is heard and not answered. */
+/**
+ * A message to a machine: a text by the user, or a message with its role. A silent one is delivered but not answered.
+ */
 export type MachineMessage =
   | string
   | ((
@@ -12,7 +14,7 @@ export type MachineMessage =
 
 const ROLES: readonly string[] = ['user', 'system', 'assistant'];
 
-/** The message as it waits in the queue. Refuses what no model could be shown. */
+/** The message as it waits in the queue. Refuses messages that no model accepts. */
 export function toQueued(message: MachineMessage): QueuedMessage {
   if (typeof message === 'string') return { message: userMessage(message), silent: false };
   if (typeof message !== 'object' || message === null || !ROLES.includes(message.role))
@@ -36,7 +38,7 @@ function toModelMessage(said: SaidMessage): LanguageModelV4Message {
   }
   if (role === 'system' || !Array.isArray(content))
     throw new MachineError('message', 'A message has a content: a text or an array of parts.');
-  // A call that nobody asked for, or a result of none, would make every later request invalid.
+  // A call that no reply asked for, or a result without a call, would make every later request invalid.
   if (content.some((part: { type?: unknown }) => part?.type === 'tool-call' || part?.type === 'tool-result'))
     throw new MachineError('message', "A message cannot hold tool calls or results: those are the machine's own.");
   return said as LanguageModelV4Message;

@@ -1,6 +1,8 @@
 import type { Entry, Settlement } from '@lastcall/core';
 
-/** The calls that have no end yet, as far as they have come: those that wait, and those of a batch that was cut short. */
+/**
+ * The calls that have not ended, with their current state: those that wait, and those of a batch that was interrupted.
+ */
 export function openCalls(entries: readonly Entry[]): ReadonlyMap<string, Settlement> {
   const open = new Map<string, Settlement>();
   let now = 0;
@@ -17,7 +19,7 @@ export function openCalls(entries: readonly Entry[]): ReadonlyMap<string, Settle
 
 type RequestedCall = Extract<Entry, { kind: 'reply' }>['calls'][number];
 
-/** It never began: the time is that of what had ended before it. */
+/** The call never began, so its time is that of the last entry before it. */
 function unrun({ callId, toolName, input }: RequestedCall, now: number): Settlement {
   const outcome = { status: 'skipped' as const, reason: 'it never began', text: 'Skipped: it never began.' };
   return { callId, toolName, input, outcome, startedAt: now, endedAt: now };

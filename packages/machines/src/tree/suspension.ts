@@ -11,26 +11,32 @@ export interface Suspension {
   readonly node: string;
   readonly callId: string;
   readonly toolName: string;
-  /** Whether the payload is the call's result, the input that its tool asked for, or the leave to run it: `true`, `{ approve: true, input? }`, `{ deny: reason }`. */
+  /**
+   * The meaning of the payload: the call's result, the input that its tool asked for, or the permission to run it
+   * (`true`, `{ approve: true, input? }`, `{ deny: reason }`).
+   */
   readonly kind: PendingCall['kind'];
   readonly input: Plain;
-  /** What `suspend(reason)`, or the tool, said it waits for; null where it said nothing. */
+  /** The reason that `suspend(reason)` or the tool gave; null if it gave none. */
   readonly reason: Plain;
   /** Milliseconds since the epoch. */
   readonly expiresAt?: number;
 }
 
-/** What waits and has no answer yet, in tree order. */
+/** The calls that wait without an answer, in tree order. */
 export function listSuspensions(tree: Tree, { waiting }: LeafIndex): readonly Suspension[] {
   return [...waiting].sort(inTreeOrder).flatMap((instanceId) => suspensionsOf(tree, instanceId));
 }
 
-/** What waits under an id, looked up where the id says: thousands may wait, and be answered one by one. */
+/**
+ * Finds the call that waits under an id. The id leads to it directly, because thousands may wait and be answered one by
+ * one.
+ */
 export function findSuspension(tree: Tree, index: LeafIndex, id: unknown): Suspension | undefined {
   if (typeof id !== 'string') return undefined;
   const [instanceId = ''] = id.split(':', 1);
   const named = suspensionsOf(tree, instanceId).find((one) => one.id === id);
-  // The id of the call alone says it too.
+  // The id of the call alone is accepted too.
   return named ?? listSuspensions(tree, index).find(({ callId }) => callId === id);
 }
 
@@ -41,7 +47,7 @@ function suspensionsOf(tree: Tree, instanceId: string): readonly Suspension[] {
     .map((wait): Suspension => ({ ...wait, id: `${instanceId}:${wait.callId}`, instanceId, node }));
 }
 
-/** The payload as core takes it. Plain, because it may wait in a stored machine. */
+/** The payload in core's form. Plain, because it may be stored with the machine. */
 export function toAnswer({ id, kind }: Suspension, payload: unknown): Answer {
   const plain = payload === undefined ? null : toPlain(payload, 'payload');
   if (kind !== 'approval') return { result: plain };

@@ -2,10 +2,10 @@ import { createSession, type Entry, Session, type SessionJson, Transcript } from
 import { ROOT, type Tree } from './tree.ts';
 import { viewSlice } from './view.ts';
 
-/** The conversation with the user, which all that are no workers share: whoever is the primary goes on with it. */
+/** The conversation with the user, which all non-workers share: the current primary continues it. */
 export const MAIN: string = ROOT;
 
-// Core's own slice of every session.
+// Core's slice that every session has.
 const ALWAYS = 'lastcall.succeeded';
 
 /** What core's `createSession` takes. */
@@ -18,13 +18,16 @@ export interface ThreadOptions {
   readonly sessionOptions: () => SessionOptions;
 }
 
-/** What was said, and the session of the calls in it: one for the primary, one for each worker. */
+/** A conversation and the session of its calls: one for the primary, one for each worker. */
 export class Thread {
   readonly id: string;
   readonly transcript: Transcript;
-  /** How many of its entries stand in the machine's log. */
+  /** How many of its entries are in the machine's log. */
   logged = 0;
-  /** It was stored in the middle of a step: its turn goes on, and a turn that had ended is still to be looked at. */
+  /**
+   * True if it was stored in the middle of a step: its turn continues, and a turn that had ended is still to be
+   * concluded.
+   */
   inFlight = false;
   readonly #options: ThreadOptions;
   #session: Session | undefined;
@@ -47,8 +50,8 @@ export class Thread {
   }
 
   /**
-   * What the session holds beside the machine's own view, which comes from the tree. Throws where it could not be read
-   * back: for a slice that the options do not name.
+   * The session without the machine's view, which comes from the tree. Throws if it could not be read back, because of
+   * a slice that the options do not name.
    */
   storedSession(): SessionJson | undefined {
     const json = this.#session === undefined ? this.#options.sessionJson : withoutView(this.#session.toJSON());
@@ -57,22 +60,24 @@ export class Thread {
     return json;
   }
 
-  /** Whether a turn has begun and not ended: asked again, it goes on. */
+  /** Whether a turn has begun and not ended; asking the model again continues it. */
   get isMidTurn(): boolean {
     return this.#sinceTurn() !== undefined;
   }
 
-  /** Whether calls may be unsettled: nothing must be said in between. */
+  /** Whether calls may be unsettled: no message may be added in between. */
   get isMidBatch(): boolean {
     return this.#sinceTurn()?.some(({ kind }) => kind === 'reply') ?? false;
   }
 
-  /** Whether there is anything in it that a model could go on from. */
+  /** Whether the thread is empty, so that a model could not continue from it. */
   get isEmpty(): boolean {
     return !this.transcript.entries.some(({ kind }) => kind === 'message' || kind === 'reply');
   }
 
-  /** What happened in the turn that is under way; also one that was suspended, has got its answers and was asked since. */
+  /**
+   * The entries of the current turn. A turn that was suspended, has its answers and was asked since counts as current.
+   */
   #sinceTurn(): readonly Entry[] | undefined {
     const { entries } = this.transcript;
     const at = entries.findLastIndex(({ kind }) => kind === 'turn' || kind === 'stop');
@@ -87,7 +92,7 @@ function withoutView({ version, slices }: SessionJson): SessionJson {
   return { version, slices: rest };
 }
 
-/** Who acts on a thread: the worker it belongs to, or whoever talks with the user. */
+/** The instance that acts on a thread: the worker it belongs to, or the instance that talks with the user. */
 export function ownerOf({ id }: Thread, { speaker }: Tree): string {
   return id === MAIN ? speaker : id;
 }

@@ -2,7 +2,7 @@ import type { TreeEntry } from './log.ts';
 import { findInstance, type Tree } from './tree.ts';
 import type { TreeEvent } from './tree-event.ts';
 
-/** What the log keeps of an event: nothing of those that only move things along. */
+/** The log entries of an event. Only patches, moves, spawns and cedes are logged here. */
 export function toTreeEntry(event: TreeEvent, before: Tree, after: Tree): readonly TreeEntry[] {
   switch (event.kind) {
     case 'patched': {

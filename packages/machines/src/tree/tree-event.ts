@@ -3,7 +3,7 @@ import type { Plain, PlainObject } from '../charter/plain.ts';
 import type { FieldPatch } from '../charter/state-schema.ts';
 import type { QueuedMessage, Wait } from './tree.ts';
 
-/** Something that changes a tree. Plain data: what calls change goes through core's sessions as these. */
+/** A change of a tree. It is plain data, because the changes of calls go through core's sessions as events. */
 export type TreeEvent =
   | ({ readonly kind: 'patched'; readonly target: Target } & FieldPatch)
   | {
@@ -11,11 +11,11 @@ export type TreeEvent =
       readonly id: string;
       readonly node: string;
       readonly state: PlainObject;
-      /** The change comes from outside, while no call of the instance runs. */
+      /** The change comes from a command, while no call of the instance runs. */
       readonly byCommand?: true;
     }
   | { readonly kind: 'spawned'; readonly id: string; readonly children: readonly Seed[] }
-  /** It has said its last word, and acts no more. Its parent is told when the step ends. */
+  /** The instance has finished and acts no more. Its parent receives the content when the step ends. */
   | { readonly kind: 'ceded'; readonly id: string; readonly content: Plain }
   | { readonly kind: 'removed'; readonly id: string }
   | { readonly kind: 'phased'; readonly id: string; readonly phase: 'ready' | 'idle' | 'suspended' }
@@ -26,23 +26,23 @@ export type TreeEvent =
   | { readonly kind: 'queued'; readonly message: QueuedMessage }
   | { readonly kind: 'delivered'; readonly count: number };
 
-/** Says whose state a patch changes. */
+/** Whose state a patch changes. */
 export type Target =
   | { readonly kind: 'instance'; readonly id: string }
   | { readonly kind: 'pack'; readonly name: string };
 
-/** A child to be. */
+/** A child to be spawned. */
 export interface Seed {
   readonly node: string;
   readonly state: PlainObject;
   readonly worker: boolean;
 }
 
-/** What is to be done because of an event: the tree itself only says so. */
+/** What the machine must do because of an event; the tree only requests it. */
 export type TreeEffect =
-  /** Tell the instance something: it stands in its context from now on. */
+  /** Adds a text to the context of the instance. */
   | { readonly kind: 'say'; readonly id: string; readonly text: string }
-  /** Cancel the calls that no answer will come for any more. */
+  /** Cancels calls that can no longer be answered. */
   | {
       readonly kind: 'cancel';
       readonly id: string;

@@ -2,25 +2,28 @@ import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Answer, PendingCall } from '@lastcall/core';
 import type { Plain, PlainObject } from '../charter/plain.ts';
 
-/** All that a machine is, but for what was said: one immutable value. Changing it is `applyEvent`. */
+/** The whole state of a machine except its conversations: one immutable value. `applyEvent` changes it. */
 export interface Tree {
   readonly root: Instance;
   /** The state of each pack, shared by all nodes that use it. */
   readonly packs: { readonly [name: string]: PlainObject };
-  /** What came in and no leaf has been told of yet. */
+  /** Messages that have not been delivered to a leaf yet. */
   readonly queue: readonly QueuedMessage[];
-  /** The deepest instance that is no worker: it talks with the user whenever it is a leaf. */
+  /** The deepest instance that is not a worker: it talks with the user whenever it is a leaf. */
   readonly speaker: string;
 }
 
 /** A node with state, in the tree. */
 export interface Instance {
-  /** Where it was born: `root`, `root.1`, `root.1.2`. Counted, so it is the same in every run, and never given twice. */
+  /**
+   * Its place of birth: `root`, `root.1`, `root.1.2`. The numbers are counted, so ids are the same in every run and
+   * never reused.
+   */
   readonly id: string;
   /** The name of its node in the charter. */
   readonly node: string;
   readonly state: PlainObject;
-  /** It never talks with the user: what it comes to goes to its parent. */
+  /** It never talks with the user: its result goes to its parent. */
   readonly worker: boolean;
   readonly phase: Phase;
   /** Its calls that wait for an answer. */
@@ -31,7 +34,10 @@ export interface Instance {
   readonly children: readonly Instance[];
 }
 
-/** What becomes of an instance when it is a leaf: it is asked, waits for a message or an answer, or is on its way out. */
+/**
+ * The phase of an instance while it is a leaf: its model is asked, it waits for a message or an answer, or it is about
+ * to be removed.
+ */
 export type Phase =
   | { readonly kind: 'ready' }
   | { readonly kind: 'idle' }
@@ -44,15 +50,15 @@ export interface Wait {
   readonly toolName: string;
   readonly kind: PendingCall['kind'];
   readonly input: Plain;
-  /** What `suspend(reason)` or the tool itself said it waits for. */
+  /** The reason that `suspend(reason)` or the tool gave. */
   readonly reason: Plain;
   /** Milliseconds since the epoch. */
   readonly expiresAt?: number;
-  /** What came, until the call has it. */
+  /** The answer, until the call has received it. */
   readonly answer?: Answer;
 }
 
-/** A message on its way to the primary. A silent one is heard, and not answered. */
+/** A message on its way to the primary. A silent one is delivered but not answered. */
 export interface QueuedMessage {
   readonly message: LanguageModelV4Message;
   readonly silent: boolean;
@@ -61,14 +67,14 @@ export interface QueuedMessage {
 export const ROOT = 'root';
 export const READY: Phase = Object.freeze({ kind: 'ready' });
 
-/** The instance of that id, if it is there. */
+/** The instance with that id, if it exists. */
 export function findInstance(tree: Tree, id: string): Instance | undefined {
   let at: Instance | undefined = tree.root;
   for (const step of stepsOf(id)) at = at === undefined ? undefined : childAt(at, step);
   return at?.id === id ? at : undefined;
 }
 
-/** From the instance up to the root, both included. Empty where there is no such instance. */
+/** From the instance up to the root, both included. Empty if there is no such instance. */
 export function chainOf(tree: Tree, id: string): readonly Instance[] {
   const chain: Instance[] = [tree.root];
   for (const step of stepsOf(id)) {
@@ -84,7 +90,7 @@ export function parentId(id: string): string | undefined {
   return end === -1 ? undefined : id.slice(0, end);
 }
 
-/** The order in which one meets instances from the root down, each before its younger siblings. */
+/** Compares ids in the order from the root down, each instance before its younger siblings. */
 export function inTreeOrder(one: string, other: string): number {
   const [left, right] = [stepsOf(one), stepsOf(other)];
   for (let at = 0; at < Math.min(left.length, right.length); at++) {
@@ -94,7 +100,7 @@ export function inTreeOrder(one: string, other: string): number {
   return left.length - right.length;
 }
 
-/** The tree with an instance in the place of the one of its id, or without it. Copies the way there and nothing else. */
+/** The tree with the instance replaced or removed. Copies only the path to it. */
 export function withInstance(tree: Tree, id: string, change: (old: Instance) => Instance | undefined): Tree {
   const chain = chainOf(tree, id);
   let next = chain[0] === undefined ? undefined : change(chain[0]);
@@ -107,7 +113,7 @@ export function withInstance(tree: Tree, id: string, change: (old: Instance) => 
   return next === undefined ? tree : { ...tree, root: next };
 }
 
-/** Every instance below and at this one, parents first. For restoring and showing: stepping never walks. */
+/** The instance and all its descendants, parents first. For restoring and showing: steps never walk the tree. */
 export function* walk(instance: Instance): Generator<Instance> {
   const ahead: Instance[] = [instance];
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {

@@ -4,8 +4,9 @@ import { mergeFields } from '../charter/state-schema.ts';
 import type { TreeEvent } from './tree-event.ts';
 
 /**
- * What the calls of one instance see of the tree: its state when the step began and their own writes since. It is a slice
- * of the session that core gives to the calls, so that a call's writes are its draft's: kept if it succeeds, and gone if not.
+ * What the calls of one instance see of the tree: its state when the step began and their own writes since. It is a
+ * slice of the session that core passes to the calls, so a call's writes are a draft: kept if it succeeds, discarded if
+ * not.
  */
 export interface View {
   /** One object for the whole step: the machine context is looked up by its identity. */
@@ -14,11 +15,11 @@ export interface View {
   readonly packs: { readonly [name: string]: PlainObject };
   /** The states of the ancestors, from the parent up to the root. */
   readonly ancestors: readonly PlainObject[];
-  /** What the calls changed, in order. */
+  /** The changes of the calls, in order. */
   readonly events: readonly TreeEvent[];
 }
 
-/** Who acts. */
+/** The instance that acts. */
 export interface Actor {
   readonly instanceId: string;
   readonly node: string;
@@ -44,12 +45,12 @@ export const viewSlice: Slice<View> = slice<View>('lastcall.machine', {
   },
 });
 
-/** What a step starts from. */
+/** Sets the view that a step starts from. */
 export function base(session: Session, view: View): void {
   session.dispatch({ type: 'lastcall.machine.based', view } satisfies Based);
 }
 
-/** Part of what the call changes, if it succeeds. */
+/** Adds a change to the call; it counts if the call succeeds. */
 export function dispatchChange(session: Session, event: TreeEvent): void {
   session.dispatch({ type: 'lastcall.machine.changed', event } satisfies Changed);
 }

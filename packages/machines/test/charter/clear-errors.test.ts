@@ -42,9 +42,9 @@ describe('a schema that could never hold state is refused when the charter is bu
 
 describe('instructions that are no text are not told to a model', () => {
   const bad: Record<string, [instructions: () => unknown, says: string]> = {
-    'a promise': [async () => 'late', 'gave a promise'],
-    nothing: [() => undefined, 'gave nothing'],
-    'a number': [() => 5, 'gave a number'],
+    'a promise': [async () => 'late', 'returned a promise'],
+    nothing: [() => undefined, 'returned nothing'],
+    'a number': [() => 5, 'returned a number'],
   };
   for (const [what, [instructions, says]] of Object.entries(bad)) {
     test(`a function that gives ${what} fails the run, of a node and of a pack`, async () => {
@@ -54,7 +54,7 @@ describe('instructions that are no text are not told to a model', () => {
       const bag = pack({ name: 'bag', state: z.object({}), instructions: instructions as () => string });
       const made = charter({ nodes: { a: node({ instructions: 'a', packs: [bag] }) }, packs: [bag] });
       const other = await runMachineToCompletion(createMachine(made, { root: 'a' }), { model, input: 'Go.' });
-      expect(() => other.response).toThrow(`The instructions of the pack "bag" must give a text at once, and ${says}`);
+      expect(() => other.response).toThrow(`The instructions of the pack "bag" must return a text synchronously, and ${says}`);
       expect(model.requests).toEqual([]);
     });
   }
@@ -118,7 +118,7 @@ describe('what is misused says what is meant', () => {
     const [[, paid, why] = [], [, went, where] = []] = outcomes(steps);
     expect([paid, went]).toEqual(['error', 'error']);
     expect(why).toContain('suspend() belongs in the handler of a transition');
-    expect(where).toContain('must come from node() or be the name of one, and nothing came');
+    expect(where).toContain('must come from node() or be the name of one, but nothing was given');
   });
 
   const options: Partial<Record<keyof RunMachineOptions, unknown>> = {

@@ -82,7 +82,7 @@ describe('two who write at the same time', () => {
     const machine = make();
     const { steps, requests } = await meet(machine, { a: 1, b: 1 }, () => machine.command('set', { a: 2 }));
     expect(steps[0]?.settlements[0]?.outcome).toMatchObject({ status: 'error', code: 'conflict' });
-    expect(texts(requests[1]).at(-1)).toContain('"a" was changed by somebody else in the meantime');
+    expect(texts(requests[1]).at(-1)).toContain('"a" was changed by another call or command in the meantime');
     expect(machine.tree.root.state).toEqual({ a: 2, b: 0 });
   });
 
@@ -131,7 +131,7 @@ describe('two who write at the same time', () => {
       input: 'Go.',
       onEvent: ({ type }) => type === 'tool-call.complete' && waiting.resolve(),
     });
-    await expect(command ?? running.then(() => command)).rejects.toThrow('"a" was changed by somebody else');
+    await expect(command ?? running.then(() => command)).rejects.toThrow('"a" was changed by another call or command');
     await running;
     expect(other.tree.root.state).toEqual({ a: 1, b: 0 });
     expect(machine.tree.root.state).toEqual({ a: 0, b: 0 });

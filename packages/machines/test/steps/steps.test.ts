@@ -91,7 +91,7 @@ describe('messages that come meanwhile', () => {
     ];
     const { requests } = await run(machine, script, { input: 'Go.' });
     expect(texts(requests[2]).slice(-2)).toEqual([
-      'user: "worker" (root.1) has finished and hands over:\n\nFound it.',
+      'user: "worker" (root.1) has finished. Its result:\n\nFound it.',
       'user: Still there?',
     ]);
   });

@@ -136,7 +136,7 @@ describe('a worker', () => {
     expect(reasons(steps)).toEqual(['transition', 'cede', 'end_turn']);
     expect(steps[1]).not.toHaveProperty('response');
     expect(steps[2]).toMatchObject({ response: 'All done.', done: true });
-    expect(texts(requests[2]).at(-1)).toBe(`user: "worker" (root.1) has finished and hands over:\n\n${EXACT}`);
+    expect(texts(requests[2]).at(-1)).toBe(`user: "worker" (root.1) has finished. Its result:\n\n${EXACT}`);
     expect(machine.tree.root.children).toEqual([]);
   });
 

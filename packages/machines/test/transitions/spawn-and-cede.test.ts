@@ -136,7 +136,7 @@ describe('cede', () => {
       'user: Weather?',
       'assistant: transition_one()',
       'tool: Started "worker" (root.1).',
-      'user: "worker" (root.1) has finished and hands over:\n\nIt rains.',
+      'user: "worker" (root.1) has finished. Its result:\n\nIt rains.',
     ]);
   });
 
@@ -144,7 +144,7 @@ describe('cede', () => {
     const { requests } = await run(make(), [take('one'), hand({ mm: 3 }), 'Wet.'], { input: 'Weather?' });
     expect(texts(requests[2]).at(-1)).toContain('{"mm":3}');
     const { requests: others } = await run(make(), [take('one'), take('done'), 'Hm.'], { input: 'Weather?' });
-    expect(texts(others[2]).at(-1)).toContain('left nothing to say');
+    expect(texts(others[2]).at(-1)).toContain('has finished without a result');
   });
 
   test('[M9] several cedes in one step all arrive, in tree order, whoever was first', async () => {

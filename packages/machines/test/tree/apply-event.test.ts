@@ -92,9 +92,7 @@ describe('a tree and what happens to it', () => {
   test('[M9] whoever ceded is told of to its parent, and only a leaf that is not the root may', () => {
     const ceded = apply(tree, spawned('root', false), { kind: 'ceded', id: 'root.1', content: { k: 1 } });
     const { tree: next, effects } = applyEvent(ceded, { kind: 'removed', id: 'root.1' });
-    expect(effects).toEqual([
-      { kind: 'say', id: 'root', text: '"b" (root.1) has finished and hands over:\n\n{"k":1}' },
-    ]);
+    expect(effects).toEqual([{ kind: 'say', id: 'root', text: '"b" (root.1) has finished. Its result:\n\n{"k":1}' }]);
     expect(next.speaker).toBe('root');
     expect(() => apply(tree, { kind: 'ceded', id: 'root', content: null })).toThrow('root cannot cede');
     expect(() => apply(tree, { kind: 'removed', id: 'root' })).toThrow('has not ceded');

@@ -63,7 +63,7 @@ function Rail(): ReactElement {
   const { entity } = useSession().session;
   const { data: waiting = [] } = useQuery(pendingCalls('waiting', entity?.id));
   const { data: spaces = [] } = useQuery(spaceList);
-  // What is on the screen is not new.
+  // Messages that are on the screen do not count as new.
   const { id: openId } = useParams({ strict: false });
   const unread = spaces.reduce((sum, { id, unread = 0 }) => sum + (id === openId ? 0 : unread), 0);
   const news: Partial<Record<string, News>> = {

@@ -11,7 +11,10 @@ import {
   useState,
 } from 'react';
 
-/** How the page's stream is. A tab has one stream at most: a browser gives a host six connections for all its tabs. */
+/**
+ * The state of the page's stream. A tab has one stream at most: a browser allows six connections per host for all its
+ * tabs.
+ */
 type Reported =
   | { readonly state: 'none' | 'connecting' | 'live' | 'back' }
   | { readonly state: 'lost'; readonly since: number };
@@ -47,7 +50,7 @@ function after(before: Reported, state: ConnectionState | undefined): Reported {
   return before.state === 'lost' ? before : { state: 'lost', since: Date.now() };
 }
 
-/** Tells the header how the stream of this page is. */
+/** Reports the state of this page's stream to the header. */
 export function useReportConnection(state: ConnectionState): void {
   const { report } = useContext(Context);
   const current = useRef(report);
@@ -56,7 +59,7 @@ export function useReportConnection(state: ConnectionState): void {
   useEffect(() => () => current.current(undefined), []);
 }
 
-/** True while the page's stream is cut: what needs the gateway is switched off, and says why. */
+/** True while the page's stream is interrupted. Controls that need the gateway are disabled then, and say why. */
 export function useIsOffline(): boolean {
   return useContext(Context).reported.state === 'lost';
 }
@@ -88,7 +91,7 @@ function inWords(reported: Reported): string {
     case 'back':
       return 'back, nothing was missed';
     case 'lost':
-      return `offline since ${clock.format(reported.since)}, coming back`;
+      return `offline since ${clock.format(reported.since)}, reconnecting`;
   }
 }
 

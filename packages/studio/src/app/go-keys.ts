@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useKeys } from '../keyboard/keys.tsx';
 
-/** `g`, then the first letter of a page. */
+/** Keyboard shortcuts: `g`, then the first letter of a page. */
 export function useGoKeys(): void {
   const navigate = useNavigate();
   useKeys({

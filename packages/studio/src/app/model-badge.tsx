@@ -5,7 +5,10 @@ import { FlaskConical } from 'lucide-react';
 import { type ReactElement, useId } from 'react';
 import { gatewayStatus } from '../data/status.ts';
 
-/** Which model answers. The rehearsal says what it is, and how to set a real one: a newcomer must not take it for a model. */
+/**
+ * Shows which model answers. For the rehearsal model it says how to set a real one, so that newcomers do not mistake it
+ * for a model.
+ */
 export function ModelBadge(): ReactElement | null {
   const { data } = useQuery(gatewayStatus);
   if (data === undefined) return null;
@@ -36,9 +39,9 @@ function Rehearsal({ howToSet }: { howToSet: string | undefined }): ReactElement
         popover="auto"
         className="inset-auto top-10 left-2 m-0 wide:left-46 max-w-80 rounded-card border border-line bg-surface p-4 text-base text-text shadow-lg"
       >
-        <p className="font-medium">No real model answers here.</p>
+        <p className="font-medium">No real model is set up.</p>
         <p className="mt-1 text-quiet">
-          The rehearsal plays a model by simple rules, so that everything can be tried without a key. Everything else is
+          The rehearsal model answers by simple rules, so that you can try everything without a key. Everything else is
           real: tools, cards, runs.
         </p>
         {howToSet !== undefined && <p className="mt-2">{withVisibleControls(howToSet)}</p>}

@@ -8,7 +8,7 @@ export function NotFoundPage(): ReactElement {
     <Page title="Nothing here">
       <EmptyState title="There is no page at this address.">
         <p>
-          The link may be old, or cut. Go to{' '}
+          The link may be old or incomplete. Go to{' '}
           <Link to="/" className="text-accent underline">
             your spaces
           </Link>

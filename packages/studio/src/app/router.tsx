@@ -8,7 +8,7 @@ import { inboxSearch, runSearch, runsSearch, spaceSearch, tabSearch, toolSearch,
 const root = createRootRoute({ component: AppFrame, notFoundComponent: NotFoundPage });
 const at = <P extends string>(path: P) => ({ getParentRoute: () => root, path }) as const;
 
-/** The page of a space is what most people open first. Each other page is loaded when it is opened. */
+/** Most people open a space first, so its page is loaded at once. Each other page is loaded when it is opened. */
 const routes = root.addChildren([
   createRoute({
     ...at('/'),
@@ -80,7 +80,7 @@ const routes = root.addChildren([
 export const router = createRouter({
   routeTree: routes,
   defaultPreload: 'intent',
-  // The old page stays until the new one is there.
+  // The old page stays until the new one is ready.
   defaultPendingMs: 5_000,
   scrollRestoration: false,
 });

@@ -1,4 +1,4 @@
-/** What addresses carry after `?`. Whatever is not understood is left out: an old link still opens. */
+/** The search parameters of the addresses. Unknown values are left out, so that an old link still opens. */
 type Given = Record<string, unknown>;
 
 export interface SpaceSearch {
@@ -42,11 +42,11 @@ export interface RunSearch {
   readonly only?: string;
   /** What the open call shows: `input`, `output`, `changes`, `receipt`, `request`. */
   readonly tab?: string;
-  /** What calls are searched for. */
+  /** The text that calls are searched for. */
   readonly q?: string;
-  /** `no`: idle stretches are drawn as long as they were. */
+  /** `no`: idle periods are drawn at full length. */
   readonly fold?: string;
-  /** While a run is replayed: the number of the moment. */
+  /** The number of the shown moment, while a run is replayed. */
   readonly moment?: number;
 }
 
@@ -60,7 +60,7 @@ export function runSearch(given: Given): RunSearch {
 
 export interface TabSearch {
   readonly tab?: string;
-  /** What of it, e.g. `dead` events. */
+  /** The status to filter by, e.g. `dead` events. */
   readonly show?: string;
 }
 
@@ -69,7 +69,7 @@ export function tabSearch(given: Given): TabSearch {
 }
 
 export interface ToolsSearch {
-  /** What names and descriptions contain. */
+  /** The text that names and descriptions must contain. */
   readonly q?: string;
   readonly source?: string;
 }
@@ -83,7 +83,7 @@ export interface ToolSearch {
   readonly try?: string;
 }
 
-/** The router reads what looks like JSON: here it is wanted as text. */
+/** The router parses values that look like JSON: here the value is wanted as text. */
 export function toolSearch({ try: input }: Given): ToolSearch {
   if (input === undefined) return {};
   return { try: typeof input === 'string' ? input : JSON.stringify(input) };

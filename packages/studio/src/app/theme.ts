@@ -2,7 +2,7 @@ export type Theme = 'system' | 'light' | 'dark';
 
 const NAME = 'lastcall.theme';
 
-/** Default: what the system says. */
+/** Default: the system's theme. */
 export function readTheme(): Theme {
   const stored = localStorage.getItem(NAME);
   return stored === 'light' || stored === 'dark' ? stored : 'system';
@@ -13,7 +13,7 @@ export function setTheme(theme: Theme): void {
   applyTheme();
 }
 
-/** Before anything is drawn, so that nothing flashes. */
+/** Runs before the first paint, so that the page does not flash in the other theme. */
 export function applyTheme(): void {
   const theme = readTheme();
   if (theme === 'system') delete document.documentElement.dataset.theme;

@@ -7,9 +7,9 @@ import { ChooseCard } from './choose-card.tsx';
 import { ConfirmCard } from './confirm-card.tsx';
 import { FormCard } from './form-card.tsx';
 
-/** Shows a call whose tool names no component that is known here: by what it waits for. */
+/** Shows a call whose tool names no known component, by what the call waits for. */
 export function AnyCard(props: CardProps): ReactElement {
-  // A call that waits for nobody has nothing to ask.
+  // A call that waits for no answer has nothing to ask.
   if (props.call.kind === undefined) return <CallLine {...props} />;
   const Component = BY_KIND[cardKind(props.call)];
   return <Component {...props} />;

@@ -15,7 +15,10 @@ import { ClosedNote, WholeInput } from './whole-input.tsx';
 
 type Step = 'decide' | 'edit' | 'deny';
 
-/** Approve, edit or deny. Nothing is preselected, Enter alone approves nothing, and nothing is approved that was not shown. */
+/**
+ * Approve, edit or deny. Nothing is preselected, Enter alone does not approve, and nothing can be approved before it is
+ * shown.
+ */
 export function ApproveCard(props: CardProps): ReactElement {
   const { call } = props;
   const card = useCard(props);
@@ -43,7 +46,7 @@ export function ApproveCard(props: CardProps): ReactElement {
 
 function WhatIsAsked({ call, shown }: Pick<CardProps, 'call'> & { shown: ShownInput }): ReactElement {
   if (call.input === undefined) return <Writing text={call.inputText} />;
-  // Once it was changed, the input is what was approved.
+  // After a change, the input is the approved one.
   if (call.askedInput !== undefined)
     return <SideBySide asked={call.askedInput} changed={call.input} words={['Asked', 'Approved']} />;
   return (

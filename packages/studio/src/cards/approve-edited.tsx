@@ -14,7 +14,7 @@ interface ApproveEditedProps {
   readonly onBack: () => void;
 }
 
-/** Changes the input, and shows what was asked beside it before anything is sent. */
+/** Edits the input, and shows the original beside it before anything is sent. */
 export function ApproveEdited({ call, state, card, onBack }: ApproveEditedProps): ReactElement {
   const form = useSchemaForm(call.resultSchema ?? true, call.input);
   const [changed, setChanged] = useState<{ readonly value: unknown }>();

@@ -21,7 +21,10 @@ export function Asked({ call, shown }: { call: Card; shown: ShownInput }): React
   );
 }
 
-/** The input as far as the model has written it. Its lines are kept, so that nothing jumps when it is whole. */
+/**
+ * The input as far as the model has written it. Its lines are kept, so that the layout does not jump when it is
+ * complete.
+ */
 export function Writing({ text }: { text: string }): ReactElement {
   return (
     <div aria-busy="true" className="font-mono text-xs text-quiet">

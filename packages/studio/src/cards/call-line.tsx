@@ -9,7 +9,7 @@ import { inWords, writtenSoFar } from './call-shape.ts';
 import { RunLink } from './card-frame.tsx';
 import { Progress } from './progress.tsx';
 
-/** A call that asks nobody: one line, and all of it when it is opened. */
+/** A call that needs no answer: one line, and all of it when it is opened. */
 export function CallLine({ call, state }: CardProps): ReactElement {
   const [isOpen, setOpen] = useState(false);
   const name = withVisibleControls(call.toolName);
@@ -63,7 +63,10 @@ function WholeCall({ call, isError }: { call: CardProps['call']; isError: boolea
   );
 }
 
-/** The second line: how far it is, what came of it, or why not. It is there from the start, so that nothing jumps. */
+/**
+ * The second line: the progress, the result, or why there is none. It is there from the start, so that the layout does
+ * not jump.
+ */
 function Gist({ call, state }: Pick<CardProps, 'call' | 'state'>): ReactElement | null {
   if (state.status === 'writing' || state.status === 'running')
     return (
@@ -76,7 +79,7 @@ function Gist({ call, state }: Pick<CardProps, 'call' | 'state'>): ReactElement 
   return <span className="min-w-0 basis-full truncate text-sm">{withVisibleControls(words)}</span>;
 }
 
-/** What remains of a call that failed is said where it is known. */
+/** Says what remains of a failed call, if that is known. */
 function Failure({ callId, output }: { callId: string; output: unknown }): ReactElement {
   const { data } = useQuery(callById(callId));
   const outcome = data?.outcome?.status === 'error' ? data.outcome : undefined;
@@ -85,7 +88,7 @@ function Failure({ callId, output }: { callId: string; output: unknown }): React
       ? undefined
       : outcome.effect === 'possible'
         ? 'it is not known what it did'
-        : 'nothing of it remains';
+        : 'no changes remain';
   return (
     <span className="min-w-0 basis-full text-sm">
       <span className="text-bad">{withVisibleControls(inWords(outcome?.message ?? output))}</span>

@@ -1,7 +1,7 @@
 import type { Answer } from '@lastcall/client';
 import type { Card } from '@lastcall/client/react';
 
-/** Which component shows a call that waits, where its tool names none. */
+/** Which component shows a waiting call whose tool names none. */
 export type CardKind = 'approve' | 'confirm' | 'choose' | 'form';
 
 export function cardKind({ kind, resultSchema }: Pick<Card, 'kind' | 'resultSchema'>): CardKind {
@@ -10,7 +10,7 @@ export function cardKind({ kind, resultSchema }: Pick<Card, 'kind' | 'resultSche
   return choicesOf(resultSchema) === undefined ? 'form' : 'choose';
 }
 
-/** The results that mean yes and no: of a boolean, or of an object that has nothing but one. */
+/** The results that mean yes and no, for a boolean or an object whose only property is one. */
 export function yesAndNo(schema: unknown): { readonly yes: unknown; readonly no: unknown } | undefined {
   return wrapped(
     schema,
@@ -21,7 +21,7 @@ export function yesAndNo(schema: unknown): { readonly yes: unknown; readonly no:
   );
 }
 
-/** The results that can be chosen from, with their words: of an enum, or of an object that has nothing but one. */
+/** The results to choose from, with their labels, for an enum or an object whose only property is one. */
 export function choicesOf(schema: unknown): readonly { readonly text: string; readonly value: unknown }[] | undefined {
   const texts = wrapped(schema, (inner) => (Array.isArray(inner.enum) ? inner.enum : undefined), { to: (all) => all });
   const inner = innerOf(schema);
@@ -57,7 +57,7 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What an input asks, in words, and the rest of it. */
+/** The question in an input, as text, and the rest of the input. */
 export function questionOf(input: unknown): { readonly question: string | undefined; readonly rest: Schema } {
   if (typeof input === 'string') return { question: input, rest: {} };
   if (!isSchema(input)) return { question: undefined, rest: {} };
@@ -83,7 +83,7 @@ export function resultInWords(result: unknown): string {
   return inWords(values.length === 1 ? values[0] : result);
 }
 
-/** A value in one line, cut where it is long. */
+/** A value in one line, truncated if it is long. */
 export function inWords(value: unknown): string {
   const line = wholeInWords(value)
     .slice(0, LINE + 1)
@@ -96,10 +96,10 @@ function wholeInWords(value: unknown): string {
   return typeof value === 'string' ? value : (fieldsInWords(value) ?? JSON.stringify(value) ?? 'nothing');
 }
 
-/** What is longer than this takes more than a line. */
+/** Longer texts take more than one line. */
 const LINE = 160;
 
-/** `city: Tokyo, nights: 3`, of an object whose fields are plain. */
+/** `city: Tokyo, nights: 3`, for an object of simple fields. */
 function fieldsInWords(value: unknown): string | undefined {
   if (!isSchema(value)) return undefined;
   const fields = Object.entries(value);
@@ -107,7 +107,7 @@ function fieldsInWords(value: unknown): string | undefined {
   return fields.map(([name, one]) => `${name}: ${String(one)}`).join(', ');
 }
 
-/** `{ receipt: 2, of: 4 }`, `{ percent: 40 }` or 0.4, as a part of the whole and in words. */
+/** `{ receipt: 2, of: 4 }`, `{ percent: 40 }` or 0.4, as a fraction and in words. */
 export function progressOf(value: unknown): { readonly part?: number; readonly words: string } {
   if (typeof value === 'number' && value >= 0 && value <= 1)
     return { part: value, words: `${Math.round(value * 100)} %` };
@@ -118,7 +118,7 @@ export function progressOf(value: unknown): { readonly part?: number; readonly w
   return { part: Math.min(1, Math.max(0, done / whole)), words: `${name} ${done} of ${whole}` };
 }
 
-/** What the model has written of an input: the value once it is whole, the text until then. */
+/** What the model has written of an input: the value once it is complete, the text until then. */
 export function writtenSoFar(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -4,13 +4,13 @@ import type { UsedCard } from './use-card.ts';
 
 interface CardButtonProps extends ButtonProps {
   readonly card: Pick<UsedCard, 'isBlocked' | 'isDead'>;
-  /** It can do nothing as things are, e.g. without a reason. */
+  /** True if it can do nothing yet, e.g. without a reason. */
   readonly isOff?: boolean;
 }
 
 /**
- * A button that says that it is dead and keeps the focus: one that is disabled would lose it, and with it the place of whoever uses
- * the keyboard. Where it has just moved only a pointer can have missed.
+ * A button that looks disabled but keeps the focus: a disabled one would lose it, and keyboard users would lose their
+ * place. After the button has just moved, only pointer clicks are ignored.
  */
 export function CardButton({ card, isOff = false, onClick, className = '', ...rest }: CardButtonProps): ReactElement {
   return (
@@ -27,5 +27,5 @@ export function CardButton({ card, isOff = false, onClick, className = '', ...re
   );
 }
 
-/** Stacked where the screen is narrow. */
+/** Stacked on a narrow screen. */
 export const buttonsClass = 'flex flex-col-reverse gap-2 wide:flex-row wide:flex-wrap wide:justify-end';

@@ -6,7 +6,7 @@ import { duration, Time } from '../ui/time.tsx';
 import { answerInWords, resultInWords } from './call-shape.ts';
 import { Progress } from './progress.tsx';
 
-/** What became of a call: who said what, what came of it, and what did not count. */
+/** How a call ended: who answered what, its result, and the answers that did not count. */
 export function CardEnd(props: CardProps): ReactElement {
   return (
     <div className="flex flex-col gap-2">
@@ -79,11 +79,11 @@ function Outcome({ call, state }: CardProps): ReactElement | null {
     case 'error':
       return <p className="text-bad">{withVisibleControls(resultInWords(call.output))}</p>;
     case 'expired':
-      return <Ended words="Expired: nobody answered in time." at={call.expiresAt} isKept={state.given !== undefined} />;
+      return <Ended words="Expired: no answer came in time." at={call.expiresAt} isKept={state.given !== undefined} />;
     case 'cancelled':
       return call.decision === 'deny' ? null : (
         <Ended
-          words={state.reason === '' ? 'Cancelled: it does not wait any more.' : `Cancelled: ${state.reason}`}
+          words={state.reason === '' ? 'Cancelled: it no longer waits for an answer.' : `Cancelled: ${state.reason}`}
           isKept={state.given !== undefined}
         />
       );

@@ -13,18 +13,18 @@ interface CardFrameProps {
   readonly props: CardProps;
   readonly card: UsedCard;
   readonly onKeyDown?: (event: KeyboardEvent<HTMLElement>) => void;
-  /** Which keys do what, for who reads the card by ear. */
+  /** The keys that work in the card, for screen readers. */
   readonly keys?: string;
   readonly children: ReactNode;
 }
 
-/** Only cards look like this: what an agent writes cannot. */
+/** Only cards have this frame: an agent's text cannot imitate it. */
 export function CardFrame({ props, card, onKeyDown, keys, children }: CardFrameProps): ReactElement {
   const { call, state } = props;
   const name = withVisibleControls(call.toolName);
   return (
     <section
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a card that has the focus hears keys.
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a card that has the focus handles keys.
       tabIndex={0}
       aria-label={`${name}, ${STATUS_WORDS[state.status]}`}
       aria-keyshortcuts={card.isOpen && card.isMine ? keys : undefined}
@@ -63,7 +63,7 @@ function CardHead({
   );
 }
 
-/** How it ended: a question is answered, a call of a tool is ok. */
+/** How it ended: a question is answered, a tool call is ok. */
 function EndMark({ call, state }: Pick<CardProps, 'call' | 'state'>): ReactElement {
   if (state.status === 'cancelled' && call.decision === 'deny') return <Mark icon={Ban} word="denied" />;
   if (state.status === 'expired') return <Mark icon={TimerOff} word="expired" />;
@@ -88,7 +88,7 @@ function Mark({
   );
 }
 
-/** To the run, with the call open. */
+/** A link to the run, with the call open. */
 export function RunLink({ runId, callId }: { runId: string | undefined; callId: string }): ReactElement | null {
   const mayRead = useMay('read');
   if (runId === undefined || !mayRead) return null;
@@ -104,7 +104,7 @@ export function RunLink({ runId, callId }: { runId: string | undefined; callId: 
   );
 }
 
-/** Who may answer, and why one cannot at this moment. */
+/** Who may answer, and why answering is not possible at the moment. */
 function CardFoot({ card }: { card: UsedCard }): ReactElement {
   return (
     <footer className="flex flex-wrap gap-x-2 border-t border-line px-3 py-1.5 text-xs text-quiet">
@@ -112,7 +112,7 @@ function CardFoot({ card }: { card: UsedCard }): ReactElement {
       {!card.isMine && <span>· you may not</span>}
       {card.isOffline && (
         <span role="status" className="text-wait">
-          · You are offline: nothing is sent or queued. What you typed stays.
+          · You are offline: nothing is sent or queued. Your input is kept.
         </span>
       )}
     </footer>
@@ -145,7 +145,7 @@ const STATUS_WORDS: Readonly<Record<Status, string>> = {
   unsent: 'the answer did not arrive',
   answered: 'answered',
   complete: 'done',
-  lost: 'answered by somebody else',
+  lost: 'answered by another person',
   error: 'failed',
   expired: 'expired',
   cancelled: 'cancelled',

@@ -3,7 +3,7 @@ import { createContext, useContext } from 'react';
 
 /** Where a card is shown. */
 interface CardPlace {
-  /** Of the space. Undefined where the card is not shown in one. */
+  /** The members of the space. Undefined if the card is not shown in one. */
   readonly members?: readonly Member[];
 }
 

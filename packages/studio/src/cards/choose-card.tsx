@@ -13,7 +13,7 @@ import { ClosedNote } from './whole-input.tsx';
 
 type Choices = NonNullable<ReturnType<typeof choicesOf>>;
 
-/** One of several. Each is a button, and many short ones are a list: whoever chooses sees all of what they choose. */
+/** A choice of one. Each option is a button; many short ones are a list. Every option is shown in full. */
 export function ChooseCard(props: CardProps): ReactElement {
   const choices = choicesOf(props.call.resultSchema);
   if (choices === undefined || props.call.kind === 'approval') return <FormCard {...props} />;
@@ -40,7 +40,7 @@ function Choose({ props, choices }: { props: CardProps; choices: Choices }): Rea
 }
 
 const MOST_BUTTONS = 6;
-/** A browser does not wrap what it shows in such a list. */
+/** A browser does not wrap the options of a select. */
 const LONGEST_OPTION = 60;
 
 interface OptionsProps {

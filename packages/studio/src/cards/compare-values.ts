@@ -2,13 +2,13 @@ import { pathTo } from '../form/path.ts';
 
 export interface ComparedRow {
   readonly path: string;
-  /** Undefined: there is none. */
+  /** Undefined if there is no value. */
   readonly before: string | undefined;
   readonly after: string | undefined;
   readonly isSame: boolean;
 }
 
-/** Two values, field by field: objects are opened, everything else is one field. */
+/** Compares two values field by field: objects are compared recursively, everything else is one field. */
 export function compareValues(before: unknown, after: unknown, path = ''): readonly ComparedRow[] {
   if (isObject(before) && isObject(after)) {
     const names = new Set([...Object.keys(before), ...Object.keys(after)]);

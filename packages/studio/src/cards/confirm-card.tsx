@@ -11,7 +11,7 @@ import { cardKeys, useCard } from './use-card.ts';
 import { useShownInput } from './use-shown-input.ts';
 import { ClosedNote } from './whole-input.tsx';
 
-/** Yes or no. A tool that asks for something else by this name gets the card that can be answered. */
+/** Yes or no. If a tool of this name expects another result, the fitting card is shown instead. */
 export function ConfirmCard(props: CardProps): ReactElement {
   const { kind, resultSchema } = props.call;
   const results = resultSchema === undefined ? { yes: true, no: false } : yesAndNo(resultSchema);

@@ -4,7 +4,7 @@ import { TextArea } from '../ui/field.tsx';
 import { buttonsClass, CardButton } from './card-button.tsx';
 import type { UsedCard } from './use-card.ts';
 
-/** A denial wants a reason: without one, models ask again. */
+/** A denial needs a reason: without one, models ask again. */
 export function DenyForm({ card, onBack }: { card: UsedCard; onBack: () => void }): ReactElement {
   const [reason, setReason] = useState('');
   const isEmpty = reason.trim() === '';

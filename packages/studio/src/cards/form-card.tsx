@@ -11,7 +11,10 @@ import { useCard } from './use-card.ts';
 import { useShownInput } from './use-shown-input.ts';
 import { ClosedNote } from './whole-input.tsx';
 
-/** A form made from the schema of the result. What no form can draw is a JSON field, so that no card is a dead end. */
+/**
+ * A form made from the schema of the result. Parts that no form can draw are JSON fields, so that every call can be
+ * answered.
+ */
 export function FormCard(props: CardProps): ReactElement {
   return props.call.kind === 'approval' ? <ApproveCard {...props} /> : <Fill {...props} />;
 }

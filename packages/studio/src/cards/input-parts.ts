@@ -3,19 +3,22 @@ import { pathTo } from '../form/path.ts';
 /** A field of an input, as a card shows it. */
 export interface InputPart {
   readonly path: string;
-  /** The title that the tool's schema gives it, else its name. */
+  /** The title from the tool's schema, else its name. */
   readonly label: string;
   /** Undefined if it is the label. */
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly value: unknown;
-  /** It is closed at first: what it takes to read it would push everything else out of sight. */
+  /** True if it is closed at first, because it would push everything else out of view. */
   readonly isLong: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** All of an input, field by field: short fields first, each in its order. `schema`: of the input, if it is known. */
+/**
+ * A whole input, field by field: short fields first, each group in its order. `schema` is that of the input, if it is
+ * known.
+ */
 export function inputParts(input: unknown, schema?: unknown): readonly InputPart[] {
   if (!isFields(input)) return [partOf('Input', '', input)];
   const parts = Object.entries(input).map(([name, value]) => {
@@ -33,14 +36,14 @@ export function partOf(label: string, path: string, value: unknown): InputPart {
   return { path, label, value, isLong: linesOf(value) + linesOf(label) > MOST_LINES };
 }
 
-/** About as many lines as a person sees at once, all fields together. */
+/** About as many lines as fit on a screen, all fields together. */
 const SCREEN_LINES = 30;
-/** More lines than this are closed at first. */
+/** Parts with more lines than this are closed at first. */
 const MOST_LINES = 12;
-/** How many characters are in a line of a card, about. */
+/** The approximate number of characters in a line of a card. */
 const LINE_CHARACTERS = 60;
 
-/** The fields that no screen holds are put into one more part, which is closed at first. */
+/** The fields that do not fit on a screen are combined into one more part, which is closed at first. */
 function withinScreen(parts: readonly InputPart[], input: Fields): readonly InputPart[] {
   let lines = 0;
   const end = parts.findIndex(({ value, label, description = '' }) => {
@@ -53,7 +56,7 @@ function withinScreen(parts: readonly InputPart[], input: Fields): readonly Inpu
   return [...parts.slice(0, end), { path: '…', label: `${rest.size} more fields`, value, isLong: true }];
 }
 
-/** How many lines it takes to show a value, about. */
+/** The approximate number of lines that a value takes. */
 function linesOf(value: unknown, depth = 0): number {
   if (typeof value === 'string')
     return value.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / LINE_CHARACTERS)), 0);
@@ -62,7 +65,7 @@ function linesOf(value: unknown, depth = 0): number {
   return Object.entries(value).reduce((sum, [name, one]) => sum + linesOf(name) + linesOf(one, depth + 1), 0);
 }
 
-/** Deeper than this a value is shown as JSON. */
+/** Values nested deeper than this are shown as JSON. */
 export const MAX_DEPTH = 6;
 
 function propertyOf(schema: unknown, name: string): Fields {

@@ -2,7 +2,7 @@ import { withVisibleControls } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
 import { isFields, MAX_DEPTH } from './input-parts.ts';
 
-/** A value of an input, whole: texts with their line ends, lists with all their items, fields by their names. */
+/** A whole value of an input: texts with their line breaks, lists with all their items, fields by name. */
 export function InputValue({ value, depth = 0 }: { value: unknown; depth?: number }): ReactElement {
   if (typeof value === 'string') return value === '' ? <Plain text='""' /> : <Text text={value} />;
   if (typeof value !== 'object' || value === null) return <Plain text={JSON.stringify(value) ?? 'nothing'} />;
@@ -18,7 +18,7 @@ function Text({ text }: { text: string }): ReactElement {
   );
 }
 
-/** What is no text: as JSON writes it, so that `false` and the text "false" differ. */
+/** Shows values other than text as JSON, so that `false` and the text "false" differ. */
 function Plain({ text }: { text: string }): ReactElement {
   return <div className="font-mono text-xs leading-5 whitespace-pre-wrap">{withVisibleControls(text)}</div>;
 }

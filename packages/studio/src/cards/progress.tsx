@@ -3,7 +3,7 @@ import { LoaderCircle } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { progressOf } from './call-shape.ts';
 
-/** How far a call is, as it told last. `isMarked`: something beside it says already that it runs. */
+/** The last progress that a call reported. `isMarked`: something beside it already says that the call runs. */
 export function Progress({ value, isMarked = false }: { value: unknown; isMarked?: boolean }): ReactElement {
   const { part, words } = value === undefined ? { words: 'running', part: undefined } : progressOf(value);
   return (

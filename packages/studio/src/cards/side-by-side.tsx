@@ -8,7 +8,7 @@ interface SideBySideProps {
   readonly words: readonly [string, string];
 }
 
-/** What was asked and what it became, field by field. Words say what the colours say. */
+/** The original and the changed input, field by field. Words repeat what the colours say. */
 export function SideBySide({ asked, changed, words }: SideBySideProps): ReactElement {
   const rows = compareValues(asked, changed);
   return (

@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 import { client } from '../data/client.ts';
 import { duration, useNow } from '../ui/time.tsx';
 
-/** How long somebody may still answer, by the gateway's clock. It is not read out each second. */
+/** How long the call can still be answered, by the gateway's clock. Screen readers do not read it out each second. */
 export function TimeLeft({ expiresAt }: { expiresAt: number | undefined }): ReactElement {
   useNow(1_000);
   const left = expiresAt === undefined ? undefined : expiresAt - client.now();

@@ -11,18 +11,20 @@ import { type Right, whoMayAnswer } from './who-may-answer.ts';
 
 /** What every card that waits for an answer needs to know. */
 export interface UsedCard {
-  /** It waits, or what was answered did not count and may be answered again. */
+  /** True if it waits, or if the answer did not count and may be given again. */
   readonly isOpen: boolean;
   readonly isSending: boolean;
-  /** Whether whoever looks may answer it. */
+  /** Whether the signed-in user may answer it. */
   readonly isMine: boolean;
   readonly right: Right;
   readonly isOffline: boolean;
-  /** Nothing can be answered at this moment: it has just appeared, is being sent, or there is no connection. */
+  /**
+   * True if the call cannot be answered at this moment: it has just appeared, is being sent, or there is no connection.
+   */
   readonly isBlocked: boolean;
-  /** Nor can it be clicked: it has just moved, and the click may be meant for something else. */
+  /** True if clicks are ignored: it has just moved, and the click may be meant for something else. */
   readonly isDead: boolean;
-  /** Of what holds the buttons. */
+  /** The element that holds the buttons. */
   readonly buttons: RefObject<HTMLDivElement | null>;
   send(answer: Answer): void;
 }
@@ -50,7 +52,7 @@ export function useCard({ call, state, answer }: CardProps): UsedCard {
     buttons,
     send(given) {
       if (isBlocked) return;
-      // What came of it is in the state of the card; the lists of what waits are asked for again either way.
+      // The result is in the card's state; the lists of waiting calls are loaded again either way.
       answer(given)
         .catch(() => {})
         .finally(() => void queries.invalidateQueries({ queryKey: ['pending'] }));
@@ -58,7 +60,7 @@ export function useCard({ call, state, answer }: CardProps): UsedCard {
   };
 }
 
-/** Keys in a card that has the focus itself: not in its fields, where letters are text. */
+/** Keys that work if the card itself has the focus, and not in its fields, where letters are text. */
 export function cardKeys(keys: Readonly<Record<string, () => void>>): (event: KeyboardEvent<HTMLElement>) => void {
   return (event) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;

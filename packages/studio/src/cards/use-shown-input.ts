@@ -3,26 +3,26 @@ import { useCallback, useId, useMemo, useState } from 'react';
 import { questionOf } from './call-shape.ts';
 import { type InputPart, inputParts, isFields, partOf } from './input-parts.ts';
 
-/** The input of a call, and what of it a person has opened. */
+/** The input of a call, and which parts of it the user has opened. */
 export interface ShownInput {
   readonly question: InputPart | undefined;
   readonly parts: readonly InputPart[];
   isOpen(part: InputPart): boolean;
   open(part: InputPart): void;
-  /** How many parts are still closed. Nothing is approved that was not shown. */
+  /** How many parts are still closed. Nothing can be approved before it is shown. */
   readonly closed: number;
   /** The id of the sentence that says so. */
   readonly reasonId: string;
 }
 
-/** In an approval every text of the input is a field. In a question one of them is what is asked. */
+/** In an approval every text of the input is a field. In a question one of them is the question. */
 export function useShownInput({ input, resultSchema, kind }: Card): ShownInput {
   const { question, parts } = useMemo(
     () => (kind === 'approval' ? { parts: inputParts(input, resultSchema), question: undefined } : askedParts(input)),
     [input, resultSchema, kind],
   );
   const [opened, setOpened] = useState<ReadonlyMap<string, unknown>>(new Map());
-  // What was opened counts for what it was: another value at the same place has to be opened too.
+  // An opened part counts for its value: another value at the same place has to be opened too.
   const isOpen = useCallback(
     ({ path, value, isLong }: InputPart) => !isLong || (opened.has(path) && isSame(opened.get(path), value)),
     [opened],

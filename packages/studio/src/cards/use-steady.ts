@@ -1,15 +1,15 @@
 import { type RefObject, useEffect, useState } from 'react';
 
-/** Whoever reaches for one button must not hit another that has just come to its place. */
+/** A user who reaches for one button must not hit another that has just moved to its place. */
 const DEAD_MS = 500;
 const LOOK_MS = 100;
-/** How long after a turn of the wheel scrolling is still that of the person. */
+/** How long after a turn of the wheel scrolling still counts as the user's. */
 const THEIRS_MS = 300;
 
 /** `new`: it has just appeared. `moving`: it has just moved. */
 export type Steadiness = 'new' | 'moving' | 'steady';
 
-/** Whether the element has been where it is for half a second. */
+/** Whether the element has been at its place for half a second. */
 export function useSteadiness(element: RefObject<HTMLElement | null>, isWatched: boolean): Steadiness {
   const [steadiness, setSteadiness] = useState<Steadiness>('new');
   useEffect(() => {
@@ -24,7 +24,7 @@ export function useSteadiness(element: RefObject<HTMLElement | null>, isWatched:
       if (place === undefined) return;
       const now = performance.now();
       const hasMoved = Math.abs(place.top - top) > 1 || Math.abs(place.left - left) > 1;
-      // Whoever scrolls knows that it moves.
+      // A user who scrolls expects it to move.
       if (hasMoved && now - scrolledAt > THEIRS_MS) movedAt = now;
       [top, left] = [place.top, place.left];
       setSteadiness(now - start < DEAD_MS ? 'new' : now - movedAt < DEAD_MS ? 'moving' : 'steady');

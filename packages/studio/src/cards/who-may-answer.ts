@@ -2,17 +2,17 @@ import type { Answerers, Member } from '@lastcall/client';
 
 export interface Asker {
   readonly entityId: string | undefined;
-  /** Whoever may act for the gateway may answer every call. */
+  /** An operator may answer every call. */
   readonly isOperator: boolean;
 }
 
 export interface Right {
   readonly isMine: boolean;
-  /** For whoever looks: who may answer. */
+  /** Who may answer, in words for the signed-in user. */
   readonly words: string;
 }
 
-/** Who may answer a card, as the gateway will decide. `members`: undefined where the card is not shown in a space. */
+/** Who may answer a card, by the gateway's rules. `members` is undefined if the card is not shown in a space. */
 export function whoMayAnswer(
   answerers: Answerers | undefined,
   members: readonly Member[] | undefined,
@@ -30,7 +30,7 @@ function named({ roles = [] }: Answerers, members: readonly Member[], me: Asker)
   const nameOf = ({ entityId, displayName }: Member): string => (entityId === me.entityId ? 'you' : displayName);
   if (members.length > 0 && members.length <= 3) return `${list(members.map(nameOf))} may answer`;
   if (roles.length > 0) return `${list(roles.map((role) => `every ${role}`))} may answer`;
-  return members.length > 3 ? `${members.length} people may answer` : 'somebody else may answer';
+  return members.length > 3 ? `${members.length} people may answer` : 'another person may answer';
 }
 
 function list(names: readonly string[]): string {

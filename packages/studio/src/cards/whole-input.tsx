@@ -5,7 +5,7 @@ import { type InputPart, isFields } from './input-parts.ts';
 import { InputValue } from './input-value.tsx';
 import type { ShownInput } from './use-shown-input.ts';
 
-/** Every field of an input by its label. What is long is closed until it is opened, and nothing is cut. */
+/** Every field of an input by its label. Long fields are closed until the user opens them; nothing is truncated. */
 export function WholeInput({ shown }: { shown: ShownInput }): ReactElement {
   if (shown.parts.length === 0) return <p className="text-quiet">without any input</p>;
   return (
@@ -34,7 +34,7 @@ function Label({ part: { label, name, description } }: { part: InputPart }): Rea
   );
 }
 
-/** A part as it is, or closed with what it begins with and how long it is. */
+/** A part as it is, or closed with its beginning and its length. */
 export function Part({ part, shown }: { part: InputPart; shown: ShownInput }): ReactElement {
   const [isNew, setNew] = useState(false);
   if (!part.isLong) return <InputValue value={part.value} />;
@@ -59,7 +59,7 @@ export function Part({ part, shown }: { part: InputPart; shown: ShownInput }): R
   );
 }
 
-/** A long text that was opened. It scrolls in itself, and takes the focus of the button that opened it. */
+/** A long text that was opened. It scrolls by itself, and takes the focus from the button that opened it. */
 function Document({
   label,
   hasFocus,
@@ -70,14 +70,15 @@ function Document({
   children: ReactNode;
 }): ReactElement {
   const element = useRef<HTMLElement>(null);
-  // Before the list of a space is measured: it must not follow its end past what was just opened.
+  // This runs before the list of a space is measured: the list must not scroll to its end past the part that was just
+  // opened.
   useLayoutEffect(() => {
     if (hasFocus) element.current?.focus({ preventScroll: true });
   }, [hasFocus]);
   return (
     <section
       ref={element}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
       tabIndex={0}
       aria-label={withVisibleControls(label)}
       data-document
@@ -105,7 +106,7 @@ function lengthInWords(value: unknown): string {
   return isFields(value) ? `${Object.keys(value).length.toLocaleString('en')} fields` : 'of it';
 }
 
-/** Why a button is off: what was not shown must not be approved. `word`: what the button says. */
+/** Why a button is disabled: parts that were not shown must not be approved. `word` is the button's label. */
 export function ClosedNote({ shown, word }: { shown: ShownInput; word: string }): ReactElement | null {
   if (shown.closed === 0) return null;
   return (

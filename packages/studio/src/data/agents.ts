@@ -4,7 +4,7 @@ import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
 import { everyPage } from './every-page.ts';
 
-/** Agents with what they do now, a page at a time: it is asked for again and again. */
+/** Agents with their current activity, a page at a time. It is polled. */
 export const agentPages = infiniteQueryOptions({
   queryKey: ['agents', 'pages'],
   queryFn: ({ pageParam, signal }) =>
@@ -14,14 +14,14 @@ export const agentPages = infiniteQueryOptions({
   refetchInterval: EVERY_MS,
 });
 
-/** All agents but deleted ones, to choose from. */
+/** All agents except deleted ones, to choose from. */
 export const agentList = queryOptions({
   queryKey: ['agents', 'all'],
   queryFn: ({ signal }) => everyPage((page) => client.agents.list(page, { signal })),
   staleTime: 5_000,
 });
 
-/** What lists agents, to be read again once there is another one or one less. */
+/** The lists of agents, to be loaded again after an agent is created or deleted. */
 export const AGENT_LISTS = [agentPages.queryKey, agentList.queryKey] as const;
 
 export const agentById = (id: string) =>
@@ -46,7 +46,7 @@ export const agentVersions = (id: string) =>
     getNextPageParam: ({ next }) => next,
   });
 
-/** Undefined: events of every status. */
+/** `status` undefined: events of every status. */
 export const agentInbox = (id: string, status: InboxItem['status'] | undefined) =>
   infiniteQueryOptions({
     queryKey: ['agents', id, 'inbox', status ?? 'all'],

@@ -1,4 +1,4 @@
 import { type Client, createClient } from '@lastcall/client';
 
-/** The gateway that serves this page, as whoever is signed in. */
+/** A client for the gateway that serves this page, as the signed-in user. */
 export const client: Client = createClient({ auth: 'session' });

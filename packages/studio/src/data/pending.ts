@@ -6,7 +6,7 @@ import { EVERY_MS } from './every.ts';
 
 const STATUS = { waiting: 'pending', answered: 'resolved', expired: 'expired' } as const;
 
-/** Calls that wait or waited for whoever is signed in; for an operator without a person, of everybody. */
+/** Calls that wait or waited for the signed-in user; for an operator without a person, all users' calls. */
 export const pendingCalls = (show: InboxShow, entityId: string | undefined) =>
   queryOptions({
     queryKey: ['pending', show, entityId],
@@ -16,7 +16,7 @@ export const pendingCalls = (show: InboxShow, entityId: string | undefined) =>
     select: (calls) => inOrder(show, calls),
   });
 
-/** What waits: least time left first. What is over: the newest first. */
+/** Waiting calls: least time left first. Ended calls: the newest first. */
 function inOrder(show: InboxShow, calls: readonly PendingCall[]): readonly PendingCall[] {
   if (show !== 'waiting') return calls.toSorted((one, other) => endOf(other) - endOf(one));
   const left = ({ expiresAt = Number.MAX_SAFE_INTEGER }: PendingCall): number => expiresAt;
@@ -27,13 +27,16 @@ function endOf({ resolvedAt, expiresAt, createdAt }: PendingCall): number {
   return resolvedAt ?? expiresAt ?? createdAt;
 }
 
-/** A call as it is now: its card, if a space shows it, and what operators and those who may answer it are told. */
+/**
+ * The current state of a call: its card, if a space shows it, and the details that operators and its answerers may
+ * read.
+ */
 export const currentCall = (
   call: PendingCall,
   { entityId, isOver }: { readonly entityId: string | undefined; readonly isOver: boolean },
 ) =>
   queryOptions({
-    // Once it is over, it is asked for at once.
+    // The key includes `isOver`, so that the call is loaded at once when it ends.
     queryKey: ['pending', 'call', call.callId, entityId, isOver],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<{ card?: Message | undefined; call?: PendingCall | undefined }> => {
@@ -43,7 +46,7 @@ export const currentCall = (
     refetchInterval: EVERY_MS,
   });
 
-/** Whoever has left the space of a call is not told of it any more. */
+/** A user who has left the space of a call cannot read it any more. */
 function ifHidden(error: unknown): { card?: undefined; pending?: undefined } {
   if (error instanceof ClientError && error.status === 404) return {};
   throw error;

@@ -18,7 +18,7 @@ const PAGE_SIZE = 50;
 /** What is left out would be wrong, and not only missing. */
 const WHOLE = { most: Number.POSITIVE_INFINITY };
 
-/** Runs, newest first, page by page. What is new comes from `newestRuns`. */
+/** Runs, newest first, page by page. New ones come from `newestRuns`. */
 export function allRuns(filter: RunsFilter) {
   return infiniteQueryOptions({
     queryKey: ['runs', 'all', filter],
@@ -50,7 +50,7 @@ export const agentNames = queryOptions({
   staleTime: 30_000,
 });
 
-/** The agent of a run, and its configuration as it was then. A deleted agent has none. */
+/** The agent of a run, and the configuration that the run used. A deleted agent has none. */
 export function agentOfRun(agentId: string, version: number) {
   return queryOptions({
     queryKey: ['agents', agentId, 'version', version],
@@ -68,7 +68,7 @@ export function agentOfRun(agentId: string, version: number) {
   });
 }
 
-/** All that the gateway keeps of a call. While it waits, it is asked for again. */
+/** Everything that the gateway stores about a call. It is polled while the call waits. */
 export function callDetails(callId: string) {
   return queryOptions({
     queryKey: ['calls', callId],
@@ -77,7 +77,7 @@ export function callDetails(callId: string) {
   });
 }
 
-/** The run that the answer to a call woke. */
+/** The run that the answer to a call started. */
 export function runOfAnswer({ agentId, callId, kind }: Pick<PendingCall, 'agentId' | 'callId' | 'kind'>) {
   return queryOptions({
     queryKey: ['runs', 'of-answer', callId],
@@ -99,17 +99,17 @@ export function runById(id: string) {
   });
 }
 
-/** Tries again what woke a run that failed. */
+/** Retries the events that started a failed run. */
 export async function redriveRun(id: string): Promise<void> {
   const { agentId, trigger } = await client.runs.get(id);
   const redriven = await client.agents.redrive(
     agentId,
     trigger.map(({ eventId }) => eventId),
   );
-  if (redriven.length === 0) throw new Error('Nothing of it is left to be tried again: somebody may have done so.');
+  if (redriven.length === 0) throw new Error('Nothing is left to retry: another user may have retried it already.');
 }
 
-/** A run that has ended, whole. */
+/** A run that has ended, complete. */
 export function endedRun(id: string) {
   return queryOptions({
     queryKey: ['runs', id, 'whole'],
@@ -149,7 +149,7 @@ export function stepRequest(runId: string, step: number) {
   });
 }
 
-/** All runs that tried the same event, the first first. */
+/** All runs that tried the same event, oldest first. */
 export function attemptsOf({ agentId, id, trigger }: Run) {
   return queryOptions({
     queryKey: ['runs', id, 'attempts'],

@@ -34,7 +34,7 @@ export const mcpServers = queryOptions({
   refetchInterval: EVERY_MS,
 });
 
-/** Tools of MCP servers that changed, and wait until somebody approves what they are now. */
+/** Tools of MCP servers that changed, and wait until a user approves the change. */
 export const heldTools = queryOptions({
   queryKey: ['mcp', 'held'],
   queryFn: ({ signal }) => everyPage((page) => client.mcp.tools({ status: 'held', ...page }, { signal })),

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
 
-/** The spaces of whoever is signed in, for an operator all of them, with what is new in them. */
+/** The spaces of the signed-in user, or all of them for an operator, with their unread counts. */
 export const spaceList = queryOptions({
   queryKey: ['spaces', 'list'],
   queryFn: async ({ signal }) => (await client.spaces.list({ limit: 100 }, { signal })).items,

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 
-/** What runs here, and what is set up wrong. */
+/** What runs here, and what is misconfigured. */
 export const gatewayStatus = queryOptions({
   queryKey: ['status'],
   queryFn: ({ signal }) => client.status.get({ signal }),

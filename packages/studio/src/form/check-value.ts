@@ -1,7 +1,7 @@
 import type { JsonSchemaObject, jsonSchema as jsonSchemaOfCore } from '@lastcall/core';
 import { isWithin, type Problem, pathTo } from './path.ts';
 
-/** Everything that is wrong with a value, as the gateway will see it: the same code checks there. It is loaded when it is needed. */
+/** All problems of a value, as the gateway will report them: it runs the same code. The code is loaded on first use. */
 export async function checkValue(schema: unknown, value: unknown): Promise<readonly Problem[]> {
   const { jsonSchema } = await import('@lastcall/core');
   const issues = await issuesOf(() =>
@@ -18,7 +18,7 @@ export async function checkValue(schema: unknown, value: unknown): Promise<reado
 
 type Validated = Awaited<ReturnType<ReturnType<typeof jsonSchemaOfCore>['~standard']['validate']>>;
 
-/** A schema that cannot be read says nothing here: the gateway has the last word. */
+/** A schema that cannot be read reports no problem here: the gateway decides. */
 async function issuesOf(validate: () => Validated | Promise<Validated>): Promise<NonNullable<Validated['issues']>> {
   try {
     return (await validate()).issues ?? [];
@@ -27,7 +27,7 @@ async function issuesOf(validate: () => Validated | Promise<Validated>): Promise
   }
 }
 
-/** Where a field is empty or cannot be read, that is said, and not also that it is missing. */
+/** If a field is empty or cannot be read, only that is shown, and not also that it is missing. */
 export function mergeProblems(read: readonly Problem[], checked: readonly Problem[]): readonly Problem[] {
   return [...read, ...checked.filter(({ path }) => !read.some((one) => one.path !== '' && isWithin(path, one.path)))];
 }

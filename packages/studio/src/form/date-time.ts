@@ -1,4 +1,4 @@
-/** A moment as the field of the browser shows it, in the zone of whoever looks. */
+/** A moment as the browser's field shows it, in the user's time zone. */
 export function toLocalTime(moment: string): string {
   const at = new Date(moment);
   if (Number.isNaN(at.getTime())) return '';
@@ -6,7 +6,7 @@ export function toLocalTime(moment: string): string {
   return local.toISOString().slice(0, 19);
 }
 
-/** What the field of the browser says, as a moment. */
+/** The value of the browser's field, as a moment. */
 export function fromLocalTime(local: string): string {
   const at = new Date(local);
   return local === '' || Number.isNaN(at.getTime()) ? '' : at.toISOString();

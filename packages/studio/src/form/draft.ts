@@ -1,10 +1,10 @@
 import type { Field, Shape } from './field.ts';
 import { type Problem, pathTo } from './path.ts';
 
-/** What somebody typed: text, also where it stands for a number, a choice (as JSON) or a JSON value. Empty: nothing yet. */
+/** What the user typed, as text: also for a number, a choice (as JSON) or a JSON value. Empty means nothing yet. */
 export type Draft = string | readonly Draft[] | { readonly [name: string]: Draft };
 
-/** The draft that shows a value. Undefined: the defaults of the schema. */
+/** The draft that shows a value. If the value is undefined, the schema's defaults. */
 export function toDraft({ shape, initial }: Field, value: unknown = initial): Draft {
   switch (shape.kind) {
     case 'text':
@@ -26,7 +26,10 @@ export function toDraft({ shape, initial }: Field, value: unknown = initial): Dr
   }
 }
 
-/** Under this name an object's draft keeps what the form does not show, as JSON: it is sent back as it came. */
+/**
+ * Under this name an object's draft keeps the fields that the form does not show, as JSON: they are sent back
+ * unchanged.
+ */
 const REST = ' rest';
 
 function objectDraft({ properties }: Extract<Shape, { kind: 'object' }>, value: unknown): Draft {
@@ -43,12 +46,12 @@ function own(object: Readonly<Record<string, unknown>>, name: string): unknown {
 }
 
 export interface Read {
-  /** Undefined: it is left out. */
+  /** Undefined if the field is left out. */
   readonly value: unknown;
   readonly problems: readonly Problem[];
 }
 
-/** The value of a draft, and what cannot be read. What the schema says beyond that is checked elsewhere. */
+/** The value of a draft, and what cannot be read in it. The schema's other rules are checked elsewhere. */
 export function readDraft(field: Field, draft: Draft, { path = '', isRequired = true } = {}): Read {
   if (isEmpty(field, draft)) return readNothing(field, path, isRequired);
   const { shape } = field;
@@ -85,7 +88,7 @@ function readObject({ properties }: Extract<Shape, { kind: 'object' }>, draft: D
   return { value: { ...rest, ...Object.fromEntries(known) }, problems: parts.flatMap(({ problems }) => problems) };
 }
 
-/** A list that must be there may be empty; of an object that must be there the required parts are missing. */
+/** A required list may be empty; a required object reports its missing required fields. */
 function readNothing(field: Field, path: string, isRequired: boolean): Read {
   const { shape, isNullable } = field;
   if (!isRequired) return { value: undefined, problems: [] };

@@ -95,7 +95,7 @@ const INPUT_TYPES = {
 
 const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Nothing is chosen for anybody. */
+/** No option is preselected. */
 function ChoiceInput(props: FieldInputProps & { options: readonly Option[] }): ReactElement {
   const { options, draft, onChange, isRequired } = props;
   return (
@@ -190,7 +190,7 @@ function ListInput(props: FieldInputProps & { shape: Extract<Shape, { kind: 'lis
   );
 }
 
-/** Fields that belong together, with what is wrong with them as a whole. */
+/** Fields that belong together, with the problems of the group. */
 function Group({
   field,
   path,

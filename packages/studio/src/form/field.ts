@@ -1,10 +1,10 @@
-/** What a form draws for a JSON Schema. `draft.ts` says what somebody typed into it, `schema-form.tsx` draws it. */
+/** What a form draws for a JSON Schema. `draft.ts` holds what the user typed, `schema-form.tsx` draws it. */
 export interface Field {
   readonly label: string;
   readonly description?: string | undefined;
-  /** Left empty it may be null. */
+  /** True if an empty field is null. */
   readonly isNullable: boolean;
-  /** What it holds at first. */
+  /** Its initial value. */
   readonly initial?: unknown;
   readonly shape: Shape;
 }
@@ -12,12 +12,12 @@ export interface Field {
 export type Shape =
   | { readonly kind: 'text'; readonly input: TextInput }
   | { readonly kind: 'number'; readonly isInteger: boolean }
-  /** `options` are JSON: two values with one text stay two. */
+  /** `options` are JSON, so that two values with the same text stay different. */
   | { readonly kind: 'choice' | 'choices'; readonly options: readonly Option[] }
   | { readonly kind: 'fixed'; readonly value: unknown }
   | { readonly kind: 'object'; readonly properties: readonly Property[] }
   | { readonly kind: 'list'; readonly item: Field }
-  /** What no form can draw is written as JSON: no form is a dead end. */
+  /** Parts that no form can draw are edited as JSON, so that every form can be filled in. */
   | { readonly kind: 'json' };
 
 type TextInput = 'line' | 'lines' | 'email' | 'url' | 'date' | 'date-time';
@@ -35,7 +35,7 @@ interface Property {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The field of a whole schema. It is drawn without a label of its own. */
+/** The field of a whole schema. It is drawn without a label. */
 export function toField(schema: unknown, label = 'Value'): Field {
   return fieldOf(schema, { root: schema, name: label, depth: 0 });
 }
@@ -46,7 +46,7 @@ interface Place {
   readonly depth: number;
 }
 
-/** Deeper than this nobody finds their way: it is written as JSON. A schema that contains itself ends here too. */
+/** Deeper fields would be confusing, so they are edited as JSON. This also ends a recursive schema. */
 const MAX_DEPTH = 4;
 
 function fieldOf(given: unknown, place: Place): Field {
@@ -105,7 +105,7 @@ function objectShape(schema: Schema, place: Place): Shape {
   };
 }
 
-/** A constant that may be left out is a choice: this, or nothing. */
+/** An optional constant is a choice: this value, or nothing. */
 function unfixed(shape: Shape): Shape {
   return shape.kind === 'fixed' ? { kind: 'choice', options: [toOption(shape.value)] } : shape;
 }
@@ -118,16 +118,16 @@ function listShape({ items, uniqueItems }: Schema, place: Place): Shape {
 }
 
 function textInput({ format, maxLength, pattern }: Schema): TextInput {
-  // A time of day has an offset in JSON Schema, which the browser's field cannot give: it is a line of text.
+  // JSON Schema's time of day has an offset, which the browser's field does not support, so it is a line of text.
   if (format === 'email' || format === 'date' || format === 'date-time') return format;
   if (format === 'uri' || format === 'url') return 'url';
-  // A short text or one of a given form has no line ends.
+  // A short text, or one with a format or pattern, has no line breaks.
   return format !== undefined || pattern !== undefined || (typeof maxLength === 'number' && maxLength <= 100)
     ? 'line'
     : 'lines';
 }
 
-/** The values of an enum, or of alternatives that are a constant each. */
+/** The values of an enum, or of alternatives that are each a constant. */
 function optionsOf(schema: Schema, root: unknown): readonly Option[] | undefined {
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => toOption(value));
   const alternatives = schema.anyOf ?? schema.oneOf;
@@ -142,7 +142,7 @@ function toOption(value: unknown, title?: unknown): Option {
   return { text: typeof title === 'string' ? title : typeof value === 'string' ? value : json, json };
 }
 
-/** `["string", "null"]` and `anyOf: [.., { type: "null" }]` say the same: it may be null. */
+/** `["string", "null"]` and `anyOf: [.., { type: "null" }]` mean the same: the value may be null. */
 function withoutNull(schema: Schema, root: unknown): { schema: Schema; isNullable: boolean } {
   const { type, anyOf, oneOf, ...rest } = schema;
   if (Array.isArray(type) && type.includes('null')) {
@@ -159,7 +159,7 @@ function withoutNull(schema: Schema, root: unknown): { schema: Schema; isNullabl
   return { schema: left, isNullable: true };
 }
 
-/** Follows references inside the document. What leads nowhere is written as JSON. */
+/** Follows references inside the document. A reference that cannot be resolved is edited as JSON. */
 function resolve(given: unknown, root: unknown): Schema {
   let schema = given;
   for (let hops = 0; hops < 10; hops++) {

@@ -13,7 +13,10 @@ interface SchemaFormProps {
   readonly isDisabled?: boolean;
 }
 
-/** The fields of a schema, and the same as JSON for whoever prefers it. Put it into a `<form noValidate>` with buttons of your own. */
+/**
+ * The fields of a schema, and the same value as JSON for users who prefer it. Put it into a `<form noValidate>` with
+ * your own buttons.
+ */
 export function SchemaForm({ form, isDisabled = false }: SchemaFormProps): ReactElement {
   const { field, draft, json, problems } = form;
   const known = json === undefined ? fieldPaths(field, draft) : new Set(['']);
@@ -51,7 +54,7 @@ function ModeSwitch({ form }: { form: SchemaFormState }): ReactElement {
   );
 }
 
-/** What is wrong where no field is. */
+/** Problems that belong to no field. */
 function Unplaced({ problems }: { problems: readonly Problem[] }): ReactElement | null {
   if (problems.length === 0) return null;
   return (

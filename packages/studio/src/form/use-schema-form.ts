@@ -4,27 +4,34 @@ import { type Draft, type Read, readDraft, readJson, toDraft } from './draft.ts'
 import { type Field, toField } from './field.ts';
 import { type Problem, withoutPrefix } from './path.ts';
 
-/** A form that a JSON Schema describes: what is typed, what is wrong with it, and its value. Drawn by `SchemaForm`. */
+/** A form for a JSON Schema: the draft, its problems, and its value. Drawn by `SchemaForm`. */
 export interface SchemaFormState {
   readonly field: Field;
   readonly draft: Draft;
   setDraft(draft: Draft): void;
-  /** Everything as one JSON text instead of fields. */
+  /** The whole value as one JSON text instead of fields. */
   readonly json: string | undefined;
   setJson(json: string): void;
-  /** Fields ↔ JSON. What is not JSON stays, with what is wrong. */
+  /** Switches between fields and JSON. Text that is not valid JSON stays, with its problem. */
   switchMode(): void;
   readonly problems: readonly Problem[];
-  /** What is typed now, as far as it can be read. */
+  /** The current value, as far as it can be read. */
   readonly value: unknown;
-  /** The whole value, checked. Undefined: what is wrong stands at the fields, and the first of them has the focus. */
+  /**
+   * The whole value, checked. If undefined, the problems are shown at the fields, and the first of them has the focus.
+   */
   read(): Promise<{ readonly value: unknown } | undefined>;
-  /** Shows what the gateway says is wrong. `prefix`: where in its request the form's value was, e.g. `input`. */
+  /**
+   * Shows the problems that the gateway reported. `prefix` is where in the request the form's value was, e.g. `input`.
+   */
   showProblems(problems: readonly Problem[], prefix?: string): void;
   readonly element: RefObject<HTMLDivElement | null>;
 }
 
-/** `initial`: what the form holds at first. Default: what the schema says. Give the component a new `key` to begin anew. */
+/**
+ * `initial` is the first value of the form. Default: the schema's defaults. Give the component a new `key` to start
+ * over.
+ */
 export function useSchemaForm(schema: unknown, initial?: unknown): SchemaFormState {
   const field = useMemo(() => toField(schema), [schema]);
   const [draft, setDraft] = useState<Draft>(() => toDraft(field, initial));

@@ -3,15 +3,17 @@ export interface PaletteItem {
   readonly id: string;
   readonly kind: 'Page' | 'Space' | 'Agent' | 'Tool' | 'Run' | 'Call' | 'Command';
   readonly text: string;
-  /** Also searched, and shown beside it. */
+  /** Also searched, and shown beside the text. */
   readonly detail?: string | undefined;
   readonly run: () => void;
 }
 
-/** More than this nobody looks through: another letter finds it faster. */
+/** Users do not look through more than this: another letter finds it faster. */
 const MOST = 50;
 
-/** Items that have every word of the query, those whose text begins with it first. The order is kept otherwise. */
+/**
+ * Items that contain every word of the query; those whose text starts with it come first. Otherwise the order is kept.
+ */
 export function findItems(items: readonly PaletteItem[], query: string): readonly PaletteItem[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const found = items
@@ -29,7 +31,7 @@ function rankOf({ text, detail = '', kind }: PaletteItem, words: readonly string
   return name.split(/[\s_-]+/).some((part) => part.startsWith(first)) ? 1 : 2;
 }
 
-/** True for what may be the id of a run or a call, whole. */
+/** True if the text may be a complete id of a run or a call. */
 export function looksLikeId(query: string): boolean {
   return /^[\w-]{12,100}$/.test(query.trim()) && /\d/.test(query);
 }

@@ -5,17 +5,17 @@ export interface KeyAction {
   /** Shown in the list of shortcuts. */
   readonly label: string;
   readonly run: () => void;
-  /** Also while somebody types. Default: not, the letters are theirs. */
+  /** Whether it also works while the user types in a field. Default: no. */
   readonly evenInFields?: boolean;
 }
 
 /** `j`, `?`, `g i` (one after the other) or `mod+k` (Ctrl, on a Mac Cmd). */
 export type KeyMap = Readonly<Record<string, KeyAction>>;
 
-/** All that are in use, newest last: what is opened last hears a key first. */
+/** All active maps, newest last: the newest handles a key first. */
 const maps: { current: KeyMap }[] = [];
 
-/** Listens to keys while the component is there. */
+/** Handles keys while the component is mounted. */
 export function useKeys(map: KeyMap): void {
   const entry = useRef(map);
   entry.current = map;
@@ -27,7 +27,7 @@ export function useKeys(map: KeyMap): void {
   }, []);
 }
 
-/** What the list of shortcuts shows now. */
+/** The keys that the list of shortcuts shows now. */
 export function keysInUse(): readonly (KeyAction & { readonly key: string })[] {
   return maps.flatMap(({ current }) => Object.entries(current).map(([key, action]) => ({ key, ...action })));
 }
@@ -35,7 +35,7 @@ export function keysInUse(): readonly (KeyAction & { readonly key: string })[] {
 let prefix = '';
 let prefixAt = 0;
 
-/** Once, for the whole page. */
+/** Call it once for the whole page. */
 export function listenToKeys(): void {
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.altKey || event.isComposing) return;
@@ -59,7 +59,7 @@ function find(name: string): KeyAction | undefined {
   return maps.findLast(({ current }) => Object.hasOwn(current, name))?.current[name];
 }
 
-/** Single letters do nothing in fields, in an open dialog, or where the person has switched them off. */
+/** Single letters do nothing in fields, in an open dialog, or if the user has turned them off. */
 function mayRun({ evenInFields = false }: KeyAction, { target, ctrlKey, metaKey, key }: KeyboardEvent): boolean {
   if (evenInFields) return true;
   const element = target instanceof Element ? target : undefined;

@@ -1,7 +1,7 @@
 import { type RefObject, useRef } from 'react';
 import { useKeys } from './keys.tsx';
 
-/** `j` and `k` go from row to row of a list: to the first link of each. */
+/** `j` and `k` move from row to row of a list, to the first link of each. */
 export function useListKeys<E extends HTMLElement>(what: string): RefObject<E | null> {
   const list = useRef<E>(null);
   const move = (by: 1 | -1): void => {

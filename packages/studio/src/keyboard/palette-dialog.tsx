@@ -14,7 +14,7 @@ import { PauseDialog, ResumeDialog } from '../pages/agent/agent-actions.tsx';
 import { findItems, type PaletteItem } from './find-items.ts';
 import { usePaletteItems } from './use-palette-items.tsx';
 
-/** A field that searches, and a list that the arrow keys walk through while the field keeps the focus. */
+/** A search field, and a list that the arrow keys move through while the field keeps the focus. */
 export function PaletteDialog({ onClose }: { onClose: () => void }): ReactElement {
   const [asked, setAsked] = useState<Agent | undefined>();
   if (asked === undefined) return <Search onClose={onClose} onPause={setAsked} />;
@@ -35,7 +35,7 @@ function Search({ onClose, onPause }: { onClose: () => void; onPause: (agent: Ag
   useLayoutEffect(() => dialog.current?.showModal(), []);
   const choose = (item: PaletteItem | undefined): void => {
     if (item === undefined) return;
-    // A command may ask something in this place.
+    // The command to pause asks for confirmation in this place.
     if (!item.id.startsWith('pause-')) onClose();
     item.run();
   };
@@ -53,7 +53,8 @@ function Search({ onClose, onPause }: { onClose: () => void; onPause: (agent: Ag
     <dialog
       ref={dialog}
       aria-label="Search and commands"
-      // The browser tells of the close a moment after Escape. Whoever opens it again in between would see it close.
+      // The browser fires `close` a moment after Escape. If the user reopened the palette in between, it would close
+      // again.
       onCancel={onClose}
       onClose={onClose}
       className="mt-[10vh] w-full max-w-xl overflow-hidden rounded-card border border-line bg-surface p-0 shadow-lg"
@@ -78,7 +79,7 @@ function Search({ onClose, onPause }: { onClose: () => void; onPause: (agent: Ag
       />
       <Found id={listId} items={found} at={at} onChoose={choose} />
       <p role="status" className="px-4 py-3 text-quiet empty:hidden">
-        {found.length === 0 && 'Nothing has that name.'}
+        {found.length === 0 && 'Nothing found.'}
       </p>
     </dialog>
   );
@@ -115,7 +116,7 @@ function Found({ id, items, at, onChoose }: FoundProps): ReactElement {
   return (
     <div ref={list} role="listbox" id={id} aria-label="What was found" className="max-h-[50vh] overflow-y-auto p-1">
       {items.map((item, index) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys, as the combobox pattern says.
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys, as in the combobox pattern.
         <div
           key={item.id}
           id={`${id}-${index}`}

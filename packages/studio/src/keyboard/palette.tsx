@@ -7,14 +7,14 @@ export function openPalette(): void {
   document.dispatchEvent(new Event(OPEN));
 }
 
-/** What it shows is loaded when somebody opens it for the first time. */
+/** Its content is loaded when the user opens it for the first time. */
 const PaletteDialog = lazy(async () => ({ default: (await import('./palette-dialog.tsx')).PaletteDialog }));
 
-/** Searches pages, spaces, agents, runs and tools, and does what they can be told to do. */
+/** Searches pages, spaces, agents, runs and tools, and runs commands. */
 export function Palette(): ReactElement | null {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
-    // At once: the letters that follow the key are already meant for its field.
+    // It opens synchronously: the letters typed after the key are already meant for its field.
     const open = (): void => flushSync(() => setOpen(true));
     document.addEventListener(OPEN, open);
     return () => document.removeEventListener(OPEN, open);

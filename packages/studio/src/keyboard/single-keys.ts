@@ -1,6 +1,6 @@
 const NAME = 'lastcall.single-keys';
 
-/** Speech input types letters: who uses it switches single keys off. */
+/** Speech input types letters, so its users turn single keys off. */
 export function areSingleKeysOn(): boolean {
   return localStorage.getItem(NAME) !== 'off';
 }

@@ -12,7 +12,7 @@ import { toolList } from '../data/tools.ts';
 import { useMay, useSession } from '../session/session.tsx';
 import { looksLikeId, type PaletteItem } from './find-items.ts';
 
-/** Everything that the palette knows. `onPause` asks before an agent is paused or resumed. */
+/** All items of the palette. `onPause` asks before an agent is paused or resumed. */
 export function usePaletteItems(query: string, onPause: (agent: Agent) => void): readonly PaletteItem[] {
   const mayRead = useMay('read');
   const mayWrite = useMay('write');
@@ -121,7 +121,7 @@ function useCommandItems(): readonly PaletteItem[] {
   }, [setSession]);
 }
 
-/** Of the demo alone. Where it fails, the button that says why is one click away. */
+/** Only in the demo. If it fails, the button in the settings shows why. */
 function useCrashItems(): readonly PaletteItem[] {
   const mayCrash = useMay('admin');
   const navigate = useNavigate();
@@ -134,7 +134,7 @@ function useCrashItems(): readonly PaletteItem[] {
         id: 'crash',
         kind: 'Command',
         text: 'Crash the gateway',
-        detail: 'Kills it with SIGKILL: it starts again',
+        detail: 'Kills it with SIGKILL; it restarts',
         run,
       },
     ];

@@ -1,13 +1,19 @@
 const CHANNEL = 'lastcall-session';
 
-/** Tells the other tabs of this browser, which have the same cookie, that somebody signed in or out here, or acts as somebody else. */
+/**
+ * Notifies the other tabs of this browser, which share the cookie, that a user signed in or out here, or acts as
+ * another person.
+ */
 export function tellOtherTabs(): void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.postMessage('changed');
   channel.close();
 }
 
-/** Calls back when another tab tells so, and when somebody comes back to this one: what a sleeping tab missed is made up for. */
+/**
+ * Calls back when another tab notifies, and when the user returns to this tab, which may have missed messages while it
+ * slept.
+ */
 export function onSessionChange(look: (ifGone: 'signed out' | 'ended') => void): () => void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = () => look('signed out');

@@ -24,12 +24,12 @@ interface SignedIn {
 
 const Context = createContext<SignedIn | undefined>(undefined);
 
-/** Nobody is signed in. `why`: what refused them, if it was not only that they had not signed in yet. */
+/** No user is signed in. `why` is the reason, unless the user just had not signed in yet. */
 type State =
   | { readonly session: Session }
   | { readonly session: undefined; readonly why?: 'ended' | 'signed out' | { readonly refused: unknown } };
 
-/** Shows its children to who is signed in, and the sign-in page to everybody else: at the address that they wanted. */
+/** Shows its children to a signed-in user, and the sign-in page to others, at the address that they opened. */
 export function RequireSession({ children }: { children: ReactNode }): ReactElement | null {
   const [state, setState] = useState<State | undefined>();
   const queries = useQueryClient();
@@ -39,9 +39,10 @@ export function RequireSession({ children }: { children: ReactNode }): ReactElem
   }, []);
   const leave = useCallback(
     (why: 'ended' | 'signed out') => {
-      // What one person saw is not for the next.
+      // The next user must not see this user's data.
       queries.clear();
-      // Who was signed out by the gateway comes back, most often, and wants to go on writing.
+      // A user who was signed out by the gateway usually returns and wants to continue writing, so only a deliberate
+      // sign-out removes drafts.
       if (why === 'signed out') forgetDrafts();
       setState({ session: undefined, why });
     },
@@ -55,7 +56,7 @@ export function RequireSession({ children }: { children: ReactNode }): ReactElem
       const before = shown.current;
       if (JSON.stringify(before) === JSON.stringify(session)) return;
       setState({ session });
-      // What one person sees is not what another does.
+      // Another person may see other data.
       if (before?.entity?.id !== session.entity?.id) void queries.invalidateQueries();
     },
     [queries],
@@ -63,7 +64,7 @@ export function RequireSession({ children }: { children: ReactNode }): ReactElem
   useEffect(
     () =>
       onSessionChange((why) => {
-        // Without an answer nothing is known: whoever is shown stays.
+        // Without an answer nothing is known, so the current user stays signed in.
         void readSession().then(
           (session) => {
             if (session !== undefined) show(session);
@@ -93,7 +94,7 @@ export function useSession(): SignedIn {
   return signedIn;
 }
 
-/** True if whoever is signed in has the scope, or a higher one. */
+/** True if the signed-in user has the scope, or a higher one. */
 export function useMay(scope: 'admin' | 'write' | 'read'): boolean {
   const { scopes } = useSession().session;
   return RANK.slice(RANK.indexOf(scope)).some((one) => scopes.includes(one));
@@ -101,12 +102,12 @@ export function useMay(scope: 'admin' | 'write' | 'read'): boolean {
 
 const RANK = ['read', 'write', 'admin'] as const;
 
-/** Asked for once: a code that is sent twice is refused. */
+/** Requested once: a code that is sent twice is refused. */
 let first: Promise<State> | undefined;
 
 /**
- * A link has its code in the fragment, which no server sees. It is wiped before anything else: a code counts once. Whoever opens
- * it again in the same browser is still signed in.
+ * A link has its code in the fragment, which no server sees. It is removed from the address first, because a code works
+ * once. A user who opens the link again in the same browser is still signed in.
  */
 async function firstSession(): Promise<State> {
   const code = new URLSearchParams(location.hash.slice(1)).get('in');

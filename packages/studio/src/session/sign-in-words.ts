@@ -19,36 +19,36 @@ export function signInWords(error: unknown): SignInWords {
     case 'unauthorized':
       return {
         title: 'You are not signed in.',
-        advice: 'Was all of the key copied? It begins with lc_sk_. It may also have been revoked: ask for a new one.',
+        advice: 'Did you copy the whole key? It begins with lc_sk_. It may also have been revoked: ask for a new one.',
       };
     case 'cross_origin':
       return {
-        title: 'This page is not the gateway’s own.',
+        title: 'This page does not come from the gateway.',
         advice: 'Open the studio at the address that the gateway prints, on https or on this computer.',
       };
     case 'unreachable':
-      return { title: 'The gateway does not answer.', advice: 'Is it running? Nothing was changed: try again.' };
+      return { title: 'The gateway does not respond.', advice: 'Is it running? Nothing was changed: try again.' };
     default:
       return { title: 'You are not signed in.', advice: 'Nothing was changed.' };
   }
 }
 
-const ANOTHER = 'Make another one with `lastcall open`, ask whoever sent it to you, or sign in with a key.';
+const ANOTHER = 'Create a new one with `lastcall open`, ask the person who sent it to you, or sign in with a key.';
 
 const LINKS = {
   used: {
-    title: 'This link was used already.',
-    advice: `A link signs in once. If that was not you, tell whoever runs the gateway: they can end its session. ${ANOTHER}`,
+    title: 'This link has already been used.',
+    advice: `A link works once. If you did not use it, tell the operator of the gateway, who can end its session. ${ANOTHER}`,
   },
-  expired: { title: 'This link has expired.', advice: `Nobody used it in time. ${ANOTHER}` },
+  expired: { title: 'This link has expired.', advice: `It was not used in time. ${ANOTHER}` },
   revoked: {
-    title: 'This link does not sign in any more.',
+    title: 'This link no longer works.',
     advice: `It was revoked, or the key or session that made it was, or the person it was for was deleted. ${ANOTHER}`,
   },
-  unknown: { title: 'The gateway does not know this link.', advice: `Was all of it copied? ${ANOTHER}` },
+  unknown: { title: 'The gateway does not know this link.', advice: `Did you copy all of it? ${ANOTHER}` },
 } as const;
 
-/** When another try may count, in milliseconds since 1970. */
+/** When the next attempt is allowed, in milliseconds since the epoch. */
 export function retryAt(error: unknown, now: number): number | undefined {
   const wait = error instanceof ClientError ? error.retryAfterMs : undefined;
   return wait === undefined ? undefined : now + wait;

@@ -6,8 +6,8 @@ import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { SHOWN_CHARACTERS } from './shown-characters.ts';
 
 /**
- * Markdown as elements: tokens in, React elements out, and no HTML anywhere in between. HTML is shown as text, images are links, links
- * are http(s) or mailto and say where they lead.
+ * Renders Markdown as React elements without producing HTML. HTML is shown as text, images are links, and links are
+ * http(s) or mailto and show where they lead.
  */
 export function Markdown({ text }: { text: string }): ReactElement {
   const [isWhole, setWhole] = useState(false);
@@ -26,9 +26,9 @@ export function Markdown({ text }: { text: string }): ReactElement {
   );
 }
 
-/** Ten times what plain text is cut at: a report is longer than a line. */
+/** Ten times the limit of plain text: a report is longer than a line. */
 const MAX_CHARACTERS = 10 * SHOWN_CHARACTERS;
-/** Nested deeper than this, text is shown as it is: a thousand quote marks would be a thousand elements inside each other. */
+/** Deeper nesting is shown as plain text: a thousand quote marks would be a thousand nested elements. */
 const MAX_DEPTH = 12;
 
 function parse(text: string): ReactNode {
@@ -40,7 +40,7 @@ function parse(text: string): ReactNode {
   }
 }
 
-/** Before the parser sees it: it calls itself for each level. */
+/** Checked before the text is parsed, because the parser recurses for each level. */
 function isTooNested(text: string): boolean {
   return /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){24}/m.test(text) || /[[(*_~`]{200}/.test(text);
 }
@@ -60,7 +60,7 @@ function Block({ token, depth }: { token: Token; depth: number }): ReactNode {
     case 'def':
       return null;
     case 'heading':
-      // A message is no chapter of the page: its headings are bold lines.
+      // A message is not a chapter of the page, so its headings are bold lines.
       return <p className="font-semibold">{inlineOf(token.tokens ?? [], depth)}</p>;
     case 'paragraph':
       return <p>{inlineOf(token.tokens ?? [], depth)}</p>;
@@ -167,7 +167,7 @@ function Inline({ token, depth }: { token: Token; depth: number }): ReactNode {
   }
 }
 
-/** Where it leads is said beside it, unless its text says so already. */
+/** Shows the target beside the link, unless its text already says it. */
 function SafeLink({ href, children }: { href: string; children: ReactNode }): ReactNode {
   const target = toSafeUrl(href);
   if (target === undefined) return <>{children}</>;

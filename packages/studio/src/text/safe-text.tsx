@@ -8,7 +8,10 @@ interface SafeTextProps {
   readonly className?: string;
 }
 
-/** Text of anybody, as text: line ends are kept, hidden characters are shown, and what is long is cut until it is asked for. */
+/**
+ * Untrusted text, shown as text: line breaks are kept, hidden characters are made visible, and long texts are cut until
+ * the user expands them.
+ */
 export function SafeText({ text, className = '' }: SafeTextProps): ReactElement {
   const { shown, more } = useCut(text);
   return (

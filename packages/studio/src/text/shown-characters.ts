@@ -1,2 +1,2 @@
-/** How much of a text is shown before somebody asks for all of it. */
+/** How much of a text is shown before the user expands it. */
 export const SHOWN_CHARACTERS = 2_000;

@@ -6,7 +6,7 @@ export interface ButtonProps extends ComponentProps<'button'> {
   readonly kind?: ButtonKind;
 }
 
-/** Never submits a form unless it is told to. */
+/** Does not submit a form unless `type` says so. */
 export function Button({ kind = 'plain', className = '', type = 'button', ...rest }: ButtonProps): ReactElement {
   return <button type={type} className={`${BASE} ${LOOK[kind]} ${className}`} {...rest} />;
 }

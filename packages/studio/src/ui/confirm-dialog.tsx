@@ -11,13 +11,13 @@ interface ConfirmDialogProps {
   /** What the button says, e.g. "Pause Concierge". */
   readonly action: string;
   readonly isDanger?: boolean;
-  /** What must be typed before the button works: for what cannot be undone. */
+  /** The text that must be typed before the button works, for actions that cannot be undone. */
   readonly typed?: string;
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
 }
 
-/** Asks before something happens, and stays open with the reason if it did not. */
+/** Asks before an action runs, and stays open with the error if it failed. */
 export function ConfirmDialog(props: ConfirmDialogProps): ReactElement {
   const { title, children, action, isDanger = false, typed, onConfirm, onClose } = props;
   const [text, setText] = useState('');
@@ -37,7 +37,7 @@ export function ConfirmDialog(props: ConfirmDialogProps): ReactElement {
         {children}
         {typed !== undefined && (
           <TextField
-            label={`Type “${typed}” to go on`}
+            label={`Type “${typed}” to continue`}
             autoComplete="off"
             value={text}
             onChange={({ target }) => setText(target.value)}

@@ -2,11 +2,11 @@ import { Check, Copy } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
 import { Button } from './button.tsx';
 
-/** A text that is shown to be taken along: a key, a link. */
+/** A text to copy, such as a key or a link. */
 export function CopyText({ label, text }: { label: string; text: string }): ReactElement {
   const [state, setState] = useState<'not yet' | 'copied' | 'refused'>('not yet');
   const copy = (): void => {
-    // On plain http there is no clipboard: then the text is there to be selected.
+    // On plain http there is no clipboard, so the user has to select the text.
     const written = (navigator.clipboard as Clipboard | undefined)?.writeText(text) ?? Promise.reject(new Error());
     written.then(
       () => setState('copied'),
@@ -30,7 +30,7 @@ export function CopyText({ label, text }: { label: string; text: string }): Reac
       </div>
       <p role="status" className="text-xs text-quiet empty:hidden">
         {state === 'copied' && 'Copied.'}
-        {state === 'refused' && 'The browser did not let it be copied: select it and copy it yourself.'}
+        {state === 'refused' && 'The browser did not allow copying: select the text and copy it yourself.'}
       </p>
     </div>
   );

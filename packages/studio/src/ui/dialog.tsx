@@ -8,13 +8,13 @@ interface DialogProps {
   readonly children: ReactNode;
 }
 
-/** The browser's own: it keeps the focus, closes with Escape, and gives the focus back. */
+/** The browser's dialog element: it traps the focus, closes with Escape, and returns the focus. */
 export function Dialog({ title, onClose, children }: DialogProps): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
     dialog.current?.showModal();
-    // Whoever opens a form wants to fill it in; the browser would begin with the button that closes it.
+    // The first field gets the focus; the browser would focus the close button.
     dialog.current?.querySelector<HTMLElement>('input:not([type=radio]), textarea, select')?.focus();
   }, []);
   return (

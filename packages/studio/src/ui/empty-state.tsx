@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
 
-/** What would be here, and how to get it. */
+/** Shown in an empty list: what would be here, and how to get it. */
 export function EmptyState({ title, children }: { title: string; children?: ReactNode }): ReactElement {
   return (
     <div className="flex flex-col items-start gap-3 rounded-card border border-dashed border-line p-6">

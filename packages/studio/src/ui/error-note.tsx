@@ -12,7 +12,7 @@ interface ErrorNoteProps {
   readonly retry?: (() => void) | undefined;
 }
 
-/** Says what happened, what to do, and the request's id for whoever reads the gateway's log. */
+/** Says what happened and what to do, with the request's id for the gateway's log. */
 export function ErrorNote({ error, title, retry, children }: ErrorNoteProps): ReactElement {
   const { message, requestId } = inWords(error);
   return (

@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
 
-/** Names and what they are, in two columns. */
+/** Names and their values, in two columns. */
 export function Facts({ children }: { children: ReactNode }): ReactElement {
   return (
     <dl className="grid grid-cols-[6.5rem_minmax(0,1fr)] gap-x-3 gap-y-2 wide:grid-cols-[10rem_minmax(0,1fr)]">

@@ -5,7 +5,7 @@ interface Labelled {
   readonly hint?: ReactNode;
   /** Says beside the label that it may stay empty. */
   readonly isOptional?: boolean | undefined;
-  /** What is wrong with it. It is read out, and the field is marked. */
+  /** The problem with its value. It is read out, and the field is marked. */
   readonly problem?: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export function SelectField({
   );
 }
 
-/** What ties a field to its label and its note. */
+/** The attributes that connect a field with its label and its note. */
 interface FieldProps {
   readonly id: string;
   readonly 'aria-invalid': boolean;

@@ -13,7 +13,7 @@ interface Part {
   readonly lines: readonly string[];
 }
 
-/** Two texts, line by line. A sign says what the colour says. */
+/** Compares two texts line by line. A sign repeats what the colour says. */
 export function LineDiff({ label, before, after }: LineDiffProps): ReactElement {
   const parts = useParts(before, after);
   return (
@@ -47,7 +47,7 @@ function DiffPart({ part: { sign, lines } }: { part: Part }): ReactElement {
 const CONTEXT = 3;
 const LOOK = { '+': 'text-ok', '−': 'text-bad', ' ': 'text-quiet' } as const;
 
-/** The library comes when there is something to compare. */
+/** The diff library is loaded when there is something to compare. */
 function useParts(before: string, after: string): readonly Part[] {
   const [parts, setParts] = useState<readonly Part[]>([]);
   useEffect(() => {
@@ -69,7 +69,7 @@ function useParts(before: string, after: string): readonly Part[] {
   return parts;
 }
 
-/** The last line is a line like the others; nothing has none. */
+/** Adds a line end to the last line; an empty text gets none. */
 function withEnd(text: string): string {
   return text === '' ? '' : `${text}\n`;
 }

@@ -10,7 +10,7 @@ interface PageProps {
   readonly children: ReactNode;
 }
 
-/** A page with a heading that scrolls in itself. */
+/** A page with a heading, which scrolls by itself. */
 export function Page({ title, aside, below, children }: PageProps): ReactElement {
   useTitle(title);
   return (
@@ -37,7 +37,7 @@ export function useTitle(title: string): void {
   }, [title]);
 }
 
-/** A part of a page with a heading of its own. */
+/** A part of a page with a heading. */
 export function Section({
   title,
   aside,

@@ -1,6 +1,6 @@
 import { type ReactElement, useSyncExternalStore } from 'react';
 
-/** A point in time: the hour today, else the day too. The whole of it on hover. */
+/** A point in time: the hour if it is today, else also the day. The full time on hover. */
 export function Time({ at }: { at: number }): ReactElement {
   const date = new Date(at);
   return (
@@ -19,7 +19,9 @@ export function duration(ms: number): string {
   return `${Math.floor(ms / 86_400_000)} d`;
 }
 
-/** The time now, in milliseconds, at most `everyMs` old. All that show a time share one timer per period. */
+/**
+ * The current time, in milliseconds, at most `everyMs` old. All components that show a time share one timer per period.
+ */
 export function useNow(everyMs: 1_000 | 60_000 = 1_000): number {
   const ticks = TICKS[everyMs];
   return useSyncExternalStore(ticks.subscribe, ticks.now);

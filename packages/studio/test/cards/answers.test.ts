@@ -31,7 +31,7 @@ test.each<Kind>(['sqlite', 'postgres'])(`${race} (%s)`, async (kind) => {
     .getByText('No', { exact: true })
     .waitFor();
   release();
-  const lost = cardOf(ben, /^lend_key, answered by somebody else/);
+  const lost = cardOf(ben, /^lend_key, answered by another person/);
   await lost.getByText(/^Ada answered No .*before you\.$/).waitFor();
   expect(await lost.getByText('Yes', { exact: true }).evaluate((one) => one.tagName)).toBe('DEL');
   await cardOf(second, /^lend_key, done/)
@@ -44,7 +44,7 @@ test.each<Kind>(['sqlite', 'postgres'])(`${race} (%s)`, async (kind) => {
   await second.getByRole('link', { name: 'Receipt' }).click();
   const receipt = second.getByRole('region', { name: 'Who answered' });
   await receipt.getByText(/^Ada answered after /).waitFor();
-  await receipt.getByText(/^Ben said Yes .* later: kept, and it changed nothing\.$/).waitFor();
+  await receipt.getByText(/^Ben said Yes .* later: it was kept, and changed nothing\.$/).waitFor();
 
   // Whoever may not answer sees who may, and no buttons.
   await say(ada, 'Open the vault?');
@@ -84,7 +84,7 @@ test('[S3] an expired card says so, and an answer that came too late was kept fo
   expect(call.lateAnswers).toMatchObject([{ answer: { result: { colour: 'green' } } }]);
   await page.getByRole('link', { name: /^Inbox/ }).click();
   await page.getByRole('link', { name: 'Expired' }).click();
-  await page.getByRole('list', { name: 'expired calls' }).getByText('nobody answered').waitFor();
+  await page.getByRole('list', { name: 'expired calls' }).getByText('no answer came').waitFor();
   expect(problems.filter((one) => !one.includes('410'))).toEqual([]);
 });
 
@@ -225,7 +225,7 @@ test('[S3] [S4] the inbox has what waits in all spaces, least time left first; w
   await page.getByRole('link', { name: 'Answered' }).click();
   await page.getByRole('list', { name: 'answered calls' }).getByText('2: Ada').waitFor();
   const { page: ben } = await studio.open('/inbox', { as: 'Ben', scopes: [], width: 380, height: 760 });
-  await ben.getByText('Nothing waits for you.').waitFor();
+  await ben.getByText('Nothing is waiting for you.').waitFor();
   expect(await accessibilityProblems(ben)).toEqual([]);
   expect(problems).toEqual([]);
 });

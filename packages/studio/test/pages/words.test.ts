@@ -95,13 +95,13 @@ test('[S8] each refusal to sign in says what to do', () => {
     (reason) => signInWords(new ClientError('link_not_valid', 'm', { details: { reason } })).title,
   );
   expect(titles).toEqual([
-    'This link was used already.',
+    'This link has already been used.',
     'This link has expired.',
-    'This link does not sign in any more.',
+    'This link no longer works.',
     'The gateway does not know this link.',
     'The gateway does not know this link.',
   ]);
   expect(retryAt(new ClientError('too_many_attempts', 'm', { retryAfterMs: 5_000 }), 1_000)).toBe(6_000);
   expect(scopesInWords(['read', 'admin'])).toContain('admin');
-  expect(scopesInWords([])).toContain('what the person may');
+  expect(scopesInWords([])).toContain('the person’s rights');
 });

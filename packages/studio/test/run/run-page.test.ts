@@ -151,7 +151,7 @@ test('[S5] a run page shows every call in call order: outcome, reason, what was 
   const panel = page.getByRole('region', { name: 'Call book_seats' });
   await panel.getByText('Row 12 is sold out.', { exact: true }).first().waitFor();
   await panel.getByRole('link', { name: 'Changes: 2 undone' }).click();
-  expect(await panel.getByRole('region', { name: 'Committed' }).textContent()).toContain('Nothing of it remains.');
+  expect(await panel.getByRole('region', { name: 'Committed' }).textContent()).toContain('Nothing was committed.');
   expect(await panel.locator('del').first().textContent()).toBe('event seat.held × 2');
   await panel.getByRole('link', { name: 'Receipt' }).click();
   const callId = new URL(page.url()).searchParams.get('call') ?? '';
@@ -231,7 +231,7 @@ test('[S5] the tool that ended the turn gave the response, the call after it nev
   await page.getByText('stopped: it used all its 1 step').first().waitFor();
   await page.getByRole('link', { name: 'limits.maxSteps' }).waitFor();
   await page.getByRole('banner').or(page.locator('header')).getByText('It is set to 1').waitFor();
-  await expect.poll(async () => (await rowsOf(page)).filter((row) => row.startsWith('side by side'))).toHaveLength(3);
+  await expect.poll(async () => (await rowsOf(page)).filter((row) => row.startsWith('in parallel'))).toHaveLength(3);
   // The agent sets none any more: the gateway's counts, and the sentence says what it is.
   await page.goto(`${studio.gateway.url}/runs/${runs.inherited}`);
   await page.getByText(`stopped: it used all its ${MAX_STEPS} steps`).first().waitFor();

@@ -19,7 +19,7 @@ test('[S5] the list of runs teaches while it is empty, grows while it is watched
   await using studio = await startStudio(browser(), deskOptions(replies));
   const { gateway } = studio;
   const { page, problems } = await studio.open('/runs', { height: 500 });
-  await page.getByText('A run begins when something arrives.').waitFor();
+  await page.getByText('No runs yet.').waitFor();
 
   await runOf(gateway, await say(gateway, 'How is the weather?'));
   const rows = page.getByRole('list', { name: 'Runs' }).getByRole('listitem').filter({ hasText: 'Concierge, run' });

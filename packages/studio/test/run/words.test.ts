@@ -17,11 +17,11 @@ test('[S5] a stop is a sentence with the limit that it met, and where that is se
     [{ reason: 'max_steps' }, 'stopped: it used all its 3 steps', 'limits.maxSteps', 3],
     [
       { reason: 'budget', dimension: 'tokens' },
-      'stopped: it used 1,234 tokens, all that a run may',
+      'stopped: it used 1,234 tokens, the limit of a run',
       'limits.tokensPerCycle',
       900,
     ],
-    [{ reason: 'deadline' }, 'stopped: its time was over', 'limits.cycleTimeoutMs', undefined],
+    [{ reason: 'deadline' }, 'stopped: it ran out of time', 'limits.cycleTimeoutMs', undefined],
     [{ reason: 'error', error: 'no key' }, 'failed: no key', undefined, undefined],
   ];
   for (const [stop, text, setting, value] of stops) {
@@ -69,7 +69,7 @@ test('[S5] a wait says who answered what and after how long, or whom it waits fo
   expect(waitInWords({ ...call, pending: { ...resolved, answer: { approve: true } } })).toBe('Ada approved after 2 h');
   expect(waitInWords({ ...call, pending: { ...pending, status: 'pending' } })).toBe('for approval');
   expect(waitInWords({ ...call, pending: { ...pending, status: 'expired', expiresAt: 60_000 } })).toBe(
-    'nobody answered within 1 min',
+    'no answer came within 1 min',
   );
   expect(answerInWords({ approve: true, input: {} })).toBe('approved with changes');
   expect(answerInWords({ deny: 'no' })).toBe('denied');

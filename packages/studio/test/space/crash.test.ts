@@ -32,7 +32,7 @@ test('[S19] whoever crashes the demo inside a payment sees the page come back, t
     await page.getByText('press Ctrl K and type "crash"').waitFor();
     const settings = await context.newPage();
     await settings.goto(`${url}/settings?tab=gateway`);
-    await settings.getByText('Kills the process with SIGKILL, at once.').waitFor();
+    await settings.getByText('Kills the process with SIGKILL.').waitFor();
     const log = page.getByRole('log', { name: 'Messages' });
     await page.getByRole('button', { name: 'Pay invoice 4711, amount 120.' }).click();
     const approve = page.getByRole('button', { name: 'Approve' });
@@ -41,13 +41,13 @@ test('[S19] whoever crashes the demo inside a payment sees the page come back, t
     await clickStill(approve);
     await log.getByText('second 1 of 5').waitFor();
     // They stand there for a few seconds: waited for from now on, none is missed.
-    const offline = page.getByText(/^offline since .*, coming back$/).waitFor();
+    const offline = page.getByText(/^offline since .*, reconnecting$/).waitFor();
     const back = page.getByText('back, nothing was missed').waitFor();
     await settings.getByRole('button', { name: 'Crash the gateway' }).click();
     await offline;
     await letGo();
     await back;
-    await settings.getByText('It is back, as another process.').waitFor();
+    await settings.getByText('The gateway is back, as a new process.').waitFor();
     const paid = log.getByText('"paid": "120 EUR"');
     await paid.waitFor();
     // The test asks the gateway whether the runs have ended: the page may not have heard yet that one goes on.
@@ -79,7 +79,7 @@ test('[S19] whoever crashes the demo inside a payment sees the page come back, t
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill('crash');
     await page.getByRole('option', { name: /^Crash the gateway Kills it with SIGKILL/ }).waitFor();
-    const offlineAgain = page.getByText(/^offline since .*, coming back$/).waitFor();
+    const offlineAgain = page.getByText(/^offline since .*, reconnecting$/).waitFor();
     await page.keyboard.press('Enter');
     await offlineAgain;
     expect(problems).toEqual([]);

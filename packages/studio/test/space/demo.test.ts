@@ -97,7 +97,7 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
   await logOf(page)
     .getByText(/receipt \d of 4/)
     .waitFor();
-  await logOf(page).getByText('nothing of it remains').waitFor();
+  await logOf(page).getByText('no changes remain').waitFor();
   await logOf(page).getByText('I called import_receipts, and it failed').waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
   await page.context().close();

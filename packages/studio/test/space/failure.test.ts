@@ -22,7 +22,7 @@ test('[S8] what fails is said in words: an agent whose model fails, a space that
 
   await field.fill('Not yet\nsent.');
   await page.getByRole('link', { name: 'Inbox' }).click();
-  await page.getByText('Nothing waits for you.').waitFor();
+  await page.getByText('Nothing is waiting for you.').waitFor();
   await page.reload();
   await page.goBack();
   await expect.poll(() => field.inputValue()).toBe('Not yet\nsent.');

@@ -70,11 +70,11 @@ test.concurrent.for(databases)(`${title} ($kind)`, async ({ create }, { expect }
     await log.getByText(/receipt \d of 4/).waitFor();
     await gateway.kill();
 
-    await page.getByText(/^offline since .*, coming back$/).waitFor();
+    await page.getByText(/^offline since .*, reconnecting$/).waitFor();
     await field.fill('What I typed meanwhile.');
     await expect.poll(() => page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
     await expect.poll(() => approve.getAttribute('aria-disabled')).toBe('true');
-    await page.getByText('You are offline: nothing is sent or queued. What you typed stays here.').waitFor();
+    await page.getByText('You are offline: nothing is sent or queued. Your text stays here.').waitFor();
 
     // It stands there for a few seconds, which the test may spend elsewhere.
     const back = page.getByText('back, nothing was missed').waitFor();

@@ -63,7 +63,7 @@ test('[S8] [S9] five thousand messages: earlier ones come without a jump, and wh
     .poll(
       async () => {
         await page.keyboard.press('Home');
-        return await log.getByText('The beginning of this space').count();
+        return await log.getByText('The start of this space').count();
       },
       { timeout: 60_000 },
     )

@@ -46,8 +46,8 @@ export function PauseDialog({ agent, onClose }: AskedProps): ReactElement {
       onConfirm={async () => queries.setQueryData(agentById(agent.id).queryKey, await client.agents.pause(agent.id))}
     >
       <p>
-        {agent.running === undefined ? 'It begins nothing new.' : 'The run that is going on finishes; no other begins.'}{' '}
-        What arrives waits in its inbox until it is resumed.
+        {agent.running === undefined ? 'It starts no new run.' : 'The current run finishes; no other starts.'} New
+        events wait in its inbox until it is resumed.
       </p>
     </ConfirmDialog>
   );
@@ -63,12 +63,12 @@ export function ResumeDialog({ agent, onClose }: AskedProps): ReactElement {
       onClose={onClose}
       onConfirm={async () => queries.setQueryData(agentById(agent.id).queryKey, await client.agents.resume(agent.id))}
     >
-      <p>{pending === 0 ? 'Nothing waits for it.' : `It takes up what waits for it at once: ${pending} events.`}</p>
+      <p>{pending === 0 ? 'Its inbox is empty.' : `It starts at once with the ${pending} events in its inbox.`}</p>
     </ConfirmDialog>
   );
 }
 
-/** Not beside the buttons that are used every day. */
+/** Kept away from the buttons that are used every day. */
 export function DeleteAgent({ agent }: { agent: Agent }): ReactElement | null {
   const [isAsked, setAsked] = useState(false);
   if (!useMay('write')) return null;
@@ -100,10 +100,9 @@ function DeleteDialog({ agent, onClose }: AskedProps): ReactElement {
       }}
     >
       <p>
-        Its running work and the calls that wait for somebody are cancelled. Its messages, runs and transcripts are
-        kept.
+        Its running work and its waiting calls are cancelled. Its messages, runs and transcripts are kept.
         {agent.source === 'file' &&
-          ' It comes from the configuration file: remove it there too, or the next start makes it again.'}
+          ' It comes from the configuration file: remove it there too, or the next start creates it again.'}
       </p>
     </ConfirmDialog>
   );

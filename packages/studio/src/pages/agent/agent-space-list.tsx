@@ -10,14 +10,14 @@ import { useMay } from '../../session/session.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { fieldClass } from '../../ui/field.tsx';
 
-/** Where the agent hears and answers, and a way in. */
+/** The spaces in which the agent reads and answers, and a way to add one. */
 export function AgentSpaceList({ agent }: { agent: Agent }): ReactElement | null {
   const { data: spaces } = useQuery(agentSpaces(agent.entityId));
   const mayWrite = useMay('write');
   if (spaces === undefined) return null;
   return (
     <div className="flex flex-col gap-2">
-      {spaces.length === 0 && <p>none: nobody can talk to it yet.</p>}
+      {spaces.length === 0 && <p>none: no one can talk to it yet.</p>}
       {spaces.length > 0 && (
         <ul className="flex flex-wrap gap-x-3">
           {spaces.map(({ id, name }) => (

@@ -18,7 +18,7 @@ import { SendEvent } from './send-event.tsx';
 const SHOWN = ['pending', 'claimed', 'dead', 'withheld', 'done'] as const;
 const route = getRouteApi('/agents/$id');
 
-/** What arrived for the agent: what waits, what failed too often, what was held back. */
+/** The events of the agent: those that wait, that failed too often, and that were withheld. */
 export function InboxTab({ agent }: { agent: Agent }): ReactElement {
   const { show } = route.useSearch();
   const status = SHOWN.find((one) => one === show);
@@ -151,7 +151,7 @@ function EventRow({ item, redrive }: { item: InboxItem; redrive: Redrive }): Rea
 
 function NothingHere({ status }: { status: InboxItem['status'] | undefined }): ReactElement {
   return (
-    <EmptyState title={status === undefined ? 'Nothing has arrived yet.' : `No event is ${WORDS[status]}.`}>
+    <EmptyState title={status === undefined ? 'No event has arrived yet.' : `No event is ${WORDS[status]}.`}>
       <p>
         Messages in its spaces, answers to its calls, due plans and events of your services arrive here. Those that fail
         too often are dead, and can be redriven.

@@ -1,6 +1,6 @@
 import type { Agent, InboxError, InboxEvent, InboxItem } from '@lastcall/client';
 
-/** What arrived, in words. */
+/** An event, in words. */
 export function eventInWords(event: InboxEvent): string {
   switch (event.type) {
     case 'space_message':
@@ -19,20 +19,20 @@ export function eventInWords(event: InboxEvent): string {
 const RESULTS = {
   ok: 'was answered',
   error: 'failed',
-  expired: 'was answered by nobody in time',
+  expired: 'was not answered in time',
   approved: 'was approved',
   denied: 'was denied',
-  answered: 'was given what it asked for',
+  answered: 'was given its input',
 } as const;
 
-/** Why an event failed or is held back, and what redriving it will do. */
+/** Why an event failed or was withheld, and what redriving it will do. */
 export function errorInWords(error: InboxError): string {
   return 'reason' in error ? error.error : error.message;
 }
 
-/** What to do about an event that is not worked on. */
+/** What to do about an event that is not being handled. */
 export function adviceFor({ status, error }: Pick<InboxItem, 'status' | 'error'>): string | undefined {
-  if (status === 'dead') return 'Mend the cause, then redrive it: it is tried again from its first attempt.';
+  if (status === 'dead') return 'Fix the cause, then redrive it: its attempts start again at one.';
   if (status !== 'withheld') return undefined;
   const code = error !== undefined && 'code' in error ? error.code : undefined;
   return code === 'hop_limit'
@@ -40,7 +40,7 @@ export function adviceFor({ status, error }: Pick<InboxItem, 'status' | 'error'>
     : 'It was held back. Redriving it lets it through.';
 }
 
-/** Only these can be put back. */
+/** Only dead and withheld events can be redriven. */
 export function canRedrive({ status }: Pick<InboxItem, 'status'>): boolean {
   return status === 'dead' || status === 'withheld';
 }

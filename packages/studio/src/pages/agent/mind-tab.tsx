@@ -9,7 +9,7 @@ import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { eventInWords } from './inbox-words.ts';
 
-/** What the agent begins its next run with. */
+/** The context with which the agent starts its next run. */
 export function MindTab({ agent }: { agent: Agent }): ReactElement | null {
   const { data, error, refetch } = useQuery(agentMind(agent.id));
   if (data === undefined) return error === null ? null : <ErrorNote error={error} retry={() => void refetch()} />;

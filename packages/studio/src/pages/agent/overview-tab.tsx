@@ -46,7 +46,7 @@ export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
           )}
           <Fact name="Model">{withVisibleControls(config.model ?? 'the gateway’s model')}</Fact>
           <Fact name="Tools">
-            {(config.tools ?? []).length === 0 ? 'none of its own' : <ToolNames tools={config.tools ?? []} />}
+            {(config.tools ?? []).length === 0 ? 'none' : <ToolNames tools={config.tools ?? []} />}
           </Fact>
           <Fact name="Configuration">
             <Link
@@ -57,7 +57,7 @@ export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
             >
               version {agent.configVersion}
             </Link>
-            , {agent.source === 'file' ? 'of the configuration file' : 'made over the API'}, changed{' '}
+            , {agent.source === 'file' ? 'from the configuration file' : 'created over the API'}, changed{' '}
             <Time at={agent.updatedAt} />
           </Fact>
           <Fact name="Id">
@@ -71,9 +71,9 @@ export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
 }
 
 const STATES: Readonly<Record<Agent['status'], string>> = {
-  active: 'Active: it takes up what arrives.',
-  paused: 'Paused: what arrives waits until it is resumed.',
-  invalid: 'Its configuration cannot work: what arrives waits until it is mended.',
+  active: 'Active: it handles events as they arrive.',
+  paused: 'Paused: events wait until it is resumed.',
+  invalid: 'Its configuration is invalid: events wait until it is fixed.',
   deleted: 'Deleted.',
 };
 
@@ -86,7 +86,7 @@ function LastError({ agent }: { agent: Agent }): ReactElement {
       <p className="font-medium">Its last failed run stopped with an error.</p>
       <SafeText text={agent.lastError?.error ?? ''} />
       <p className="text-sm text-quiet">
-        Events that failed too often are dead: mend what is wrong, then{' '}
+        Events that failed too often are dead: fix the cause, then{' '}
         <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab: 'inbox' }} className="text-accent underline">
           redrive them
         </Link>

@@ -15,7 +15,7 @@ export function dueInWords(at: number, now: number, timeZone: string | undefined
   return `${moment} (${zone}), ${left >= 0 ? `in ${duration(left)}` : `${duration(-left)} ago`}`;
 }
 
-/** The usual crons, in words. The others are shown as they are. */
+/** The common cron expressions, in words. Others are shown as they are. */
 export function cronInWords(cron: string): string {
   const [minute = '', hour = '', day, month, weekday] = cron.trim().split(/\s+/);
   const isTime = /^\d+$/.test(minute) && /^\d+$/.test(hour);

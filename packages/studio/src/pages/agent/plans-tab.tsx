@@ -16,7 +16,7 @@ export function PlansTab({ agent }: { agent: Agent }): ReactElement | null {
   if (plans.length === 0)
     return (
       <EmptyState title="No plans.">
-        <p>An agent plans for itself: “every morning at nine, report” in a space of its is enough.</p>
+        <p>Agents make their own plans: write “every morning at nine, report” in one of its spaces.</p>
       </EmptyState>
     );
   return (
@@ -42,7 +42,7 @@ function PlanRow({ plan }: { plan: Plan }): ReactElement {
         <span>{cron === undefined ? 'once' : cronInWords(cron)}</span>
         {lastAt !== undefined && <span>last: {dueInWords(lastAt, now, timeZone)}</span>}
         <span>
-          {misfire === 'once' ? 'If it is missed, it is made up for once.' : 'If it is missed, it is skipped.'}
+          {misfire === 'once' ? 'If it is missed, it runs once afterwards.' : 'If it is missed, it is skipped.'}
         </span>
       </p>
     </li>

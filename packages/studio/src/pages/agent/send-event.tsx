@@ -10,7 +10,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextArea, TextField } from '../../ui/field.tsx';
 
-/** An event as one of the builder's own services would send it: what wakes an agent without a space. */
+/** Sends an event as one of the builder's services would, which wakes an agent without a space. */
 export function SendEvent({ agent }: { agent: Agent }): ReactElement | null {
   const [isOpen, setOpen] = useState(false);
   if (!useMay('write')) return null;

@@ -77,7 +77,7 @@ function AgentList(): ReactElement | null {
           <NewAgentForm example={EXAMPLE} />
         </div>
       ) : (
-        <p>To make one needs the scope “write”.</p>
+        <p>To create one, you need the scope “write”.</p>
       )}
     </EmptyState>
   );

@@ -16,7 +16,7 @@ interface NewAgentFormProps {
   readonly example?: { readonly name: string; readonly instructions: string };
 }
 
-/** The least that makes an agent. Everything else has a default, and can be changed on its page. */
+/** The fields that a new agent needs. Everything else has a default, and can be changed on its page. */
 export function NewAgentForm({ example }: NewAgentFormProps): ReactElement {
   const [name, setName] = useState(example?.name ?? '');
   const [instructions, setInstructions] = useState(example?.instructions ?? '');
@@ -59,7 +59,7 @@ export function NewAgentForm({ example }: NewAgentFormProps): ReactElement {
       <ModelField model={model} onChange={setModel} problem={at('model')} />
       <ToolsField tools={tools} onChange={setTools} problem={at('tools')} />
       <SpacesField chosen={spaceIds} onChange={setSpaceIds} />
-      {create.error !== null && <ErrorNote error={create.error} title="The agent was not made." />}
+      {create.error !== null && <ErrorNote error={create.error} title="The agent was not created." />}
       <div>
         <Button kind="primary" type="submit" disabled={create.isPending || name.trim() === ''}>
           Create agent
@@ -80,7 +80,7 @@ function SpacesField({ chosen, onChange }: SpacesFieldProps): ReactElement | nul
   return (
     <fieldset>
       <legend className="text-sm font-medium">Spaces</legend>
-      <p className="text-xs text-quiet">Where it hears what is said, and answers.</p>
+      <p className="text-xs text-quiet">It reads the messages there, and answers.</p>
       <div className="flex flex-wrap gap-x-4">
         {spaces.map(({ id, name }) => (
           <label key={id} className="flex min-h-8 items-center gap-2">

@@ -1,6 +1,6 @@
 import type { CallRow } from '@lastcall/client/timeline';
 
-/** What of two calls differs. */
+/** What differs between two calls. */
 type Difference = 'input' | 'outcome' | 'output';
 
 export type Aligned =
@@ -10,8 +10,7 @@ export type Aligned =
   | { readonly kind: 'right'; readonly right: CallRow };
 
 /**
- * Puts the calls of two runs beside each other, in order: those of the same tool with the same input first of all, then those of the
- * same tool.
+ * Pairs the calls of two runs, in order: first those of the same tool with the same input, then those of the same tool.
  */
 export function alignCalls(left: readonly CallRow[], right: readonly CallRow[]): readonly Aligned[] {
   const inputs = new Map([...left, ...right].map((call) => [call, inputOf(call)]));
@@ -35,7 +34,7 @@ function commonStart(
   return count;
 }
 
-/** The pairing with the highest score that crosses no other pair. */
+/** The pairing with the highest score in which no pairs cross. */
 function alignRest(
   left: readonly CallRow[],
   right: readonly CallRow[],
@@ -77,7 +76,7 @@ function pair(left: CallRow, right: CallRow): Aligned {
   return what.length === 0 ? { kind: 'same', left, right } : { kind: 'changed', left, right, what };
 }
 
-/** The same whatever the order of the names in it. */
+/** The input as text, independent of the order of its keys. */
 export function inputOf({ asked, settlement }: CallRow): string {
   const input = asked === undefined ? settlement?.input : parsed(asked);
   return JSON.stringify(sorted(input), null, 2) ?? '';

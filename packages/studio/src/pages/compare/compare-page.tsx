@@ -18,7 +18,7 @@ import { statusInWords } from '../run/stop-sentence.ts';
 import { triggerInWords } from '../run/trigger-words.ts';
 import { type Aligned, alignCalls, inputOf } from './align-calls.ts';
 
-/** Two runs beside each other: which calls are the same, which differ, which only one of them made. */
+/** Compares two runs: which calls are the same, which differ, and which only one of them made. */
 export function ComparePage(): ReactElement {
   const { id, other } = useParams({ from: '/runs/$id/compare/$other' });
   const left = useQuery(endedRun(id));
@@ -220,7 +220,7 @@ function Titled({ title, children }: { title: string; children: React.ReactNode 
   );
 }
 
-/** What only one of them has is shown as it is. */
+/** If only one of them has a value, it is shown as it is. */
 function Both({ what, texts: [left, right] }: { what: string; texts: readonly (string | undefined)[] }): ReactElement {
   if (left === undefined || right === undefined || left === right)
     return <JsonText value={left ?? right} label={what} />;

@@ -3,7 +3,7 @@ import type { CardItem } from '@lastcall/client/react';
 import { type CardKind, cardKind } from '../../cards/call-shape.ts';
 import { whoAnswered } from '../run/wait-words.ts';
 
-/** The call as a card shows it. `card`: as its space shows it, which knows more; a call may have none. */
+/** The call as a card shows it. `card` is the version in its space, which has more details; a call may have none. */
 export function toCardItem(call: PendingCall, card: Message | undefined): CardItem {
   const { callId, agentId, toolName } = call;
   return { kind: 'card', id: callId, entityId: agentId, toolName, inputText: '', message: card ?? toMessage(call) };
@@ -39,7 +39,7 @@ interface End {
   readonly output?: unknown;
 }
 
-/** What a card says once it is answered: as the gateway writes it where there is one. */
+/** The text of an answered card: the gateway's, if there is one. */
 function endOf(answer: Answer | undefined): End {
   if (answer === undefined) return {};
   if ('result' in answer) return { decision: 'result', output: answer.result };
@@ -48,7 +48,7 @@ function endOf(answer: Answer | undefined): End {
   return { decision: 'approve' };
 }
 
-/** What a call wants of a person. */
+/** What a call needs from a person. */
 export function wantedInWords(call: Pick<PendingCall, 'kind' | 'resultSchema'>): string {
   const { kind, resultSchema } = call;
   return WANTED[cardKind(resultSchema === undefined ? { kind } : { kind, resultSchema })];

@@ -14,7 +14,7 @@ import { InboxRow } from './inbox-row.tsx';
 import { moveFocus } from './move-focus.ts';
 import { withOpened } from './opened-calls.ts';
 
-/** Everything that waits for whoever is signed in, across spaces. */
+/** All calls that wait for the signed-in user, across spaces. */
 export function InboxPage(): ReactElement {
   const { show = 'waiting' } = useSearch({ from: '/inbox' });
   return (
@@ -57,7 +57,7 @@ function InboxList({ show }: { show: InboxShow }): ReactElement {
     );
   if (error !== null && data === undefined)
     return <ErrorNote error={error} title="The calls were not loaded." retry={() => void refetch()} />;
-  // What is open stays where it is when it has been answered: whoever answered sees what came of it.
+  // An open call stays in its place after it has been answered, so that the user sees the result.
   const calls = withOpened(data ?? [], opened);
   if (data !== undefined && calls.length === 0) return <Nothing show={show} />;
   return (
@@ -79,7 +79,7 @@ function InboxList({ show }: { show: InboxShow }): ReactElement {
 function Nothing({ show }: { show: InboxShow }): ReactElement {
   if (show === 'answered')
     return (
-      <EmptyState title="Nothing was answered yet.">
+      <EmptyState title="Nothing has been answered yet.">
         <p>Calls that you answered, or could have answered, stay here with who answered them and when.</p>
       </EmptyState>
     );
@@ -87,13 +87,13 @@ function Nothing({ show }: { show: InboxShow }): ReactElement {
     return (
       <EmptyState title="Nothing has expired.">
         <p>
-          A call may have a time within which it must be answered. One that nobody answered in time is listed here, with
-          answers that came too late.
+          A call may have a time limit. Calls that were not answered in time are listed here, with answers that came too
+          late.
         </p>
       </EmptyState>
     );
   return (
-    <EmptyState title="Nothing waits for you.">
+    <EmptyState title="Nothing is waiting for you.">
       <p>
         When an agent needs a yes, a choice, a form or an approval, it appears here, those with the least time left
         first. You can answer here or in the space: the first answer counts.

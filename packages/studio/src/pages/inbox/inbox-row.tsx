@@ -16,13 +16,13 @@ import { toCardItem, wantedInWords } from './card-of-call.ts';
 interface InboxRowProps {
   readonly call: PendingCall;
   readonly show: InboxShow;
-  /** It was answered, or its time is up, since it was opened here. */
+  /** True if it was answered, or its time ran out, since it was opened here. */
   readonly isOver: boolean;
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }
 
-/** One line; opened, the card itself. */
+/** One line; when opened, the card itself. */
 export function InboxRow({ call, show, isOver, isOpen, onToggle }: InboxRowProps): ReactElement {
   const panel = useId();
   const { question } = questionOf(call.input);
@@ -79,7 +79,7 @@ function Wanted({ call, show }: Pick<InboxRowProps, 'call' | 'show'>): ReactElem
       </>
     );
   const late = call.lateAnswers?.length ?? 0;
-  if (show === 'expired') return <>{late === 0 ? 'nobody answered' : `${late} too late`}</>;
+  if (show === 'expired') return <>{late === 0 ? 'no answer came' : `${late} too late`}</>;
   return <>{wantedInWords(call)}</>;
 }
 
@@ -96,11 +96,11 @@ function OpenCard({ call, isOver }: Pick<InboxRowProps, 'call' | 'isOver'>): Rea
   const { entity } = useSession().session;
   const { data: current } = useQuery(currentCall(call, { entityId: entity?.id, isOver }));
   const { data: members } = useQuery({ ...spaceMembers(call.spaceId ?? ''), enabled: call.spaceId !== undefined });
-  // Nobody tells this person how it ended, and what was opened here still has buttons.
+  // This user cannot read how it ended, and the card opened here still has buttons.
   if (isOver && current !== undefined && current.card === undefined && current.call === undefined)
     return (
       <p role="status" className="text-quiet">
-        It no longer waits: somebody answered or cancelled it, or its time is up.
+        It no longer waits: it was answered or cancelled, or its time is up.
       </p>
     );
   return (

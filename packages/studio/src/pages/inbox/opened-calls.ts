@@ -1,6 +1,9 @@
 import type { PendingCall } from '@lastcall/client';
 
-/** The list with those that are open and no longer in it, each where it was: before the first that came after it. */
+/**
+ * The list with the open calls that are no longer in it, each at its old place: before the first call that came after
+ * it.
+ */
 export function withOpened(calls: readonly PendingCall[], opened: readonly PendingCall[]): readonly PendingCall[] {
   return opened
     .filter(({ callId }) => !calls.some((call) => call.callId === callId))

@@ -5,7 +5,7 @@ import { callDetails } from '../../data/runs.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page } from '../../ui/page.tsx';
 
-/** The link to share: it leads to the call in its run. */
+/** The page of a shared link: it redirects to the call in its run. */
 export function CallPage(): ReactElement {
   const { id } = useParams({ from: '/calls/$id' });
   const { data, error, refetch } = useQuery(callDetails(id));

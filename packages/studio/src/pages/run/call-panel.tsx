@@ -30,7 +30,7 @@ interface CallPanelProps extends PanelProps {
   readonly numbers: ReadonlyMap<string, string>;
 }
 
-/** All about one call. */
+/** All details of one call. */
 export function CallPanel({ state, run, call, numbers }: CallPanelProps): ReactElement {
   const tab = CALL_TABS.find((one) => one === state.search.tab) ?? 'output';
   const changes = changesInWords(call);
@@ -74,7 +74,7 @@ function whereAndHowLong({ step, number, startedAt, endedAt, outcome, laterEndAt
   return isTimed ? `${place}, ${duration(endedAt - startedAt)}` : place;
 }
 
-/** All about one reply of the model. */
+/** All details of one reply of the model. */
 export function StepPanel({ state, run, row }: PanelProps & { row: StepRow }): ReactElement {
   const tab = STEP_TABS.find((one) => one === state.search.tab) ?? 'reply';
   const heading = (
@@ -107,7 +107,7 @@ interface FrameProps<T extends string> {
   readonly children: ReactNode;
 }
 
-/** Under the timeline. On a narrow screen it is the whole page, with a way back. */
+/** Below the timeline. On a narrow screen it is the whole page, with a way back. */
 function Panel<T extends string>({ state, label, heading, tabs, words, tab, children }: FrameProps<T>): ReactElement {
   return (
     <section

@@ -19,12 +19,12 @@ interface CallRowProps {
   readonly scale: TimeScale;
   readonly numbers: ReadonlyMap<string, string>;
   readonly isOpen: boolean;
-  /** The keys `j` and `k` have led here. */
+  /** True if the keys `j` and `k` have moved here. */
   readonly hasCursor: boolean;
   readonly onOpen: (key: string) => void;
 }
 
-/** One call: how it stands, its tool, why, how long, and when. */
+/** One call: its state, its tool, the reason, how long, and when. */
 export const CallRowView = memo(function CallRowView(props: CallRowProps): ReactElement {
   const { call, runId, scale, numbers, isOpen, hasCursor, onOpen } = props;
   const link = useRef<HTMLAnchorElement>(null);
@@ -41,7 +41,7 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
       className={`${rowClass} hover:bg-raised aria-[current=true]:bg-accent-soft`}
     >
       <Place call={call} />
-      {/* On a narrow screen the tool goes to a line of its own where the outcome leaves it no room. */}
+      {/* On a narrow screen the tool moves to a separate line if the outcome leaves it no room. */}
       <span className="col-span-2 flex min-w-0 flex-wrap items-center gap-x-2 wide:contents">
         <span className="flex min-w-0 items-center leading-4 wide:py-0.5">
           <OutcomeMark name={call.outcome} detail={codeOf(call)} />
@@ -78,14 +78,14 @@ function durationOf({ startedAt, endedAt, outcome, laterEndAt }: CallRow): strin
   return duration(endedAt - startedAt);
 }
 
-/** Its place in the step. Calls that ran side by side share a bracket. */
+/** Its place in the step. Calls that ran in parallel share a bracket. */
 function Place({ call: { number, bracket } }: { call: CallRow }): ReactElement {
   return (
     <span className="relative hidden self-stretch text-right text-xs leading-7 text-quiet tabular-nums wide:block">
       {bracket !== undefined && (
         <>
           <span aria-hidden className={`absolute inset-y-0 left-3 w-1.5 border-l-2 border-quiet ${CAPS[bracket]}`} />
-          <span className="sr-only">side by side </span>
+          <span className="sr-only">in parallel </span>
         </>
       )}
       {number}
@@ -112,7 +112,7 @@ function Mark({ children }: { children: React.ReactNode }): ReactElement {
   return <span className="shrink-0 rounded border border-line px-1 text-xs text-quiet">{children}</span>;
 }
 
-/** Who is waited for, or who answered. */
+/** Who is asked, or who answered. */
 function WaitNote({ callId }: { callId: string }): ReactElement {
   const { data: call } = useQuery(callDetails(callId));
   return call?.pending?.status === 'resolved' ? (

@@ -4,11 +4,11 @@ import type { CallRow, TimelineRow } from '@lastcall/client/timeline';
 /** The word after the outcome: the code of an error. */
 export function codeOf({ settlement }: CallRow): string | undefined {
   const outcome = settlement?.outcome;
-  // That its outcome is unknown is said already.
+  // The outcome already says that it is unknown.
   return outcome?.status === 'error' && outcome.code !== 'unknown_outcome' ? outcome.code : undefined;
 }
 
-/** What a row says of its call: why it did not run, what it said, or what it was asked. */
+/** The note in a call's row: why it did not run, its output, or its input. */
 export function noteOf(call: CallRow, numbers: ReadonlyMap<string, string>): string {
   const { settlement, outcome, asked } = call;
   if (settlement === undefined)
@@ -25,7 +25,7 @@ export function noteOf(call: CallRow, numbers: ReadonlyMap<string, string>): str
   }
 }
 
-/** By the id of a call: how a person finds it in the timeline. */
+/** The numbers of calls in the timeline, by their ids. */
 export function callNumbers(rows: readonly TimelineRow[]): ReadonlyMap<string, string> {
   return new Map(
     rows.flatMap((row) =>
@@ -34,7 +34,7 @@ export function callNumbers(rows: readonly TimelineRow[]): ReadonlyMap<string, s
   );
 }
 
-/** Reasons name calls by their ids. People know them by their numbers. */
+/** Reasons name calls by their ids; people know them by their numbers. */
 export function withNumbers(reason: string, numbers: ReadonlyMap<string, string>): string {
   return firstLine(reason).replace(/\(call ([\w-]+)\)/g, (whole, id: string) => {
     const number = numbers.get(id);
@@ -79,7 +79,7 @@ export function costInWords(cost: number): string {
   return cost.toLocaleString(undefined, { maximumSignificantDigits: 3 });
 }
 
-/** A worker's name without the part that makes it unique: `host:pid`. */
+/** A worker's name without its unique part: `host:pid`. */
 export function workerName(owner: string | undefined): string {
   if (owner === undefined) return 'a worker';
   return owner.replace(/:[0-9a-f]{8}-[0-9a-f-]{27}$/, '');

@@ -3,19 +3,19 @@ import { withVisibleControls } from '@lastcall/client/react';
 import type { CallRow } from '@lastcall/client/timeline';
 import type { ReactElement } from 'react';
 
-/** What of the call remains, and what was taken back. */
+/** The changes of the call that remain, and those that were rolled back. */
 export function ChangesTab({ call: { changes, outcome } }: { call: CallRow }): ReactElement {
   if (changes === undefined)
     return (
       <p className="text-quiet">
-        It changed nothing that is kept with the run. What a tool does outside is not listed here
-        {outcome === 'ok' ? ': its output tells of it.' : '.'}
+        It changed nothing that is stored with the run. Effects outside the gateway are not listed here
+        {outcome === 'ok' ? ': see its output.' : '.'}
       </p>
     );
   return (
     <div className="grid gap-4 wide:grid-cols-2">
-      <List title="Committed" empty="Nothing of it remains." changes={changes.committed} />
-      <List title="Discarded" empty="Nothing was taken back." changes={changes.discarded} isDiscarded />
+      <List title="Committed" empty="Nothing was committed." changes={changes.committed} />
+      <List title="Discarded" empty="Nothing was discarded." changes={changes.discarded} isDiscarded />
     </div>
   );
 }

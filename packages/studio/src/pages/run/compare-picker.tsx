@@ -9,7 +9,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Time } from '../../ui/time.tsx';
 import { RunName, RunStatus, RunTrigger } from './run-summary.tsx';
 
-/** Any run can be laid beside this one: those of the same agent first, since they have most in common. */
+/** Any run can be compared with this one. Those of the same agent come first, because they have most in common. */
 export function ComparePicker({ run }: { run: Run }): ReactElement {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -45,7 +45,7 @@ function Choices({ run }: { run: Run }): ReactElement {
   );
 }
 
-/** The older one is left, as it is where attempts are compared. */
+/** The older run is on the left, as it is when attempts are compared. */
 function Choice({ run, other }: { run: Run; other: Run }): ReactElement {
   const [id, right] = other.id < run.id ? [other.id, run.id] : [run.id, other.id];
   return (

@@ -2,7 +2,7 @@ import { Check, Copy } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 
-/** Copies a text. Where the browser does not allow that (no https), it is not there: the text is beside it. */
+/** Copies a text. It is hidden if the browser does not allow that (no https): the text is beside it. */
 export function CopyButton({ text, label }: { text: string; label: string }): ReactElement | null {
   const [isDone, setDone] = useState(false);
   if (!('clipboard' in navigator)) return null;

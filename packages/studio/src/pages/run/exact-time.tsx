@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-/** A point in time to the second: today's without its day. */
+/** A point in time to the second; today's without the date. */
 export function ExactTime({ at }: { at: number }): ReactElement {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();

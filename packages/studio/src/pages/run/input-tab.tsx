@@ -4,7 +4,7 @@ import type { ReactElement } from 'react';
 import { callDetails } from '../../data/runs.ts';
 import { JsonText } from '../../text/safe-text.tsx';
 
-/** What the model asked for. If somebody approved something else: asked, approved, ran, beside each other. */
+/** The input as the model asked for it. If another input was approved, it shows asked, approved and ran in columns. */
 export function InputTab({ call }: { call: CallRow }): ReactElement {
   const { asked, answer, settlement, wait, callId, step } = call;
   const hasWaited = wait !== undefined || answer !== undefined || step === undefined;
@@ -15,9 +15,9 @@ export function InputTab({ call }: { call: CallRow }): ReactElement {
   if (approved !== undefined)
     return (
       <div className="grid gap-3 wide:grid-cols-3">
-        <Column title="Asked" value={askedInput ?? 'The request of an earlier run is being read …'} />
+        <Column title="Asked" value={askedInput ?? 'Loading the request of an earlier run …'} />
         <Column title="Approved" value={approved} />
-        <Column title="Ran" value={answer === undefined ? 'in the run that the approval woke' : settlement?.input} />
+        <Column title="Ran" value={answer === undefined ? 'in the run that the approval started' : settlement?.input} />
       </div>
     );
   const ran = settlement?.input;

@@ -27,7 +27,7 @@ interface StepRowProps {
   readonly onOpen: (key: string) => void;
 }
 
-/** A reply of the model: what it said, its tokens, how long it took. */
+/** A reply of the model: its text, its tokens, how long it took. */
 export function StepRowView({ row, runId, scale, isOpen, onOpen }: StepRowProps): ReactElement {
   const { step, text, usage, startedAt, endedAt, attempts } = row;
   return (
@@ -55,7 +55,7 @@ export function StepRowView({ row, runId, scale, isOpen, onOpen }: StepRowProps)
   );
 }
 
-/** Whatever is neither a step nor a call: a line across the timeline. */
+/** Everything that is neither a step nor a call: a line across the timeline. */
 export function LineRowView({ row, stopped }: { row: LineRow; stopped: string }): ReactElement {
   const { icon: Icon, colour } = LOOK[row.kind];
   const words = withVisibleControls(lineInWords(row, stopped));

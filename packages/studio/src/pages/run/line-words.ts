@@ -2,7 +2,7 @@ import type { LineRow } from '@lastcall/client/timeline';
 import { duration } from '../../ui/time.tsx';
 import { workerName } from './call-words.ts';
 
-/** What a line of the timeline says that is neither a step nor a call. `stopped`: why the run ended. */
+/** The text of a timeline line that is neither a step nor a call. `stopped` is why the run ended. */
 export function lineInWords(row: LineRow, stopped: string): string {
   switch (row.kind) {
     case 'arrival': {
@@ -20,15 +20,15 @@ export function lineInWords(row: LineRow, stopped: string): string {
     case 'nudge':
       return `nudge, ${WHY[row.why]}: ${firstLineOf(row.text)}`;
     case 'rewind': {
-      const left = row.remaining.length === 0 ? '' : `, ${row.remaining.length} could not be taken back`;
+      const left = row.remaining.length === 0 ? '' : `, ${row.remaining.length} could not be undone`;
       return `rewind to the start of the turn${left}: ${firstLineOf(row.text)}`;
     }
     case 'trimmed':
       return `the model no longer sees ${row.hidden} of the calls of step ${row.step}`;
     case 'summary':
-      return `what came before was summarised: ${firstLineOf(row.text)}`;
+      return `the earlier context was summarised: ${firstLineOf(row.text)}`;
     case 'asking':
-      return 'the model is being asked';
+      return 'waiting for the model';
     case 'stop':
       return stopped;
   }

@@ -8,7 +8,7 @@ export interface Moment {
   readonly row: TimelineRow;
 }
 
-/** All moments of a run, in the order of time. What the timeline shows first comes first within a millisecond. */
+/** All moments of a run, in order of time. Within a millisecond, they follow the timeline's order. */
 export function momentsOf({ rows }: Timeline): readonly Moment[] {
   const moments = rows.flatMap((row, index) => timesOf(row, rows, index).map((moment) => ({ ...moment, index })));
   return moments
@@ -25,14 +25,17 @@ function timesOf(row: TimelineRow, rows: readonly TimelineRow[], index: number):
     if (startedAt === undefined) return [];
     return endedAt === undefined || NEVER_RAN.has(row.outcome) ? [begin(startedAt)] : [begin(startedAt), end(endedAt)];
   }
-  // A line's time is when it was written, which may be after what followed it began.
+  // A line's time is when it was written, which may be after the next item began.
   const next = rows
     .slice(index + 1)
     .find((one): one is StepRow | CallRow => one.kind === 'step' || one.kind === 'call');
   return [begin(Math.min(row.at, next?.startedAt ?? row.at))];
 }
 
-/** The timeline as it was at the moment with this number, counted from 1: what came later is not there, what had not ended runs. */
+/**
+ * The timeline at the moment with this number, counted from 1: later items are missing, and unfinished ones are
+ * running.
+ */
 export function timelineAt(timeline: Timeline, moments: readonly Moment[], number: number): Timeline {
   const begun = new Set<string>();
   const ended = new Set<string>();
@@ -62,7 +65,7 @@ function unended(call: CallRow): CallRow {
   };
 }
 
-/** What happened at a moment, in words. */
+/** A moment, in words. */
 export function momentInWords({ row, phase }: Moment): string {
   switch (row.kind) {
     case 'call':
@@ -77,12 +80,12 @@ export function momentInWords({ row, phase }: Moment): string {
 
 const LINES: Readonly<Record<Exclude<TimelineRow['kind'], 'call' | 'step'>, string>> = {
   arrival: 'Something arrived',
-  message: 'The model was told something',
+  message: 'The model was sent a message',
   takeover: 'Another worker took over',
   nudge: 'The model was reminded',
   rewind: 'The run went back',
-  trimmed: 'Calls were taken out of what the model sees',
-  summary: 'What came before was summarised',
-  asking: 'The model is being asked',
+  trimmed: 'Calls were removed from what the model sees',
+  summary: 'The earlier context was summarised',
+  asking: 'Waiting for the model',
   stop: 'The run ended',
 };

@@ -12,7 +12,7 @@ import { withNumbers } from './call-words.ts';
 import { CopyButton } from './copy-button.tsx';
 import { waitInWords } from './wait-words.ts';
 
-/** What came of the call, and what of it the model read. */
+/** The result of the call, and the part of it that the model read. */
 export function OutputTab({ call, numbers }: { call: CallRow; numbers: ReadonlyMap<string, string> }): ReactElement {
   return (
     <div className="flex flex-col gap-3">
@@ -22,7 +22,7 @@ export function OutputTab({ call, numbers }: { call: CallRow; numbers: ReadonlyM
   );
 }
 
-/** Who answered, and when, of a call that waited when the run ended. */
+/** Who answered, and when, for a call that waited when the run ended. */
 function Waited({ call }: { call: CallRow }): ReactElement {
   const { data } = useQuery(callDetails(call.callId));
   return <p className="text-quiet">{withVisibleControls(`${waitInWords(data)}.`)}</p>;
@@ -31,7 +31,7 @@ function Waited({ call }: { call: CallRow }): ReactElement {
 function End({ call, numbers }: { call: CallRow; numbers: ReadonlyMap<string, string> }): ReactElement {
   const outcome = call.settlement?.outcome;
   if (outcome === undefined)
-    return <p className="text-quiet">{NOT_YET[call.outcome] ?? 'It never started: the run ended before.'}</p>;
+    return <p className="text-quiet">{NOT_YET[call.outcome] ?? 'It never started: the run ended first.'}</p>;
   switch (outcome.status) {
     case 'ok':
       return <OkOutput call={call} outcome={outcome} />;
@@ -62,10 +62,10 @@ const NOT_YET: Readonly<Partial<Record<OutcomeName, string>>> = {
   planned: 'It has not started: a call before it runs alone.',
 };
 
-/** It still waits, or has been answered and is not over. */
+/** The call still waits, or has been answered and has not ended. */
 function WaitingOutput({ call }: { call: CallRow }): ReactElement {
   const { data, error } = useQuery(callDetails(call.callId));
-  if (error !== null) return <ErrorNote error={error} title="What it waits for could not be read." />;
+  if (error !== null) return <ErrorNote error={error} title="The waiting call could not be loaded." />;
   const words = waitInWords(data);
   return (
     <p className="text-quiet">{withVisibleControls(words.startsWith('for ') ? `It waits ${words}.` : `${words}.`)}</p>
@@ -93,13 +93,13 @@ function ModelRead({ outcome }: { outcome: Outcome }): ReactElement {
   );
 }
 
-/** Nobody knows whether it had its effect. The other side does: this is the key to ask it by. */
+/** It is not known whether the call had its effect. The other service knows, and this key identifies the call there. */
 function Doubt({ call: { callId } }: { call: CallRow }): ReactElement {
   return (
     <div className="flex flex-col gap-1 rounded border border-dashed border-doubt p-3">
       <p className="font-medium text-doubt">Unknown outcome</p>
       <p>
-        It was started, and its end is not known: its effect may have happened. Look it up where it acts, by its
+        It was started, and its end is not known: its effect may have happened. Check in the other service, by its
         idempotency key:
       </p>
       <p className="flex flex-wrap items-center gap-2">

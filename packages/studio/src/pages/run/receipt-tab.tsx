@@ -15,7 +15,7 @@ import { CopyButton } from './copy-button.tsx';
 import { ExactTime } from './exact-time.tsx';
 import { waitInWords, whoAnswered } from './wait-words.ts';
 
-/** What proves that the call was settled once: its ids, its attempts, who ran it, and who answered it. */
+/** Proof that the call was settled once: its ids, its attempts, who ran it, and who answered it. */
 export function ReceiptTab({ call, run }: { call: CallRow; run: Run }): ReactElement {
   const { data, error, refetch } = useQuery(callDetails(call.callId));
   return (
@@ -82,14 +82,14 @@ function Id({ text, label }: { text: string; label: string }): ReactElement {
   );
 }
 
-/** Which worker ended it, or runs it now. */
+/** The worker that ended it, or that runs it now. */
 function workerOf({ endSeq }: CallRow, { worker, takeovers = [] }: Run): string | undefined {
   if (endSeq === undefined || takeovers.length === 0) return worker;
   const after = takeovers.findLast(({ afterSeq }) => afterSeq < endSeq);
   return after === undefined ? takeovers[0]?.from : after.to;
 }
 
-/** Who was asked, whose answer counted, and what came too late. */
+/** Who was asked, whose answer counted, and which answers came too late. */
 function Race({ call, pending }: { call: Call; pending: PendingCall }): ReactElement {
   const { status, answer, resolvedAt, lateAnswers = [] } = pending;
   const { data: next } = useQuery({ ...runOfAnswer(pending), enabled: status === 'resolved' });
@@ -117,8 +117,8 @@ function Race({ call, pending }: { call: Call; pending: PendingCall }): ReactEle
         <p key={`${late.by} ${late.at}`} className="text-quiet">
           <bdi>{withVisibleControls(whoAnswered({ resolvedBy: late.by, resolvedByName: late.byName }))}</bdi> said{' '}
           <del>{withVisibleControls(saidInWords(late.answer))}</del>{' '}
-          {resolvedAt === undefined ? 'after its end' : `${duration(Math.max(0, late.at - resolvedAt))} later`}: kept,
-          and it changed nothing.
+          {resolvedAt === undefined ? 'after its end' : `${duration(Math.max(0, late.at - resolvedAt))} later`}: it was
+          kept, and changed nothing.
         </p>
       ))}
     </section>

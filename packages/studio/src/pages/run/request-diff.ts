@@ -1,6 +1,6 @@
 import type { ModelMessage } from '@lastcall/client';
 
-/** How many messages at the start both requests have: what comes after is new. */
+/** How many messages both requests share at the start; the messages after them are new. */
 export function commonMessages(before: readonly ModelMessage[], now: readonly ModelMessage[]): number {
   let count = 0;
   while (count < before.length && count < now.length && JSON.stringify(before[count]) === JSON.stringify(now[count]))

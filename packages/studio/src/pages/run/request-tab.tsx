@@ -7,7 +7,7 @@ import { JsonText } from '../../text/safe-text.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { commonMessages, partInWords } from './request-diff.ts';
 
-/** What the model was sent in a step, exactly; what it had not been sent in the step before is marked. */
+/** The exact request of a step. Messages that were not in the step before are marked. */
 export function RequestTab({ run, step }: { run: Run; step: number | undefined }): ReactElement {
   const known = step ?? 1;
   const { data, error, refetch } = useQuery({ ...stepRequest(run.id, known), enabled: step !== undefined });

@@ -35,11 +35,11 @@ export function countsOf(rows: readonly TimelineRow[]): Readonly<Record<Only, nu
 
 interface Filter {
   readonly only?: Only | undefined;
-  /** What is searched for: in names, inputs, outputs and what the model said. */
+  /** The text to search for in names, inputs, outputs and the model's replies. */
   readonly search?: string | undefined;
 }
 
-/** The rows that match, each call with its step above it. */
+/** The matching rows, each call with its step above it. */
 export function filterRows(rows: readonly TimelineRow[], { only, search = '' }: Filter): readonly TimelineRow[] {
   const wanted = search.trim().toLowerCase();
   if (only === undefined && wanted === '') return rows;

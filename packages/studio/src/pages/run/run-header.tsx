@@ -26,7 +26,7 @@ interface RunHeaderProps {
   readonly children?: ReactNode;
 }
 
-/** Whose run it is, how it stands and why, what woke it, when, how long, and what it cost. */
+/** The agent of the run, its state and the reason, what woke it, when, how long, and what it cost. */
 export function RunHeader({ run, agent, config, steps, cancel, children }: RunHeaderProps): ReactElement {
   return (
     <header className="flex flex-col gap-1 border-b border-line bg-surface px-4 py-3">
@@ -156,7 +156,7 @@ function Lasting({ since }: { since: number }): ReactElement {
   return <>{duration(Math.max(0, useNow() - since))} so far</>;
 }
 
-/** All tries of the event that woke it. */
+/** All attempts for the event that woke it. */
 function Attempts({ run }: { run: Run }): ReactElement | null {
   const isAlone = run.attempt <= 1 && run.status !== 'failed';
   const { data: runs = [] } = useQuery({ ...attemptsOf(run), enabled: !isAlone });
@@ -198,8 +198,8 @@ function CancelRun({ run, cancel }: { run: Run; cancel: () => Promise<void> }): 
         <Dialog title="Cancel this run?" onClose={() => setAsking(false)}>
           <div className="flex flex-col gap-3">
             <p>
-              Its request to the model and its running tools are aborted. Calls that have not started never start. What
-              is committed stays.
+              Its request to the model and its running tools are aborted. Calls that have not started never start.
+              Committed changes stay.
             </p>
             {error !== undefined && <ErrorNote error={error} title="It was not cancelled." />}
             <p className="flex justify-end gap-2">

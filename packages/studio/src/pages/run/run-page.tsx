@@ -24,13 +24,13 @@ import { TimelineControls } from './timeline-controls.tsx';
 import { TimelineView } from './timeline-view.tsx';
 import { type RunState, useRunState } from './use-run-state.ts';
 
-/** A run, call by call: what happened, in which order, what came of it, and why it ended. */
+/** A run, call by call: what happened, in which order, with which results, and why it ended. */
 export function RunPage(): ReactElement {
   const state = useRunState();
   const { run, entries, connection, error, cancel } = useRun(state.id);
   const last = useRef<Pick<LoadedRunProps, 'run' | 'entries'>>(undefined);
   if (run !== undefined) last.current = { run, entries };
-  // Until the next run is there, the last one is: a page that is empty for a moment is lost from sight.
+  // The previous run stays until the next one is loaded: an empty page for a moment would lose the reader's place.
   const shown = error === undefined || run !== undefined ? last.current : undefined;
   const isStale = shown?.run.id !== state.id;
   if (shown === undefined)
@@ -48,7 +48,7 @@ export function RunPage(): ReactElement {
   return (
     <>
       {!isStale && isOpen(shown.run) && <ReportConnection state={connection} />}
-      {/* What is clicked there would be meant for the other run. */}
+      {/* Clicks there would be meant for the other run. */}
       <div className="contents" inert={isStale} aria-busy={isStale}>
         <LoadedRun key={shown.run.id} state={state} {...shown} cancel={cancel} />
       </div>
@@ -126,7 +126,7 @@ interface ShownProps {
 }
 
 function Shown({ state, run, whole, rows, stopped, isFiltered }: ShownProps): ReactElement {
-  // One component for a run that goes on and for one that has ended: the list stays where it is when the run ends.
+  // The same component for an active and an ended run, so that the list keeps its place when the run ends.
   const tick = useNow(run.endedAt === undefined ? 1_000 : 60_000);
   if (isFiltered && rows.length === 0)
     return (
@@ -156,7 +156,7 @@ function openRow(rows: readonly TimelineRow[], open: string | undefined): Timeli
   );
 }
 
-/** `[` and `]` lead to the agent's runs before and after. */
+/** `[` and `]` lead to the agent's previous and next run. */
 function useNeighbourKeys(run: Run): void {
   const navigate = useNavigate();
   const go = (side: 'before' | 'after'): void => {

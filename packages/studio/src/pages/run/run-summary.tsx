@@ -16,7 +16,7 @@ export function RunTrigger({ run }: { run: Run }): ReactElement {
   );
 }
 
-/** Whose run it is, and which: "Clerk, run 3, attempt 2". */
+/** The agent and the number of the run: "Clerk, run 3, attempt 2". */
 export function RunName({ run }: { run: Run }): ReactElement {
   const { data: names } = useQuery(agentNames);
   return (
@@ -27,7 +27,7 @@ export function RunName({ run }: { run: Run }): ReactElement {
   );
 }
 
-/** How a run is or why it ended, with its mark. */
+/** The state of a run or why it ended, with its icon. */
 export function RunStatus({ run }: { run: Run }): ReactElement {
   const { text } = statusInWords(run);
   return (

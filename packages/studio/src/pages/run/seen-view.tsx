@@ -11,7 +11,7 @@ interface SeenViewProps {
   readonly rows: readonly TimelineRow[];
 }
 
-/** The run through the eyes of the model: what it was sent at a step, with nudges, without what was trimmed or rewound. */
+/** The run as the model saw it: the request of a step, with nudges, without trimmed or rewound parts. */
 export function SeenView({ state, run, rows }: SeenViewProps): ReactElement {
   const steps = rows.flatMap((row) => (row.kind === 'step' ? [row.step] : []));
   const step = stepOf(state.search.call, rows) ?? steps.at(-1);
@@ -40,7 +40,7 @@ export function SeenView({ state, run, rows }: SeenViewProps): ReactElement {
   );
 }
 
-/** The step that is open, or the one of the call that is. */
+/** The open step, or the step of the open call. */
 function stepOf(open: string | undefined, rows: readonly TimelineRow[]): number | undefined {
   const row = rows.find(
     (one) => (one.kind === 'call' && one.callId === open) || (one.kind === 'step' && `step-${one.step}` === open),

@@ -39,6 +39,6 @@ export function followInPage(event: MouseEvent, follow: () => void): void {
   follow();
 }
 
-/** A choice among a few, of links: the chosen one is raised. */
+/** The class of a link in a group of choices; the chosen one is raised. */
 export const choiceClass =
   'inline-flex min-h-7 items-center gap-1 rounded px-2 text-sm whitespace-nowrap text-quiet hover:bg-raised hover:text-text aria-[current=true]:bg-accent-soft aria-[current=true]:font-medium aria-[current=true]:text-text pointer-coarse:min-h-11';

@@ -2,7 +2,7 @@ import type { Run } from '@lastcall/client';
 import { Ban, CircleCheck, CircleX, Clock, Hourglass, LoaderCircle, type LucideIcon, OctagonPause } from 'lucide-react';
 import type { ReactElement } from 'react';
 
-/** How a run stands, as an icon. The words are beside it. */
+/** The state of a run, as an icon. The words are beside it. */
 export function StatusMark({ run }: { run: Pick<Run, 'status' | 'stop'> }): ReactElement {
   const { icon: Icon, colour } = lookOf(run);
   return <Icon size={16} aria-hidden className={`shrink-0 ${colour}`} />;

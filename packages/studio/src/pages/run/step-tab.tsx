@@ -4,12 +4,12 @@ import { Markdown } from '../../text/markdown.tsx';
 import { Fact, Facts } from '../../ui/facts.tsx';
 import { costInWords } from './call-words.ts';
 
-/** What the model said in a step, and what that took. */
+/** The text of the model's reply in a step, and its cost. */
 export function StepTab({ row }: { row: StepRow }): ReactElement {
   const { text, usage, cost, model, attempts, finishReason, calls } = row;
   return (
     <div className="flex flex-col gap-3">
-      {text === '' ? <p className="text-quiet">It said nothing beside its calls.</p> : <Markdown text={text} />}
+      {text === '' ? <p className="text-quiet">It wrote no text, only calls.</p> : <Markdown text={text} />}
       <Facts>
         {model !== undefined && (
           <Fact name="Model">
@@ -31,7 +31,7 @@ export function StepTab({ row }: { row: StepRow }): ReactElement {
 }
 
 const FINISHED: Readonly<Record<StepRow['finishReason'], string>> = {
-  stop: 'it had said all',
+  stop: 'the model was done',
   'tool-calls': 'with calls',
   length: 'cut off: it was too long',
   'content-filter': 'filtered by the provider',

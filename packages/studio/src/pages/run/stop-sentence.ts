@@ -5,7 +5,7 @@ export interface StopSentence {
   readonly text: string;
   /** The name of the setting in the agent's configuration, e.g. `limits.maxSteps`. */
   readonly setting?: string;
-  /** Its value there. Undefined if the agent sets none: the gateway's default counts. */
+  /** The agent's value. Undefined if the agent sets none and the gateway's default applies. */
   readonly value?: number | undefined;
 }
 
@@ -49,22 +49,22 @@ export function stopInWords(
     case 'budget':
       return stop.dimension === 'tokens'
         ? {
-            text: `stopped: it used ${counted(tokens, 'token')}, all that a run may`,
+            text: `stopped: it used ${counted(tokens, 'token')}, the limit of a run`,
             setting: 'limits.tokensPerCycle',
             value: limits.tokensPerCycle,
           }
-        : { text: 'stopped: it called as many tools as a run may' };
+        : { text: 'stopped: it reached the limit of tool calls' };
     case 'deadline':
-      return { text: 'stopped: its time was over', setting: 'limits.cycleTimeoutMs', value: limits.cycleTimeoutMs };
+      return { text: 'stopped: it ran out of time', setting: 'limits.cycleTimeoutMs', value: limits.cycleTimeoutMs };
     case 'max_invocations':
       return {
-        text: 'stopped: it asked the model as often as it may without the tool that must end it',
+        text: 'stopped: it reached the limit of model requests without calling the tool that must end the run',
         setting: 'terminating.maxInvocations',
         value: terminating?.maxInvocations,
       };
     case 'max_nudges':
       return {
-        text: 'stopped: it did not end with the tool that must end it, though it was told to',
+        text: 'stopped: it did not call the tool that must end the run, despite reminders',
         setting: 'terminating.consecutiveNudges',
         value: terminating?.consecutiveNudges,
       };
@@ -79,7 +79,7 @@ export function stopInWords(
   }
 }
 
-/** What the gateway sets for agents that set nothing. */
+/** The gateway's defaults for agents that set nothing. */
 export function defaultOf(setting: string | undefined, status: Status | undefined): number | undefined {
   const limits: Readonly<Record<string, number | undefined>> = status?.agentLimits ?? {};
   return setting === undefined ? undefined : limits[setting.replace(/^limits\./, '')];
@@ -90,7 +90,7 @@ function counted(count: number | undefined, what: string): string {
   return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 }
 
-/** The reasons of stops that a list can be filtered by. */
+/** The stop reasons that a list can be filtered by. */
 export const STOP_REASONS = {
   end_turn: 'completed',
   suspended: 'waits for an answer',
@@ -98,7 +98,7 @@ export const STOP_REASONS = {
   budget: 'used up its budget',
   deadline: 'ran out of time',
   max_invocations: 'asked the model too often',
-  max_nudges: 'did not end as told',
+  max_nudges: 'did not end as required',
   aborted: 'was cancelled',
   length: 'reply cut off',
   content_filter: 'reply filtered',

@@ -3,7 +3,7 @@ import { duration } from '../../ui/time.tsx';
 import { share } from './time-bar.tsx';
 import type { TimeScale } from './time-scale.ts';
 
-/** Above the bars: when it began, which idle stretches are folded, and how long it took. */
+/** Above the bars: the start, the folded idle periods, and the duration. */
 export function TimeAxis({ scale }: { scale: TimeScale }): ReactElement {
   return (
     <div className="sticky top-0 z-10 hidden border-b border-line bg-surface px-3 text-xs text-quiet tabular-nums wide:grid wide:grid-cols-[minmax(0,1fr)_minmax(0,36%)] wide:gap-x-2">

@@ -5,12 +5,12 @@ import type { TimeScale } from './time-scale.ts';
 interface TimeBarProps {
   readonly scale: TimeScale;
   readonly from: number | undefined;
-  /** Undefined: it goes on. */
+  /** Undefined if it is still going on. */
   readonly to: number | undefined;
   readonly look: 'model' | OutcomeName;
 }
 
-/** When something went on, drawn. The row says the same in words, so readers of the screen are spared it. */
+/** Draws when something happened. The row says the same in words, so screen readers skip it. */
 export function TimeBar({ scale, from, to, look }: TimeBarProps): ReactElement {
   const form = from === undefined ? undefined : FORMS[look];
   return (
@@ -29,7 +29,7 @@ export function TimeBar({ scale, from, to, look }: TimeBarProps): ReactElement {
   );
 }
 
-/** Model time is thin, tool time thick. What never ran has no bar. */
+/** Model time is thin, tool time thick. Calls that never ran have no bar. */
 const FORMS: Readonly<Record<TimeBarProps['look'], string | undefined>> = {
   model: 'h-[3px] rounded-full bg-quiet',
   ok: 'h-1.5 wide:h-3 rounded-[2px] bg-ok',

@@ -1,10 +1,10 @@
-/** From when to when something went on. */
+/** The start and end of an activity. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** A stretch in which nothing went on, folded to a narrow break. Positions are shares of the width, from 0 to 1. */
+/** A period without activity, folded to a narrow break. Positions are fractions of the width, from 0 to 1. */
 interface Break {
   readonly from: number;
   readonly to: number;
@@ -14,16 +14,16 @@ interface Break {
 export interface TimeScale {
   readonly span: Span;
   readonly breaks: readonly Break[];
-  /** Where a point in time is, as a share of the width. */
+  /** The position of a point in time, as a fraction of the width. */
   position(at: number): number;
 }
 
-/** Nothing of interest happens in a pause of a few seconds, but it is no reason to hide it either. */
+/** Pauses of up to a few seconds are short enough to be drawn at full length. */
 const IDLE_MS = 10_000;
-/** How much of the width a folded stretch takes. */
+/** The fraction of the width that a folded period takes. */
 const BREAK_SHARE = 0.06;
 
-/** The stretches longer than `idleMs` in which nothing went on, within the whole. */
+/** The periods longer than `idleMs` without activity, within the whole. */
 export function idleStretches(spans: readonly Span[], idleMs: number = IDLE_MS): readonly Span[] {
   const sorted = spans.toSorted((a, b) => a.from - b.from);
   const idle: Span[] = [];
@@ -35,7 +35,7 @@ export function idleStretches(spans: readonly Span[], idleMs: number = IDLE_MS):
   return idle;
 }
 
-/** Places times along a line, on which idle stretches are folded. */
+/** Places times along a line on which idle periods are folded. */
 export function timeScale(spans: readonly Span[], { isFolded = true }: { isFolded?: boolean } = {}): TimeScale {
   const from = Math.min(...spans.map((span) => span.from));
   const to = Math.max(...spans.map((span) => span.to));
@@ -65,7 +65,7 @@ interface Piece extends Span {
 function piecesOf(span: Span, idle: readonly Span[]): readonly Piece[] {
   const idleMs = idle.reduce((sum, { from, to }) => sum + to - from, 0);
   const busyMs = Math.max(1, span.to - span.from - idleMs);
-  // Many breaks share half of the width: what happened needs the rest.
+  // Many breaks share half of the width: the activity needs the rest.
   const breakShare = Math.min(BREAK_SHARE, 0.5 / Math.max(1, idle.length));
   const busyShare = 1 - breakShare * idle.length;
   const pieces: Piece[] = [];

@@ -13,7 +13,7 @@ interface ControlsProps {
   readonly isSeen: boolean;
 }
 
-/** What of the run is shown. */
+/** Chooses which part of the run is shown. */
 export function TimelineControls({ state, rows, only, isSeen }: ControlsProps): ReactElement {
   return (
     <div className="flex items-center gap-x-4 gap-y-1 overflow-x-auto border-b border-line bg-surface px-3 py-1.5 wide:flex-wrap">
@@ -69,7 +69,7 @@ const WORDS: Readonly<Record<Only, string>> = {
 function SearchBox({ state }: { state: RunState }): ReactElement {
   const field = useRef<HTMLInputElement>(null);
   const { q = '' } = state.search;
-  // The field is the typist's. The address sets it only while nobody types: it comes later, and would take letters back.
+  // The address sets the field only while the user is not typing: it updates later, and would remove letters.
   useEffect(() => {
     if (field.current !== null && field.current !== document.activeElement) field.current.value = q;
   }, [q]);

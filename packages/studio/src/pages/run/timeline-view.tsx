@@ -13,18 +13,18 @@ import type { RunState } from './use-run-state.ts';
 interface TimelineViewProps {
   readonly state: RunState;
   readonly run: Run;
-  /** All that there is: the scale does not change with the filter. */
+  /** All rows: the scale does not change with the filter. */
   readonly all: readonly TimelineRow[];
   readonly rows: readonly TimelineRow[];
   readonly stopped: string;
-  /** How late it is, for what goes on. */
+  /** The current time, for rows that are still going on. */
   readonly now: number;
 }
 
-/** Of the axis, which stays above the rows. On a narrow screen there is none. */
+/** The height of the axis, which stays above the rows. A narrow screen has none. */
 const AXIS_HEIGHT = 25;
 
-/** Steps and calls as rows. Only those in view exist: a run of thousands is as quick as one of ten. */
+/** Steps and calls as rows. Only the visible ones are rendered: a run with thousands is as fast as one with ten. */
 export function TimelineView({ state, run, all, rows, stopped, now }: TimelineViewProps): ReactElement {
   const list = useRef<VirtualizerHandle>(null);
   const { call: open, fold } = state.search;
@@ -37,7 +37,7 @@ export function TimelineView({ state, run, all, rows, stopped, now }: TimelineVi
   return (
     <section
       aria-label="Timeline"
-      // The list would take no click while it scrolls, which is all the time while a run goes on.
+      // Otherwise the list would ignore clicks while it scrolls, which it does all the time during a run.
       className="min-h-24 flex-1 overflow-y-auto bg-surface -outline-offset-2 *:pointer-events-auto!"
     >
       <TimeAxis scale={scale} />
@@ -74,14 +74,14 @@ export function TimelineView({ state, run, all, rows, stopped, now }: TimelineVi
   );
 }
 
-/** `j` and `k` go from call to call and give it the focus; Enter opens it, as any link. */
+/** `j` and `k` move from call to call and focus it; Enter opens it, like any link. */
 function useCursor(
   rows: readonly TimelineRow[],
   state: RunState,
   reveal: (index: number) => void,
 ): { key: string | undefined; onOpen: (key: string) => void } {
   const [key, setKey] = useState<string>();
-  // A key may be pressed again before what the last one did is drawn.
+  // A key may be pressed again before the last move is rendered.
   const last = useRef<string>(undefined);
   const { set, search } = state;
   const move = (by: 1 | -1): void => {
@@ -93,7 +93,7 @@ function useCursor(
     reveal(next.index);
     last.current = next.key;
     setKey(next.key);
-    // An open panel follows.
+    // An open panel follows the cursor.
     if (search.call !== undefined) set({ call: next.key }, { replace: true });
   };
   useKeys({
@@ -115,7 +115,7 @@ function useCursor(
   return { key, onOpen };
 }
 
-/** While a run goes on its newest row stays in view, unless the person scrolls away from it. */
+/** During a run its newest row stays in view, unless the user scrolls away from it. */
 function useStickToEnd(
   list: RefObject<VirtualizerHandle | null>,
   count: number,
@@ -136,23 +136,23 @@ function useStickToEnd(
 
 const ROW_HEIGHT = 28;
 
-/** A link to a call shows the call, once its row is there. */
+/** A link to a call scrolls to the call, once its row is there. */
 function useOpenInView(rows: readonly TimelineRow[], open: string | undefined, reveal: (index: number) => void): void {
   const index = rows.findIndex((row) => (row.kind === 'call' ? row.callId : row.key) === open);
   const isThere = index !== -1;
   useEffect(() => {
     if (isThere) reveal(index);
-    // Only where the page opens with it: later the person scrolls.
+    // Only when the page opens with it: later the user scrolls.
   }, [isThere]);
 }
 
-/** When something went on. */
+/** When the run was active. */
 function spansOf(run: Run, rows: readonly TimelineRow[], now: number): readonly Span[] {
   const spans = rows.flatMap((row): readonly Span[] => {
     if (row.kind === 'step') return [{ from: row.startedAt ?? row.endedAt, to: row.endedAt }];
     if (row.kind === 'asking') return [{ from: row.at, to: now }];
     if (row.kind !== 'call' || row.startedAt === undefined || NEVER_RAN.has(row.outcome)) return [];
-    // When it was lost is not known: the time until it was found is idle.
+    // It is not known when the call was lost: the time until that was noticed counts as idle.
     if (row.outcome === 'unknown')
       return [row.startedAt, row.endedAt ?? row.startedAt].map((at) => ({ from: at, to: at }));
     const end = row.outcome === 'running' ? now : row.endedAt;

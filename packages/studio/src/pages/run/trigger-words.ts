@@ -2,7 +2,7 @@ import type { Run } from '@lastcall/client';
 
 type Trigger = Run['trigger'][number];
 
-/** Why a run began, in words: `Ada: Book a hotel …`. */
+/** What woke a run, in words: `Ada: Book a hotel …`. */
 export function triggerInWords(trigger: readonly Trigger[]): string {
   const [first, ...more] = trigger;
   if (first === undefined) return 'Nothing woke it';

@@ -2,18 +2,18 @@ import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-ro
 import { useCallback } from 'react';
 import type { RunSearch } from '../../app/search.ts';
 
-/** A change of the address. `undefined` takes a part out of it. */
+/** A change of the address. `undefined` removes a parameter. */
 export type RunChange = { readonly [N in keyof RunSearch]?: RunSearch[N] | undefined };
 
 export interface RunState {
   readonly id: string;
   readonly search: RunSearch;
-  /** `replace`: without a step of its own in the history. */
+  /** `replace`: without a new entry in the browser's history. */
   set(change: RunChange, options?: { replace?: boolean }): void;
   hrefOf(change: RunChange): string;
 }
 
-/** What the page of a run shows is in its address: a link shows the same to somebody else. */
+/** The page of a run keeps its state in the address: a link shows the same to other users. */
 export function useRunState(): RunState {
   const { id } = useParams({ from: '/runs/$id' });
   const search = useSearch({ from: '/runs/$id' });

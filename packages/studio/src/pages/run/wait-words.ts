@@ -11,16 +11,16 @@ export function waitInWords(call: Call | undefined): string {
       return `for ${WAITED[kind]}${expiresAt === undefined ? '' : `, until ${clock.format(expiresAt)}`}`;
     case 'expired':
       return expiresAt === undefined
-        ? 'nobody answered in time'
-        : `nobody answered within ${duration(expiresAt - createdAt)}`;
+        ? 'no answer came in time'
+        : `no answer came within ${duration(expiresAt - createdAt)}`;
     case 'cancelled':
-      return 'nobody is asked any more';
+      return 'no answer is needed any more';
     case 'resolved':
       return `${whoAnswered(pending, call?.card?.call?.by?.name)} ${answerInWords(answer)}${resolvedAt === undefined ? '' : ` after ${duration(resolvedAt - createdAt)}`}`;
   }
 }
 
-/** The card knows the name of who answered. A call that no space sees knows an id. */
+/** The card has the name of the person who answered. A call that no space shows has only an id. */
 export function whoAnswered(
   {
     resolvedBy,
@@ -33,7 +33,7 @@ export function whoAnswered(
   return resolvedBy === undefined || resolvedBy.startsWith('key:') ? 'an operator' : resolvedBy;
 }
 
-/** What somebody did, without its content. */
+/** What kind of answer it was, without its content. */
 export function answerInWords(answer: Answer | undefined): string {
   if (answer === undefined || 'result' in answer) return 'answered';
   if ('approve' in answer) return answer.input === undefined ? 'approved' : 'approved with changes';

@@ -2,13 +2,13 @@ import type { Run } from '@lastcall/client';
 
 export interface MergedRuns {
   readonly runs: readonly Run[];
-  /** Runs that began meanwhile and are not shown yet. */
+  /** The number of new runs that are not shown yet. */
   readonly held: number;
 }
 
 /**
- * The pages that were loaded, each run as it is now, and above them the runs that began since. While `isHeld`, those are counted and not
- * shown: rows that move under a reader's eyes are lost.
+ * The loaded pages, each run in its current state, and above them the runs that began since. While `isHeld`, new runs
+ * are counted and not shown, because rows that move make readers lose their place.
  */
 export function mergeRuns(
   loaded: readonly Run[],

@@ -3,7 +3,7 @@ import type { OutcomeName } from '@lastcall/client/timeline';
 import type { ReactElement } from 'react';
 import { OUTCOMES } from '../../ui/outcome.tsx';
 
-/** How the calls of a run ended: icon, number and word for each outcome that there is. */
+/** How the calls of a run ended: an icon, a number and a word for each outcome. */
 export function OutcomeStrip({ counts }: { counts: Run['counts'] }): ReactElement {
   const parts = ORDER.map((name) => ({ name, count: counts[name === 'waiting' ? 'pending' : name] })).filter(
     ({ count }) => count > 0,

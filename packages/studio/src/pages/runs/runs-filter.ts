@@ -7,7 +7,7 @@ const OUTCOMES = ['ok', 'error', 'pending', 'cancelled', 'skipped'] as const;
 /** How far back a list goes, in milliseconds, by the word in its address. */
 const SINCE = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000, month: 30 * 86_400_000 } as const;
 
-/** What the address asks for, as the gateway is asked. What it does not know is left out: an old link still opens. */
+/** The address as a filter for the gateway. Unknown values are left out, so that an old link still opens. */
 export function toRunsFilter({ agent, status, stop, tool, outcome, since }: RunsSearch, now: number): RunsFilter {
   const sinceMs = since !== undefined && Object.hasOwn(SINCE, since) ? SINCE[since as keyof typeof SINCE] : undefined;
   const knownStatus = STATUSES.find((one) => one === status);
@@ -18,7 +18,7 @@ export function toRunsFilter({ agent, status, stop, tool, outcome, since }: Runs
     ...(stop === undefined ? {} : { stop }),
     ...(tool === undefined ? {} : { toolName: tool }),
     ...(knownOutcome === undefined ? {} : { outcome: knownOutcome }),
-    // The same minute gives the same question: its answer is kept.
+    // The time is rounded to the minute, so that the query stays the same and its answer is cached.
     ...(sinceMs === undefined ? {} : { since: Math.floor((now - sinceMs) / 60_000) * 60_000 }),
   };
 }

@@ -7,7 +7,7 @@ import { agentNames } from '../../data/runs.ts';
 import { useKeys } from '../../keyboard/keys.tsx';
 import { STOP_REASONS } from '../run/stop-sentence.ts';
 
-/** Which runs are listed. All of it is in the address. */
+/** Chooses which runs are listed. All of it is in the address. */
 export function RunsFilters(): ReactElement {
   const search = useSearch({ from: '/runs' });
   const navigate = useNavigate({ from: '/runs' });

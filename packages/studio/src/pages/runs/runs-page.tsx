@@ -15,7 +15,7 @@ import { OutcomeStrip } from './outcome-strip.tsx';
 import { toRunsFilter } from './runs-filter.ts';
 import { RunsFilters } from './runs-filters.tsx';
 
-/** What the agents did, newest first: why each run began, how its calls ended, why it stopped. */
+/** What the agents did, newest first: what woke each run, how its calls ended, why it stopped. */
 export function RunsPage(): ReactElement {
   useTitle('Runs');
   const scroller = useRef<HTMLDivElement>(null);
@@ -138,7 +138,7 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }): ReactElement {
     );
   return (
     <div className="p-4">
-      <EmptyState title="A run begins when something arrives.">
+      <EmptyState title="No runs yet.">
         <p>
           A message in a space, an answer to a call, a plan that is due, an event of a service: each wakes an agent, and
           what it does then is one run.
@@ -154,7 +154,7 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }): ReactElement {
   );
 }
 
-/** True while the list is not at its top. */
+/** True while the list is not scrolled to its top. */
 function useIsScrolled(scroller: React.RefObject<HTMLDivElement | null>): boolean {
   const [isScrolled, setScrolled] = useState(false);
   useEffect(() => {
@@ -167,7 +167,7 @@ function useIsScrolled(scroller: React.RefObject<HTMLDivElement | null>): boolea
   return isScrolled;
 }
 
-/** `j` and `k` go from run to run. Enter opens it, as any link. */
+/** `j` and `k` move from run to run. Enter opens it, like any link. */
 function useRunCursor(runs: readonly Run[]): string | undefined {
   const [id, setId] = useState<string>();
   const move = (by: 1 | -1): void => {

@@ -14,7 +14,7 @@ import { SelectField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
 import { scopesInWords } from './scopes.ts';
 
-/** Who is signed in here, and how this browser shows things. */
+/** Who is signed in, and how this browser shows the studio. */
 export function BrowserTab(): ReactElement {
   return (
     <>
@@ -46,7 +46,7 @@ function Me(): ReactElement {
       {out.error !== null && <ErrorNote error={out.error} title="You are still signed in." />}
       <Facts>
         <Fact name="You are">
-          <bdi>{withVisibleControls(session.entity?.displayName ?? 'nobody in particular: an operator')}</bdi>
+          <bdi>{withVisibleControls(session.entity?.displayName ?? 'an operator without a person')}</bdi>
         </Fact>
         <Fact name="You may">{scopesInWords(session.scopes)}</Fact>
         <Fact name="Until">{new Date(session.expiresAt).toLocaleString()}</Fact>
@@ -68,20 +68,20 @@ function ActAs(): ReactElement {
     <>
       <SelectField
         label="Act as"
-        hint="What you write and answer is under this name, for everybody to see."
+        hint="Your messages and answers carry this name, and everyone can see it."
         className="max-w-80"
         value={session.entity?.id ?? ''}
         disabled={act.isPending}
         onChange={({ target }) => act.mutate(target.value)}
       >
-        <option value="">Nobody</option>
+        <option value="">No person</option>
         {people.map(({ id, displayName }) => (
           <option key={id} value={id}>
             {withVisibleControls(displayName)}
           </option>
         ))}
       </SelectField>
-      {act.error !== null && <ErrorNote error={act.error} title="You are still who you were." />}
+      {act.error !== null && <ErrorNote error={act.error} title="The person was not changed." />}
     </>
   );
 }
@@ -123,7 +123,7 @@ function SingleKeys(): ReactElement {
       <span>
         Single keys do something, e.g. <kbd className="font-mono text-xs">g i</kbd> for the inbox
         <span className="block text-xs text-quiet">
-          Switch them off if you dictate: speech input types letters. <kbd className="font-mono">?</kbd> lists them.
+          Turn them off if you dictate: speech input types letters. <kbd className="font-mono">?</kbd> lists them.
         </span>
       </span>
     </label>

@@ -12,13 +12,13 @@ import { Fact, Facts } from '../../ui/facts.tsx';
 import { Section } from '../../ui/page.tsx';
 import { CrashSection } from './crash-section.tsx';
 
-/** What runs here, and what is set up wrong. */
+/** What runs here, and what is misconfigured. */
 export function GatewayTab(): ReactElement | null {
   const { data: status, error, refetch } = useQuery(gatewayStatus);
   const mayRead = useMay('read');
   if (status === undefined)
     return error === null ? null : (
-      <ErrorNote error={error} title="The gateway does not say how it is." retry={() => void refetch()} />
+      <ErrorNote error={error} title="The gateway’s status could not be loaded." retry={() => void refetch()} />
     );
   return (
     <>
@@ -58,7 +58,7 @@ function Problems({ status: { problems } }: { status: Status }): ReactElement | 
     );
   return (
     <section aria-label="Set up wrong" className="flex flex-col gap-2 rounded-card border border-line bg-wait-soft p-4">
-      <h2 className="text-lg font-semibold">To be mended</h2>
+      <h2 className="text-lg font-semibold">To fix</h2>
       <ul className="flex flex-col gap-2">
         {problems.map((problem) => (
           <li key={problem} className="flex gap-2">

@@ -17,7 +17,7 @@ import { SCOPES, type Scope } from './scopes.ts';
 
 export function KeysTab(): ReactElement {
   return (
-    <Requires scope="admin" to="see or make keys">
+    <Requires scope="admin" to="see or create keys">
       <KeyList />
       <NewKey />
     </Requires>
@@ -77,10 +77,10 @@ function RevokeKey({ revoked, onClose }: { revoked: Key; onClose: () => void }):
     >
       <p>
         It stops working at once: programs that use it are refused, and browsers that signed in with it are signed out.
-        It cannot be undone; a new key can be made.
+        This cannot be undone, but you can create a new key.
       </p>
       {session.keyId === revoked.id && (
-        <p className="text-bad">You are signed in with it: this browser is signed out too.</p>
+        <p className="text-bad">You are signed in with this key: this browser is signed out too.</p>
       )}
     </ConfirmDialog>
   );
@@ -106,7 +106,7 @@ function NewKey(): ReactElement {
       <form noValidate onSubmit={submit} className="flex flex-col gap-3">
         <TextField
           label="Name"
-          hint="What it is for: you will want to know when you revoke it."
+          hint="What it is for. You will need this when you revoke it."
           className="max-w-96"
           value={name}
           onChange={({ target }) => setName(target.value)}
@@ -122,7 +122,7 @@ function NewKey(): ReactElement {
             </label>
           ))}
         </fieldset>
-        {create.error !== null && <ErrorNote error={create.error} title="No key was made." />}
+        {create.error !== null && <ErrorNote error={create.error} title="The key was not created." />}
         <div>
           <Button kind="primary" type="submit" disabled={create.isPending || name.trim() === ''}>
             Create key
@@ -131,7 +131,7 @@ function NewKey(): ReactElement {
       </form>
       {create.data !== undefined && (
         <div className="appear flex flex-col gap-2 rounded border border-line bg-wait-soft p-3">
-          <p className="font-medium">This is the key. It is shown this once: copy it now.</p>
+          <p className="font-medium">This is the key. It is shown only once: copy it now.</p>
           <CopyText label="The new key" text={create.data.key} />
         </div>
       )}

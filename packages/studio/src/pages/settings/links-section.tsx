@@ -9,7 +9,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Section } from '../../ui/page.tsx';
 import { GrantRow, grantName } from './grant-row.tsx';
 
-/** The sign-in links that still work. Without any there is no section. */
+/** The sign-in links that still work. Without any, the section is hidden. */
 export function LinksSection(): ReactElement | null {
   const { data: links = [], error, refetch } = useQuery(linkList);
   const [revoked, setRevoked] = useState<SignInLink | undefined>();
@@ -44,7 +44,7 @@ function RevokeLink({ link, onClose }: { link: SignInLink; onClose: () => void }
         await queries.invalidateQueries({ queryKey: linkList.queryKey });
       }}
     >
-      <p>It does not sign in any more, from now on.</p>
+      <p>The link stops working at once.</p>
     </ConfirmDialog>
   );
 }

@@ -78,7 +78,7 @@ function ServerRow({ server }: { server: McpServer }): ReactElement {
   );
 }
 
-/** It leads to the authorization server, whose address the server named: only a web address is a link. */
+/** A link to the authorization server. The MCP server named the address, so only a web address becomes a link. */
 function Authorise({ url }: { url: string }): ReactElement | null {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return null;
   return (
@@ -98,8 +98,8 @@ function HeldTools(): ReactElement | null {
   return (
     <Section title="Changed tools, held back">
       <p className="text-quiet">
-        A server changed what these tools are after they had been approved. No agent has them until somebody reads the
-        change and approves it.
+        A server changed these tools after they had been approved. No agent has them until a person reads the change and
+        approves it.
       </p>
       <ul aria-label="Held tools" className="flex flex-col">
         {tools.map((tool) => (
@@ -125,7 +125,7 @@ function HeldTools(): ReactElement | null {
   );
 }
 
-/** What is approved is the definition that was read: its fingerprint goes along. */
+/** The approval is for the definition that was read, so its fingerprint is sent along. */
 function ApproveTool({ tool, onClose }: { tool: McpTool; onClose: () => void }): ReactElement {
   const queries = useQueryClient();
   return (
@@ -143,7 +143,7 @@ function ApproveTool({ tool, onClose }: { tool: McpTool; onClose: () => void }):
         before={JSON.stringify(tool.definition, null, 2)}
         after={JSON.stringify(tool.held?.definition, null, 2)}
       />
-      <p className="text-sm text-quiet">Read descriptions with care: agents read them too, and do what they say.</p>
+      <p className="text-sm text-quiet">Read descriptions with care: agents read them too, and follow them.</p>
     </ConfirmDialog>
   );
 }

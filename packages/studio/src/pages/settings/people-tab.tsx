@@ -20,7 +20,7 @@ export function PeopleTab(): ReactElement {
   return (
     <Requires scope="read" to="see who is here">
       <People />
-      {mayWrite ? <NewPerson /> : <NeedsScope scope="write" to="add somebody or to make a link" />}
+      {mayWrite ? <NewPerson /> : <NeedsScope scope="write" to="add a person or create a link" />}
     </Requires>
   );
 }
@@ -33,9 +33,7 @@ function People(): ReactElement {
   return (
     <Section title="People">
       {error !== null && <ErrorNote error={error} retry={() => void refetch()} />}
-      {people.length === 0 && (
-        <p className="text-quiet">Nobody yet. Whoever writes in a space is a person with a name.</p>
-      )}
+      {people.length === 0 && <p className="text-quiet">No people yet. Add a person to let them write in spaces.</p>}
       <ul aria-label="People" className="flex flex-col">
         {people.map((person) => (
           <li
@@ -60,7 +58,7 @@ function People(): ReactElement {
   );
 }
 
-/** A link signs in whoever opens it first: what it allows is chosen before it exists. */
+/** A link signs in the first person who opens it, so its rights are chosen before it exists. */
 function SignInLink({ person, onClose }: { person: Entity; onClose: () => void }): ReactElement {
   const [scope, setScope] = useState<Scope | undefined>();
   const create = useMutation({
@@ -72,25 +70,25 @@ function SignInLink({ person, onClose }: { person: Entity; onClose: () => void }
         <fieldset disabled={create.data !== undefined}>
           <legend className="text-sm font-medium">What they may do</legend>
           <ScopeChoice
-            word="what everybody may"
+            word="the usual rights"
             means="read and write in their spaces, answer what waits for them"
             isOn={scope === undefined}
             onChoose={() => setScope(undefined)}
           />
           <OwnScopes scope={scope} onChoose={setScope} />
         </fieldset>
-        {create.error !== null && <ErrorNote error={create.error} title="No link was made." />}
+        {create.error !== null && <ErrorNote error={create.error} title="The link was not created." />}
         {create.data === undefined ? (
           <div className="flex justify-end">
             <Button kind="primary" disabled={create.isPending} onClick={() => create.mutate()}>
-              Make the link
+              Create the link
             </Button>
           </div>
         ) : (
           <div className="appear flex flex-col gap-2 rounded border border-line bg-wait-soft p-3">
             <p>
-              It signs in whoever opens it first, once, until {new Date(create.data.expiresAt).toLocaleTimeString()}. It
-              is shown this once.
+              It signs in the first person who opens it, once, until{' '}
+              {new Date(create.data.expiresAt).toLocaleTimeString()}. It is shown only once.
             </p>
             <CopyText label="The sign-in link" text={create.data.url} />
           </div>
@@ -100,7 +98,7 @@ function SignInLink({ person, onClose }: { person: Entity; onClose: () => void }
   );
 }
 
-/** Nobody gives more than they have. */
+/** Users cannot give more rights than they have. */
 function OwnScopes({ scope, onChoose }: { scope: Scope | undefined; onChoose: (scope: Scope) => void }): ReactElement {
   const may = { admin: useMay('admin'), write: useMay('write'), read: useMay('read') };
   return (
@@ -151,7 +149,7 @@ function NewPerson(): ReactElement {
     create.mutate();
   };
   return (
-    <Section title="Add somebody">
+    <Section title="Add a person">
       <form noValidate onSubmit={submit} className="flex flex-wrap items-end gap-2">
         <div className="min-w-0 flex-1 basis-48">
           <TextField label="Name" value={name} onChange={({ target }) => setName(target.value)} />
@@ -160,7 +158,7 @@ function NewPerson(): ReactElement {
           Add
         </Button>
       </form>
-      {create.error !== null && <ErrorNote error={create.error} title="Nobody was added." />}
+      {create.error !== null && <ErrorNote error={create.error} title="The person was not added." />}
     </Section>
   );
 }

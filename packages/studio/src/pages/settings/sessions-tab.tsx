@@ -61,8 +61,7 @@ function EndSession({ ended, onClose }: { ended: Session; onClose: () => void })
       }}
     >
       <p>
-        That browser can do nothing more, from now on, and neither can those that it made links for. What was sent from
-        it stays.
+        That browser is signed out at once, and so are those that it created links for. Its messages and answers stay.
       </p>
     </ConfirmDialog>
   );

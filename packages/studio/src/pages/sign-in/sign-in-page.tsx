@@ -11,11 +11,11 @@ import { useNow } from '../../ui/time.tsx';
 
 interface SignInPageProps {
   readonly onSignedIn: (session: Session) => void;
-  /** Why somebody sees this page who did not expect it. */
+  /** Why a user sees this page unexpectedly. */
   readonly why?: 'ended' | 'signed out' | { readonly refused: unknown } | undefined;
 }
 
-/** For whom no link signed in: a key, typed. */
+/** For users who were not signed in by a link: they type a key. */
 export function SignInPage({ onSignedIn, why }: SignInPageProps): ReactElement {
   useTitle('Sign in');
   const [failed, setFailed] = useState<{ error: unknown; retryAt: number | undefined } | undefined>();
@@ -30,8 +30,8 @@ export function SignInPage({ onSignedIn, why }: SignInPageProps): ReactElement {
         onFailed={(error) => setFailed({ error, retryAt: retryAt(error, Date.now()) })}
       />
       <p className="text-quiet">
-        Or open the link that the terminal shows in which the gateway was started: it signs you in once.{' '}
-        <Code>lastcall open</Code> makes another one.
+        Or open the link in the terminal where the gateway was started: it signs you in once. <Code>lastcall open</Code>{' '}
+        makes another one.
       </p>
     </main>
   );
@@ -76,14 +76,12 @@ function Why({ why }: Pick<SignInPageProps, 'why'>): ReactElement | null {
   if (why === 'ended')
     return (
       <Note title="Your session has ended.">
-        Somebody revoked it, its key was revoked, or it was a week old. What you had sent is safe; sign in to go on
+        It was revoked, its key was revoked, or it was a week old. Everything you sent is safe; sign in to continue
         where you were.
       </Note>
     );
   if (why === 'signed out')
-    return (
-      <Note title="You are signed out.">This browser sees nothing of the gateway until somebody signs in again.</Note>
-    );
+    return <Note title="You are signed out.">Sign in again to use the gateway from this browser.</Note>;
   return <Refused error={why.refused} />;
 }
 

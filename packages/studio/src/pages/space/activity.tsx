@@ -4,7 +4,7 @@ import type { ReactElement } from 'react';
 import { useMay } from '../../session/session.tsx';
 import { nameOf } from './name-of.ts';
 
-/** Who is at work, with a link to what they do. Its place is kept, so that nothing jumps. */
+/** The agents at work, with links to their runs. Its space is reserved, so that the layout does not jump. */
 export function Activity({ used }: { used: Pick<UsedSpace, 'active' | 'activeRuns' | 'members'> }): ReactElement {
   const { active, activeRuns, members } = used;
   return (
@@ -22,7 +22,7 @@ export function Activity({ used }: { used: Pick<UsedSpace, 'active' | 'activeRun
   );
 }
 
-/** Runs are for those who may read them. */
+/** Only users who may read runs see the link. */
 export function RunOf({ runId }: { runId: string | undefined }): ReactElement | null {
   const mayRead = useMay('read');
   if (runId === undefined || !mayRead) return null;

@@ -4,8 +4,8 @@ import { type ReactElement, useEffect, useRef, useState } from 'react';
 import { nameOf } from './name-of.ts';
 
 /**
- * Reads out whole messages as they come, and calls that wait: never what is still being written, and nothing that is only scrolled
- * into sight.
+ * Reads out complete messages as they come, and calls that wait. It skips text that is still being written, and
+ * messages that are only scrolled into view.
  */
 export function Announcer({
   items,

@@ -15,7 +15,7 @@ interface ComposerProps {
   readonly onSay: UsedHeard['say'];
 }
 
-/** Enter sends, Shift and Enter begin a line. What was typed stays until the gateway has it. */
+/** Enter sends; Shift+Enter starts a new line. The text stays until the gateway has it. */
 export function Composer({ used, onSay }: ComposerProps): ReactElement {
   const { entity } = useSession().session;
   const isMember = used.members.some(({ entityId }) => entityId === entity?.id);
@@ -68,7 +68,7 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
       {error !== undefined && (
         <ErrorNote
           error={error}
-          title="The message is not known to have arrived. It is still here: sent again as it is, it counts once."
+          title="The gateway did not confirm the message. Send it again unchanged: it is posted once."
           retry={() => void send()}
         />
       )}
@@ -96,8 +96,8 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
       </div>
       <p id={hint} className={`text-xs ${isOffline ? 'text-wait' : 'sr-only'}`}>
         {isOffline
-          ? 'You are offline: nothing is sent or queued. What you typed stays here.'
-          : 'Enter sends, Shift and Enter begin a line.'}
+          ? 'You are offline: nothing is sent or queued. Your text stays here.'
+          : 'Enter sends, Shift+Enter starts a new line.'}
       </p>
     </>
   );
@@ -107,8 +107,8 @@ function MayNotWrite({ isPerson }: { isPerson: boolean }): ReactNode {
   return (
     <p className="text-sm text-quiet">
       {isPerson
-        ? 'You are not a member of this space: you see it as an operator, and cannot write here.'
-        : 'You are signed in without a person, so nobody could see whose message it is. Choose for whom you act in the settings.'}
+        ? 'You are not a member of this space: as an operator you can read it, but not write here.'
+        : 'You are signed in without a person, so your messages would have no sender. Choose a person to act as in the settings.'}
     </p>
   );
 }

@@ -1,6 +1,6 @@
 const NAME = 'lastcall.draft.';
 
-/** What somebody began to write in a space. It outlives the page, not the tab. */
+/** The unsent text of a space. It is kept while the tab is open. */
 export function readDraft(spaceId: string): string {
   return sessionStorage.getItem(NAME + spaceId) ?? '';
 }
@@ -10,21 +10,21 @@ export function keepDraft(spaceId: string, text: string): void {
   else sessionStorage.setItem(NAME + spaceId, text);
 }
 
-/** Whoever signs in next in this tab must not find what another began to write. */
+/** Drafts are removed so that the next user of this tab does not see them. */
 export function forgetDrafts(): void {
   for (const name of Object.keys(sessionStorage)) if (name.startsWith(NAME)) sessionStorage.removeItem(name);
 }
 
-/** A message that somebody tries to send. */
+/** A message that the user tries to send. */
 export interface Attempt {
   readonly text: string;
-  /** The same for each try of one message: however often it is sent, it is posted once. */
+  /** The same for each attempt of one message: no matter how often it is sent, it is posted once. */
   readonly id: string;
 }
 
 /**
- * The next try. Another text is another message: under the id of one that may have arrived, the gateway would answer with that one,
- * and what was changed since would be lost without a word.
+ * The next attempt. A changed text is another message: if the old id were reused and the first attempt had arrived, the
+ * gateway would answer with that message, and the changes would be lost silently.
  */
 export function nextAttempt(before: Attempt | undefined, text: string): Attempt {
   return before?.text === text ? before : { text, id: newMessageId() };

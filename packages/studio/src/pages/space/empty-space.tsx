@@ -13,7 +13,7 @@ interface EmptySpaceProps {
   readonly onSay: UsedHeard['say'];
 }
 
-/** Nobody has said anything: what happens when somebody does, and sentences to begin with. */
+/** An empty space: what happens when the user writes, and sentences to start with. */
 export function EmptySpace({ space, members, onSay }: EmptySpaceProps): ReactElement {
   const [error, setError] = useState<unknown>();
   const agents = members.filter(({ kind }) => kind === 'agent').map(({ displayName }) => displayName);
@@ -21,7 +21,7 @@ export function EmptySpace({ space, members, onSay }: EmptySpaceProps): ReactEle
   return (
     <div className="min-h-0 flex-1 overflow-y-auto p-4">
       <div className="mx-auto max-w-2xl">
-        <EmptyState title="Nothing was said here yet.">
+        <EmptyState title="No messages here yet.">
           <p>{whatHappens(agents.map(withVisibleControls))}</p>
           {sentences.length > 0 && (
             <ul className="flex flex-col items-start gap-2">
@@ -45,11 +45,11 @@ export function EmptySpace({ space, members, onSay }: EmptySpaceProps): ReactEle
 }
 
 function whatHappens(agents: readonly string[]): string {
-  if (agents.length === 0) return 'No agent is in this space: whatever is written here only people read.';
-  return `What you write here wakes ${agents.join(' and ')}. Calls that need somebody appear here as cards.`;
+  if (agents.length === 0) return 'No agent is in this space: only people read what you write here.';
+  return `What you write here wakes ${agents.join(' and ')}. Calls that need an answer appear here as cards.`;
 }
 
-/** The space's own, as its configuration says. */
+/** The suggestions from the space's configuration. */
 function suggestionsOf({ metadata }: Pick<Space, 'metadata'>): readonly string[] {
   const { suggestions } = metadata;
   return Array.isArray(suggestions) ? suggestions.filter((one) => typeof one === 'string').slice(0, 5) : [];

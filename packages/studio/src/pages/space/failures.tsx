@@ -10,14 +10,14 @@ import { Time } from '../../ui/time.tsx';
 import { RunOf } from './activity.tsx';
 import { nameOf } from './name-of.ts';
 
-/** What went wrong with agents that have done nothing since. */
+/** The failures of agents that have done nothing since. */
 export function Failures({ used: { failures, members } }: { used: UsedSpace }): ReactNode {
   return failures.map((failure) => (
     <Failure key={failure.runId} failure={failure} name={nameOf(members, failure.entityId)} />
   ));
 }
 
-/** What everybody may read; for operators the error itself, the run, and a way to try again. */
+/** What every member may read; for operators also the error itself, the run, and a button to try again. */
 function Failure({ failure, name }: { failure: AgentFailure; name: string }): ReactElement {
   const { runId, text, at, retryAt } = failure;
   const mayRead = useMay('read');
@@ -31,7 +31,7 @@ function Failure({ failure, name }: { failure: AgentFailure; name: string }): Re
         <span className="min-w-0">{withVisibleControls(text)}</span>
         {retryAt !== undefined && (
           <span>
-            The next try is at <Time at={retryAt} />.
+            The next attempt is at <Time at={retryAt} />.
           </span>
         )}
         <Time at={at} />
@@ -58,7 +58,7 @@ function TryAgain({ runId }: { runId: string }): ReactElement {
   if (isSuccess) return <p role="status">It was asked to try again.</p>;
   return (
     <>
-      {error !== null && <ErrorNote error={error} title="It was not asked to try again." />}
+      {error !== null && <ErrorNote error={error} title="The retry was not started." />}
       <p>
         <Button disabled={isPending} onClick={() => mutate()}>
           {isPending ? 'Asking …' : 'Try again'}

@@ -18,13 +18,16 @@ interface MessageListProps {
   readonly heardBy: UsedHeard['heardBy'];
 }
 
-/** Only what can be seen is drawn, however long the space is; cards that wait stay, with what was typed into them. */
+/**
+ * Renders only the visible messages, however long the space is. Cards that wait stay rendered, with the text typed into
+ * them.
+ */
 export function MessageList({ used, at, heardBy }: MessageListProps): ReactElement {
   const { items, members } = used;
   const list = useRef<VirtualizerHandle>(null);
   const stick = useStickToEnd({ list, items, isElsewhere: at !== undefined });
   const { goToEnd } = stick;
-  // People see what they wrote, wherever the list was.
+  // Users see their own new message, wherever the list was scrolled.
   useEffect(() => {
     if (heardBy !== undefined) goToEnd();
   }, [heardBy, goToEnd]);
@@ -36,12 +39,12 @@ export function MessageList({ used, at, heardBy }: MessageListProps): ReactEleme
     <div className="relative min-h-0 flex-1">
       <div
         role="log"
-        // What is scrolled into sight is not new: `Announcer` reads out what is.
+        // Messages that are scrolled into view are not new: `Announcer` reads out new ones.
         aria-live="off"
         aria-label="Messages"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
         tabIndex={0}
-        // The list would take no click while it scrolls, which is all the time while an agent writes.
+        // Otherwise the list would ignore clicks while it scrolls, which it does all the time while an agent writes.
         className="h-full overflow-y-auto overscroll-contain [overflow-anchor:none] *:pointer-events-auto!"
         ref={stick.scroller}
         {...stick.inputs}
@@ -84,7 +87,7 @@ export function MessageList({ used, at, heardBy }: MessageListProps): ReactEleme
 
 const BEGINNING_PX = 48;
 
-/** Above the first message. Its height never changes: the list counts on it. */
+/** Above the first message. Its height never changes: the list relies on it. */
 function Beginning({ used, earlier }: { used: UsedSpace; earlier: ReturnType<typeof useEarlier> }): ReactElement {
   return (
     <div className="flex h-12 items-center justify-center text-xs text-quiet">
@@ -97,7 +100,7 @@ function Beginning({ used, earlier }: { used: UsedSpace; earlier: ReturnType<typ
             : `Not loaded: ${earlier.problem} Try again`}
         </Button>
       ) : (
-        'The beginning of this space'
+        'The start of this space'
       )}
     </div>
   );

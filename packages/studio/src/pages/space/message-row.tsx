@@ -8,17 +8,17 @@ import { nameOf } from './name-of.ts';
 interface MessageRowProps {
   readonly item: SpaceItem;
   readonly members: readonly Member[];
-  /** The first of several by the same sender shows the name. */
+  /** The first of several messages by the same sender shows the name. */
   readonly isFirst: boolean;
   readonly isLast: boolean;
-  /** Of the first of a day. */
+  /** Set on the first message of a day. */
   readonly day: string | undefined;
   readonly isMarked: boolean;
-  /** Who got it, in words. */
+  /** Which agents received it, in words. */
   readonly heard: string | undefined;
 }
 
-/** One message or card. Nothing of it changes while others are written. */
+/** One message or card. It is not rendered again while others are written. */
 export const MessageRow = memo(function MessageRow(props: MessageRowProps): ReactElement {
   const { item, members, isFirst, isLast, day, isMarked, heard } = props;
   const name = withVisibleControls(nameOf(members, item.entityId));

@@ -3,17 +3,17 @@ import type { SpaceItem } from '@lastcall/client/react';
 import { nameOf } from './name-of.ts';
 import type { UsedHeard } from './use-heard.ts';
 
-/** After this long the same sender is named again. */
+/** After this long the sender's name is shown again. */
 const TOGETHER_MS = 5 * 60_000;
 
-/** True if an item shows its sender's name: the first of several that belong together. */
+/** True if an item shows its sender's name: it is the first of a group. */
 export function startsGroup(item: SpaceItem, before: SpaceItem | undefined): boolean {
   if (before === undefined || before.entityId !== item.entityId) return true;
   const apart = timeOf(item) - timeOf(before);
   return apart > TOGETHER_MS || dayOf(item, before) !== undefined;
 }
 
-/** The day of an item, if it is another than that of the one before. */
+/** The day of an item, if it differs from that of the item before. */
 export function dayOf(item: SpaceItem, before: SpaceItem | undefined): string | undefined {
   if (item.message === undefined) return undefined;
   const day = new Date(item.message.createdAt);
@@ -22,7 +22,7 @@ export function dayOf(item: SpaceItem, before: SpaceItem | undefined): string | 
   return isToday(day) ? 'Today' : dayName.format(day);
 }
 
-/** What is being written is of now. */
+/** An item that is being written has the current time. */
 function timeOf({ message }: SpaceItem): number {
   return message?.createdAt ?? Date.now();
 }
@@ -33,7 +33,7 @@ function isToday(day: Date): boolean {
 
 const dayName = new Intl.DateTimeFormat(undefined, { weekday: 'long', month: 'long', day: 'numeric' });
 
-/** "Concierge has it", for the message that was sent last. */
+/** "Concierge has it", for the last sent message. */
 export function heardInWords(
   item: SpaceItem,
   heardBy: UsedHeard['heardBy'],
@@ -56,7 +56,7 @@ export function heardInWords(
   return words.length === 0 ? undefined : words.join('; ');
 }
 
-/** How many items came after the one that was last when the person scrolled away. */
+/** How many items came after the one that was last when the user scrolled away. */
 export function newSince(items: readonly SpaceItem[], lastId: string | undefined): number {
   const at = lastId === undefined ? -1 : items.findLastIndex(({ id }) => id === lastId);
   return at === -1 ? 0 : items.length - 1 - at;

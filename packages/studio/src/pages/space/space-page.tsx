@@ -19,7 +19,7 @@ import { useSeen } from './use-seen.ts';
 
 export function SpacePage(): ReactElement {
   const { id } = useParams({ from: '/spaces/$id' });
-  // Another space is another page: no draft, scroll place or card of one must be seen in another.
+  // Another space is another page: drafts, scroll positions and cards must not carry over.
   return <OpenSpace key={id} id={id} />;
 }
 

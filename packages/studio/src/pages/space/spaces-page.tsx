@@ -45,7 +45,7 @@ function SpaceRow({ space }: { space: Space }): ReactElement {
   );
 }
 
-/** What waits, and what is new. */
+/** The numbers of waiting calls and unread messages. */
 function News({ space: { unread = 0, waiting = 0 } }: { space: Space }): ReactElement {
   return (
     <span className="flex shrink-0 items-center gap-2 text-xs">
@@ -61,8 +61,8 @@ function NoSpaces(): ReactElement {
   return (
     <EmptyState title="You are in no space yet.">
       <p>
-        In a space people and agents talk, and calls that need somebody appear as cards. Name spaces in{' '}
-        <code>lastcall.config.ts</code>, or make one with <code>POST /api/spaces</code>.
+        In a space people and agents talk, and calls that need an answer appear as cards. Define spaces in{' '}
+        <code>lastcall.config.ts</code>, or create one with <code>POST /api/spaces</code>.
       </p>
     </EmptyState>
   );

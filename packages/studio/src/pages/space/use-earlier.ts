@@ -3,7 +3,7 @@ import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
 import type { VirtualizerHandle } from 'virtua';
 
 interface UsedEarlier {
-  /** True while the list must keep its place from the end: items have come before the first. */
+  /** True while the list must keep its distance from the end, because items were added before the first. */
   readonly isShifted: boolean;
   readonly isLoading: boolean;
   readonly problem: string | undefined;
@@ -13,7 +13,7 @@ interface UsedEarlier {
 
 const NEAR_TOP_PX = 400;
 
-/** Loads earlier messages when the person comes near the first one. */
+/** Loads earlier messages when the user scrolls near the first one. */
 export function useEarlier(
   { items, hasEarlier, loadEarlier }: UsedSpace,
   list: RefObject<VirtualizerHandle | null>,
@@ -35,7 +35,7 @@ export function useEarlier(
   const isDue = hasEarlier && !isLoading && problem === undefined;
   const onScroll = useCallback(
     (offset: number) => {
-      // A list that is shorter than its window is at its top, and nobody has scrolled there.
+      // A list that is shorter than its window is at its top although the user has not scrolled there.
       const { scrollSize = 0, viewportSize = 0 } = list.current ?? {};
       if (isDue && offset < NEAR_TOP_PX && scrollSize > 2 * viewportSize) load();
     },

@@ -2,20 +2,23 @@ import type { UsedSpace } from '@lastcall/client/react';
 import { useCallback, useState } from 'react';
 import { client } from '../../data/client.ts';
 
-/** How an agent got a message. */
+/** How an agent received a message. */
 interface Heard {
   readonly entityId: string;
   readonly as: 'queued' | 'paused' | 'withheld';
 }
 
 export interface UsedHeard {
-  /** Who got the message that was sent last from here, by its id. */
+  /** The agents that received the last message sent from here, by its id. */
   readonly heardBy: { readonly messageId: string; readonly heard: readonly Heard[] } | undefined;
-  /** `id`: the same for each try of one message, which counts once. */
+  /** `id` is the same for each attempt of one message, which counts once. */
   say(text: string, id: string): Promise<void>;
 }
 
-/** Says something, and keeps who got it: between the message and the agent's first sign nobody else can tell that it arrived. */
+/**
+ * Posts a message and keeps which agents received it: until an agent shows its first activity, this is the only sign
+ * that it arrived.
+ */
 export function useHeard({ space }: Pick<UsedSpace, 'space'>): UsedHeard {
   const [heardBy, setHeardBy] = useState<UsedHeard['heardBy']>();
   const spaceId = space?.id ?? '';

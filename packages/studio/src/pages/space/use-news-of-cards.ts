@@ -2,7 +2,7 @@ import type { SpaceItem } from '@lastcall/client/react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
 
-/** What waits here is news for the lists of what waits: they are asked for again at once, and not only when their time has come. */
+/** Reloads the lists of waiting calls at once when a card here changes, instead of at their next poll. */
 export function useNewsOfCards(items: readonly SpaceItem[]): void {
   const queries = useQueryClient();
   const waiting = useMemo(

@@ -4,10 +4,10 @@ import { useEffect } from 'react';
 import { client } from '../../data/client.ts';
 import { useSession } from '../../session/session.tsx';
 
-/** Whoever scrolls by has not read it. */
+/** A message that is only scrolled by has not been read. */
 const READ_MS = 1_000;
 
-/** Tells the gateway what was seen, once it has been on the screen for a while, so that it is not new any more. */
+/** Reports messages as read once they have been on the screen for a while. */
 export function useSeen({ space, members, items }: UsedSpace): void {
   const queries = useQueryClient();
   const { entity } = useSession().session;
@@ -21,7 +21,7 @@ export function useSeen({ space, members, items }: UsedSpace): void {
       client.spaces
         .seen(spaceId, { seq })
         .then(() => queries.invalidateQueries({ queryKey: ['spaces', 'list'] }))
-        // It is told again with the next message.
+        // The next message reports it again.
         .catch(() => {});
     }, READ_MS);
     return () => clearTimeout(timer);

@@ -8,7 +8,7 @@ interface ShownAt {
   readonly list: RefObject<VirtualizerHandle | null>;
 }
 
-/** Shows the message that the address names, once: it loads earlier ones until it is there. */
+/** Shows the message that the address names, once. It loads earlier messages until it finds it. */
 export function useShowAt({ used: { items, hasEarlier, loadEarlier }, at, list }: ShownAt): void {
   const shown = useRef<number>(undefined);
   useEffect(() => {

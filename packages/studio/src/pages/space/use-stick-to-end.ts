@@ -20,20 +20,20 @@ interface Sticking {
 }
 
 /**
- * `following`: the list stays at its end. `held`: a field or an opened document in it has the focus, and stays in sight. `away`: the
- * person has scrolled away from the end.
+ * `following`: the list stays at its end. `held`: a field or an opened document in it has the focus, and stays in view.
+ * `away`: the user has scrolled away from the end.
  */
 type Mode = 'following' | 'held' | 'away';
 
 interface UsedStick {
   readonly mode: Mode;
-  /** To be put on what scrolls. */
+  /** The ref of the scrolling element. */
   readonly scroller: RefObject<HTMLDivElement | null>;
   /** The item that was last when the list stopped following. */
   readonly lastSeenId: string | undefined;
   onScroll(offset: number): void;
   goToEnd(): void;
-  /** For what scrolls: only what a person does stops the list from following. */
+  /** Handlers for the scrolling element: only the user's input stops the list from following. */
   readonly inputs: {
     onWheel(event: WheelEvent<HTMLElement>): void;
     onTouchMove(): void;
@@ -45,16 +45,18 @@ interface UsedStick {
 }
 
 const NEAR_PX = 48;
-/** How long after a person's input scrolling counts as theirs. A wheel goes on for a while. */
+/** How long after an input scrolling still counts as the user's. A wheel keeps turning for a while. */
 const THEIRS_MS = 1_000;
 
-/** Where a person's input leads. What else moves the list at that moment, such as rows being measured, is not theirs. */
+/**
+ * The direction of the user's input. Other movements at that moment, such as rows being measured, are not the user's.
+ */
 type Way = 'up' | 'down' | 'any';
 
 const UP: ReadonlySet<string> = new Set(['ArrowUp', 'PageUp', 'Home']);
 const DOWN: ReadonlySet<string> = new Set(['ArrowDown', 'PageDown', 'End', ' ']);
 
-/** A form or a document that a person uses must stay in sight when a message comes. */
+/** A form or a document in use must stay in view when a message arrives. */
 function holds(target: EventTarget): boolean {
   return target instanceof Element && target.matches('input, textarea, select, [data-document]');
 }
@@ -63,7 +65,7 @@ function isNearEnd({ scrollHeight, clientHeight, scrollTop }: HTMLElement): bool
   return scrollHeight - clientHeight - scrollTop < NEAR_PX;
 }
 
-/** The list stays at its end unless the person scrolls away from it, or uses something in it. */
+/** The list stays at its end unless the user scrolls away from it, or uses something in it. */
 export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick {
   const [mode, setMode] = useState<Mode>(isElsewhere ? 'away' : 'following');
   const [lastSeenId, setLastSeenId] = useState(items.at(-1)?.id);
@@ -83,7 +85,8 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
     if (before === 'following') setLastSeenId(now.current.lastId);
   }, []);
   const scroller = useRef<HTMLDivElement>(null);
-  // Not by the list's own way to an index: that goes on for as long as rows are measured, whatever a person does meanwhile.
+  // It does not use the list's scroll-to-index: that continues as long as rows are measured, whatever the user does
+  // meanwhile.
   const goToEnd = useCallback(() => {
     const element = scroller.current;
     if (element !== null) element.scrollTop = element.scrollHeight;
@@ -91,9 +94,9 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;
-    // Told before the browser paints, so nobody sees the list away from its end.
+    // The observer runs before the browser paints, so the list is never seen away from its end.
     const observer = new ResizeObserver(() => {
-      // A field that goes away with its answer has the focus no longer, and no event says so.
+      // A field that is removed with its answer loses the focus without an event.
       if (now.current.mode === 'held' && !element.contains(document.activeElement))
         set(now.current.wasNear ? 'following' : 'away');
       if (now.current.mode === 'following') goToEnd();
@@ -105,7 +108,7 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
   const onInput = useCallback((way: Way) => {
     now.current.input = { at: performance.now(), way };
   }, []);
-  /** At once: what is measured meanwhile would pull the list back before it has moved. */
+  /** This happens at once: rows measured meanwhile would pull the list back before it has moved. */
   const leaveEnd = useCallback(() => {
     onInput('up');
     const { scrollSize = 0, viewportSize = 0 } = list.current ?? {};
@@ -119,11 +122,11 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
   );
   const onBlur = useCallback(
     ({ target, relatedTarget, currentTarget }: FocusEvent<HTMLElement>) => {
-      // The button of a card must not move away under the pointer that has just left the card's field. A window that loses the
-      // focus leaves it where it is.
+      // The button of a card must not move away under the pointer that has just left the card's field. A window that
+      // loses the focus keeps the mode.
       const card = target.closest('[data-card]');
       const stays = document.activeElement === target || (relatedTarget !== null && card?.contains(relatedTarget));
-      // It only goes on from its end: nothing moves because the focus does.
+      // The list follows again only if it is near its end: a change of focus moves nothing.
       if (now.current.mode === 'held' && !stays) set(isNearEnd(currentTarget) ? 'following' : 'away');
     },
     [set],
@@ -157,7 +160,7 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
         if (UP.has(key)) leaveEnd();
         else if (DOWN.has(key)) onInput('down');
       },
-      // Only of the scroll bar: a click on a card is no wish to go anywhere.
+      // Only for the scroll bar: a click on a card does not mean to scroll.
       onPointerDown: ({ target, currentTarget }) => {
         if (target === currentTarget) onInput('any');
       },

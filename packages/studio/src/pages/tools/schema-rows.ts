@@ -1,17 +1,17 @@
-/** One field of a schema as a person reads it. */
+/** One field of a schema, in words. */
 export interface SchemaRow {
-  /** `guests[].name`. */
+  /** For example `guests[].name`. */
   readonly path: string;
   readonly type: string;
   readonly isRequired: boolean;
-  /** "1 to 30", "at most 100 characters". */
+  /** For example "1 to 30", "at most 100 characters". */
   readonly rules: readonly string[];
   readonly description?: string | undefined;
 }
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The fields of a schema, one line each. Undefined: it is better read as JSON. */
+/** The fields of a schema, one line each. Undefined if it is better read as JSON. */
 export function schemaRows(schema: unknown): readonly SchemaRow[] | undefined {
   if (!isSchema(schema)) return undefined;
   const rows = rowsOf(schema, '', schema, 0);
@@ -68,7 +68,7 @@ function rulesOf(schema: Schema): readonly string[] {
 }
 
 function between(min: unknown, max: unknown, unit: string): string | undefined {
-  // The largest whole number there is says nothing.
+  // The largest safe integer is not a real limit.
   const upper = typeof max === 'number' && max < Number.MAX_SAFE_INTEGER ? max : undefined;
   const lower = typeof min === 'number' && min > Number.MIN_SAFE_INTEGER ? min : undefined;
   if (lower !== undefined && upper !== undefined) return `${lower} to ${upper}${unit}`;

@@ -3,7 +3,7 @@ import { type ReactElement, useMemo } from 'react';
 import { JsonText } from '../../text/safe-text.tsx';
 import { schemaRows } from './schema-rows.ts';
 
-/** A schema as a list of fields; the whole of it as JSON below. */
+/** A schema as a list of fields, with the whole schema as JSON below. */
 export function SchemaView({ title, schema }: { title: string; schema: unknown }): ReactElement {
   const rows = useMemo(() => schemaRows(schema), [schema]);
   return (

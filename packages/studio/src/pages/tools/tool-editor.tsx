@@ -14,7 +14,7 @@ import { problemsOf } from '../agents/config-problems.ts';
 
 type ToolConfig = Readonly<Record<string, unknown>>;
 
-/** A tool as its configuration, which is JSON. Without a tool: a new one, with an example to change. */
+/** Edits a tool's configuration as JSON. Without a tool, it starts a new one from an example. */
 export function ToolEditor({ tool, onSaved }: { tool?: Tool; onSaved?: () => void }): ReactElement {
   const before = tool?.config ?? EXAMPLE;
   const [text, setText] = useState(() => JSON.stringify(before, null, 2));
@@ -36,7 +36,7 @@ export function ToolEditor({ tool, onSaved }: { tool?: Tool; onSaved?: () => voi
         spellCheck={false}
         className="font-mono text-xs"
         value={text}
-        problem={problems.length === 0 ? undefined : 'Something in it is wrong: see below.'}
+        problem={problems.length === 0 ? undefined : 'The configuration has errors: see below.'}
         onChange={({ target }) => setText(target.value)}
       />
       {problems.length > 0 && (

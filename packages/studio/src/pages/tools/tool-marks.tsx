@@ -2,7 +2,7 @@ import type { Tool } from '@lastcall/client';
 import { Eye, EyeOff, Flag, type LucideIcon, ShieldCheck, Zap } from 'lucide-react';
 import type { ReactElement } from 'react';
 
-/** What to know of a tool before it is called: seen by people, acts outside, ends the run, asks first. */
+/** What to know about a tool before it is called: seen by people, acts outside, ends the run, asks first. */
 export function ToolMarks({ tool }: { tool: Tool }): ReactElement {
   return (
     <span className="flex flex-wrap gap-x-3 gap-y-1 text-xs text-quiet">

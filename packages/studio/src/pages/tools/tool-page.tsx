@@ -80,15 +80,15 @@ function About({ tool }: { tool: Tool }): ReactElement {
 
 const EXECUTIONS: Readonly<Record<Tool['executionType'], string>> = {
   gateway: 'in the gateway',
-  external: 'at a worker that claims the call',
+  external: 'in a worker that claims the call',
   space: 'by people in the space, who answer it',
   internal: 'as a part of the agent itself',
 };
 
 const EFFECTS: Readonly<Record<Tool['effects'], string>> = {
   none: 'None: it only reads.',
-  session: 'In the run alone: what it did is undone if it fails.',
-  external: 'Outside: what it did stays done.',
+  session: 'Only in the run: its changes are undone if it fails.',
+  external: 'Outside: its effects cannot be undone.',
 };
 
 function Schemas({ tool }: { tool: Tool }): ReactElement {
@@ -132,7 +132,7 @@ function ToolActions({ tool }: { tool: Tool }): ReactElement | null {
 
 function WhyNot({ tool, mayEdit }: { tool: Tool; mayEdit: boolean }): ReactElement | null {
   const why = {
-    api: mayEdit ? '' : 'To change it needs the scope “admin”.',
+    api: mayEdit ? '' : 'To change it, you need the scope “admin”.',
     file: 'Change it in the configuration file.',
     mcp: 'Its MCP server defines it.',
     'built-in': 'It comes with the gateway.',
@@ -160,7 +160,7 @@ function DeleteTool({ tool, onClose }: { tool: Tool; onClose: () => void }): Rea
       <p>
         {tool.usedBy.length === 0
           ? 'No agent uses it.'
-          : `It is taken from the agents that have it: ${tool.usedBy.map(({ name }) => name).join(', ')}.`}{' '}
+          : `It is removed from the agents that have it: ${tool.usedBy.map(({ name }) => name).join(', ')}.`}{' '}
         Calls that wait for a result can still be answered.
       </p>
     </ConfirmDialog>

@@ -47,7 +47,7 @@ export function ToolsPage(): ReactElement {
   );
 }
 
-/** The filter is in the address: it can be shared, and is there after a step back. */
+/** The filter is in the address, so that it can be shared and survives going back. */
 function Filter(): ReactElement {
   const { q = '', source = '' } = route.useSearch();
   const navigate = useNavigate({ from: '/tools' });
@@ -102,15 +102,15 @@ function ToolList(): ReactElement | null {
         (source === undefined || tool.source === source) &&
         `${tool.name} ${tool.description}`.toLowerCase().includes(q.toLowerCase()),
     )
-    // What comes with every gateway is the least news.
+    // Built-in tools come last: every gateway has them.
     .toSorted((a, b) => Number(a.source === 'built-in') - Number(b.source === 'built-in'));
   const hasOwn = tools.some((tool) => tool.source !== 'built-in');
   return (
     <>
       {!hasOwn && <NoToolsYet />}
       {shown.length === 0 ? (
-        <EmptyState title="No tool fits.">
-          <p>Change the filter, or choose every source.</p>
+        <EmptyState title="No tool matches.">
+          <p>Change the filter, or choose all sources.</p>
         </EmptyState>
       ) : (
         <ul ref={list} aria-label="Tools" className="rounded-card border border-line bg-surface">
@@ -133,7 +133,7 @@ function NoToolsYet(): ReactElement {
           <ToolEditor />
         </div>
       ) : (
-        <NeedsScope scope="admin" to="make a tool" />
+        <NeedsScope scope="admin" to="create a tool" />
       )}
     </EmptyState>
   );
@@ -163,7 +163,7 @@ function ToolRow({ tool }: { tool: Tool }): ReactElement {
 
 export function UsedBy({ tool: { usedBy, source } }: { tool: Tool }): ReactElement {
   if (source === 'built-in') return <span className="text-sm text-quiet">every agent may have it</span>;
-  if (usedBy.length === 0) return <span className="text-sm text-quiet">used by nobody</span>;
+  if (usedBy.length === 0) return <span className="text-sm text-quiet">not used</span>;
   return (
     <ul className="flex flex-wrap content-start gap-x-2 text-sm">
       {usedBy.map(({ id, name }) => (

@@ -20,7 +20,7 @@ import { problemsOf } from '../agents/config-problems.ts';
 
 const route = getRouteApi('/tools/$id');
 
-/** Calls the tool once, for real, with a form made of its schema. */
+/** Calls the tool once, for real, with a form made from its schema. */
 export function TryTool({ tool }: { tool: Tool }): ReactElement {
   const mayTry = useMay('admin');
   return (
@@ -56,7 +56,7 @@ function TrialForm({ tool }: { tool: Tool }): ReactElement {
       {tool.approval && (
         <label className="flex min-h-8 items-center gap-2">
           <input type="checkbox" checked={mayRun} onChange={({ target }) => setMayRun(target.checked)} />I approve this
-          call: agents must ask somebody first.
+          call: agents must ask a person first.
         </label>
       )}
       <div className="flex flex-wrap items-center gap-3">
@@ -78,13 +78,13 @@ function TrialForm({ tool }: { tool: Tool }): ReactElement {
 function Failed({ error }: { error: unknown }): ReactElement {
   const isAlone = error instanceof ClientError && error.code === 'not_testable';
   return (
-    <ErrorNote error={error} title={isAlone ? 'It cannot be tried by itself.' : 'The gateway did not run it.'}>
+    <ErrorNote error={error} title={isAlone ? 'It cannot be tried here.' : 'The gateway did not run it.'}>
       {isAlone && <p className="text-quiet">Ask an agent that has it, and look at the run.</p>}
     </ErrorNote>
   );
 }
 
-/** How the call ended: one word, how long, and what came of it. */
+/** How the call ended: one word, how long, and its result. */
 function Result({ settlement }: { settlement: Settlement }): ReactElement {
   const { outcome, startedAt, endedAt, terminal } = settlement;
   return (
@@ -112,7 +112,9 @@ function Outcome({ outcome }: { outcome: Settlement['outcome'] }): ReactElement 
         <>
           <SafeText text={outcome.message} />
           {outcome.effect === 'possible' && (
-            <p className="text-doubt">Whether it acted is not known: look there before you try again.</p>
+            <p className="text-doubt">
+              It is not known whether it acted: check the other service before you try again.
+            </p>
           )}
         </>
       );
@@ -121,7 +123,7 @@ function Outcome({ outcome }: { outcome: Settlement['outcome'] }): ReactElement 
         <p>
           {outcome.kind === 'approval'
             ? 'It was not run: it needs approval. Approve it above and run it again.'
-            : 'It would wait now for somebody to answer. Nobody was asked: this was a trial.'}
+            : 'In a run it would now wait for an answer. No one was asked, because this was a trial.'}
         </p>
       );
     default:

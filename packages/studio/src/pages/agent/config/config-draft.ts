@@ -1,7 +1,9 @@
 import type { AgentConfig } from '@lastcall/client';
 import type { Problem } from '../../../form/path.ts';
 
-/** A configuration as the form has it: limits as they were typed, and whatever the form does not draw as it came. */
+/**
+ * A configuration as the form holds it: limits as they were typed, and fields that the form does not draw unchanged.
+ */
 export interface ConfigDraft {
   readonly name: string;
   readonly description: string;
@@ -28,7 +30,7 @@ export function toConfigDraft(config: AgentConfig): ConfigDraft {
   };
 }
 
-/** The configuration of a draft, and the limits that are no numbers. */
+/** The configuration of a draft, and the limits that are not numbers. */
 export function readConfigDraft(draft: ConfigDraft): { config: Config; problems: readonly Problem[] } {
   const typed = Object.entries(draft.limits).filter(([, text]) => text.trim() !== '');
   const limits = typed.map(([key, text]) => [key, Number(text.trim())] as const);
@@ -47,7 +49,7 @@ export function readConfigDraft(draft: ConfigDraft): { config: Config; problems:
   };
 }
 
-/** The fields that differ, as `PATCH` takes them: null removes one. */
+/** The fields that differ, in the form that `PATCH` takes: null removes one. */
 export function changesBetween(before: Config, after: Config): Config {
   const names = fieldsThatDiffer(before, after);
   return Object.fromEntries(names.map((name) => [name, after[name] ?? null]));
@@ -58,7 +60,7 @@ export function applyChanges(config: Config, changes: Config): Config {
   return Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined));
 }
 
-/** The order of the form, then whatever else there is. */
+/** The form's fields in their order, then all others. */
 export function fieldsThatDiffer(before: Config, after: Config): readonly string[] {
   const names = [...new Set([...ORDER, ...Object.keys(before), ...Object.keys(after)])];
   return names.filter((name) => asText(before[name]) !== asText(after[name]));
@@ -66,7 +68,7 @@ export function fieldsThatDiffer(before: Config, after: Config): readonly string
 
 const ORDER = ['name', 'description', 'instructions', 'model', 'tools', 'limits'] as const;
 
-/** A field as people compare it: a text as it is, all else as JSON with sorted keys. */
+/** A field as text to compare: a text as it is, everything else as JSON with sorted keys. */
 export function asText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value, sortKeys, 2);

@@ -15,7 +15,7 @@ interface ConfigFieldsProps {
   readonly problems: readonly Problem[];
 }
 
-/** What most people change. The rest is in the JSON. */
+/** The fields that most people change. The rest is edited as JSON. */
 export function ConfigFields({ draft, onChange, problems }: ConfigFieldsProps): ReactElement {
   const set = (change: Partial<ConfigDraft>): void => onChange({ ...draft, ...change });
   const at = (path: string): string | undefined => {
@@ -69,7 +69,7 @@ function LimitFields({ limits, onChange, at }: LimitFieldsProps): ReactElement {
   return (
     <fieldset className="flex flex-col gap-2">
       <legend className="mb-1 text-sm font-medium">Limits</legend>
-      <p className="text-xs text-quiet">Empty: what stands in the field, which the gateway sets for all agents.</p>
+      <p className="text-xs text-quiet">If a field is empty, the gateway’s default, shown in it, applies.</p>
       <div className="grid grid-cols-1 gap-3 min-[480px]:grid-cols-2 wide:grid-cols-3">
         {LIMITS.map(({ key, label, unit }) => (
           <TextField
@@ -93,7 +93,7 @@ function Rest({ rest }: Pick<ConfigDraft, 'rest'>): ReactElement | null {
   if (names.length === 0) return null;
   return (
     <p className="text-xs text-quiet">
-      Also set, and kept as it is: {names.map(withVisibleControls).join(', ')}. Change it as JSON.
+      Also set, and left unchanged: {names.map(withVisibleControls).join(', ')}. Change it as JSON.
     </p>
   );
 }

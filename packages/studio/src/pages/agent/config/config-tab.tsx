@@ -40,7 +40,7 @@ export function ConfigTab({ agent }: { agent: Agent }): ReactElement {
   );
 }
 
-/** What was typed and not saved is not lost by a click. */
+/** Asks before unsaved changes are lost by a click. */
 function AskBeforeLeaving({ isChanged }: { isChanged: boolean }): ReactElement | null {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: () => isChanged,
@@ -56,7 +56,7 @@ function AskBeforeLeaving({ isChanged }: { isChanged: boolean }): ReactElement |
       onClose={reset}
       onConfirm={async () => proceed()}
     >
-      <p>What you changed in the configuration is not saved.</p>
+      <p>Your changes to the configuration are not saved.</p>
     </ConfirmDialog>
   );
 }
@@ -66,8 +66,8 @@ function FromFile(): ReactElement {
     <div className="flex gap-2 rounded border border-line bg-wait-soft p-3">
       <FileCog size={16} aria-hidden className="mt-0.5 shrink-0 text-wait" />
       <p>
-        This agent comes from the configuration file. At its next start the gateway sets it back to what the file says:
-        change it there too.
+        This agent comes from the configuration file. At its next start the gateway resets it to the file: change it
+        there too.
       </p>
     </div>
   );
@@ -139,7 +139,7 @@ function Review({ editor, onClose }: { editor: ConfigEditor; onClose: () => void
   const { version, config } = editor.base;
   const save = (): void => {
     setSaving(true);
-    // Saved or not: what was refused stands at its field.
+    // Closes whether it was saved or not: refused values are shown at their fields.
     editor.save().then(onClose, onClose);
   };
   return (
@@ -166,7 +166,7 @@ function ModeSwitch({ editor }: { editor: ConfigEditor }): ReactElement {
   );
 }
 
-/** Problems that stand at a field need no list. */
+/** Problems that are shown at a field need no list. */
 function isPlaced(path: string): boolean {
   return /^(name|description|instructions|model|limits\.\w+)$/.test(path) || path.startsWith('tools');
 }

@@ -5,7 +5,7 @@ import { Button } from '../../../ui/button.tsx';
 import { ConfigDiff } from './config-diff.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
 
-/** Somebody else saved while this was edited. Both are shown, and nothing that was typed is lost. */
+/** Another user saved while this was edited. Both versions are shown, and no typed text is lost. */
 export function ConflictNote({ editor }: { editor: ConfigEditor }): ReactElement | null {
   const { conflict, base } = editor;
   if (conflict === undefined) return null;
@@ -13,18 +13,18 @@ export function ConflictNote({ editor }: { editor: ConfigEditor }): ReactElement
   return (
     <section
       role="alert"
-      aria-label="Somebody else saved"
+      aria-label="Another user saved"
       className="flex flex-col gap-3 rounded-card border border-line bg-wait-soft p-4"
     >
       <p className="flex gap-2 font-medium">
         <Users size={16} aria-hidden className="mt-0.5 shrink-0 text-wait" />
-        Somebody saved version {theirs.version} while you were editing version {base.version}.
+        Another user saved version {theirs.version} while you were editing version {base.version}.
       </p>
       <p>
-        What you typed is kept, and nothing of it is saved.{' '}
+        Your changes are kept here and are not saved yet.{' '}
         {both.length === 0
-          ? 'You changed other fields than they did: both changes can stand.'
-          : `You both changed: ${both.map(readable).join(', ')}. If you keep yours, theirs is replaced there.`}
+          ? 'You changed other fields than they did, so both changes can be kept.'
+          : `You both changed: ${both.map(readable).join(', ')}. If you keep yours, it replaces theirs in these fields.`}
       </p>
       <details>
         <summary className="text-sm">

@@ -5,13 +5,13 @@ import { modelList } from '../../../data/models.ts';
 import { SelectField, TextField } from '../../../ui/field.tsx';
 
 interface ModelFieldProps {
-  /** Undefined: the gateway's own. */
+  /** Undefined: the gateway's default. */
   readonly model: string | undefined;
   readonly onChange: (model: string | undefined) => void;
   readonly problem?: string | undefined;
 }
 
-/** Models that the gateway knows, those that cannot work with the reason, and any other by its name. */
+/** The models that the gateway knows, with a reason for those that cannot be used, and any other model by name. */
 export function ModelField({ model, onChange, problem }: ModelFieldProps): ReactElement {
   const { data: models = [] } = useQuery(modelList);
   const known = models.find(({ name }) => name === model);
@@ -23,7 +23,9 @@ export function ModelField({ model, onChange, problem }: ModelFieldProps): React
         className="max-w-96"
         value={isOther ? OTHER : (model ?? '')}
         problem={problem === undefined ? undefined : withVisibleControls(problem)}
-        hint={known?.usable === false ? withVisibleControls(known.why ?? 'It cannot be used now.') : undefined}
+        hint={
+          known?.usable === false ? withVisibleControls(known.why ?? 'It cannot be used at the moment.') : undefined
+        }
         onChange={({ target: { value } }) => onChange(value === '' ? undefined : value === OTHER ? '' : value)}
       >
         <option value="">The gateway’s model</option>

@@ -12,7 +12,7 @@ interface ToolsFieldProps {
   readonly problem?: string | undefined;
 }
 
-/** Which tools an agent has. Its own definitions stay as they are: they are edited as JSON. */
+/** The tools of an agent. Its own definitions are left unchanged: they are edited as JSON. */
 export function ToolsField({ tools, onChange, problem }: ToolsFieldProps): ReactElement {
   const { data: registry = [] } = useQuery(toolList);
   const [filter, setFilter] = useState('');
@@ -58,13 +58,13 @@ export function ToolsField({ tools, onChange, problem }: ToolsFieldProps): React
         <p className="text-xs text-quiet">
           There are no tools to choose from yet.{' '}
           <Link to="/tools" className="text-accent underline">
-            Make one
+            Create one
           </Link>
         </p>
       )}
       {own.length > 0 && (
         <p className="text-xs text-quiet">
-          And its own, edited as JSON: {own.map(({ name }) => withVisibleControls(name)).join(', ')}
+          Plus its own tools, edited as JSON: {own.map(({ name }) => withVisibleControls(name)).join(', ')}
         </p>
       )}
     </fieldset>

@@ -10,7 +10,7 @@ import { applyChanges, type ConfigDraft, changesBetween, readConfigDraft, toConf
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** What was saved last as far as this editor knows: what is typed is compared with it. */
+/** The last saved configuration that this editor knows; edits are compared with it. */
 interface Base {
   readonly version: number;
   readonly config: Config;
@@ -20,23 +20,23 @@ export interface ConfigEditor {
   readonly base: Base;
   readonly draft: ConfigDraft;
   setDraft(draft: ConfigDraft): void;
-  /** The whole as JSON, while somebody edits it so. */
+  /** The whole configuration as JSON, while the user edits it that way. */
   readonly json: string | undefined;
   setJson(json: string): void;
   switchMode(): void;
-  /** What would be saved. Undefined: it cannot be read. */
+  /** What would be saved. Undefined if it cannot be read. */
   readonly after: Config | undefined;
   readonly isChanged: boolean;
   readonly problems: readonly Problem[];
-  /** Set if somebody else saved meanwhile: what they changed, and which fields both changed. */
+  /** Set if another user saved meanwhile: their version, and which fields both changed. */
   readonly conflict: { readonly theirs: Base; readonly both: readonly string[] } | undefined;
-  /** Goes on from theirs, with what was typed here on top. */
+  /** Continues from their version, with the edits made here on top. */
   rebase(): void;
-  /** Goes on from what is saved: what was typed is gone. */
+  /** Continues from the saved version and drops the edits. */
   discard(): void;
-  /** Puts an earlier configuration into the form. */
+  /** Loads an earlier configuration into the form. */
   load(config: AgentConfig): void;
-  /** True once what is typed can be saved; otherwise what is wrong stands at its field. */
+  /** True if the edits can be saved; otherwise the problems are shown at their fields. */
   check(): boolean;
   save(): Promise<void>;
   readonly error: unknown;
@@ -62,7 +62,7 @@ export function useConfigEditor(agent: Agent): ConfigEditor {
   };
   const theirs = baseOf(agent);
   const isBehind = theirs.version > base.version;
-  // Nothing was typed: there is nothing to lose.
+  // Nothing was edited, so there is nothing to lose.
   if (isBehind && !isChanged) start(theirs, theirs.config);
   return {
     base,
@@ -100,7 +100,7 @@ export function useConfigEditor(agent: Agent): ConfigEditor {
         queries.setQueryData(agentById(agent.id).queryKey, saved);
       } catch (refused) {
         setProblems(problemsOf(refused));
-        // What they saved is read, and shown beside what was typed here.
+        // Their version is loaded and shown beside the edits made here.
         if (refused instanceof ClientError && refused.code === 'version_conflict')
           await queries.refetchQueries(agentById(agent.id));
         else setError(refused);

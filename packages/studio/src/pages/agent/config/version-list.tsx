@@ -71,7 +71,7 @@ function VersionDialog({ agent, version, onClose, onRestore }: VersionDialogProp
   return (
     <Dialog title={`Version ${version.version}`} onClose={onClose}>
       <div className="flex flex-col gap-3">
-        <p className="text-sm text-quiet">What has changed since, up to version {agent.configVersion}:</p>
+        <p className="text-sm text-quiet">Changes since then, up to version {agent.configVersion}:</p>
         <ConfigDiff before={version.config} after={agent.config} />
         <details>
           <summary className="text-sm">The whole of version {version.version}</summary>
