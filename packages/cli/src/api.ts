@@ -19,7 +19,7 @@ export class Api {
   constructor({ url, env = process.env }: ApiOptions) {
     this.url = (url ?? env.LASTCALL_URL ?? `http://${localHost(env.HOST)}:${env.PORT || 4100}`).replace(/\/+$/, '');
     this.#key = env.LASTCALL_SECRET_KEY || undefined;
-    // A person who waits at a terminal is told at once.
+    // A person at a terminal sees the failure at once.
     this.#client = this.clientWith({ attempts: 1, timeoutMs: TIMEOUT_MS });
   }
 

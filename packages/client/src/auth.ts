@@ -1,5 +1,5 @@
 /**
- * Who the client is: a secret key (on servers only), an entity's token, the session of a signed-in browser, or nobody. A token as a
+ * Who the client is: a secret key (on servers only), an entity's token, the session of a signed-in browser, or none of these. A token as a
  * function is asked for when it is needed, kept, and asked for again once the gateway refuses it.
  */
 export type Auth =

@@ -36,7 +36,7 @@ interface Sent<O extends OperationName> extends RequestOptions {
   readonly timeoutMs?: number;
   /** True if sending it again does nothing twice. Default: of GET. */
   readonly isRepeatable?: boolean;
-  /** True if it is not even repeated when the gateway asks to come back: somebody waits for the answer. */
+  /** True if it is not repeated even when the gateway asks the client to try again later: the caller waits for the answer. */
   readonly isSentOnce?: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface Connection {
   readonly options: ClientOptions;
   readonly clock: GatewayClock;
   call<O extends OperationName>(operation: O, sent?: Sent<O>): Promise<Operations[O]['answer']>;
-  /** Opens a stream. It is not repeated here: whoever reads it knows where to go on. */
+  /** Opens a stream. It is not repeated here: the reader knows where to resume. */
   open(request: StreamRequest, options: { lastEventId: string | undefined; signal: AbortSignal }): Promise<Response>;
 }
 

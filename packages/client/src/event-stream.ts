@@ -13,7 +13,7 @@ export interface StreamOptions {
    * A browser has six connections to a host for all its tabs. Default: never.
    */
   readonly hiddenMs?: number | undefined;
-  /** Told of every change. */
+  /** Called with every change. */
   readonly onConnection?: ((state: ConnectionState) => void) | undefined;
 }
 
@@ -117,7 +117,7 @@ export async function* readEvents<E>(
   const decoder = new TextDecoder();
   const reader = body.getReader();
   for (;;) {
-    // While nobody asks for more, silence means nothing.
+    // While the reader asks for no more events, silence means nothing.
     const silence = setTimeout(() => cut.abort(new Error('The stream fell silent.')), silenceMs);
     const { done, value } = await reader.read().finally(() => clearTimeout(silence));
     if (done) return;

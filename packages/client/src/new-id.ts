@@ -1,4 +1,4 @@
-/** An id that nobody else makes. `randomUUID` is missing on pages that are not served securely. */
+/** A unique id. `randomUUID` is missing on pages that are not served securely. */
 export function newId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

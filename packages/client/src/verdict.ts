@@ -6,7 +6,7 @@ export type Verdict =
   | { readonly status: 'won' }
   /** The same answer had been given before, perhaps by an earlier try of this one. */
   | { readonly status: 'same' }
-  /** Somebody gave another answer before. */
+  /** Another answer came first. */
   | { readonly status: 'lost'; readonly answer: Answer; readonly by: Winner; readonly at: number }
   /** The call no longer waits. The answer was kept for operators. */
   | { readonly status: 'expired' | 'cancelled'; readonly at: number }

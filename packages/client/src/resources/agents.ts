@@ -10,7 +10,7 @@ export interface Agents {
   list(query?: Ops['GET /api/agents']['query'], options?: RequestOptions): Promise<Ops['GET /api/agents']['answer']>;
   get(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}']['answer']>;
   create(agent: Ops['POST /api/agents']['body'], options?: Change): Promise<Ops['POST /api/agents']['answer']>;
-  /** Changes fields of the configuration. With `ifVersion`, only if nobody changed it meanwhile. */
+  /** Changes fields of the configuration. With `ifVersion`, only if it was not changed in the meantime. */
   update(
     id: string,
     change: Ops['PATCH /api/agents/{id}']['body'],

@@ -11,7 +11,7 @@ export interface AnsweredCall {
   readonly round?: number | undefined;
 }
 
-/** Calls that wait for somebody. */
+/** Calls that wait for an answer. */
 export interface Pending {
   list(
     query?: Operations['GET /api/pending']['query'],

@@ -12,7 +12,7 @@ export interface SessionResource {
     credentials: Ops['POST /api/session']['body'],
     options?: RequestOptions,
   ): Promise<Ops['POST /api/session']['answer']>;
-  /** Changes for whom an operator acts. Null: for nobody. */
+  /** Sets the person that an operator acts for. Null: none. */
   actFor(entityId: string | null, options?: RequestOptions): Promise<Ops['PATCH /api/session']['answer']>;
   signOut(options?: RequestOptions): Promise<Ops['DELETE /api/session']['answer']>;
   /** The browsers that are signed in, of everybody. */

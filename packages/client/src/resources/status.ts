@@ -1,7 +1,7 @@
 import type { Connection, RequestOptions } from '../connection.ts';
 import type { Operations } from '../wire.generated.ts';
 
-/** How the gateway is set up, and what waits for somebody. */
+/** How the gateway is set up, and what waits for an answer. */
 export interface StatusResource {
   get(options?: RequestOptions): Promise<Operations['GET /api/status']['answer']>;
   /** Rejects if no gateway answers. Needs no key. */

@@ -1,9 +1,9 @@
 import type { Outcome } from '../wire.generated.ts';
 
-/** How a call stands, as a person is told. */
+/** The state of a call, as the user sees it. */
 export type OutcomeName = 'ok' | 'error' | 'unknown' | 'waiting' | 'cancelled' | 'skipped' | 'running' | 'planned';
 
-/** An error whose effect is possible, or whose end nobody saw, is a doubt, and is shown as one. */
+/** An error with a possible effect, or with an unknown end, is shown as unknown. */
 export function outcomeName(outcome: Outcome | undefined): OutcomeName {
   if (outcome === undefined) return 'running';
   if (outcome.status === 'pending') return 'waiting';

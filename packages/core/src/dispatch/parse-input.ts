@@ -24,8 +24,8 @@ async function repairOnce(
 ): Promise<Stage<unknown>> {
   const result = await checked;
   if (result.ok) return { go: result.value };
-  const mended = await askRepair(run, tool, written, result.problems);
-  const again = mended === undefined ? result : await check(tool, readArguments(mended));
+  const repaired = await askRepair(run, tool, written, result.problems);
+  const again = repaired === undefined ? result : await check(tool, readArguments(repaired));
   return again.ok ? { go: again.value } : { end: invalidInput(run.toolName, again.problems) };
 }
 

@@ -6,7 +6,7 @@ import { type Params, statement } from '../ports/store/statement.ts';
 
 /** Who sends a request. */
 export type Caller =
-  | { readonly kind: 'nobody' }
+  | { readonly kind: 'anonymous' }
   | { readonly kind: 'key'; readonly keyId: string; readonly scopes: readonly Scope[] }
   | {
       readonly kind: 'entity';
@@ -41,7 +41,7 @@ export function limitedTo(caller: Caller): string | undefined {
 /** True if a caller who was authenticated earlier is still valid: the key is not revoked and the token has not expired. */
 export async function isStillValid(db: Kysely<Tables>, caller: Caller): Promise<boolean> {
   switch (caller.kind) {
-    case 'nobody':
+    case 'anonymous':
       return false;
     case 'entity':
       return caller.expiresAt > Date.now() && (await isUndeleted(db, caller.entityId));

@@ -210,7 +210,7 @@ test('[G50] an event that is taken after the token of the stream ran out is not 
   const body = eventSource({
     reader,
     streams: createOpenStreams(api.services.limits, api.app.metrics),
-    holder: { caller: { kind: 'nobody' }, address: '' },
+    holder: { caller: { kind: 'anonymous' }, address: '' },
     logger: api.services.logger,
     access: {
       isAllowed: async () => true,

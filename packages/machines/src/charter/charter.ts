@@ -81,7 +81,10 @@ export class CompiledCharter implements Charter {
   resolve(reference: unknown, path: string): CompiledNode {
     if (typeof reference !== 'string') {
       if (isNode(reference)) return this.node(this.#nameOf(reference, path));
-      throw new CharterError(path, `a target must come from node() or be the name of one, but ${nounFor(reference)} was given.`);
+      throw new CharterError(
+        path,
+        `a target must come from node() or be the name of one, but ${nounFor(reference)} was given.`,
+      );
     }
     const found = this.find(reference);
     if (found !== undefined) return found;

@@ -48,7 +48,7 @@ function restore(
   waits.assertAllClaimed();
   const restored: Tree = { root, packs: readPacks(charter, tree.packs), queue: readQueue(tree), speaker };
   assertThreadsFit(restored, threads);
-  assertSomebodyActs(restored, threads);
+  assertSomeInstanceActs(restored, threads);
   return {
     charter,
     tree: restored,
@@ -59,7 +59,7 @@ function restore(
 }
 
 /** The speaker ends a turn that has begun. If it is idle, it waits for a message and would never continue the turn. */
-function assertSomebodyActs(tree: Tree, threads: ReadonlyMap<string, RestoredThread>): void {
+function assertSomeInstanceActs(tree: Tree, threads: ReadonlyMap<string, RestoredThread>): void {
   const main = threads.get(MAIN)?.thread;
   const speaker = findInstance(tree, tree.speaker);
   if (main?.isMidTurn === true && !main.inFlight && speaker?.phase.kind === 'idle')

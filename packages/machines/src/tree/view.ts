@@ -35,10 +35,10 @@ interface Changed {
   readonly event: TreeEvent;
 }
 
-const NOBODY: View = { actor: { instanceId: '', node: '' }, state: {}, packs: {}, ancestors: [], events: [] };
+const NO_VIEW: View = { actor: { instanceId: '', node: '' }, state: {}, packs: {}, ancestors: [], events: [] };
 
 export const viewSlice: Slice<View> = slice<View>('lastcall.machine', {
-  initial: NOBODY,
+  initial: NO_VIEW,
   on: {
     'lastcall.machine.based': (_old, { view }: Based) => view,
     'lastcall.machine.changed': (view, { event }: Changed) => follow(view, event),

@@ -54,7 +54,9 @@ describe('instructions that are no text are not told to a model', () => {
       const bag = pack({ name: 'bag', state: z.object({}), instructions: instructions as () => string });
       const made = charter({ nodes: { a: node({ instructions: 'a', packs: [bag] }) }, packs: [bag] });
       const other = await runMachineToCompletion(createMachine(made, { root: 'a' }), { model, input: 'Go.' });
-      expect(() => other.response).toThrow(`The instructions of the pack "bag" must return a text synchronously, and ${says}`);
+      expect(() => other.response).toThrow(
+        `The instructions of the pack "bag" must return a text synchronously, and ${says}`,
+      );
       expect(model.requests).toEqual([]);
     });
   }

@@ -33,12 +33,12 @@ export async function updateAgent(services: Services, tx: Tx, update: AgentUpdat
     Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined)),
     update.isKnownTool,
   );
-  const isMended = before.status === 'invalid';
+  const wasInvalid = before.status === 'invalid';
   const changed = {
     name: config.name,
     config: toJson(config),
     config_version: before.config_version + 1,
-    ...(isMended ? { status: 'active' as const, last_error: null } : {}),
+    ...(wasInvalid ? { status: 'active' as const, last_error: null } : {}),
     updated_at: tx.now(),
   };
   await tx.db.updateTable('agents').set(changed).where('id', '=', before.id).execute();
@@ -46,7 +46,7 @@ export async function updateAgent(services: Services, tx: Tx, update: AgentUpdat
   await tx.db.updateTable('entities').set({ display_name: config.name }).where('id', '=', before.entity_id).execute();
   await noteToolUses(tx, before.id, config);
   // Events that waited for a configuration that works can run now.
-  if (isMended) services.engine.enqueue(tx, before.id);
+  if (wasInvalid) services.engine.enqueue(tx, before.id);
   return toAgent({ ...before, ...changed });
 }
 

@@ -9,7 +9,7 @@ import { idTaken, ownId } from '../own-id.ts';
  */
 
 interface User {
-  readonly kind: 'nobody' | 'key' | 'entity';
+  readonly kind: 'anonymous' | 'key' | 'entity';
   readonly entityId?: string | undefined;
 }
 

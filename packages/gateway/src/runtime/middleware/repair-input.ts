@@ -25,9 +25,9 @@ export function repairInput({ model, notes, signal }: RepairParts): Middleware {
       return read.value;
     }
     if (model === undefined) return undefined;
-    const mended = await askModel(await model(), broken, signal);
-    if (mended !== undefined) notes.add(broken.callId, { repair: { by: 'model' } });
-    return mended;
+    const repaired = await askModel(await model(), broken, signal);
+    if (repaired !== undefined) notes.add(broken.callId, { repair: { by: 'model' } });
+    return repaired;
   });
 }
 

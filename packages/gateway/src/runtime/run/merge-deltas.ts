@@ -5,7 +5,7 @@ export function mergeDeltas(writes: readonly Write[]): readonly Write[] {
   const merged: Write[] = [];
   for (const write of writes) {
     const last = merged.at(-1);
-    if (last !== undefined && isTold(last) && isTold(write) && isSameStream(last, write)) {
+    if (last !== undefined && isEvent(last) && isEvent(write) && isSameStream(last, write)) {
       const delta = `${String(last.payload.delta)}${String(write.payload.delta)}`;
       merged[merged.length - 1] = { ...last, payload: { ...last.payload, delta } };
     } else merged.push(write);
@@ -15,7 +15,7 @@ export function mergeDeltas(writes: readonly Write[]): readonly Write[] {
 
 type Told = SpaceEvent | LiveEvent;
 
-function isTold(write: Write): write is Told {
+function isEvent(write: Write): write is Told {
   return write.kind === 'space-event' || write.kind === 'live-event';
 }
 

@@ -60,7 +60,7 @@ export async function authenticate(
   { tokenSecret, knownKeys, refuse }: Door,
   credentials: Credentials | undefined,
 ): Promise<Identity> {
-  if (credentials === undefined) return { presumed: NOBODY, confirm: async () => NOBODY };
+  if (credentials === undefined) return { presumed: ANONYMOUS, confirm: async () => ANONYMOUS };
   const { secret, from } = credentials;
   if (from === 'cookie') return { presumed: undefined, confirm: (tx) => signedIn(tx, secret) };
   // Most keys do not have the form of a token, and verifying one costs more than the rest of a request.
@@ -82,7 +82,7 @@ export async function authenticate(
   };
 }
 
-const NOBODY: Caller = { kind: 'nobody' };
+const ANONYMOUS: Caller = { kind: 'anonymous' };
 
 function toCaller({ id, scopes }: ApiKey): Caller {
   return { kind: 'key', keyId: id, scopes };
@@ -111,7 +111,7 @@ export function admit(caller: Caller, endpoint: Pick<Endpoint, 'access' | 'metho
  * who would be refused: a key that was revoked meanwhile gets 401 and not 403.
  */
 export async function admitEarly({ presumed, confirm }: Identity, endpoint: Endpoint, store: Store): Promise<Caller> {
-  if (presumed !== undefined && (presumed.kind === 'nobody' || isAdmitted(presumed, endpoint)))
+  if (presumed !== undefined && (presumed.kind === 'anonymous' || isAdmitted(presumed, endpoint)))
     return admit(presumed, endpoint);
   return await store.transaction(async (tx) => admit(await confirm(tx), endpoint), { isUrgent: true });
 }
@@ -127,7 +127,7 @@ function isAdmitted(caller: Caller, endpoint: Endpoint): boolean {
 
 function assertMay(caller: Caller, { access, method }: Pick<Endpoint, 'access' | 'method'>): void {
   if (access === 'anyone') return;
-  if (caller.kind === 'nobody') throw unauthorized('Send "Authorization: Bearer <secret key or entity token>".');
+  if (caller.kind === 'anonymous') throw unauthorized('Send "Authorization: Bearer <secret key or entity token>".');
   if (caller.kind === 'entity') {
     if (access !== 'entity' && access !== 'session')
       throw forbidden('This needs a secret key. A token gives access only to what its entity takes part in.');

@@ -18,7 +18,7 @@ export function createBodyPlaces({ bodies, bodiesPerCaller, bodiesPerAddress }: 
   const known = new Places({ limits, refuse: tooMany });
   // Only the address of such callers is known, so each address gets the share of one caller.
   const unknown = new Places({ limits: { ...limits, address: bodiesPerCaller }, refuse: tooMany });
-  return { take: (holder) => (holder.caller.kind === 'nobody' ? unknown : known).take(holder) };
+  return { take: (holder) => (holder.caller.kind === 'anonymous' ? unknown : known).take(holder) };
 }
 
 function tooMany(share: Share, limit: number): ApiError {

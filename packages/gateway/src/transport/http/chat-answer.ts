@@ -73,7 +73,7 @@ export function toChatAnswer({ pending, ...answer }: RunAnswer): ChatAnswer {
   };
 }
 
-type Viewer = { readonly kind: 'nobody' | 'key' | 'entity'; readonly entityId?: string | undefined };
+type Viewer = { readonly kind: 'anonymous' | 'key' | 'entity'; readonly entityId?: string | undefined };
 
 /**
  * The answer as this caller may see it. Error details from a provider or the configuration are only for operators: a provider may

@@ -3,7 +3,7 @@ import type { Caller } from '../caller.ts';
 
 /** The caller who uses a context. Endpoints of contexts require credentials. */
 export function contextUser(caller: Caller): TurnCaller {
-  if (caller.kind === 'nobody') throw new Error('An endpoint of contexts was called without credentials.');
+  if (caller.kind === 'anonymous') throw new Error('An endpoint of contexts was called without credentials.');
   if (caller.kind === 'key') return { kind: 'key', keyId: caller.keyId };
   const { entityId } = caller;
   if (caller.kind === 'session' && caller.scopes.length > 0)

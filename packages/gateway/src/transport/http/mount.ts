@@ -72,7 +72,7 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
   const { handle } = one;
   if (handle === undefined) {
     const json = (value: unknown): Response => answerJson(c, value, one.status);
-    const answered = await one.respond?.(undefined, { request, caller: NOBODY, json, ...connection });
+    const answered = await one.respond?.(undefined, { request, caller: ANONYMOUS, json, ...connection });
     return answered ?? Response.json(undefined, { status: one.status });
   }
   const refuse = (refusal: ApiError): ApiError => options.attempts.refuse(address, refusal);
@@ -111,7 +111,7 @@ async function receiveBody(
   const { bodyBytes, bodyTimeoutMs } = services.limits;
   const caller = await admitEarly(identity, one, services.store);
   return await readBody(c.req.raw, {
-    mostBytes: caller.kind === 'nobody' ? Math.min(ANONYMOUS_BODY_BYTES, bodyBytes) : bodyBytes,
+    mostBytes: caller.kind === 'anonymous' ? Math.min(ANONYMOUS_BODY_BYTES, bodyBytes) : bodyBytes,
     timeoutMs: bodyTimeoutMs,
     incoming: c.env?.incoming,
     takePlace: () => bodyPlaces.take({ caller, address }),
@@ -135,7 +135,7 @@ async function answerWith(
   }
 }
 
-const NOBODY: Caller = { kind: 'nobody' };
+const ANONYMOUS: Caller = { kind: 'anonymous' };
 
 /** Behind a server only the text is needed: see json-answer.ts. */
 function answerJson(c: Context<AppEnv>, value: unknown, status: number): Response {

@@ -40,7 +40,7 @@ const noFiles = (): StoreFile => async () => undefined;
 export function mcpTool(
   definition: McpDefinition,
   server: McpServerConfig,
-  { connection, people = nobody, files = noFiles }: McpToolHost,
+  { connection, people = noPeople, files = noFiles }: McpToolHost,
 ): McpTool {
   const isVisible = server.tools?.[definition.name]?.visible === true;
   const traits = traitsOf(definition, server);
@@ -90,7 +90,7 @@ export function mcpTool(
   };
 }
 
-function nobody(): never {
+function noPeople(): never {
   throw new LastcallError('no_cycle', 'This tool runs only in the cycle of an agent.');
 }
 

@@ -4,7 +4,7 @@ import { toolConfigSchema } from '../../../config/tool-config-schema.ts';
 
 /*
  * The schemas of configurations are applied where agents and tools are made, for every way in. Endpoints only show them, as JSON Schema,
- * and add fields of their own.
+ * and add more fields.
  */
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
