@@ -2,6 +2,7 @@ import type { Answer } from '@lastcall/core';
 import { expect, test } from 'vitest';
 import { answer } from '../../src/domain/calls/answer-call.ts';
 import { expireDue } from '../../src/domain/calls/expire-due.ts';
+import { listOpenJobs } from '../../src/domain/calls/list-open-jobs.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { openDesk } from './desk.ts';
@@ -83,6 +84,17 @@ describeIdleWorld('approvals', ({ world }) => {
       details: { answer: { result: 'paid' } },
     });
     expect(await outcomes(call.callId)).toEqual([{ status: 'approved' }, { status: 'ok', value: 'paid' }]);
+  });
+
+  test('a job that needs approval is offered to workers once it is approved, and not before', async () => {
+    const call = await desk.ask({ kind: 'approval', isJob: true });
+    const offered = async () =>
+      (await listOpenJobs(world.store.db, desk.agent, Date.now())).map(({ callId }) => callId);
+    expect(await offered()).not.toContain(call.callId);
+    await say(call, { approve: true });
+    const job = { ...call, agentId: desk.agent, toolName: 'confirm', kind: 'result' as const, input: {}, isJob: true };
+    await world.in((tx) => openWaiting(tx, job));
+    expect(await offered()).toContain(call.callId);
   });
 
   test('a call that was denied, or has its result, does not wait again', async () => {

@@ -4,7 +4,6 @@ import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { RunRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
-import { IS_PENDING } from '../calls/is-pending.ts';
 import { type PendingCall, toPendingCall } from '../calls/pending-call.ts';
 import { COMPACTION, fromEntryPayload } from '../transcript/transcript-row.ts';
 import { type ConversationMessage, responseOf, toConversation } from './conversation.ts';
@@ -91,7 +90,8 @@ const findPending = statement((db, { runId }: Params<RunParams>) =>
     .select(COLUMNS.calls)
     .where('run_id', '=', runId)
     .where('during_call', 'is', null)
-    .where(IS_PENDING)
+    // A parameter, unlike IS_PENDING: a plan that is kept must find these calls by their run.
+    .where('wait_status', '=', 'pending')
     .orderBy('id'),
 );
 
