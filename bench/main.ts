@@ -9,6 +9,7 @@ import { benchGatewayDurableStep } from './gateway/durable-step.bench.ts';
 import { benchGatewayFirstSign } from './gateway/first-sign.bench.ts';
 import { benchGatewayHttpTool } from './gateway/http-tool.bench.ts';
 import { benchGatewayMcpTool } from './gateway/mcp-tool.bench.ts';
+import { benchGatewayMessagePath } from './gateway/message-path.bench.ts';
 import { benchGatewayPostedMessages } from './gateway/posted-messages.bench.ts';
 import { benchGatewayRegisteredTools } from './gateway/registered-tools.bench.ts';
 import { benchGatewaySleepingAgents } from './gateway/sleeping-agents.bench.ts';
@@ -40,6 +41,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewayDurableStep,
   benchGatewayThousandAgents,
   benchGatewayPostedMessages,
+  benchGatewayMessagePath,
   benchGatewayTenTimes,
   benchGatewaySleepingAgents,
   benchEnginesSteps,
