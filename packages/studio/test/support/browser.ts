@@ -1,15 +1,11 @@
 import { type Browser, chromium as playwright } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
-import { chromePath } from './chrome-path.ts';
+import { afterAll, beforeAll, inject } from 'vitest';
 
-/** A real Chromium for the tests of a file. Web security is on: the page's policy must hold. */
+/** A connection to the Chromium that all test files share. What it opens is closed at the end of the file. */
 export function useBrowser(): () => Browser {
   let browser: Browser | undefined;
   beforeAll(async () => {
-    browser = await playwright.launch({
-      executablePath: await chromePath(),
-      args: ['--no-sandbox', '--headless=shell'],
-    });
+    browser = await playwright.connect(inject('browserEndpoint'));
   });
   afterAll(async () => await browser?.close());
   return () => {
