@@ -21,7 +21,9 @@ describe.each(overlapping)('reading a space while one is taken out of it on $kin
     await held.waitedFor();
     await api.done('DELETE', `/api/spaces/${space}/members?entityId=${bob}`);
     await held.query(
-      `insert into messages select $2, space_id, seq + 1, entity_id, kind, '"Bob is gone"', reply_to, metadata,
+      `insert into messages (id, space_id, seq, entity_id, kind, content, reply_to, metadata, call_id, client_message_id, status,
+         run_id, created_at, updated_at)
+       select $2, space_id, seq + 1, entity_id, kind, '"Bob is gone"', reply_to, metadata,
          call_id, client_message_id, status, run_id, created_at, updated_at from messages where id = $1`,
       [said.id, `${said.id} later`],
     );

@@ -145,6 +145,8 @@ test.each(twoGateways)(
 );
 
 async function outcomesOf({ site }: Crew, toolName: string): Promise<unknown[]> {
-  const calls = await site.db.selectFrom('calls').select('outcome').where('tool_name', '=', toolName).execute();
-  return calls.map(({ outcome }) => fromJson(outcome ?? 'null'));
+  const calls = site.db.selectFrom('calls').select('outcome').where('tool_name', '=', toolName);
+  // Without the questions that were asked during them.
+  const own = await calls.where('during_call', 'is', null).execute();
+  return own.map(({ outcome }) => fromJson(outcome ?? 'null'));
 }
