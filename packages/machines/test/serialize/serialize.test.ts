@@ -103,12 +103,12 @@ describe('a machine stored and restored before every step behaves as one that is
     'inline nodes, by to': (request) => (systemOf(request).startsWith('root') ? take('inline') : 'Inline here.'),
     'a child, by spawn and cede': (request) => {
       if (systemOf(request).startsWith('inline')) return take('done');
-      return texts(request).at(-1)?.includes('hands over') ? 'Back.' : take('child');
+      return texts(request).at(-1)?.includes('has finished') ? 'Back.' : take('child');
     },
     workers: (request) => {
       if (systemOf(request).startsWith('worker'))
         return texts(request).length < 5 ? { toolName: 'updateState', input: { n: 7 } } : take('done');
-      return texts(request).at(-1)?.includes('hands over') ? 'Back.' : take('hire');
+      return texts(request).at(-1)?.includes('has finished') ? 'Back.' : take('hire');
     },
     suspensions: () => take('ask'),
   };
