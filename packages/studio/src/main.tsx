@@ -3,15 +3,15 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { ConnectionProvider } from './app/connection.tsx';
 import { router } from './app/router.tsx';
-import { applyTheme } from './app/theme.ts';
-import { AnyCard } from './cards/any-card.tsx';
-import { cards } from './cards/cards.ts';
 import { client } from './data/client.ts';
-import { listenToKeys } from './keyboard/keys.tsx';
-import { RequireSession } from './session/session.tsx';
-import { noticeSessionEnd } from './session/session-end.ts';
+import { AnyCard } from './parts/cards/any-card.tsx';
+import { cards } from './parts/cards/cards.ts';
+import { listenToKeys } from './parts/keyboard/keys.tsx';
+import { ConnectionProvider } from './parts/session/connection.tsx';
+import { RequireSession } from './parts/session/session.tsx';
+import { noticeSessionEnd } from './parts/session/session-end.ts';
+import { applyTheme } from './parts/ui/theme.ts';
 import './style.css';
 
 // The client already retries what is safe to retry: a second layer would multiply the attempts.

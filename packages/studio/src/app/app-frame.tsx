@@ -4,13 +4,13 @@ import { Bot, Command, Inbox, ListTree, type LucideIcon, MessagesSquare, Setting
 import type { ReactElement } from 'react';
 import { pendingCalls } from '../data/pending.ts';
 import { spaceList } from '../data/spaces.ts';
-import { useKeys } from '../keyboard/keys.tsx';
-import { openPalette, Palette } from '../keyboard/palette.tsx';
-import { ShortcutHelp } from '../keyboard/shortcut-help.tsx';
-import { useSession } from '../session/session.tsx';
-import { ConnectionBadge } from './connection.tsx';
+import { useKeys } from '../parts/keyboard/keys.tsx';
+import { ShortcutHelp } from '../parts/keyboard/shortcut-help.tsx';
+import { ConnectionBadge } from '../parts/session/connection.tsx';
+import { useSession } from '../parts/session/session.tsx';
 import { useGoKeys } from './go-keys.ts';
 import { ModelBadge } from './model-badge.tsx';
+import { openPalette, Palette } from './palette.tsx';
 
 /** Rail and header around every page. On a narrow screen the rail is a bar at the bottom. */
 export function AppFrame(): ReactElement {

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useKeys } from '../keyboard/keys.tsx';
+import { useKeys } from '../parts/keyboard/keys.tsx';
 
 /** Keyboard shortcuts: `g`, then the first letter of a page. */
 export function useGoKeys(): void {

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Page } from '../ui/page.tsx';
+import { EmptyState } from '../parts/ui/empty-state.tsx';
+import { Page } from '../parts/ui/page.tsx';
 
 export function NotFoundPage(): ReactElement {
   return (

@@ -1,9 +1,9 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { client } from '../data/client.ts';
+import { lastSpace } from '../data/last-space.ts';
+import { inboxSearch, runSearch, runsSearch, spaceSearch, tabSearch, toolSearch, toolsSearch } from '../data/search.ts';
 import { AppFrame } from './app-frame.tsx';
-import { lastSpace } from './last-space.ts';
 import { NotFoundPage } from './not-found-page.tsx';
-import { inboxSearch, runSearch, runsSearch, spaceSearch, tabSearch, toolSearch, toolsSearch } from './search.ts';
 
 const root = createRootRoute({ component: AppFrame, notFoundComponent: NotFoundPage });
 const at = <P extends string>(path: P) => ({ getParentRoute: () => root, path }) as const;

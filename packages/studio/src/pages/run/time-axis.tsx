@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { duration } from '../../ui/time.tsx';
+import { duration } from '../../parts/ui/time.tsx';
 import { share } from './time-bar.tsx';
 import type { TimeScale } from './time-scale.ts';
 

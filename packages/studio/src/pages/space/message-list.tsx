@@ -2,7 +2,7 @@ import type { UsedSpace } from '@lastcall/client/react';
 import { ArrowDown } from 'lucide-react';
 import { type ReactElement, useEffect, useMemo, useRef } from 'react';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../parts/ui/button.tsx';
 import { MessageRow } from './message-row.tsx';
 import { dayOf, heardInWords, newSince, startsGroup } from './rows.ts';
 import { useEarlier } from './use-earlier.ts';

@@ -1,11 +1,11 @@
 import { useSpace } from '@lastcall/client/react';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { type ReactElement, useEffect, useState } from 'react';
-import { useReportConnection } from '../../app/connection.tsx';
-import { rememberSpace } from '../../app/last-space.ts';
-import { CardPlaceProvider } from '../../cards/card-place.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Page, useTitle } from '../../ui/page.tsx';
+import { rememberSpace } from '../../data/last-space.ts';
+import { CardPlaceProvider } from '../../parts/cards/card-place.tsx';
+import { useReportConnection } from '../../parts/session/connection.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Page, useTitle } from '../../parts/ui/page.tsx';
 import { Activity } from './activity.tsx';
 import { Announcer } from './announcer.tsx';
 import { Composer } from './composer.tsx';

@@ -2,7 +2,7 @@ import type { UsedSpace } from '@lastcall/client/react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { client } from '../../data/client.ts';
-import { useSession } from '../../session/session.tsx';
+import { useSession } from '../../parts/session/session.tsx';
 
 /** A message that is only scrolled by has not been read. */
 const READ_MS = 1_000;

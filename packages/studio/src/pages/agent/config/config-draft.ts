@@ -1,5 +1,5 @@
 import type { AgentConfig } from '@lastcall/client';
-import type { Problem } from '../../../form/path.ts';
+import type { Problem } from '../../../parts/form/path.ts';
 
 /**
  * A configuration as the form holds it: limits as they were typed, and fields that the form does not draw unchanged.

@@ -3,8 +3,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { agentById } from '../../../data/agents.ts';
 import { client } from '../../../data/client.ts';
-import { readJson } from '../../../form/draft.ts';
-import type { Problem } from '../../../form/path.ts';
+import { readJson } from '../../../parts/form/draft.ts';
+import type { Problem } from '../../../parts/form/path.ts';
 import { problemsOf } from '../../agents/config-problems.ts';
 import { applyChanges, type ConfigDraft, changesBetween, readConfigDraft, toConfigDraft } from './config-draft.ts';
 

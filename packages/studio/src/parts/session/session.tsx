@@ -10,9 +10,9 @@ import {
   useRef,
   useState,
 } from 'react';
-import { client } from '../data/client.ts';
-import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
-import { forgetDrafts } from '../pages/space/draft.ts';
+import { client } from '../../data/client.ts';
+import { SignInPage } from '../../pages/sign-in/sign-in-page.tsx';
+import { forgetDrafts } from '../../pages/space/draft.ts';
 import { onSessionChange, tellOtherTabs } from './other-tabs.ts';
 import { onSessionEnd } from './session-end.ts';
 import { signIn } from './sign-in.ts';
