@@ -5,6 +5,8 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { router } from './app/router.tsx';
 import { client } from './data/client.ts';
+import { SignInPage } from './pages/sign-in/sign-in-page.tsx';
+import { forgetDrafts } from './pages/space/draft.ts';
 import { AnyCard } from './parts/cards/any-card.tsx';
 import { cards } from './parts/cards/cards.ts';
 import { listenToKeys } from './parts/keyboard/keys.tsx';
@@ -29,7 +31,7 @@ if (element !== null)
     <StrictMode>
       <QueryClientProvider client={queries}>
         <LastcallProvider client={client} components={cards} fallback={AnyCard}>
-          <RequireSession>
+          <RequireSession signInPage={SignInPage} onSignOut={forgetDrafts}>
             <ConnectionProvider>
               <RouterProvider router={router} />
             </ConnectionProvider>

@@ -1,6 +1,7 @@
 import type { Session } from '@lastcall/client';
 import { Info } from 'lucide-react';
 import { type FormEvent, type ReactElement, type ReactNode, useState } from 'react';
+import type { SignInPageProps } from '../../parts/session/session.tsx';
 import { signIn } from '../../parts/session/sign-in.ts';
 import { retryAt, signInWords } from '../../parts/session/sign-in-words.ts';
 import { Button } from '../../parts/ui/button.tsx';
@@ -8,12 +9,6 @@ import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { TextField } from '../../parts/ui/field.tsx';
 import { useTitle } from '../../parts/ui/page.tsx';
 import { useNow } from '../../parts/ui/time.tsx';
-
-interface SignInPageProps {
-  readonly onSignedIn: (session: Session) => void;
-  /** Why a user sees this page unexpectedly. */
-  readonly why?: 'ended' | 'signed out' | { readonly refused: unknown } | undefined;
-}
 
 /** For users who were not signed in by a link: they type a key. */
 export function SignInPage({ onSignedIn, why }: SignInPageProps): ReactElement {
