@@ -14,8 +14,8 @@ import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Page } from '../../parts/ui/page.tsx';
 import { duration, Time, useNow } from '../../parts/ui/time.tsx';
+import { StatusMark } from '../agent/status-mark.tsx';
 import { NewAgentForm } from './new-agent-form.tsx';
-import { StatusMark } from './status-mark.tsx';
 
 export function AgentsPage(): ReactElement {
   const mayCreate = useMay('write');

@@ -6,11 +6,11 @@ import { type FormEvent, type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
 import { readJson } from '../../parts/form/draft.ts';
 import type { Problem } from '../../parts/form/path.ts';
+import { problemsOf } from '../../parts/form/problems-of.ts';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { TextArea } from '../../parts/ui/field.tsx';
 import { changesBetween } from '../agent/config/config-draft.ts';
-import { problemsOf } from '../agents/config-problems.ts';
 
 type ToolConfig = Readonly<Record<string, unknown>>;
 

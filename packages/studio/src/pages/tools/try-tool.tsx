@@ -6,6 +6,7 @@ import { Play, TriangleAlert } from 'lucide-react';
 import { type FormEvent, type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
 import { readJson } from '../../parts/form/draft.ts';
+import { problemsOf } from '../../parts/form/problems-of.ts';
 import { SchemaForm } from '../../parts/form/schema-form.tsx';
 import { useSchemaForm } from '../../parts/form/use-schema-form.ts';
 import { NeedsScope } from '../../parts/session/requires.tsx';
@@ -16,7 +17,6 @@ import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { OutcomeMark } from '../../parts/ui/outcome.tsx';
 import { Section } from '../../parts/ui/page.tsx';
 import { duration } from '../../parts/ui/time.tsx';
-import { problemsOf } from '../agents/config-problems.ts';
 
 const route = getRouteApi('/tools/$id');
 
