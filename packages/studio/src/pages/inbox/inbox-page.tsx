@@ -11,7 +11,6 @@ import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Page } from '../../parts/ui/page.tsx';
 import { Tabs, tabClass } from '../../parts/ui/tabs.tsx';
 import { InboxRow } from './inbox-row.tsx';
-import { moveFocus } from './move-focus.ts';
 import { withOpened } from './opened-calls.ts';
 
 /** All calls that wait for the signed-in user, across spaces. */
@@ -74,6 +73,13 @@ function InboxList({ show }: { show: InboxShow }): ReactElement {
       ))}
     </ul>
   );
+}
+
+/** Moves the focus to the next or previous row of the inbox; from outside, to the first. */
+function moveFocus(by: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('[data-inbox-row]')];
+  const at = rows.findIndex((row) => row.closest('li')?.contains(document.activeElement) === true);
+  rows[at === -1 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by))]?.focus();
 }
 
 function Nothing({ show }: { show: InboxShow }): ReactElement {

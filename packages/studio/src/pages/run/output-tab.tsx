@@ -3,7 +3,7 @@ import { withVisibleControls } from '@lastcall/client/react';
 import type { CallRow, OutcomeName } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
-import { callDetails } from '../../data/runs.ts';
+import { callDetails } from '../../data/calls.ts';
 import { JsonText, SafeText } from '../../parts/text/safe-text.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';

@@ -6,7 +6,7 @@ import { useKeys } from '../../parts/keyboard/keys.tsx';
 import { CallRowView } from './call-row-view.tsx';
 import { callNumbers } from './call-words.ts';
 import { LineRowView, StepRowView } from './line-row-view.tsx';
-import { TimeAxis } from './time-axis.tsx';
+import { TimeAxis } from './time-bar.tsx';
 import { type Span, timeScale } from './time-scale.ts';
 import type { RunState } from './use-run-state.ts';
 
