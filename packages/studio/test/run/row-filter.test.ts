@@ -22,11 +22,11 @@ test('[S5] a nudge, a rewind with what it could not take back, and a summary are
   const { rows } = toTimeline(aRun(), entries);
   expect(rows.map((row) => (row.kind === 'call' || row.kind === 'step' ? inWords(row) : lineInWords(row, '')))).toEqual(
     [
-      'what came before was summarised: Ada had asked for a hotel.',
+      'the earlier context was summarised: Ada had asked for a hotel.',
       'step 1',
       'book.1 ok',
       'go_back.2 ok',
-      'rewind to the start of the turn, 1 could not be taken back: Ask for the price first.',
+      'rewind to the start of the turn, 1 could not be undone: Ask for the price first.',
       'rewind to the start of the turn: Once more.',
       'step 2',
       'nudge, no tool was called: End with file_report.',
