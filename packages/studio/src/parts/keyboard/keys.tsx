@@ -2,7 +2,7 @@ import { type ReactElement, useEffect, useRef, useState } from 'react';
 import { Dialog } from '../ui/dialog.tsx';
 import { areSingleKeysOn } from './single-keys.ts';
 
-export interface KeyAction {
+interface KeyAction {
   /** Shown in the list of shortcuts. */
   readonly label: string;
   readonly run: () => void;
