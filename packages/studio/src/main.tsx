@@ -3,15 +3,16 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { ConnectionProvider } from './app/connection.tsx';
 import { router } from './app/router.tsx';
-import { applyTheme } from './app/theme.ts';
-import { AnyCard } from './cards/any-card.tsx';
-import { cards } from './cards/cards.ts';
 import { client } from './data/client.ts';
-import { listenToKeys } from './keyboard/keys.tsx';
-import { RequireSession } from './session/session.tsx';
-import { noticeSessionEnd } from './session/session-end.ts';
+import { SignInPage } from './pages/sign-in/sign-in-page.tsx';
+import { forgetDrafts } from './pages/space/draft.ts';
+import { AnyCard, cards } from './parts/cards/cards.tsx';
+import { listenToKeys } from './parts/keyboard/keys.tsx';
+import { ConnectionProvider } from './parts/session/connection.tsx';
+import { RequireSession } from './parts/session/session.tsx';
+import { noticeSessionEnd } from './parts/session/session-end.ts';
+import { applyTheme } from './parts/ui/theme.ts';
 import './style.css';
 
 // The client already retries what is safe to retry: a second layer would multiply the attempts.
@@ -29,7 +30,7 @@ if (element !== null)
     <StrictMode>
       <QueryClientProvider client={queries}>
         <LastcallProvider client={client} components={cards} fallback={AnyCard}>
-          <RequireSession>
+          <RequireSession signInPage={SignInPage} onSignOut={forgetDrafts}>
             <ConnectionProvider>
               <RouterProvider router={router} />
             </ConnectionProvider>

@@ -1,19 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
 import { Bot, Command, Inbox, ListTree, type LucideIcon, MessagesSquare, Settings, Wrench } from 'lucide-react';
-import type { ReactElement } from 'react';
+import { lazy, type ReactElement, Suspense, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { pendingCalls } from '../data/pending.ts';
 import { spaceList } from '../data/spaces.ts';
-import { useKeys } from '../keyboard/keys.tsx';
-import { openPalette, Palette } from '../keyboard/palette.tsx';
-import { ShortcutHelp } from '../keyboard/shortcut-help.tsx';
-import { useSession } from '../session/session.tsx';
-import { ConnectionBadge } from './connection.tsx';
-import { useGoKeys } from './go-keys.ts';
+import { ShortcutHelp, useKeys } from '../parts/keyboard/keys.tsx';
+import { ConnectionBadge } from '../parts/session/connection.tsx';
+import { useSession } from '../parts/session/session.tsx';
 import { ModelBadge } from './model-badge.tsx';
+
+/** It searches pages, spaces, agents, runs and tools, and runs commands. It is loaded when the user opens it first. */
+const PaletteDialog = lazy(async () => ({ default: (await import('./palette-dialog.tsx')).PaletteDialog }));
 
 /** Rail and header around every page. On a narrow screen the rail is a bar at the bottom. */
 export function AppFrame(): ReactElement {
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  // It opens synchronously: the letters typed after the key are already meant for its field.
+  const openPalette = (): void => flushSync(() => setPaletteOpen(true));
   useGoKeys();
   useKeys({ 'mod+k': { label: 'Search pages, agents, runs and tools', run: openPalette, evenInFields: true } });
   return (
@@ -23,18 +27,34 @@ export function AppFrame(): ReactElement {
       </a>
       <Rail />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-        <TopBar />
+        <TopBar onSearch={openPalette} />
         <main id="page" tabIndex={-1} className="min-h-0 flex-1 outline-none">
           <Outlet />
         </main>
       </div>
-      <Palette />
+      {isPaletteOpen && (
+        <Suspense>
+          <PaletteDialog onClose={() => setPaletteOpen(false)} />
+        </Suspense>
+      )}
       <ShortcutHelp />
     </div>
   );
 }
 
-function TopBar(): ReactElement {
+/** Keyboard shortcuts: `g`, then the first letter of a page. */
+function useGoKeys(): void {
+  const navigate = useNavigate();
+  useKeys({
+    'g i': { label: 'Go to the inbox', run: () => void navigate({ to: '/inbox' }) },
+    'g s': { label: 'Go to the spaces', run: () => void navigate({ to: '/spaces' }) },
+    'g r': { label: 'Go to the runs', run: () => void navigate({ to: '/runs' }) },
+    'g a': { label: 'Go to the agents', run: () => void navigate({ to: '/agents' }) },
+    'g t': { label: 'Go to the tools', run: () => void navigate({ to: '/tools' }) },
+  });
+}
+
+function TopBar({ onSearch }: { onSearch: () => void }): ReactElement {
   const { session } = useSession();
   return (
     <div className="flex min-h-10 flex-wrap items-center gap-x-4 border-b border-line bg-surface px-4 text-xs text-quiet">
@@ -43,7 +63,7 @@ function TopBar(): ReactElement {
       <span className="ml-auto">
         <bdi>{session.entity?.displayName ?? 'operator'}</bdi>
       </span>
-      <button type="button" onClick={openPalette} className="inline-flex min-h-6 items-center gap-1 hover:text-text">
+      <button type="button" onClick={onSearch} className="inline-flex min-h-6 items-center gap-1 hover:text-text">
         <Command size={16} aria-hidden /> Search <kbd className="font-sans">Ctrl K</kbd>
       </button>
     </div>

@@ -1,9 +1,11 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import type { ReactElement } from 'react';
 import { client } from '../data/client.ts';
+import { lastSpace } from '../data/last-space.ts';
+import { inboxSearch, runSearch, runsSearch, spaceSearch, tabSearch, toolSearch, toolsSearch } from '../data/search.ts';
+import { EmptyState } from '../parts/ui/empty-state.tsx';
+import { Page } from '../parts/ui/page.tsx';
 import { AppFrame } from './app-frame.tsx';
-import { lastSpace } from './last-space.ts';
-import { NotFoundPage } from './not-found-page.tsx';
-import { inboxSearch, runSearch, runsSearch, spaceSearch, tabSearch, toolSearch, toolsSearch } from './search.ts';
 
 const root = createRootRoute({ component: AppFrame, notFoundComponent: NotFoundPage });
 const at = <P extends string>(path: P) => ({ getParentRoute: () => root, path }) as const;
@@ -84,6 +86,22 @@ export const router = createRouter({
   defaultPendingMs: 5_000,
   scrollRestoration: false,
 });
+
+function NotFoundPage(): ReactElement {
+  return (
+    <Page title="Nothing here">
+      <EmptyState title="There is no page at this address.">
+        <p>
+          The link may be old or incomplete. Go to{' '}
+          <Link to="/" className="text-accent underline">
+            your spaces
+          </Link>
+          .
+        </p>
+      </EmptyState>
+    </Page>
+  );
+}
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -1,8 +1,8 @@
 import { ClientError, type Message, type PendingCall } from '@lastcall/client';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import type { InboxShow } from '../app/search.ts';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
+import type { InboxShow } from './search.ts';
 
 const STATUS = { waiting: 'pending', answered: 'resolved', expired: 'expired' } as const;
 

@@ -1,7 +1,6 @@
 import {
   type Agent,
   type AgentConfig,
-  type Call,
   everyItem,
   type PendingCall,
   type Run,
@@ -65,15 +64,6 @@ export function agentOfRun(agentId: string, version: number) {
       }
     },
     staleTime: 60_000,
-  });
-}
-
-/** Everything that the gateway stores about a call. It is polled while the call waits. */
-export function callDetails(callId: string) {
-  return queryOptions({
-    queryKey: ['calls', callId],
-    queryFn: ({ signal }): Promise<Call> => client.runs.call(callId, { signal }),
-    refetchInterval: ({ state }) => (state.data?.pending?.status === 'pending' ? EVERY_MS : false),
   });
 }
 

@@ -1,6 +1,8 @@
 import type { Member, PendingCall } from '@lastcall/client';
 import type { SpaceItem } from '@lastcall/client/react';
 import { expect, test } from 'vitest';
+import { withOpened } from '../../src/pages/inbox/opened-calls.ts';
+import { dayOf, heardInWords, newSince, startsGroup } from '../../src/pages/space/rows.ts';
 import {
   answerInWords,
   cardKind,
@@ -9,11 +11,9 @@ import {
   progressOf,
   questionOf,
   yesAndNo,
-} from '../../src/cards/call-shape.ts';
-import { compareValues } from '../../src/cards/compare-values.ts';
-import { whoMayAnswer } from '../../src/cards/who-may-answer.ts';
-import { withOpened } from '../../src/pages/inbox/opened-calls.ts';
-import { dayOf, heardInWords, newSince, startsGroup } from '../../src/pages/space/rows.ts';
+} from '../../src/parts/cards/call-shape.ts';
+import { compareValues } from '../../src/parts/cards/compare-values.ts';
+import { whoMayAnswer } from '../../src/parts/cards/who-may-answer.ts';
 
 const object = (properties: object): Record<string, unknown> => ({ type: 'object', properties });
 

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import { checkValue, mergeProblems } from '../../src/form/check-value.ts';
-import { fromLocalTime, toLocalTime } from '../../src/form/date-time.ts';
-import { readDraft, toDraft } from '../../src/form/draft.ts';
-import { readable, toField } from '../../src/form/field.ts';
-import { fieldPaths } from '../../src/form/field-paths.ts';
-import { withoutPrefix } from '../../src/form/path.ts';
+import { checkValue, mergeProblems } from '../../src/parts/form/check-value.ts';
+import { fromLocalTime, toLocalTime } from '../../src/parts/form/date-time.ts';
+import { fieldPaths, readDraft, toDraft } from '../../src/parts/form/draft.ts';
+import { readable, toField } from '../../src/parts/form/field.ts';
+import { withoutPrefix } from '../../src/parts/form/path.ts';
 
 const booking = {
   type: 'object',

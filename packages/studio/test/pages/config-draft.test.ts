@@ -3,10 +3,10 @@ import { DEFAULT_AGENT_LIMITS } from '../../../gateway/src/config/agent-limits.t
 import {
   applyChanges,
   changesBetween,
+  LIMITS,
   readConfigDraft,
   toConfigDraft,
 } from '../../src/pages/agent/config/config-draft.ts';
-import { LIMITS } from '../../src/pages/agent/config/limits.ts';
 
 const config = {
   name: 'Concierge',

@@ -4,7 +4,7 @@ import { adviceFor, canRedrive, errorInWords, eventInWords, inboxInWords } from 
 import { cronInWords, dueInWords } from '../../src/pages/agent/plan-words.ts';
 import { scopesInWords } from '../../src/pages/settings/scopes.ts';
 import { schemaRows } from '../../src/pages/tools/schema-rows.ts';
-import { retryAt, signInWords } from '../../src/session/sign-in-words.ts';
+import { retryAt, signInWords } from '../../src/parts/session/sign-in-words.ts';
 
 test('[S7] what arrived, why it failed and what to do are said in words', () => {
   const from = { entityId: 'e', name: 'Ada', kind: 'human' } as const;

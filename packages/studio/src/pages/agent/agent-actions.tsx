@@ -5,9 +5,9 @@ import { Pause, Play, Trash2 } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
 import { AGENT_LISTS, agentById } from '../../data/agents.ts';
 import { client } from '../../data/client.ts';
-import { useMay } from '../../session/session.tsx';
-import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { useMay } from '../../parts/session/session.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { ConfirmDialog } from '../../parts/ui/confirm-dialog.tsx';
 
 /** Pause and resume. */
 export function AgentActions({ agent }: { agent: Agent }): ReactElement | null {

@@ -3,12 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { agentById } from '../../data/agents.ts';
-import { NotAllowed } from '../../session/requires.tsx';
-import { useMay } from '../../session/session.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Tabs, tabClass } from '../../ui/tabs.tsx';
-import { StatusMark } from '../agents/status-mark.tsx';
+import { NotAllowed } from '../../parts/session/requires.tsx';
+import { useMay } from '../../parts/session/session.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Page } from '../../parts/ui/page.tsx';
+import { Tabs, tabClass } from '../../parts/ui/tabs.tsx';
 import { AgentActions } from './agent-actions.tsx';
 import { ConfigTab } from './config/config-tab.tsx';
 import { InboxTab } from './inbox-tab.tsx';
@@ -16,6 +15,7 @@ import { MindTab } from './mind-tab.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import { PlansTab } from './plans-tab.tsx';
 import { RunsTab } from './runs-tab.tsx';
+import { StatusMark } from './status-mark.tsx';
 
 const route = getRouteApi('/agents/$id');
 

@@ -6,9 +6,9 @@ import type { ReactElement } from 'react';
 import { agentSpaces } from '../../data/agents.ts';
 import { client } from '../../data/client.ts';
 import { spaceNames } from '../../data/space-names.ts';
-import { useMay } from '../../session/session.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { fieldClass } from '../../ui/field.tsx';
+import { useMay } from '../../parts/session/session.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { fieldClass } from '../../parts/ui/field.tsx';
 
 /** The spaces in which the agent reads and answers, and a way to add one. */
 export function AgentSpaceList({ agent }: { agent: Agent }): ReactElement | null {

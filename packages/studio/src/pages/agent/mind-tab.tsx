@@ -3,10 +3,10 @@ import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { agentMind } from '../../data/agents.ts';
-import { JsonText, SafeText } from '../../text/safe-text.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Section } from '../../ui/page.tsx';
-import { Time } from '../../ui/time.tsx';
+import { JsonText, SafeText } from '../../parts/text/safe-text.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Section } from '../../parts/ui/page.tsx';
+import { Time } from '../../parts/ui/time.tsx';
 import { eventInWords } from './inbox-words.ts';
 
 /** The context with which the agent starts its next run. */

@@ -1,4 +1,4 @@
-import { duration } from '../../ui/time.tsx';
+import { duration } from '../../parts/ui/time.tsx';
 
 /** "Mon, 16 Nov, 09:00 (Europe/Berlin), in 14 h". A plan without a zone is shown in the reader's. */
 export function dueInWords(at: number, now: number, timeZone: string | undefined): string {

@@ -3,10 +3,10 @@ import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { agentPlans } from '../../data/agents.ts';
-import { SafeText } from '../../text/safe-text.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { useNow } from '../../ui/time.tsx';
+import { SafeText } from '../../parts/text/safe-text.tsx';
+import { EmptyState } from '../../parts/ui/empty-state.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { useNow } from '../../parts/ui/time.tsx';
 import { cronInWords, dueInWords } from './plan-words.ts';
 
 /** When the agent wakes by itself. */

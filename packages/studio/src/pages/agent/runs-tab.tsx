@@ -4,9 +4,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { agentRuns } from '../../data/agents.ts';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Time } from '../../ui/time.tsx';
+import { EmptyState } from '../../parts/ui/empty-state.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Time } from '../../parts/ui/time.tsx';
 import { StatusMark } from '../run/status-mark.tsx';
 import { triggerInWords } from '../run/trigger-words.ts';
 

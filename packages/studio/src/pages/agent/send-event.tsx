@@ -3,12 +3,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Send } from 'lucide-react';
 import { type FormEvent, type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
-import { readJson } from '../../form/draft.ts';
-import { useMay } from '../../session/session.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { TextArea, TextField } from '../../ui/field.tsx';
+import { readJson } from '../../parts/form/draft.ts';
+import { useMay } from '../../parts/session/session.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { Dialog } from '../../parts/ui/dialog.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { TextArea, TextField } from '../../parts/ui/field.tsx';
 
 /** Sends an event as one of the builder's services would, which wakes an agent without a space. */
 export function SendEvent({ agent }: { agent: Agent }): ReactElement | null {

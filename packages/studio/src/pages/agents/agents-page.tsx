@@ -5,17 +5,17 @@ import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
 import { agentPages } from '../../data/agents.ts';
-import { useListKeys } from '../../keyboard/list-keys.ts';
-import { Requires } from '../../session/requires.tsx';
-import { useMay } from '../../session/session.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Page } from '../../ui/page.tsx';
-import { duration, Time, useNow } from '../../ui/time.tsx';
+import { useListKeys } from '../../parts/keyboard/list-keys.ts';
+import { Requires } from '../../parts/session/requires.tsx';
+import { useMay } from '../../parts/session/session.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { Dialog } from '../../parts/ui/dialog.tsx';
+import { EmptyState } from '../../parts/ui/empty-state.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Page } from '../../parts/ui/page.tsx';
+import { duration, Time, useNow } from '../../parts/ui/time.tsx';
+import { StatusMark } from '../agent/status-mark.tsx';
 import { NewAgentForm } from './new-agent-form.tsx';
-import { StatusMark } from './status-mark.tsx';
 
 export function AgentsPage(): ReactElement {
   const mayCreate = useMay('write');

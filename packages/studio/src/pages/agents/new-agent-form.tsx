@@ -5,12 +5,12 @@ import { type FormEvent, type ReactElement, useState } from 'react';
 import { AGENT_LISTS } from '../../data/agents.ts';
 import { client } from '../../data/client.ts';
 import { spaceNames } from '../../data/space-names.ts';
-import { Button } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { TextArea, TextField } from '../../ui/field.tsx';
+import { problemsOf } from '../../parts/form/problems-of.ts';
+import { Button } from '../../parts/ui/button.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { TextArea, TextField } from '../../parts/ui/field.tsx';
 import { ModelField } from '../agent/config/model-field.tsx';
 import { ToolsField } from '../agent/config/tools-field.tsx';
-import { problemsOf } from './config-problems.ts';
 
 interface NewAgentFormProps {
   readonly example?: { readonly name: string; readonly instructions: string };

@@ -2,16 +2,15 @@ import type { PendingCall } from '@lastcall/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { type ReactElement, useState } from 'react';
-import type { InboxShow } from '../../app/search.ts';
 import { pendingCalls } from '../../data/pending.ts';
-import { useKeys } from '../../keyboard/keys.tsx';
-import { useSession } from '../../session/session.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Tabs, tabClass } from '../../ui/tabs.tsx';
+import type { InboxShow } from '../../data/search.ts';
+import { useKeys } from '../../parts/keyboard/keys.tsx';
+import { useSession } from '../../parts/session/session.tsx';
+import { EmptyState } from '../../parts/ui/empty-state.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Page } from '../../parts/ui/page.tsx';
+import { Tabs, tabClass } from '../../parts/ui/tabs.tsx';
 import { InboxRow } from './inbox-row.tsx';
-import { moveFocus } from './move-focus.ts';
 import { withOpened } from './opened-calls.ts';
 
 /** All calls that wait for the signed-in user, across spaces. */
@@ -74,6 +73,13 @@ function InboxList({ show }: { show: InboxShow }): ReactElement {
       ))}
     </ul>
   );
+}
+
+/** Moves the focus to the next or previous row of the inbox; from outside, to the first. */
+function moveFocus(by: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('[data-inbox-row]')];
+  const at = rows.findIndex((row) => row.closest('li')?.contains(document.activeElement) === true);
+  rows[at === -1 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by))]?.focus();
 }
 
 function Nothing({ show }: { show: InboxShow }): ReactElement {

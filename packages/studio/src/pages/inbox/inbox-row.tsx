@@ -3,14 +3,14 @@ import { ToolCard, withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight } from 'lucide-react';
 import { type ReactElement, useId } from 'react';
-import type { InboxShow } from '../../app/search.ts';
-import { answerInWords, inWords, questionOf } from '../../cards/call-shape.ts';
-import { CardPlaceProvider } from '../../cards/card-place.tsx';
-import { TimeLeft } from '../../cards/time-left.tsx';
 import { currentCall } from '../../data/pending.ts';
+import type { InboxShow } from '../../data/search.ts';
 import { spaceById, spaceMembers } from '../../data/spaces.ts';
-import { useSession } from '../../session/session.tsx';
-import { Time } from '../../ui/time.tsx';
+import { answerInWords, inWords, questionOf } from '../../parts/cards/call-shape.ts';
+import { CardPlaceProvider } from '../../parts/cards/card-place.tsx';
+import { TimeLeft } from '../../parts/cards/time-left.tsx';
+import { useSession } from '../../parts/session/session.tsx';
+import { Time } from '../../parts/ui/time.tsx';
 import { toCardItem, wantedInWords } from './card-of-call.ts';
 
 interface InboxRowProps {

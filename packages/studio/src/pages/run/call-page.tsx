@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, useParams } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
-import { callDetails } from '../../data/runs.ts';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Page } from '../../ui/page.tsx';
+import { callDetails } from '../../data/calls.ts';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Page } from '../../parts/ui/page.tsx';
 
 /** The page of a shared link: it redirects to the call in its run. */
 export function CallPage(): ReactElement {

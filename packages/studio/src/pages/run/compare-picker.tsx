@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactElement, useState } from 'react';
 import { newestRuns } from '../../data/runs.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { Dialog } from '../../parts/ui/dialog.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Time } from '../../parts/ui/time.tsx';
 import { RunName, RunStatus, RunTrigger } from './run-summary.tsx';
 
 /** Any run can be compared with this one. Those of the same agent come first, because they have most in common. */

@@ -1,6 +1,6 @@
 import { Check, Copy } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../parts/ui/button.tsx';
 
 /** Copies a text. It is hidden if the browser does not allow that (no https): the text is beside it. */
 export function CopyButton({ text, label }: { text: string; label: string }): ReactElement | null {

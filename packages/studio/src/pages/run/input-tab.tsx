@@ -1,8 +1,8 @@
 import type { CallRow } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { callDetails } from '../../data/runs.ts';
-import { JsonText } from '../../text/safe-text.tsx';
+import { callDetails } from '../../data/calls.ts';
+import { JsonText } from '../../parts/text/safe-text.tsx';
 
 /** The input as the model asked for it. If another input was approved, it shows asked, approved and ran in columns. */
 export function InputTab({ call }: { call: CallRow }): ReactElement {

@@ -12,7 +12,7 @@ import {
   Undo2,
 } from 'lucide-react';
 import type { ReactElement } from 'react';
-import { duration } from '../../ui/time.tsx';
+import { duration } from '../../parts/ui/time.tsx';
 import { firstLineOf, lineInWords } from './line-words.ts';
 import { rowClass } from './row-class.ts';
 import { followInPage } from './state-link.tsx';

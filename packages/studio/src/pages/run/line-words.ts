@@ -1,5 +1,5 @@
 import type { LineRow } from '@lastcall/client/timeline';
-import { duration } from '../../ui/time.tsx';
+import { duration } from '../../parts/ui/time.tsx';
 import { workerName } from './call-words.ts';
 
 /** The text of a timeline line that is neither a step nor a call. `stopped` is why the run ended. */

@@ -1,8 +1,8 @@
 import { ChevronFirst, ChevronLast, ChevronLeft, ChevronRight, X } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
-import { useKeys } from '../../keyboard/keys.tsx';
-import { Button } from '../../ui/button.tsx';
-import { duration } from '../../ui/time.tsx';
+import { useKeys } from '../../parts/keyboard/keys.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { duration } from '../../parts/ui/time.tsx';
 import { type Moment, momentInWords } from './moments.ts';
 import type { RunState } from './use-run-state.ts';
 

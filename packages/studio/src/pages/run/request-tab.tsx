@@ -3,8 +3,8 @@ import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
 import { stepRequest } from '../../data/runs.ts';
-import { JsonText } from '../../text/safe-text.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { JsonText } from '../../parts/text/safe-text.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { commonMessages, partInWords } from './request-diff.ts';
 
 /** The exact request of a step. Messages that were not in the step before are marked. */

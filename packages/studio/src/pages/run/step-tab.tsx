@@ -1,7 +1,7 @@
 import type { StepRow } from '@lastcall/client/timeline';
 import type { ReactElement } from 'react';
-import { Markdown } from '../../text/markdown.tsx';
-import { Fact, Facts } from '../../ui/facts.tsx';
+import { Markdown } from '../../parts/text/markdown.tsx';
+import { Fact, Facts } from '../../parts/ui/facts.tsx';
 import { costInWords } from './call-words.ts';
 
 /** The text of the model's reply in a step, and its cost. */

@@ -1,7 +1,7 @@
 import type { TimelineRow } from '@lastcall/client/timeline';
 import { Search } from 'lucide-react';
 import { type ReactElement, useEffect, useRef } from 'react';
-import { useKeys } from '../../keyboard/keys.tsx';
+import { useKeys } from '../../parts/keyboard/keys.tsx';
 import { countsOf, ONLY, type Only } from './row-filter.ts';
 import { choiceClass, StateLink } from './state-link.tsx';
 import type { RunState } from './use-run-state.ts';

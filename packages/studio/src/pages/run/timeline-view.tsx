@@ -2,11 +2,11 @@ import type { Run } from '@lastcall/client';
 import { NEVER_RAN, type TimelineRow } from '@lastcall/client/timeline';
 import { type ReactElement, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
-import { useKeys } from '../../keyboard/keys.tsx';
+import { useKeys } from '../../parts/keyboard/keys.tsx';
 import { CallRowView } from './call-row-view.tsx';
 import { callNumbers } from './call-words.ts';
 import { LineRowView, StepRowView } from './line-row-view.tsx';
-import { TimeAxis } from './time-axis.tsx';
+import { TimeAxis } from './time-bar.tsx';
 import { type Span, timeScale } from './time-scale.ts';
 import type { RunState } from './use-run-state.ts';
 

@@ -1,6 +1,6 @@
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
 import { useCallback } from 'react';
-import type { RunSearch } from '../../app/search.ts';
+import type { RunSearch } from '../../data/search.ts';
 
 /** A change of the address. `undefined` removes a parameter. */
 export type RunChange = { readonly [N in keyof RunSearch]?: RunSearch[N] | undefined };

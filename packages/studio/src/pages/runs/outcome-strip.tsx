@@ -1,7 +1,7 @@
 import type { Run } from '@lastcall/client';
 import type { OutcomeName } from '@lastcall/client/timeline';
 import type { ReactElement } from 'react';
-import { OUTCOMES } from '../../ui/outcome.tsx';
+import { OUTCOMES } from '../../parts/ui/outcome.tsx';
 
 /** How the calls of a run ended: an icon, a number and a word for each outcome. */
 export function OutcomeStrip({ counts }: { counts: Run['counts'] }): ReactElement {

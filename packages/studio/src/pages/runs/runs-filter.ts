@@ -1,5 +1,5 @@
-import type { RunsSearch } from '../../app/search.ts';
 import type { RunsFilter } from '../../data/runs.ts';
+import type { RunsSearch } from '../../data/search.ts';
 
 const STATUSES = ['running', 'completed', 'failed', 'cancelled'] as const;
 const OUTCOMES = ['ok', 'error', 'pending', 'cancelled', 'skipped'] as const;

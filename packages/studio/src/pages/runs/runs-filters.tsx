@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { type ReactElement, useEffect, useRef } from 'react';
-import type { RunsSearch } from '../../app/search.ts';
 import { agentNames } from '../../data/runs.ts';
-import { useKeys } from '../../keyboard/keys.tsx';
+import type { RunsSearch } from '../../data/search.ts';
+import { useKeys } from '../../parts/keyboard/keys.tsx';
 import { STOP_REASONS } from '../run/stop-sentence.ts';
 
 /** Chooses which runs are listed. All of it is in the address. */

@@ -2,16 +2,16 @@ import { withVisibleControls } from '@lastcall/client/react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { LogOut } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
-import { readTheme, setTheme, type Theme } from '../../app/theme.ts';
 import { client } from '../../data/client.ts';
 import { personList } from '../../data/settings.ts';
-import { areSingleKeysOn, setSingleKeys } from '../../keyboard/single-keys.ts';
-import { useMay, useSession } from '../../session/session.tsx';
-import { Button } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Fact, Facts } from '../../ui/facts.tsx';
-import { SelectField } from '../../ui/field.tsx';
-import { Section } from '../../ui/page.tsx';
+import { areSingleKeysOn, setSingleKeys } from '../../parts/keyboard/single-keys.ts';
+import { useMay, useSession } from '../../parts/session/session.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Fact, Facts } from '../../parts/ui/facts.tsx';
+import { SelectField } from '../../parts/ui/field.tsx';
+import { Section } from '../../parts/ui/page.tsx';
+import { readTheme, setTheme, type Theme } from '../../parts/ui/theme.ts';
 import { scopesInWords } from './scopes.ts';
 
 /** Who is signed in, and how this browser shows the studio. */

@@ -3,10 +3,10 @@ import { Zap } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
 import { crashGateway } from '../../data/crash.ts';
 import { gatewayStatus } from '../../data/status.ts';
-import { useMay } from '../../session/session.tsx';
-import { Button } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Section } from '../../ui/page.tsx';
+import { useMay } from '../../parts/session/session.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Section } from '../../parts/ui/page.tsx';
 
 /** Only in the demo: shows what a crash costs. `gatewayId` is that of the current process. */
 export function CrashSection({ gatewayId }: { gatewayId: string }): ReactElement | null {

@@ -6,10 +6,10 @@ import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { modelList } from '../../data/models.ts';
 import { gatewayStatus } from '../../data/status.ts';
-import { useMay } from '../../session/session.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Fact, Facts } from '../../ui/facts.tsx';
-import { Section } from '../../ui/page.tsx';
+import { useMay } from '../../parts/session/session.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Fact, Facts } from '../../parts/ui/facts.tsx';
+import { Section } from '../../parts/ui/page.tsx';
 import { CrashSection } from './crash-section.tsx';
 
 /** What runs here, and what is misconfigured. */

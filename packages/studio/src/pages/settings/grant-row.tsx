@@ -1,7 +1,7 @@
 import type { Session, SignInLink } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
 import type { ReactElement, ReactNode } from 'react';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../parts/ui/time.tsx';
 
 type Grant = Session | SignInLink;
 

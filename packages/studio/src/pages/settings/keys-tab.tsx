@@ -4,15 +4,15 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
 import { keyList } from '../../data/settings.ts';
-import { Requires } from '../../session/requires.tsx';
-import { useSession } from '../../session/session.tsx';
-import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { CopyText } from '../../ui/copy-text.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Section } from '../../ui/page.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Requires } from '../../parts/session/requires.tsx';
+import { useSession } from '../../parts/session/session.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { ConfirmDialog } from '../../parts/ui/confirm-dialog.tsx';
+import { CopyText } from '../../parts/ui/copy-text.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { TextField } from '../../parts/ui/field.tsx';
+import { Section } from '../../parts/ui/page.tsx';
+import { Time } from '../../parts/ui/time.tsx';
 import { SCOPES, type Scope } from './scopes.ts';
 
 export function KeysTab(): ReactElement {

@@ -3,10 +3,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
 import { linkList } from '../../data/settings.ts';
-import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Section } from '../../ui/page.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { ConfirmDialog } from '../../parts/ui/confirm-dialog.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Section } from '../../parts/ui/page.tsx';
 import { GrantRow, grantName } from './grant-row.tsx';
 
 /** The sign-in links that still work. Without any, the section is hidden. */

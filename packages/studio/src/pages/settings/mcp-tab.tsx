@@ -4,16 +4,16 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
 import { heldTools, mcpServers } from '../../data/settings.ts';
-import { NeedsScope, Requires } from '../../session/requires.tsx';
-import { useMay } from '../../session/session.tsx';
-import { SafeText } from '../../text/safe-text.tsx';
-import { Button, buttonClass } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { LineDiff } from '../../ui/line-diff.tsx';
-import { Section } from '../../ui/page.tsx';
-import { Time } from '../../ui/time.tsx';
+import { NeedsScope, Requires } from '../../parts/session/requires.tsx';
+import { useMay } from '../../parts/session/session.tsx';
+import { SafeText } from '../../parts/text/safe-text.tsx';
+import { Button, buttonClass } from '../../parts/ui/button.tsx';
+import { ConfirmDialog } from '../../parts/ui/confirm-dialog.tsx';
+import { EmptyState } from '../../parts/ui/empty-state.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { LineDiff } from '../../parts/ui/line-diff.tsx';
+import { Section } from '../../parts/ui/page.tsx';
+import { Time } from '../../parts/ui/time.tsx';
 
 export function McpTab(): ReactElement {
   return (

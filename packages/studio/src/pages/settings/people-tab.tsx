@@ -5,14 +5,14 @@ import { Link2 } from 'lucide-react';
 import { type FormEvent, type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
 import { personList } from '../../data/settings.ts';
-import { NeedsScope, Requires } from '../../session/requires.tsx';
-import { useMay, useSession } from '../../session/session.tsx';
-import { Button } from '../../ui/button.tsx';
-import { CopyText } from '../../ui/copy-text.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Section } from '../../ui/page.tsx';
+import { NeedsScope, Requires } from '../../parts/session/requires.tsx';
+import { useMay, useSession } from '../../parts/session/session.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { CopyText } from '../../parts/ui/copy-text.tsx';
+import { Dialog } from '../../parts/ui/dialog.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { TextField } from '../../parts/ui/field.tsx';
+import { Section } from '../../parts/ui/page.tsx';
 import { SCOPES, type Scope } from './scopes.ts';
 
 export function PeopleTab(): ReactElement {

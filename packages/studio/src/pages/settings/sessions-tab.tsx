@@ -3,12 +3,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
 import { linkList, sessionList } from '../../data/settings.ts';
-import { Requires } from '../../session/requires.tsx';
-import { useSession } from '../../session/session.tsx';
-import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Section } from '../../ui/page.tsx';
+import { Requires } from '../../parts/session/requires.tsx';
+import { useSession } from '../../parts/session/session.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { ConfirmDialog } from '../../parts/ui/confirm-dialog.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Section } from '../../parts/ui/page.tsx';
 import { GrantRow, grantName } from './grant-row.tsx';
 import { LinksSection } from './links-section.tsx';
 

@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
-import { Page } from '../../ui/page.tsx';
-import { Tabs, tabClass } from '../../ui/tabs.tsx';
+import { Page } from '../../parts/ui/page.tsx';
+import { Tabs, tabClass } from '../../parts/ui/tabs.tsx';
 import { BrowserTab } from './browser-tab.tsx';
 import { GatewayTab } from './gateway-tab.tsx';
 import { KeysTab } from './keys-tab.tsx';

@@ -1,19 +1,14 @@
 import type { Session } from '@lastcall/client';
 import { Info } from 'lucide-react';
 import { type FormEvent, type ReactElement, type ReactNode, useState } from 'react';
-import { signIn } from '../../session/sign-in.ts';
-import { retryAt, signInWords } from '../../session/sign-in-words.ts';
-import { Button } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { useTitle } from '../../ui/page.tsx';
-import { useNow } from '../../ui/time.tsx';
-
-interface SignInPageProps {
-  readonly onSignedIn: (session: Session) => void;
-  /** Why a user sees this page unexpectedly. */
-  readonly why?: 'ended' | 'signed out' | { readonly refused: unknown } | undefined;
-}
+import type { SignInPageProps } from '../../parts/session/session.tsx';
+import { signIn } from '../../parts/session/sign-in.ts';
+import { retryAt, signInWords } from '../../parts/session/sign-in-words.ts';
+import { Button } from '../../parts/ui/button.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { TextField } from '../../parts/ui/field.tsx';
+import { useTitle } from '../../parts/ui/page.tsx';
+import { useNow } from '../../parts/ui/time.tsx';
 
 /** For users who were not signed in by a link: they type a key. */
 export function SignInPage({ onSignedIn, why }: SignInPageProps): ReactElement {

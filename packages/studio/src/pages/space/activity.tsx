@@ -1,7 +1,7 @@
 import { type UsedSpace, withVisibleControls } from '@lastcall/client/react';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
-import { useMay } from '../../session/session.tsx';
+import { useMay } from '../../parts/session/session.tsx';
 import { nameOf } from './name-of.ts';
 
 /** The agents at work, with links to their runs. Its space is reserved, so that the layout does not jump. */

@@ -1,11 +1,11 @@
 import { type UsedSpace, withVisibleControls } from '@lastcall/client/react';
 import { SendHorizontal } from 'lucide-react';
 import { type KeyboardEvent, type ReactElement, type ReactNode, useId, useRef, useState } from 'react';
-import { useIsOffline } from '../../app/connection.tsx';
-import { useSession } from '../../session/session.tsx';
-import { Button } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { fieldClass } from '../../ui/field.tsx';
+import { useIsOffline } from '../../parts/session/connection.tsx';
+import { useSession } from '../../parts/session/session.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { fieldClass } from '../../parts/ui/field.tsx';
 import { type Attempt, keepDraft, nextAttempt, readDraft } from './draft.ts';
 import { Failures } from './failures.tsx';
 import type { UsedHeard } from './use-heard.ts';

@@ -1,9 +1,9 @@
 import type { Member, Space } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
 import { type ReactElement, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { EmptyState } from '../../parts/ui/empty-state.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { newMessageId } from './draft.ts';
 import type { UsedHeard } from './use-heard.ts';
 

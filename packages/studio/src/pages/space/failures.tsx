@@ -2,11 +2,11 @@ import { type AgentFailure, type UsedSpace, withVisibleControls } from '@lastcal
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
 import { redriveRun, runById } from '../../data/runs.ts';
-import { useMay } from '../../session/session.tsx';
-import { SafeText } from '../../text/safe-text.tsx';
-import { Button } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Time } from '../../ui/time.tsx';
+import { useMay } from '../../parts/session/session.tsx';
+import { SafeText } from '../../parts/text/safe-text.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Time } from '../../parts/ui/time.tsx';
 import { RunOf } from './activity.tsx';
 import { nameOf } from './name-of.ts';
 

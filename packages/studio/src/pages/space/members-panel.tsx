@@ -2,7 +2,7 @@ import type { Member } from '@lastcall/client';
 import { type UsedSpace, withVisibleControls } from '@lastcall/client/react';
 import { Bot, Plug, User, X } from 'lucide-react';
 import type { ReactElement } from 'react';
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../parts/ui/button.tsx';
 import { RunOf } from './activity.tsx';
 
 const ICONS = { human: User, agent: Bot, service: Plug } as const;

@@ -1,14 +1,13 @@
 import type { UsedSpace } from '@lastcall/client/react';
 import { ArrowDown } from 'lucide-react';
-import { type ReactElement, useEffect, useMemo, useRef } from 'react';
+import { type ReactElement, type RefObject, useEffect, useMemo, useRef } from 'react';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../parts/ui/button.tsx';
 import { MessageRow } from './message-row.tsx';
 import { dayOf, heardInWords, newSince, startsGroup } from './rows.ts';
 import { useEarlier } from './use-earlier.ts';
 import type { UsedHeard } from './use-heard.ts';
 import { isWaiting } from './use-news-of-cards.ts';
-import { useShowAt } from './use-show-at.ts';
 import { useStickToEnd } from './use-stick-to-end.ts';
 
 interface MessageListProps {
@@ -83,6 +82,29 @@ export function MessageList({ used, at, heardBy }: MessageListProps): ReactEleme
       )}
     </div>
   );
+}
+
+interface ShownAt {
+  readonly used: UsedSpace;
+  readonly at: number | undefined;
+  readonly list: RefObject<VirtualizerHandle | null>;
+}
+
+/** Shows the message that the address names, once. It loads earlier messages until it finds it. */
+function useShowAt({ used: { items, hasEarlier, loadEarlier }, at, list }: ShownAt): void {
+  const shown = useRef<number>(undefined);
+  useEffect(() => {
+    if (at === undefined || shown.current === at) return;
+    const first = items.find(({ message }) => message !== undefined)?.message?.seq ?? 0;
+    if (hasEarlier && first > at) {
+      void loadEarlier();
+      return;
+    }
+    const index = items.findIndex(({ message }) => (message?.seq ?? 0) >= at);
+    if (index === -1) return;
+    shown.current = at;
+    requestAnimationFrame(() => list.current?.scrollToIndex(index, { align: 'center' }));
+  }, [at, items, hasEarlier, loadEarlier, list]);
 }
 
 const BEGINNING_PX = 48;

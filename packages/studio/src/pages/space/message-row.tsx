@@ -1,8 +1,8 @@
 import type { Member } from '@lastcall/client';
 import { type SpaceItem, type TextItem, ToolCard, withVisibleControls } from '@lastcall/client/react';
 import { memo, type ReactElement } from 'react';
-import { Markdown } from '../../text/markdown.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Markdown } from '../../parts/text/markdown.tsx';
+import { Time } from '../../parts/ui/time.tsx';
 import { nameOf } from './name-of.ts';
 
 interface MessageRowProps {

@@ -2,7 +2,7 @@ import type { Space } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
 import { Users } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../parts/ui/button.tsx';
 
 interface SpaceHeaderProps {
   readonly space: Space;

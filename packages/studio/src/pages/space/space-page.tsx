@@ -1,11 +1,14 @@
-import { useSpace } from '@lastcall/client/react';
+import { type UsedSpace, useSpace } from '@lastcall/client/react';
+import { useQueryClient } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { type ReactElement, useEffect, useState } from 'react';
-import { useReportConnection } from '../../app/connection.tsx';
-import { rememberSpace } from '../../app/last-space.ts';
-import { CardPlaceProvider } from '../../cards/card-place.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Page, useTitle } from '../../ui/page.tsx';
+import { client } from '../../data/client.ts';
+import { rememberSpace } from '../../data/last-space.ts';
+import { CardPlaceProvider } from '../../parts/cards/card-place.tsx';
+import { useReportConnection } from '../../parts/session/connection.tsx';
+import { useSession } from '../../parts/session/session.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Page, useTitle } from '../../parts/ui/page.tsx';
 import { Activity } from './activity.tsx';
 import { Announcer } from './announcer.tsx';
 import { Composer } from './composer.tsx';
@@ -15,7 +18,6 @@ import { MessageList } from './message-list.tsx';
 import { SpaceHeader } from './space-header.tsx';
 import { useHeard } from './use-heard.ts';
 import { useNewsOfCards } from './use-news-of-cards.ts';
-import { useSeen } from './use-seen.ts';
 
 export function SpacePage(): ReactElement {
   const { id } = useParams({ from: '/spaces/$id' });
@@ -76,4 +78,28 @@ function NotOpened({ error }: { error: Error }): ReactElement {
       <ErrorNote error={error} title="The space cannot be opened." retry={() => location.reload()} />
     </Page>
   );
+}
+
+/** A message that is only scrolled by has not been read. */
+const READ_MS = 1_000;
+
+/** Reports messages as read once they have been on the screen for a while. */
+function useSeen({ space, members, items }: UsedSpace): void {
+  const queries = useQueryClient();
+  const { entity } = useSession().session;
+  const spaceId = space?.id ?? '';
+  const isMember = members.some(({ entityId }) => entityId === entity?.id);
+  const seq = items.findLast(({ message }) => message !== undefined)?.message?.seq ?? 0;
+  useEffect(() => {
+    if (!isMember || seq === 0) return;
+    const timer = setTimeout(() => {
+      if (document.hidden) return;
+      client.spaces
+        .seen(spaceId, { seq })
+        .then(() => queries.invalidateQueries({ queryKey: ['spaces', 'list'] }))
+        // The next message reports it again.
+        .catch(() => {});
+    }, READ_MS);
+    return () => clearTimeout(timer);
+  }, [queries, spaceId, isMember, seq]);
 }

@@ -5,9 +5,9 @@ import { Link } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { spaceList } from '../../data/spaces.ts';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../parts/ui/empty-state.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { Page } from '../../parts/ui/page.tsx';
 
 export function SpacesPage(): ReactElement {
   const { data, error, refetch } = useQuery(spaceList);

@@ -1,6 +1,6 @@
 import { withVisibleControls } from '@lastcall/client/react';
 import { type ReactElement, useMemo } from 'react';
-import { JsonText } from '../../text/safe-text.tsx';
+import { JsonText } from '../../parts/text/safe-text.tsx';
 import { schemaRows } from './schema-rows.ts';
 
 /** A schema as a list of fields, with the whole schema as JSON below. */

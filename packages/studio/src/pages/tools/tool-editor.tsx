@@ -4,13 +4,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
-import { readJson } from '../../form/draft.ts';
-import type { Problem } from '../../form/path.ts';
-import { Button } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { TextArea } from '../../ui/field.tsx';
+import { readJson } from '../../parts/form/draft.ts';
+import type { Problem } from '../../parts/form/path.ts';
+import { problemsOf } from '../../parts/form/problems-of.ts';
+import { Button } from '../../parts/ui/button.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { TextArea } from '../../parts/ui/field.tsx';
 import { changesBetween } from '../agent/config/config-draft.ts';
-import { problemsOf } from '../agents/config-problems.ts';
 
 type ToolConfig = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { withVisibleControls } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
-import { readable } from '../../../form/field.ts';
-import { LineDiff } from '../../../ui/line-diff.tsx';
+import { readable } from '../../../parts/form/field.ts';
+import { LineDiff } from '../../../parts/ui/line-diff.tsx';
 import { asText, fieldsThatDiffer } from './config-draft.ts';
 
 interface ConfigDiffProps {

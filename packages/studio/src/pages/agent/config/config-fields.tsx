@@ -2,10 +2,9 @@ import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { gatewayStatus } from '../../../data/status.ts';
-import type { Problem } from '../../../form/path.ts';
-import { TextArea, TextField } from '../../../ui/field.tsx';
-import type { ConfigDraft } from './config-draft.ts';
-import { LIMITS } from './limits.ts';
+import type { Problem } from '../../../parts/form/path.ts';
+import { TextArea, TextField } from '../../../parts/ui/field.tsx';
+import { type ConfigDraft, LIMITS } from './config-draft.ts';
 import { ModelField } from './model-field.tsx';
 import { ToolsField } from './tools-field.tsx';
 

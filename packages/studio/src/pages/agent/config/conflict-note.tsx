@@ -1,7 +1,7 @@
 import { Users } from 'lucide-react';
 import type { ReactElement } from 'react';
-import { readable } from '../../../form/field.ts';
-import { Button } from '../../../ui/button.tsx';
+import { readable } from '../../../parts/form/field.ts';
+import { Button } from '../../../parts/ui/button.tsx';
 import { ConfigDiff } from './config-diff.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
 

@@ -2,13 +2,13 @@ import type { Agent, AgentConfig, AgentVersion } from '@lastcall/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { agentVersions } from '../../../data/agents.ts';
-import { useMay } from '../../../session/session.tsx';
-import { JsonText } from '../../../text/safe-text.tsx';
-import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
-import { ErrorNote } from '../../../ui/error-note.tsx';
-import { Section } from '../../../ui/page.tsx';
-import { Time } from '../../../ui/time.tsx';
+import { useMay } from '../../../parts/session/session.tsx';
+import { JsonText } from '../../../parts/text/safe-text.tsx';
+import { Button } from '../../../parts/ui/button.tsx';
+import { Dialog } from '../../../parts/ui/dialog.tsx';
+import { ErrorNote } from '../../../parts/ui/error-note.tsx';
+import { Section } from '../../../parts/ui/page.tsx';
+import { Time } from '../../../parts/ui/time.tsx';
 import { ConfigDiff } from './config-diff.tsx';
 
 interface VersionListProps {

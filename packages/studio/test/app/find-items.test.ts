@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findItems, looksLikeId, type PaletteItem } from '../../src/keyboard/find-items.ts';
+import { findItems, looksLikeId, type PaletteItem } from '../../src/app/find-items.ts';
 
 const item = (kind: PaletteItem['kind'], text: string, detail?: string): PaletteItem => ({
   id: `${kind}-${text}`,

@@ -1,7 +1,8 @@
-import { useEffect, useRef } from 'react';
+import { type ReactElement, useEffect, useRef, useState } from 'react';
+import { Dialog } from '../ui/dialog.tsx';
 import { areSingleKeysOn } from './single-keys.ts';
 
-export interface KeyAction {
+interface KeyAction {
   /** Shown in the list of shortcuts. */
   readonly label: string;
   readonly run: () => void;
@@ -28,8 +29,29 @@ export function useKeys(map: KeyMap): void {
 }
 
 /** The keys that the list of shortcuts shows now. */
-export function keysInUse(): readonly (KeyAction & { readonly key: string })[] {
+function keysInUse(): readonly (KeyAction & { readonly key: string })[] {
   return maps.flatMap(({ current }) => Object.entries(current).map(([key, action]) => ({ key, ...action })));
+}
+
+/** `?` lists the keys that do something on this page. */
+export function ShortcutHelp(): ReactElement | null {
+  const [isOpen, setOpen] = useState(false);
+  useKeys({ '?': { label: 'Show the keys', run: () => setOpen(true) } });
+  if (!isOpen) return null;
+  return (
+    <Dialog title="Keys on this page" onClose={() => setOpen(false)}>
+      <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-2">
+        {keysInUse().map(({ key, label }) => (
+          <div key={key} className="contents">
+            <dt>
+              <kbd className="rounded border border-line px-1.5 font-mono text-xs">{key.replace('mod+', 'Ctrl ')}</kbd>
+            </dt>
+            <dd>{label}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
 }
 
 let prefix = '';

@@ -2,14 +2,14 @@ import type { Agent } from '@lastcall/client';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { setTheme } from '../app/theme.ts';
 import { agentList } from '../data/agents.ts';
 import { client } from '../data/client.ts';
 import { crashGateway } from '../data/crash.ts';
 import { spaceNames } from '../data/space-names.ts';
 import { gatewayStatus } from '../data/status.ts';
 import { toolList } from '../data/tools.ts';
-import { useMay, useSession } from '../session/session.tsx';
+import { useMay, useSession } from '../parts/session/session.tsx';
+import { setTheme } from '../parts/ui/theme.ts';
 import { looksLikeId, type PaletteItem } from './find-items.ts';
 
 /** All items of the palette. `onPause` asks before an agent is paused or resumed. */

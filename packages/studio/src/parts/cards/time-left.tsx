@@ -1,6 +1,6 @@
 import { Hourglass } from 'lucide-react';
 import type { ReactElement } from 'react';
-import { client } from '../data/client.ts';
+import { client } from '../../data/client.ts';
 import { duration, useNow } from '../ui/time.tsx';
 
 /** How long the call can still be answered, by the gateway's clock. Screen readers do not read it out each second. */

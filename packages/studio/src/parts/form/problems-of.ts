@@ -1,5 +1,5 @@
 import { ClientError } from '@lastcall/client';
-import type { Problem } from '../../form/path.ts';
+import type { Problem } from './path.ts';
 
 /** The problems that the gateway found in the request, each with its path. */
 export function problemsOf(error: unknown): readonly Problem[] {

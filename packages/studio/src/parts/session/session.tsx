@@ -1,6 +1,7 @@
 import { ClientError, type Session } from '@lastcall/client';
 import { useQueryClient } from '@tanstack/react-query';
 import {
+  type ComponentType,
   createContext,
   type ReactElement,
   type ReactNode,
@@ -10,10 +11,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { client } from '../data/client.ts';
-import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
-import { forgetDrafts } from '../pages/space/draft.ts';
-import { onSessionChange, tellOtherTabs } from './other-tabs.ts';
+import { client } from '../../data/client.ts';
 import { onSessionEnd } from './session-end.ts';
 import { signIn } from './sign-in.ts';
 
@@ -24,13 +22,28 @@ interface SignedIn {
 
 const Context = createContext<SignedIn | undefined>(undefined);
 
-/** No user is signed in. `why` is the reason, unless the user just had not signed in yet. */
-type State =
-  | { readonly session: Session }
-  | { readonly session: undefined; readonly why?: 'ended' | 'signed out' | { readonly refused: unknown } };
+export interface SignInPageProps {
+  readonly onSignedIn: (session: Session) => void;
+  /** Why a user sees this page unexpectedly. */
+  readonly why?: 'ended' | 'signed out' | { readonly refused: unknown } | undefined;
+}
+
+/** Without a session no user is signed in. `why` is the reason, unless the user just had not signed in yet. */
+type State = { readonly session: Session } | { readonly session: undefined; readonly why?: SignInPageProps['why'] };
+
+interface RequireSessionProps {
+  readonly signInPage: ComponentType<SignInPageProps>;
+  /** Called after a deliberate sign-out, here or in another tab: removes what the next user must not see. */
+  readonly onSignOut: () => void;
+  readonly children: ReactNode;
+}
 
 /** Shows its children to a signed-in user, and the sign-in page to others, at the address that they opened. */
-export function RequireSession({ children }: { children: ReactNode }): ReactElement | null {
+export function RequireSession({
+  signInPage: SignInPage,
+  onSignOut,
+  children,
+}: RequireSessionProps): ReactElement | null {
   const [state, setState] = useState<State | undefined>();
   const queries = useQueryClient();
   useEffect(() => {
@@ -43,10 +56,10 @@ export function RequireSession({ children }: { children: ReactNode }): ReactElem
       queries.clear();
       // A user who was signed out by the gateway usually returns and wants to continue writing, so only a deliberate
       // sign-out removes drafts.
-      if (why === 'signed out') forgetDrafts();
+      if (why === 'signed out') onSignOut();
       setState({ session: undefined, why });
     },
-    [queries],
+    [queries, onSignOut],
   );
   useEffect(() => onSessionEnd(() => leave('ended')), [leave]);
   const shown = useRef<Session>(undefined);
@@ -131,4 +144,33 @@ async function readSession(): Promise<Session | undefined> {
     if (error instanceof ClientError && error.status === 401) return undefined;
     throw error;
   });
+}
+
+const CHANNEL = 'lastcall-session';
+
+/**
+ * Notifies the other tabs of this browser, which share the cookie, that a user signed in or out here, or acts as
+ * another person.
+ */
+function tellOtherTabs(): void {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.postMessage('changed');
+  channel.close();
+}
+
+/**
+ * Calls back when another tab notifies, and when the user returns to this tab, which may have missed messages while it
+ * slept.
+ */
+function onSessionChange(look: (ifGone: 'signed out' | 'ended') => void): () => void {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.onmessage = () => look('signed out');
+  const onVisible = (): void => {
+    if (document.visibilityState === 'visible') look('ended');
+  };
+  document.addEventListener('visibilitychange', onVisible);
+  return () => {
+    channel.close();
+    document.removeEventListener('visibilitychange', onVisible);
+  };
 }

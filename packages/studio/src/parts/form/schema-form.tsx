@@ -3,8 +3,8 @@ import { Braces, ListTree } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { Button } from '../ui/button.tsx';
 import { TextArea } from '../ui/field.tsx';
+import { fieldPaths } from './draft.ts';
 import { FieldInput } from './field-input.tsx';
-import { fieldPaths } from './field-paths.ts';
 import type { Problem } from './path.ts';
 import type { SchemaFormState } from './use-schema-form.ts';
 

@@ -2,7 +2,7 @@ import { type CardProps, withVisibleControls } from '@lastcall/client/react';
 import type { OutcomeName } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useId, useState } from 'react';
-import { callById } from '../data/calls.ts';
+import { callById } from '../../data/calls.ts';
 import { JsonText } from '../text/safe-text.tsx';
 import { OUTCOMES, OutcomeMark } from '../ui/outcome.tsx';
 import { inWords, writtenSoFar } from './call-shape.ts';

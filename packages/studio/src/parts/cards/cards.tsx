@@ -1,4 +1,4 @@
-import type { CardProps } from '@lastcall/client/react';
+import type { CardComponents, CardProps } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
 import { ApproveCard } from './approve-card.tsx';
 import { CallLine } from './call-line.tsx';
@@ -6,6 +6,14 @@ import { type CardKind, cardKind } from './call-shape.ts';
 import { ChooseCard } from './choose-card.tsx';
 import { ConfirmCard } from './confirm-card.tsx';
 import { FormCard } from './form-card.tsx';
+
+/** The components that show calls, by `display.customUI`. All other calls are shown according to what they wait for. */
+export const cards: CardComponents = {
+  confirmAction: ConfirmCard,
+  chooseOne: ChooseCard,
+  fillForm: FormCard,
+  approve: ApproveCard,
+};
 
 /** Shows a call whose tool names no known component, by what the call waits for. */
 export function AnyCard(props: CardProps): ReactElement {
