@@ -22,7 +22,7 @@ declare module 'vitest' {
 const QUICK = { fsync: 'off', full_page_writes: 'off' };
 
 interface SharedDatabases {
-  readonly provided: ProvidedContext;
+  readonly provided: Pick<ProvidedContext, 'postgresUrl' | 'postgresTemplate' | 'sqliteTemplate'>;
   remove(): Promise<void>;
   users: number;
 }
