@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import chromium from '@sparticuz/chromium';
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'chrome'];
+/** The shell comes first: it has no window to draw, and takes half the processor time of the whole browser. */
+const NAMES = ['chromium-headless-shell', 'chrome-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'chrome'];
 const MISSING =
   'The browser tests need Chromium. The one from npm runs on Linux with an x64 processor only. ' +
   'Install Chromium or Chrome and set CHROME_PATH to its program.';
@@ -34,7 +35,7 @@ function installChromium(): string {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) throw new Error(MISSING);
   const options = { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
   execFileSync('apt-get', ['update', '-qq'], options);
-  execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], options);
+  execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium-headless-shell'], options);
   const path = installedChrome();
   if (path === undefined) throw new Error(MISSING);
   return path;
