@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { scriptedModel } from '@lastcall/core/testing';
 import { afterAll, expect, test } from 'vitest';
+import { listPending } from '../../src/domain/calls/list-pending.ts';
 import { addAssertFound } from '../../src/ports/store/require-row.ts';
 import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
 import { chatWith } from '../support/contexts.ts';
@@ -39,6 +40,8 @@ test('[G44] what a gateway asks the embedded store again and again, it finds by 
     await chat.say('Hi', { terminating: { toolIds: ['complete_task'], consecutiveNudges: 0 } });
     await chat.start({ message: 'Again' }, { identity: { key: 'k', bodyHash: 'b' } });
     await world.idle();
+    await listPending(world.services.store.db, { agentId: 'a', status: 'resolved' });
+    await listPending(world.services.store.db, { spaceId: space, status: 'resolved' });
     await expect.poll(() => [...asked].some((text) => text.includes('having'))).toBe(true);
   } finally {
     DatabaseSync.prototype.prepare = prepare;
@@ -60,5 +63,9 @@ test('[G44] what a gateway asks the embedded store again and again, it finds by 
     (text) => text.includes('from "inbox_events"') && text.includes('order by "priority"'),
   );
   expect(inbox.flatMap(plansOf)).toEqual([expect.stringContaining('inbox_waiting (thread_id=?)')]);
+  const listsBy = (column: string): string[] =>
+    [...asked].filter((text) => text.includes(`and "calls"."${column}" = ?`)).flatMap(plansOf);
+  expect(listsBy('agent_id')).toContainEqual(expect.stringContaining('calls_waited_by_agent (agent_id=? AND'));
+  expect(listsBy('space_id')).toContainEqual(expect.stringContaining('calls_waited_by_space (space_id=? AND'));
   database.close();
 });

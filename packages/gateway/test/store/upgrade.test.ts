@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { listOpenJobs } from '../../src/domain/calls/list-open-jobs.ts';
 import { listPending } from '../../src/domain/calls/list-pending.ts';
 import { listTurns } from '../../src/domain/conversations/list-turns.ts';
 import type { Store } from '../../src/ports/store/store.ts';
@@ -16,16 +17,24 @@ describe.each(databases)('a database of the last version with two tables of call
   test('has the same tables, columns and indexes as a new one', async () => {
     const fresh = await database.open();
     const wanted = await schemaOf(fresh);
+    const newList = await migrationsOf(fresh);
     await fresh.close();
     await becomeOld(database);
     const upgraded = await database.open();
     expect(await schemaOf(upgraded)).toEqual(wanted);
-    expect(await sql`select name from kysely_migration`.execute(upgraded.db)).toMatchObject({
-      rows: [{ name: '0001-initial' }],
-    });
+    expect(await migrationsOf(upgraded)).toEqual(newList);
     await upgraded.close();
     // The next start finds nothing to do.
     await (await database.open()).close();
+  });
+
+  test('is refused by the versions before, as is a new one: they look for what they do not know in the list of migrations', async () => {
+    const fresh = await database.open();
+    const known = Array.from({ length: 34 }, (_, index) => `${String(index + 1).padStart(4, '0')}-`);
+    expect((await migrationsOf(fresh)).filter((name) => !known.some((number) => name.startsWith(number)))).toEqual([
+      '0035-one-table-of-calls',
+    ]);
+    await fresh.close();
   });
 
   test('keeps its calls: those that wait can be answered, questions belong to their call, and each knows its thread', async () => {
@@ -49,6 +58,25 @@ describe.each(databases)('a database of the last version with two tables of call
         ...{ answeredBy: { roles: ['boss'] }, status: 'pending', expiresAt: 9_000, createdAt: 7 },
       },
     ]);
+    await store.close();
+  });
+
+  test('keeps what workers have claimed, and offers them no call that waits for approval', async () => {
+    await becomeOld(database, [...CONVERSATION, ...JOBS]);
+    const store = await database.open();
+    const { offers, claims, claimed_by, announce_at } = await store.db
+      .selectFrom('calls')
+      .selectAll()
+      .where('id', '=', 'job')
+      .executeTakeFirstOrThrow();
+    expect({ offers, claims, claimed_by, announce_at }).toEqual({
+      ...{ offers: 2, claims: 1, claimed_by: 'worker', announce_at: 40 },
+    });
+    expect((await listOpenJobs(store.db, 'bot', 1_000)).map(({ callId }) => callId)).toEqual(['job']);
+    const approval = store.db.selectFrom('calls').select(['offered_at', 'offers', 'announce_at']);
+    expect(await approval.where('id', '=', 'approval').executeTakeFirstOrThrow()).toEqual({
+      ...{ offered_at: null, offers: 0, announce_at: null },
+    });
     await store.close();
   });
 
@@ -111,6 +139,21 @@ const CALLS = [
      ('q1', 'bot', 'r1', 'look', 'input', '{}', null, 'cancelled', null, 8, 'c1')`,
 ];
 
+/** A call of a worker, and one of a worker that waits for approval, which versions with two tables offered at once. */
+const JOBS = [
+  `insert into calls (id, run_id, step, "index", tool_name, input, status, idempotency_key, created_at)
+   values ('job', 'r1', 1, 0, 'print', '{}', 'pending', 'job', 5), ('approval', 'r2', 1, 0, 'print', '{}', 'pending', 'approval', 6)`,
+  `insert into pending_calls (call_id, agent_id, run_id, tool_name, kind, input, status, created_at, offered_at, offers, claims,
+     claimed_by, claimed_until, announce_at)
+   values ('job', 'bot', 'r1', 'print', 'result', '{}', 'pending', 7, 10, 2, 1, 'worker', 20, 40),
+     ('approval', 'bot', 'r2', 'print', 'approval', '{}', 'pending', 7, 10, 1, 0, null, null, 40)`,
+];
+
+async function migrationsOf(store: Store): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(store.db);
+  return rows.map(({ name }) => name);
+}
+
 /** Tables with the names and types of their columns, in any order, and the definitions of indexes. */
 async function schemaOf(store: Store): Promise<unknown> {
   const columns =
@@ -120,7 +163,7 @@ async function schemaOf(store: Store): Promise<unknown> {
           from sqlite_master tables join pragma_table_info(tables.name) columns
           where tables.type = 'table' and tables.name not like 'sqlite%' order by 1, 2`
       : sql<object>`
-          select table_name, column_name, data_type, is_nullable, collation_name from information_schema.columns
+          select table_name, column_name, data_type, is_nullable, column_default, collation_name from information_schema.columns
           where table_schema = 'public' order by 1, 2`;
   const indexes =
     store.dialect === 'sqlite'

@@ -12,6 +12,9 @@ export async function runStatements({ kind, location }: Database, statements: re
   }
   const client = new Client({ connectionString: location });
   await client.connect();
-  for (const statement of statements) await client.query(statement);
-  await client.end();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }

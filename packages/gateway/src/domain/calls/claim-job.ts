@@ -65,7 +65,7 @@ export async function claimJob(services: Services, tx: Tx, claim: JobClaim): Pro
 /** Throws "not found" for calls that people answer: they are not jobs. */
 export async function lockJob(tx: Tx, callId: string): Promise<LockedPending> {
   const row = await lockPending(tx, callId);
-  if (row === undefined || row.offered_at === null) throw notFound('job', callId);
+  if (row === undefined || row.offered_at === null || row.wait_kind !== 'result') throw notFound('job', callId);
   return row;
 }
 

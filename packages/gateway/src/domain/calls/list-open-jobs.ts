@@ -14,6 +14,7 @@ export async function listOpenJobs(db: Kysely<Tables>, agentId: string, now: num
     .selectAll()
     .where('agent_id', '=', agentId)
     .where(IS_PENDING)
+    .where('wait_kind', '=', 'result')
     .where('offered_at', 'is not', null)
     .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
     .orderBy('id')

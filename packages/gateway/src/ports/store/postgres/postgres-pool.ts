@@ -22,9 +22,11 @@ export function createPool(url: string, connections: number, more: PoolConfig = 
   return pool;
 }
 
-/** A connection for migrations, without a statement timeout: building the indexes of a large table can take long. */
+/**
+ * A connection for migrations. Building the indexes of a large table can take long, and so can waiting for another gateway that does it.
+ */
 export function createMigrationPool(url: string): Pool {
-  return createPool(url, 1, { statement_timeout: 0 });
+  return createPool(url, 1, { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 });
 }
 
 /** Connections of the store. They cannot write outside of a transaction. */

@@ -3,7 +3,7 @@ import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migrat
 import type { Dialect } from '../dialect.ts';
 import { StoreRefused } from '../store-error.ts';
 import { initial } from './migrations/0001-initial.ts';
-import { LAST_OF_TWO_TABLES, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
+import { LAST_OF_TWO_TABLES, ONE_TABLE, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
 import type { Tables } from './tables.ts';
 
 /** A database without it was not made by Lastcall. */
@@ -11,7 +11,7 @@ export const FIRST_MIGRATION = '0001-initial';
 
 /** Forward only, in this order, each once. A migration that was released is never changed. */
 function migrations(dialect: Dialect): Record<string, Migration> {
-  return { [FIRST_MIGRATION]: initial(dialect) };
+  return { [FIRST_MIGRATION]: initial(dialect), [ONE_TABLE]: { async up() {} } };
 }
 
 /**
@@ -36,7 +36,7 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<voi
 
 /** A database of the last version with two tables of calls is brought to the tables of today. */
 async function upgrade(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
-  if (!(await executedMigrations(db).catch((): readonly string[] => [])).includes(LAST_OF_TWO_TABLES)) return;
+  if (!(await executedMigrations(db)).includes(LAST_OF_TWO_TABLES)) return;
   try {
     await db.transaction().execute(async (tx) => {
       // Another gateway that starts at the same time waits here, and then finds nothing to do.
@@ -68,13 +68,25 @@ async function unknownMigration(db: Kysely<Tables>, missing: string, cause: unkn
   );
 }
 
-/** Whether exactly these migrations have been executed. What else is wrong, a missing table or no connection, the migrator finds. */
+/** Whether exactly these migrations have been executed. */
 async function isUpToDate(db: Kysely<Tables>, names: readonly string[]): Promise<boolean> {
-  const executed = await executedMigrations(db).catch(() => []);
+  const executed = await executedMigrations(db);
   return executed.length === names.length && executed.every((name, index) => name === names[index]);
 }
 
+/** None in a new database. */
 async function executedMigrations(db: Kysely<Tables>): Promise<readonly string[]> {
   const executed = db.withTables<{ [DEFAULT_MIGRATION_TABLE]: { name: string } }>().selectFrom(DEFAULT_MIGRATION_TABLE);
-  return (await executed.select('name').orderBy('name').execute()).map(({ name }) => name);
+  try {
+    return (await executed.select('name').orderBy('name').execute()).map(({ name }) => name);
+  } catch (error) {
+    if (isMissingTable(error)) return [];
+    throw error;
+  }
+}
+
+/** PostgreSQL has a code for it, SQLite only a message. */
+function isMissingTable(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return code === '42P01' || String(message).startsWith('no such table');
 }

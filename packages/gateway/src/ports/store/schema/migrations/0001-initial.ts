@@ -271,13 +271,13 @@ export const waitColumns = (text: string): readonly string[] => [
   `asked_definition ${text}`,
 ];
 
-/** Most calls never wait: these indexes hold only those that do. */
+/** Most calls never wait: these indexes hold only those that do, or that did. */
 export const WAIT_INDEXES: readonly string[] = [
   `create index calls_waiting_by_thread on calls (thread_id) where wait_status = 'pending'`,
-  `create index calls_waiting_by_agent on calls (agent_id) where wait_status = 'pending'`,
-  `create index calls_waiting_by_space on calls (space_id) where wait_status = 'pending'`,
   `create index calls_due on calls (expires_at) where wait_status = 'pending'`,
   'create index calls_waited on calls (wait_status) where wait_status is not null',
+  'create index calls_waited_by_agent on calls (agent_id, wait_status) where wait_status is not null',
+  'create index calls_waited_by_space on calls (space_id, wait_status) where wait_status is not null',
   'create index calls_claimed on calls (claimed_until) where claimed_until is not null',
   'create index calls_announced on calls (announce_at) where announce_at is not null',
 ];

@@ -7,13 +7,23 @@ import { typesOf, WAIT_INDEXES, waitColumns } from './0001-initial.ts';
 export const LAST_OF_TWO_TABLES = '0034-takeovers-counted-anew';
 
 /**
+ * The migration that does nothing but be in the list: versions that know the two tables do not know it, and so they refuse a database
+ * with the tables of today.
+ */
+export const ONE_TABLE = '0035-one-table-of-calls';
+
+/**
  * Brings a database of the versions with twenty-six migrations to the tables that 0001-initial creates today, in one transaction: calls
  * that wait move into their calls, runs get the turn that they belong to, and inbox events name their thread as all other rows do. The
- * list of executed migrations is then that of a new database.
+ * list of executed migrations is then that of a new database. Gateways of an older version must not run meanwhile.
  */
 export async function upgradeFrom0034(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   for (const statement of statements(typesOf(dialect).text)) await sql.raw(statement).execute(db);
-  await sql`delete from ${sql.table(DEFAULT_MIGRATION_TABLE)} where name <> '0001-initial'`.execute(db);
+  // Every write names these columns. A gateway of an older version, which does not, gets an error instead of writing half a row.
+  if (dialect === 'postgres') for (const statement of WITHOUT_DEFAULTS) await sql.raw(statement).execute(db);
+  const executed = sql.table(DEFAULT_MIGRATION_TABLE);
+  await sql`update ${executed} set name = ${ONE_TABLE} where name = ${LAST_OF_TWO_TABLES}`.execute(db);
+  await sql`delete from ${executed} where name not in ('0001-initial', ${ONE_TABLE})`.execute(db);
 }
 
 function statements(text: string): readonly string[] {
@@ -32,6 +42,11 @@ function statements(text: string): readonly string[] {
     ...WAIT_INDEXES,
   ];
 }
+
+const WITHOUT_DEFAULTS: readonly string[] = [
+  'alter table runs alter column turn_id drop default',
+  'alter table calls alter column thread_id drop default, alter column agent_id drop default',
+];
 
 /** A run that has no entry of a turn continues the turn before it. A run that was not saved belongs to no turn but its own. */
 const TURNS = `
@@ -54,12 +69,16 @@ const QUESTIONS = `
     tool_name, input, case status when 'pending' then 'pending' else 'settled' end, call_id, created_at, resolved_at, during_call
   from pending_calls where not exists (select 1 from calls where calls.id = pending_calls.call_id)`;
 
+/** Only jobs are offered and claimed. An approval that was offered too becomes a job when it is given. */
+const ofJob = (column: string, otherwise = 'null'): string =>
+  `${column} = case waits.kind when 'result' then waits.${column} else ${otherwise} end`;
+
 const WAITS = `
   update calls set input = waits.input, wait_kind = waits.kind, wait_status = waits.status, waiting_since = waits.created_at,
     space_id = waits.space_id, display = waits.display, answerers = waits.answered_by, answer_schema = waits.result_schema,
     expires_at = waits.expires_at, answer = waits.result, answer_hash = waits.result_hash, answered_by = waits.resolved_by,
-    answered_at = waits.resolved_at, late_answers = waits.late_answers, offered_at = waits.offered_at, offers = waits.offers,
-    claims = waits.claims, claim_hash = waits.claim_hash, claimed_by = waits.claimed_by, claim_ms = waits.claim_ms,
-    claimed_until = waits.claimed_until, announce_at = waits.announce_at, announce_attempts = waits.announce_attempts,
-    rounds = waits.rounds, resume_state = waits.resume_state, asked_definition = waits.asked_definition
+    answered_at = waits.resolved_at, late_answers = waits.late_answers, rounds = waits.rounds, resume_state = waits.resume_state,
+    asked_definition = waits.asked_definition, ${ofJob('offered_at')}, ${ofJob('offers', '0')}, ${ofJob('claims', '0')},
+    ${ofJob('claim_hash')}, ${ofJob('claimed_by')}, ${ofJob('claim_ms')}, ${ofJob('claimed_until')}, ${ofJob('announce_at')},
+    ${ofJob('announce_attempts', '0')}
   from pending_calls waits where waits.call_id = calls.id`;
