@@ -10,5 +10,5 @@ export function ownId(id: string): string {
 export const OWN_ID: RegExp = /^[A-Za-z0-9_-]{1,64}$/;
 
 export function idTaken(id: string): ApiError {
-  return new ApiError(409, 'id_taken', `The id "${id}" is already taken. Choose another.`, { details: { path: 'id' } });
+  return new ApiError('id_taken', `The id "${id}" is already taken. Choose another.`, { details: { path: 'id' } });
 }

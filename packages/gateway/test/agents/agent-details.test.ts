@@ -47,7 +47,6 @@ describeIdleWorld('the details of agents', ({ world }) => {
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     const refused = results.find(({ status }) => status === 'rejected') as PromiseRejectedResult;
     expect(refused.reason).toMatchObject({
-      status: 409,
       code: 'version_conflict',
       details: { configVersion: 2 },
     });

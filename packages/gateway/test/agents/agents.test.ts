@@ -49,7 +49,7 @@ describeIdleWorld('agents', ({ world }) => {
 
   test('with a space that does not exist no agent is made', async () => {
     const before = (await listAgents(world.store.db, { limit: 200 })).items.length;
-    await expect(make({ spaceIds: ['none'] })).rejects.toMatchObject({ status: 404 });
+    await expect(make({ spaceIds: ['none'] })).rejects.toMatchObject({ code: 'not_found' });
     expect((await listAgents(world.store.db, { limit: 200 })).items).toHaveLength(before);
   });
 
@@ -62,7 +62,10 @@ describeIdleWorld('agents', ({ world }) => {
     ['no object', 'Bot', ''],
     ['nothing', null, ''],
   ])('[G15] %s is refused with its path', async (_name, config, path) => {
-    await expect(make({ config })).rejects.toMatchObject({ status: 422, details: { path } });
+    await expect(make({ config })).rejects.toMatchObject({
+      code: expect.stringMatching(/^invalid_(config|request)$/),
+      details: { path },
+    });
   });
 
   test('[G15] a tool that nobody registered is refused with its path, where it is known who did', async () => {
@@ -71,7 +74,6 @@ describeIdleWorld('agents', ({ world }) => {
       isKnownTool: (name: string) => name === 'weather',
     };
     await expect(make(given)).rejects.toMatchObject({
-      status: 422,
       code: 'invalid_config',
       details: { path: 'tools[1]' },
     });
@@ -89,12 +91,11 @@ describeIdleWorld('agents', ({ world }) => {
   test('[G15] an invalid change is refused with its path, and the old configuration stays', async () => {
     const agent = await make();
     await expect(change(agent.id, { name: 'Robot', limits: { maxSteps: 'many' } })).rejects.toMatchObject({
-      status: 422,
       code: 'invalid_config',
       details: { path: 'limits.maxSteps' },
     });
     await expect(change(agent.id, { instructions: null })).rejects.toMatchObject({
-      status: 422,
+      code: 'invalid_config',
       details: { path: 'instructions' },
     });
     expect(await getAgent(world.store.db, agent.id)).toEqual(agent);
@@ -149,7 +150,7 @@ describeIdleWorld('agents', ({ world }) => {
   });
 
   test.each(['nobody', '', 'a\u0000b'])('there is no agent %j', async (id) => {
-    const gone = { status: 404, code: 'not_found' };
+    const gone = { code: 'not_found' };
     await expect(getAgent(world.store.db, id)).rejects.toMatchObject(gone);
     await expect(change(id, {})).rejects.toMatchObject(gone);
     await expect(pause(id)).rejects.toMatchObject(gone);

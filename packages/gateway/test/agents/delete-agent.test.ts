@@ -37,8 +37,8 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
   test('[G17] it is found no more, and cannot be deleted twice', async () => {
     const bot = await world.agent();
     await remove(bot);
-    await expect(getAgent(world.store.db, bot)).rejects.toMatchObject({ status: 404 });
-    await expect(remove(bot)).rejects.toMatchObject({ status: 404 });
+    await expect(getAgent(world.store.db, bot)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(remove(bot)).rejects.toMatchObject({ code: 'not_found' });
     const ids = async (status?: 'deleted') =>
       (await listAgents(world.store.db, { status, limit: 200 })).items.map(({ id }) => id);
     expect(await ids()).not.toContain(bot);
@@ -96,7 +96,7 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     expect(world.wakes).toEqual([]);
     await expect(
       world.in((tx) => pushServiceEvent(world.services, tx, { agentId: bot, source: 's', name: 'n' })),
-    ).rejects.toMatchObject({ status: 404 });
+    ).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('[G17] its run is asked to end', async () => {
@@ -163,7 +163,7 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
       });
     const [, deleted] = await overlap(other.store, takeOut, () => remove(bot, other));
     expect(deleted).toMatchObject({ status: 'fulfilled' });
-    await expect(getAgent(world.store.db, bot)).rejects.toMatchObject({ status: 404 });
+    await expect(getAgent(world.store.db, bot)).rejects.toMatchObject({ code: 'not_found' });
     for (const id of [left, kept])
       expect((await listMembers(world.store.db, { spaceId: id })).items).toMatchObject([{ entityId: ann }]);
     const gone = [...world.told, ...(kind === 'postgres' ? other.told : [])].filter(
@@ -200,7 +200,7 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
         other.in((tx) => pushServiceEvent(other.services, tx, event)),
         world.say(spaces[0] ?? '', ann, 'c'),
       ]);
-      await expect(getAgent(world.store.db, bot)).rejects.toMatchObject({ status: 404 });
+      await expect(getAgent(world.store.db, bot)).rejects.toMatchObject({ code: 'not_found' });
       expect((await statusesOf(bot)).filter((status) => status !== 'dead')).toEqual([]);
       for (const id of [...spaces, joined]) {
         const { items } = await listMembers(world.store.db, { spaceId: id });

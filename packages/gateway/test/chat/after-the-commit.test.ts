@@ -68,10 +68,10 @@ describeWorlds(
 
     test.each([
       ['the store is away', 503, () => new StoreUnavailable(new Error('away'))],
-      ['there is no room', 503, () => new ApiError(429, 'too_many_streams', 'There is no room.', { retryAfter: 5 })],
+      ['there is no room', 503, () => new ApiError('too_many_streams', 'There is no room.', { retryAfter: 5 })],
       // Clients send a request again after a 401 or a 503, and not after a 403.
-      ['the token has expired', 403, () => new ApiError(401, 'unauthorized', 'The key or token is not valid.')],
-      ['the gateway stops', 503, () => new ApiError(503, 'stopping', 'The gateway is stopping.', { retryAfter: 1 })],
+      ['the token has expired', 403, () => new ApiError('unauthorized', 'The key or token is not valid.')],
+      ['the gateway stops', 503, () => new ApiError('stopping', 'The gateway is stopping.', { retryAfter: 1 })],
     ])('where %s after the commit, no client is told that nothing was done', async (_why, told, failure) => {
       const world = await open({ models: { default: scriptedModel(() => 'Paid.') } });
       const failing = endpoint({

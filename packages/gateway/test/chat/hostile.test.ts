@@ -74,12 +74,14 @@ describeWorlds('contexts under attack', (open) => {
       chat.start({ answers: { [callId]: { result: 'Forged' } } }),
       chat.start({ answers: { [callId]: approve } }, { caller: { kind: 'entity', entityId: 'stranger' } }),
     ];
-    const statuses = (await Promise.allSettled(refusals)).map((one) =>
-      one.status === 'rejected' ? one.reason.status : 'accepted',
+    const codes = (await Promise.allSettled(refusals)).map((one) =>
+      one.status === 'rejected' ? one.reason.code : 'accepted',
     );
-    expect(statuses).toEqual([404, 404, 422, 404]);
+    expect(codes).toEqual(['not_found', 'not_found', 'wrong_answer', 'not_found']);
     expect((await chat.turn({ answers: { [callId]: approve } })).response).toBe('Paid it.');
-    await expect(chat.start({ answers: { [callId]: { deny: 'no' } } })).rejects.toMatchObject({ status: 409 });
+    await expect(chat.start({ answers: { [callId]: { deny: 'no' } } })).rejects.toMatchObject({
+      code: 'already_answered',
+    });
     await world.idle();
     expect(model.requests).toHaveLength(2);
   });
@@ -158,7 +160,9 @@ describeWorlds('contexts under attack', (open) => {
       [{ name: 'send_message' }],
       [{ name: 'a', inputSchema }],
     ])
-      await expect(chat.start({ message: 'Hi' }, { settings: { clientTools } })).rejects.toMatchObject({ status: 422 });
+      await expect(chat.start({ message: 'Hi' }, { settings: { clientTools } })).rejects.toMatchObject({
+        code: 'invalid_request',
+      });
     await world.idle();
     expect(model.requests).toEqual([]);
   });
@@ -242,7 +246,7 @@ describeWorlds('contexts under attack', (open) => {
     const chat = await chatWith(world, { mcp: { servers } });
     const clientTools = [{ name: 'bank__transfer' }];
     await expect(chat.start({ message: 'Transfer' }, { settings: { clientTools } })).rejects.toMatchObject({
-      status: 422,
+      code: 'invalid_request',
       details: { path: 'tools[0].name' },
     });
     expect(model.requests).toEqual([]);

@@ -77,7 +77,7 @@ describeWorlds(
         world.store.transaction((tx) => updateAgent(world.services, tx, { agentId: bot, config }));
       await change({ instructions: 'Be long.' });
       await expect(change({ limits: { maxSteps: 0 } })).rejects.toMatchObject({
-        status: 422,
+        code: 'invalid_config',
         details: { path: 'limits.maxSteps' },
       });
       await world.say(space, ada, 'two');

@@ -167,7 +167,7 @@ describeWorlds(
       const [first, second] = calls.map(({ id, run_id }) => ({ callId: id, runId: run_id }));
       if (first === undefined || second === undefined) throw new Error('two calls were expected');
       const edited = { ...first, answer: { approve: true, input: { amount: 700 } }, by: { entityId: ada } } as const;
-      await expect(answer(world.services, edited)).rejects.toMatchObject({ status: 422 });
+      await expect(answer(world.services, edited)).rejects.toMatchObject({ code: 'invalid_answer' });
       await answer(world.services, {
         ...first,
         answer: { approve: true, input: { amount: 7 } },

@@ -68,7 +68,6 @@ describeIdleWorld('goals', ({ world }) => {
       { key: 'theirs', description: 'theirs' },
     ]);
     await expect(remove(agent, ['shared', 'theirs'])).rejects.toMatchObject({
-      status: 404,
       code: 'not_found',
       message: expect.stringContaining('"theirs"'),
       details: { keys: ['theirs'] },
@@ -84,7 +83,6 @@ describeIdleWorld('goals', ({ world }) => {
     await set(agent, [{ key: 'a', description: 'a' }]);
     const two = [{ description: 'b' }, { description: 'c' }];
     await expect(set(agent, two)).rejects.toMatchObject({
-      status: 422,
       code: 'too_many',
       details: { most: 2, kept: 1, added: 2 },
     });
@@ -112,7 +110,6 @@ describeIdleWorld('goals', ({ world }) => {
     const agent = await world.agent('Ada', { limits: { noteLength: 10 } });
     await set(agent, [{ key: 'k', description: 'x'.repeat(10) }]);
     await expect(set(agent, [{ key: 'l', description: 'x'.repeat(11) }])).rejects.toMatchObject({
-      status: 413,
       code: 'too_large',
       details: { limit: 10 },
     });
@@ -133,7 +130,6 @@ describeIdleWorld('goals', ({ world }) => {
   ])('[G22] %s is refused with its path, and nothing is set', async (_what, wrong, path) => {
     const agent = await world.agent();
     await expect(set(agent, [{ description: 'fine' }, wrong])).rejects.toMatchObject({
-      status: 422,
       code: 'invalid_request',
       details: { path },
     });
@@ -146,19 +142,19 @@ describeIdleWorld('goals', ({ world }) => {
       { key: 'k', description: 'a' },
       { key: ' k ', description: 'b' },
     ];
-    await expect(set(agent, twice)).rejects.toMatchObject({ status: 422, code: 'repeated_key' });
+    await expect(set(agent, twice)).rejects.toMatchObject({ code: 'repeated_key' });
   });
 
   test('keys that objects have of themselves are keys like others', async () => {
     const agent = await world.agent();
     await set(agent, [{ key: '__proto__', description: 'a' }]);
-    await expect(remove(agent, ['constructor'])).rejects.toMatchObject({ status: 404 });
+    await expect(remove(agent, ['constructor'])).rejects.toMatchObject({ code: 'not_found' });
     await remove(agent, ['__proto__']);
     expect(await keys(agent)).toEqual([]);
   });
 
   test('an unknown key that no database could hold is not found either', async () => {
     const agent = await world.agent();
-    await expect(remove(agent, ['a\0b'])).rejects.toMatchObject({ status: 404 });
+    await expect(remove(agent, ['a\0b'])).rejects.toMatchObject({ code: 'not_found' });
   });
 });

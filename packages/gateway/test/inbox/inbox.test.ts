@@ -67,28 +67,37 @@ describeIdleWorld('the inbox', ({ world, beside }) => {
     '[G7] the id %j is not for services: it could keep a real event away',
     async (eventId) => {
       const bot = await world.agent();
-      await expect(push(bot, { eventId })).rejects.toMatchObject({ status: 422, details: { path: 'eventId' } });
+      await expect(push(bot, { eventId })).rejects.toMatchObject({
+        code: 'invalid_request',
+        details: { path: 'eventId' },
+      });
     },
   );
 
   test('[G54] wrong fields are refused with their path, and unknown agents are not found', async () => {
     const bot = await world.agent();
-    await expect(push(bot, { source: '' })).rejects.toMatchObject({ status: 422, details: { path: 'source' } });
-    await expect(push(bot, { name: 'a\u0000b' })).rejects.toMatchObject({ status: 422, details: { path: 'name' } });
-    await expect(push('nobody')).rejects.toMatchObject({ status: 404 });
-    await expect(push('a\u0000b')).rejects.toMatchObject({ status: 404 });
+    await expect(push(bot, { source: '' })).rejects.toMatchObject({
+      code: 'invalid_request',
+      details: { path: 'source' },
+    });
+    await expect(push(bot, { name: 'a\u0000b' })).rejects.toMatchObject({
+      code: 'invalid_request',
+      details: { path: 'name' },
+    });
+    await expect(push('nobody')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(push('a\u0000b')).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('[G53] data that is too large, and an inbox that is full, are refused; what is repeated is answered', async () => {
     const bot = await world.agent();
     const small = world.with({ inboxLength: 2, resultBytes: 20 });
     await expect(push(bot, { data: 'ä'.repeat(10) }, small)).rejects.toMatchObject({
-      status: 413,
+      code: 'too_large',
       details: { path: 'data', limit: 20 },
     });
     await push(bot, { eventId: 'one' }, small);
     await push(bot, { eventId: 'two' }, small);
-    await expect(push(bot, { eventId: 'three' }, small)).rejects.toMatchObject({ status: 429, code: 'inbox_full' });
+    await expect(push(bot, { eventId: 'three' }, small)).rejects.toMatchObject({ code: 'inbox_full' });
     expect(await push(bot, { eventId: 'two' }, small)).toMatchObject({ duplicate: true });
     expect(await list(bot)).toHaveLength(2);
   });
@@ -104,7 +113,7 @@ describeIdleWorld('the inbox', ({ world, beside }) => {
     expect(await list(bot, { status: 'dead' })).toMatchObject([
       { eventId: 'b', error: { code: 'model' }, attempts: 5, runId: 'run' },
     ]);
-    await expect(list(bot, { cursor: '-1' })).rejects.toMatchObject({ status: 422 });
+    await expect(list(bot, { cursor: '-1' })).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
   test('[G11] what is dead or withheld is redriven as if it had just come; the rest stays', async () => {
@@ -142,7 +151,7 @@ describeIdleWorld('the inbox', ({ world, beside }) => {
     expect(await drive(bot, ['a'])).toEqual([]);
     expect(await drive(bot, [])).toEqual([]);
     expect(world.wakes).toEqual([]);
-    await expect(drive('nobody')).rejects.toMatchObject({ status: 404 });
-    await expect(drive(bot, Array(1_001).fill('a'))).rejects.toMatchObject({ status: 422 });
+    await expect(drive('nobody')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(drive(bot, Array(1_001).fill('a'))).rejects.toMatchObject({ code: 'invalid_request' });
   });
 });

@@ -33,7 +33,7 @@ describeIdleWorld('memories', ({ world }) => {
     await set(agent, [{ key: 'a', value: 1 }]);
     await set(other, [{ key: 'theirs', value: 2 }]);
     await expect(remove(agent, ['a', 'theirs'])).rejects.toMatchObject({
-      status: 404,
+      code: 'not_found',
       message: expect.stringContaining('There is no memory "theirs"'),
     });
     expect(await values(agent)).toEqual({ a: 1 });
@@ -45,9 +45,9 @@ describeIdleWorld('memories', ({ world }) => {
   test('[G22] counts and sizes have limits, and nothing is cut', async () => {
     const agent = await world.agent('Ada', { limits: { maxMemories: 1, noteLength: 10 } });
     await set(agent, [{ key: 'a', value: 'x'.repeat(10) }]);
-    await expect(set(agent, [{ key: 'b', value: 1 }])).rejects.toMatchObject({ status: 422, code: 'too_many' });
-    await expect(set(agent, [{ key: 'a', value: 'x'.repeat(11) }])).rejects.toMatchObject({ status: 413 });
-    await expect(set(agent, [{ key: 'a', value: ['1234567'] }])).rejects.toMatchObject({ status: 413 });
+    await expect(set(agent, [{ key: 'b', value: 1 }])).rejects.toMatchObject({ code: 'too_many' });
+    await expect(set(agent, [{ key: 'a', value: 'x'.repeat(11) }])).rejects.toMatchObject({ code: 'too_large' });
+    await expect(set(agent, [{ key: 'a', value: ['1234567'] }])).rejects.toMatchObject({ code: 'too_large' });
     expect(await values(agent)).toEqual({ a: 'x'.repeat(10) });
   });
 
@@ -55,7 +55,7 @@ describeIdleWorld('memories', ({ world }) => {
     const agent = await world.agent();
     const wrong = [{ value: 1 }, { key: 'k' }] as unknown as MemoryInput[];
     await expect(set(agent, wrong)).rejects.toMatchObject({
-      status: 422,
+      code: 'invalid_request',
       details: { problems: [{ path: 'memories[0].key' }, { path: 'memories[1].value' }] },
     });
   });

@@ -26,7 +26,7 @@ describeIdleWorld('approvals', ({ world }) => {
     expect((await desk.card(call.callId))?.status).toBe('running');
     expect(await say(call, { approve: true })).toMatchObject({ duplicate: true });
     await expect(say(call, { deny: 'no' })).rejects.toMatchObject({
-      status: 409,
+      code: 'already_answered',
       details: { answer: { approve: true } },
     });
   });
@@ -44,10 +44,10 @@ describeIdleWorld('approvals', ({ world }) => {
   test('[G36] an edited input is checked again, and shown', async () => {
     const call = await ask();
     await expect(say(call, { approve: true, input: { amount: 500 } })).rejects.toMatchObject({
-      status: 422,
+      code: 'invalid_answer',
       details: { path: 'input.amount' },
     });
-    await expect(say(call, { approve: true, input: null })).rejects.toMatchObject({ status: 422 });
+    await expect(say(call, { approve: true, input: null })).rejects.toMatchObject({ code: 'invalid_answer' });
     await say(call, { approve: true, input: { amount: 4 } });
     expect(await desk.events(call.callId)).toMatchObject([
       { event: { input: { amount: 5 }, outcome: { status: 'approved', input: { amount: 4 } } } },
@@ -76,11 +76,11 @@ describeIdleWorld('approvals', ({ world }) => {
     );
     expect(await desk.row(call.callId)).toMatchObject({ status: 'pending', kind: 'result' });
     expect(await say(call, { approve: true })).toMatchObject({ duplicate: true });
-    await expect(say(call, { deny: 'no' })).rejects.toMatchObject({ status: 409 });
-    await expect(say(call, { result: 5 })).rejects.toMatchObject({ status: 422 });
+    await expect(say(call, { deny: 'no' })).rejects.toMatchObject({ code: 'already_answered' });
+    await expect(say(call, { result: 5 })).rejects.toMatchObject({ code: 'invalid_answer' });
     await say(call, { result: 'paid' });
     await expect(say(call, { result: 'not paid' })).rejects.toMatchObject({
-      status: 409,
+      code: 'already_answered',
       details: { answer: { result: 'paid' } },
     });
     expect(await outcomes(call.callId)).toEqual([{ status: 'approved' }, { status: 'ok', value: 'paid' }]);
@@ -113,7 +113,7 @@ describeIdleWorld('approvals', ({ world }) => {
     const again = { ...call, agentId: desk.agent, toolName: 'confirm', kind: 'result' as const, input: {} };
     await world.in((tx) => openWaiting(tx, again));
     expect((await desk.row(call.callId)).status).toBe('expired');
-    await expect(say(call, { approve: true })).rejects.toMatchObject({ status: 410 });
+    await expect(say(call, { approve: true })).rejects.toMatchObject({ code: 'expired' });
   });
 
   test('a schema that cannot be used is refused when the call is made', async () => {

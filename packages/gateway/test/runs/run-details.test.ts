@@ -252,7 +252,7 @@ describeWorlds(
         ['none', ada],
       ] as const;
       for (const [callId, entityId] of hidden)
-        await expect(getCall(db, callId, { entityId })).rejects.toMatchObject({ status: 404 });
+        await expect(getCall(db, callId, { entityId })).rejects.toMatchObject({ code: 'not_found' });
       await answer(world.services, {
         runId: run?.id ?? '',
         callId: asked,
@@ -287,20 +287,20 @@ describeWorlds(
       const shownTo = async (entityId: string) => await getCall(db, callId, { entityId });
       const told = { callId, runId, toolName: 'sign_off' };
       expect(await shownTo(eve)).toEqual({ ...told, pending: expect.objectContaining({ callId, status: 'pending' }) });
-      await expect(shownTo(ada)).rejects.toMatchObject({ status: 404 });
+      await expect(shownTo(ada)).rejects.toMatchObject({ code: 'not_found' });
       // A call that was asked in a space from which the agent was removed has no card, and the members may answer it.
       const spaceId = await world.space('Desk', [ada]);
       const ask = (where: { space_id: string | null; answerers: string | null }): Promise<unknown> =>
         world.in((tx) => tx.db.updateTable('calls').set(where).where('id', '=', callId).execute());
       await ask({ space_id: spaceId, answerers: null });
       expect((await shownTo(ada)).pending).toMatchObject({ callId });
-      await expect(shownTo(eve)).rejects.toMatchObject({ status: 404 });
+      await expect(shownTo(eve)).rejects.toMatchObject({ code: 'not_found' });
       await ask({ space_id: null, answerers: JSON.stringify({ entities: [eve] }) });
       // Once it is over, too.
       const given = { runId, callId, by: { entityId: eve } };
       await answer(world.services, { ...given, answer: { result: 'yes' } });
       const second = answer(world.services, { ...given, answer: { result: 'no' }, by: { key: true } });
-      await expect(second).rejects.toMatchObject({ status: 409 });
+      await expect(second).rejects.toMatchObject({ code: 'already_answered' });
       const { pending } = await shownTo(eve);
       expect(pending).toMatchObject({ status: 'resolved', resolvedByName: 'Eve' });
       expect(pending).not.toHaveProperty('lateAnswers');

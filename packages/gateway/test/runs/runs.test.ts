@@ -85,9 +85,9 @@ describeIdleWorld('runs', ({ world }) => {
     expect(rest.items.map(({ seq }) => seq)).toEqual([3]);
     expect(rest.next).toBeUndefined();
     expect((await runTranscript(world.store.db, two)).items).toMatchObject([{ entry: { summary: 'so far' } }]);
-    await expect(runTranscript(world.store.db, 'none')).rejects.toMatchObject({ status: 404 });
+    await expect(runTranscript(world.store.db, 'none')).rejects.toMatchObject({ code: 'not_found' });
     await expect(runTranscript(world.store.db, one, { cursor: 'x' })).rejects.toMatchObject({
-      status: 422,
+      code: 'invalid_request',
       details: { path: 'cursor' },
     });
   });
@@ -108,13 +108,13 @@ describeIdleWorld('runs', ({ world }) => {
     async (status) => {
       const bot = await world.agent();
       const id = await world.in((tx) => insertRun(tx, { thread_id: bot, status }));
-      await expect(cancel(id)).rejects.toMatchObject({ status: 409, code: 'run_ended', details: { status } });
+      await expect(cancel(id)).rejects.toMatchObject({ code: 'run_ended', details: { status } });
       expect(await getRun(world.store.db, id)).not.toHaveProperty('cancelRequestedAt');
     },
   );
 
   test.each(['none', '', 'a\u0000b'])('there is no run %j', async (id) => {
-    await expect(getRun(world.store.db, id)).rejects.toMatchObject({ status: 404 });
-    await expect(cancel(id)).rejects.toMatchObject({ status: 404 });
+    await expect(getRun(world.store.db, id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(cancel(id)).rejects.toMatchObject({ code: 'not_found' });
   });
 });

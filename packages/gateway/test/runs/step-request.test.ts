@@ -185,7 +185,7 @@ describeWorlds('the request of a step', (open) => {
       await getStepRequest(db, second.id, 1),
     ].map(({ model: _model, ...one }) => JSON.parse(JSON.stringify(one)));
     expect(told).toEqual(model.requests.map((request) => asSent(request, tag)));
-    await expect(getStepRequest(db, first.id, 3)).rejects.toMatchObject({ status: 404 });
+    await expect(getStepRequest(db, first.id, 3)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('a text goes once no request has had it for as long as contexts are kept, and its step is not found from then on', async () => {
@@ -200,7 +200,7 @@ describeWorlds('the request of a step', (open) => {
     await later(world.services.limits.contextDays);
     await expect(getStepRequest(db, id, 1)).resolves.toBeDefined();
     await later(world.services.limits.contextDays + 3);
-    await expect(getStepRequest(db, id, 1)).rejects.toMatchObject({ status: 404 });
+    await expect(getStepRequest(db, id, 1)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('each text is stored once, however many steps were given it, and nothing of a run that is not saved', async () => {

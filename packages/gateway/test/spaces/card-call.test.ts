@@ -65,7 +65,7 @@ describeWorlds('what a card tells of its call', (open) => {
     await answer(world.services, { ...call, answer: { approve: true, input: { amount: 5 } }, by });
     const loser = answer(world.services, { ...call, answer: { deny: 'Too much.' }, by: { key: true } });
     await expect(loser).rejects.toMatchObject({
-      status: 409,
+      code: 'already_answered',
       details: { resolvedBy: ada, resolvedByName: 'Ada', answer: { approve: true, input: { amount: 5 } } },
     });
     await world.idle();

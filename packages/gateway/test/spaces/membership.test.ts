@@ -41,7 +41,7 @@ describeIdleWorld('membership', ({ world }) => {
 
   test('a space with a member that does not exist is not made at all', async () => {
     const before = (await listSpaces(world.store.db, { limit: 200 })).items.length;
-    await expect(world.space('Space', ['nobody'])).rejects.toMatchObject({ status: 404 });
+    await expect(world.space('Space', ['nobody'])).rejects.toMatchObject({ code: 'not_found' });
     expect((await listSpaces(world.store.db, { limit: 200 })).items).toHaveLength(before);
   });
 
@@ -49,7 +49,7 @@ describeIdleWorld('membership', ({ world }) => {
     const [ann, eve] = [await world.person('Ann'), await world.person('Eve')];
     const space = await world.space('Space', [ann]);
     await expect(requireMember(world.store.db, space, ann)).resolves.toMatchObject({ role: 'member' });
-    const refused = { status: 404, code: 'not_found' };
+    const refused = { code: 'not_found' };
     await expect(requireMember(world.store.db, space, eve)).rejects.toMatchObject({
       ...refused,
       message: `There is no space "${space}".`,
@@ -66,10 +66,10 @@ describeIdleWorld('membership', ({ world }) => {
     const ann = await world.person();
     const space = await world.space('Space', [ann]);
     await leave(space, ann);
-    await expect(requireMember(world.store.db, space, ann)).rejects.toMatchObject({ status: 404 });
+    await expect(requireMember(world.store.db, space, ann)).rejects.toMatchObject({ code: 'not_found' });
     expect(await membersOf(space)).toEqual([]);
     expect((await listSpaces(world.store.db, { entityId: ann })).items).toEqual([]);
-    await expect(leave(space, ann)).rejects.toMatchObject({ status: 404 });
+    await expect(leave(space, ann)).rejects.toMatchObject({ code: 'not_found' });
     await join(space, ann);
     await expect(requireMember(world.store.db, space, ann)).resolves.toMatchObject({ left_at: null });
   });
@@ -126,7 +126,7 @@ describeIdleWorld('membership', ({ world }) => {
     const bot = await world.agent();
     const space = await world.space();
     await world.in((tx) => deleteAgent(world.services, tx, bot));
-    await expect(join(space, bot)).rejects.toMatchObject({ status: 404 });
+    await expect(join(space, bot)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test.each([
@@ -136,7 +136,7 @@ describeIdleWorld('membership', ({ world }) => {
     ['a space that cannot be', (ann: string, _space: string) => join('a\u0000b', ann)],
   ])('%s is not found', async (_name, attempt) => {
     const [ann, space] = [await world.person(), await world.space()];
-    await expect(attempt(ann, space)).rejects.toMatchObject({ status: 404 });
+    await expect(attempt(ann, space)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('members are listed in pages', async () => {

@@ -181,6 +181,6 @@ describeIdleWorld('cards', ({ world }) => {
     const { card } = await open();
     const elsewhere = await world.space();
     const there = { ...card, spaceId: elsewhere, callId: `${card.callId}-there` };
-    await expect(world.in((tx) => openCard(world.services, tx, there))).rejects.toMatchObject({ status: 404 });
+    await expect(world.in((tx) => openCard(world.services, tx, there))).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -56,11 +56,11 @@ describe('logs', () => {
     circle.self = circle;
     logger.warn('odd', circle);
     logger.warn('text', 'alone');
-    logger.warn('error', new ApiError(409, 'taken', 'It is taken.', { cause: new Error('inner') }));
+    logger.warn('error', new ApiError('id_taken', 'It is taken.', { cause: new Error('inner') }));
     expect(read()).toMatchObject([
       { details: { big: '10', run: '[function]' } },
       { details: 'alone' },
-      { details: { name: 'ApiError', code: 'taken', message: 'It is taken.', cause: { message: 'inner' } } },
+      { details: { name: 'ApiError', code: 'id_taken', message: 'It is taken.', cause: { message: 'inner' } } },
     ]);
   });
 });
@@ -128,13 +128,13 @@ describe('spans', () => {
   });
 
   test('spans tell of what was thrown, and throw it on', async () => {
-    const error = new ApiError(409, 'taken', 'It is taken.');
+    const error = new ApiError('id_taken', 'It is taken.');
     await expect(inSpan({ operation: 'execute_tool', subject: 'pay' }, () => Promise.reject(error))).rejects.toBe(
       error,
     );
     const [span] = exporter.getFinishedSpans();
     expect(span).toMatchObject({ name: 'execute_tool pay', status: { code: 2, message: 'It is taken.' } });
-    expect(span?.attributes).toMatchObject({ 'error.type': 'taken' });
+    expect(span?.attributes).toMatchObject({ 'error.type': 'id_taken' });
     exporter.reset();
   });
 });

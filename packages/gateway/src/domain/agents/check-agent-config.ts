@@ -22,7 +22,7 @@ export async function checkAgentConfig(tx: Tx, value: unknown, isKnownTool?: IsK
     return checked.value;
   }
   const words = problems.map(({ path, message }) => (path === '' ? `It ${message}` : `${path} ${message}`));
-  throw new ApiError(422, 'invalid_config', `The agent's configuration is invalid: ${words.join(' ')}`, {
+  throw new ApiError('invalid_config', `The agent's configuration is invalid: ${words.join(' ')}`, {
     details: { path: problems[0]?.path ?? '', problems },
   });
 }

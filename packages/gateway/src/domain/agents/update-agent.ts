@@ -53,5 +53,5 @@ export async function updateAgent(services: Services, tx: Tx, update: AgentUpdat
 /** Two people who edit at the same time must not undo each other's changes unknowingly. */
 function versionConflict(expected: number, configVersion: number): ApiError {
   const message = `The agent's configuration is at version ${configVersion}, not ${expected}. Read it again and repeat the change.`;
-  return new ApiError(409, 'version_conflict', message, { details: { configVersion } });
+  return new ApiError('version_conflict', message, { details: { configVersion } });
 }

@@ -102,7 +102,7 @@ function wasAnswered({ wait_status, wait_kind, answer: before }: LockedPending, 
 
 /** The error shows a late answerer which answer counted, because they may think that theirs did. */
 export function alreadyAnswered({ answer, resolvedBy, resolvedAt }: PendingCall, resolvedByName?: string): ApiError {
-  return new ApiError(409, 'already_answered', 'The call already has a different answer. That answer counts.', {
+  return new ApiError('already_answered', 'The call already has a different answer. That answer counts.', {
     details: { answer, resolvedBy, ...(resolvedByName === undefined ? {} : { resolvedByName }), resolvedAt },
   });
 }
@@ -127,8 +127,8 @@ async function keep(
 function tooLate({ status, resolvedAt }: PendingCall, now: number): ApiError {
   const details = { resolvedAt: resolvedAt ?? now };
   return status === 'expired'
-    ? new ApiError(410, 'expired', `The call expired before this answer arrived. ${KEPT_ONLY}`, { details })
-    : new ApiError(410, 'cancelled', `The call was cancelled before this answer arrived. ${KEPT_ONLY}`, { details });
+    ? new ApiError('expired', `The call expired before this answer arrived. ${KEPT_ONLY}`, { details })
+    : new ApiError('cancelled', `The call was cancelled before this answer arrived. ${KEPT_ONLY}`, { details });
 }
 
 interface Resolution extends Pick<AnsweredCall, 'answer' | 'by' | 'answeringRunId'> {

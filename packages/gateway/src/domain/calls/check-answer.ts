@@ -20,7 +20,7 @@ export async function fitAnswer(answer: Answer, { kind, resultSchema }: PendingC
       kind === 'approval'
         ? '{ approve: true, input? } or { deny: reason }: the call waits for approval.'
         : `{ result } or { error }: the call waits for ${kind === 'input' ? 'input' : 'its result'}.`;
-    throw new ApiError(422, 'wrong_answer', `The answer must be ${expected}`, { details: { kind } });
+    throw new ApiError('wrong_answer', `The answer must be ${expected}`, { details: { kind } });
   }
   if (resultSchema === undefined) return answer;
   if ('result' in answer) return { result: await fit('result', answer.result, resultSchema) };
@@ -37,7 +37,7 @@ async function fit(field: string, value: unknown, schema: NonNullable<PendingCal
     message,
   }));
   const words = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  throw new ApiError(422, 'invalid_answer', `The answer does not match the tool's schema. ${words}`, {
+  throw new ApiError('invalid_answer', `The answer does not match the tool's schema. ${words}`, {
     details: { path: problems[0]?.path ?? field, problems },
   });
 }

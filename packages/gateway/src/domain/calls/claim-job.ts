@@ -72,6 +72,6 @@ export async function lockJob(tx: Tx, callId: string): Promise<LockedPending> {
 /** Throws the same error that an answer would get, so that the worker can stop. */
 export function assertWaiting(call: PendingCall, now: number): void {
   if (call.status === 'resolved') throw alreadyAnswered(call);
-  if (call.status === 'cancelled') throw new ApiError(410, 'cancelled', 'The call was cancelled.');
-  if (call.status === 'expired' || isOver(call, now)) throw new ApiError(410, 'expired', 'The call has expired.');
+  if (call.status === 'cancelled') throw new ApiError('cancelled', 'The call was cancelled.');
+  if (call.status === 'expired' || isOver(call, now)) throw new ApiError('expired', 'The call has expired.');
 }

@@ -17,19 +17,14 @@ export function newClaimToken(): { readonly token: string; readonly hash: string
 export function assertClaim(row: ClaimColumns, token: string | undefined, now: number): void {
   if (token === undefined) assertUnclaimed(row, now);
   else if (row.claim_hash !== hashToken(token))
-    throw new ApiError(409, 'claim_lost', 'This claim is not valid: it lapsed, and another worker claimed the call.');
+    throw new ApiError('claim_lost', 'This claim is not valid: it lapsed, and another worker claimed the call.');
 }
 
 export function assertUnclaimed({ claimed_by: worker, claimed_until: claimedUntil }: ClaimColumns, now: number): void {
   if (claimedUntil === null || claimedUntil <= now) return;
-  throw new ApiError(
-    409,
-    'job_claimed',
-    'Another worker has claimed the call. It is offered again if the claim lapses.',
-    {
-      details: { worker, claimedUntil },
-    },
-  );
+  throw new ApiError('job_claimed', 'Another worker has claimed the call. It is offered again if the claim lapses.', {
+    details: { worker, claimedUntil },
+  });
 }
 
 function hashToken(token: string): string {

@@ -9,8 +9,8 @@ import { type AnsweredCall, answer } from './answer-call.ts';
 export class LateAnswer extends ApiError {
   readonly answered: AnsweredCall;
 
-  constructor({ status, code, message, details }: ApiError, answered: AnsweredCall) {
-    super(status, code, message, { details });
+  constructor({ code, message, details }: ApiError, answered: AnsweredCall) {
+    super(code, message, { details });
     this.answered = answered;
   }
 }

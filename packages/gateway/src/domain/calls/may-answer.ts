@@ -33,8 +33,7 @@ export async function assertMayAnswer(tx: Tx, call: PendingCall, by: Answerer): 
   const isOwner = call.spaceId === undefined && (await ownsContext(tx.db, call.runId, by.entityId));
   const may = answerRight(call, { entityId: by.entityId, role, isOwner });
   if (may === 'unknown') throw notFound('pending call', call.callId);
-  if (may === 'no')
-    throw new ApiError(403, 'may_not_answer', `You may not answer calls of the tool "${call.toolName}".`);
+  if (may === 'no') throw new ApiError('may_not_answer', `You may not answer calls of the tool "${call.toolName}".`);
 }
 
 export type AnswerRight = 'yes' | 'no' | 'unknown';

@@ -58,7 +58,7 @@ export async function findByKey(
     .executeTakeFirst();
   if (before === undefined) return undefined;
   if (before.body_hash !== bodyHash)
-    throw new ApiError(422, 'idempotency_key_reused', 'This Idempotency-Key was used for another request.');
+    throw new ApiError('idempotency_key_reused', 'This Idempotency-Key was used for another request.');
   return { runId: before.run_id, contextId: before.context_id };
 }
 

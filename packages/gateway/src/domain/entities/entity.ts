@@ -43,14 +43,9 @@ export async function createEntity(_services: Services, tx: Tx, newEntity: NewEn
     .where('external_id', '=', newEntity.externalId ?? '')
     .executeTakeFirstOrThrow();
   if (existing.kind !== newEntity.kind)
-    throw new ApiError(
-      409,
-      'external_id_taken',
-      `externalId "${newEntity.externalId}" belongs to a ${existing.kind}.`,
-      {
-        details: { path: 'externalId', kind: existing.kind },
-      },
-    );
+    throw new ApiError('external_id_taken', `externalId "${newEntity.externalId}" belongs to a ${existing.kind}.`, {
+      details: { path: 'externalId', kind: existing.kind },
+    });
   return toEntity(existing);
 }
 

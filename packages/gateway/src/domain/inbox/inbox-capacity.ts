@@ -57,7 +57,7 @@ export async function hasRoom(
 const RETRY_SECONDS = 5;
 
 export function inboxFull(agentId: string, limit: number): ApiError {
-  return new ApiError(429, 'inbox_full', `Agent "${agentId}" has a full inbox (${limit} events). Try again later.`, {
+  return new ApiError('inbox_full', `Agent "${agentId}" has a full inbox (${limit} events). Try again later.`, {
     details: { agentId, limit },
     retryAfter: RETRY_SECONDS,
   });

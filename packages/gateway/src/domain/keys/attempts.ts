@@ -27,7 +27,7 @@ export class Attempts {
   #tooMany(address: string): ApiError {
     const message =
       'This code, key or token is not valid, and your address has sent too many wrong ones. Check it, and try again later.';
-    return new ApiError(429, 'too_many_attempts', message, {
+    return new ApiError('too_many_attempts', message, {
       retryAfter: Math.max(1, this.#failures.getRemainingTTL(address) / 1_000),
     });
   }

@@ -97,14 +97,13 @@ const WHY_NOT = {
 } as const;
 
 function notValid(reason: keyof typeof WHY_NOT): ApiError {
-  return new ApiError(401, 'link_not_valid', `${WHY_NOT[reason]} Ask for a new one.`, { details: { reason } });
+  return new ApiError('link_not_valid', `${WHY_NOT[reason]} Ask for a new one.`, { details: { reason } });
 }
 
 function assertAtMost(own: readonly Scope[], wanted: readonly Scope[]): void {
   const excess = wanted.find((scope) => !hasScope(own, scope));
   if (excess === undefined) return;
   throw new ApiError(
-    403,
     'forbidden',
     `A link cannot have more rights than its creator: you do not have scope "${excess}".`,
   );

@@ -78,11 +78,11 @@ export async function verifyToken(secret: Uint8Array, token: string): Promise<Ve
     return { entityId, expiresAt: exp * 1_000 };
   } catch (cause) {
     if (cause instanceof errors.JWTExpired)
-      throw new ApiError(401, 'token_expired', 'The token has expired. Ask for a new one.', { cause });
+      throw new ApiError('token_expired', 'The token has expired. Ask for a new one.', { cause });
     throw unauthorized(cause);
   }
 }
 
 function unauthorized(cause: unknown): ApiError {
-  return new ApiError(401, 'unauthorized', 'The token is not valid.', { cause });
+  return new ApiError('unauthorized', 'The token is not valid.', { cause });
 }

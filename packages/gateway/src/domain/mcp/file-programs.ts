@@ -77,7 +77,7 @@ function variableProblem(given: unknown, inFile: Variables): ProgramProblem | un
 }
 
 function refuse(path: string, message: string): never {
-  throw new ApiError(422, 'invalid_config', `The agent's configuration is invalid: ${path} ${message}`, {
+  throw new ApiError('invalid_config', `The agent's configuration is invalid: ${path} ${message}`, {
     details: { path, problems: [{ path, message }] },
   });
 }

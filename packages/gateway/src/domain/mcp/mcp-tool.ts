@@ -54,7 +54,7 @@ export async function approveMcpTool(
   const isApproved = row.held_fingerprint === null && row.fingerprint === fingerprint;
   if (isApproved) return toMcpTool(row);
   if (row.held_fingerprint !== fingerprint || row.held_definition === null)
-    throw new ApiError(409, 'definition_changed', CHANGED_AGAIN, {
+    throw new ApiError('definition_changed', CHANGED_AGAIN, {
       details: { heldFingerprint: row.held_fingerprint },
     });
   const approved: McpToolRow = {

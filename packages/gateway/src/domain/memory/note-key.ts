@@ -44,7 +44,7 @@ export function withKeys<T extends { readonly key?: string | undefined }>(
 function assertUnique(keys: readonly string[]): void {
   const twice = keys.find((key, index) => keys.indexOf(key) < index);
   if (twice === undefined) return;
-  throw new ApiError(422, 'repeated_key', `The key "${twice}" is given twice in one call. Use each key once.`, {
+  throw new ApiError('repeated_key', `The key "${twice}" is given twice in one call. Use each key once.`, {
     details: { key: twice },
   });
 }

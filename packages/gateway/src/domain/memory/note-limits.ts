@@ -20,7 +20,6 @@ export async function noteLimits(db: Kysely<Tables>, agentId: string): Promise<A
 export function assertRoom(what: string, { kept, added, max }: { kept: number; added: number; max: number }): void {
   if (added === 0 || kept + added <= max) return;
   throw new ApiError(
-    422,
     'too_many',
     `The limit is ${max} ${what}. There are ${kept}, and this call adds ${added}. Delete some, or overwrite one by its key.`,
     { details: { most: max, kept, added } },
@@ -36,7 +35,7 @@ export function assertAllKnown(what: string, keys: readonly string[], known: Rea
   const unknown = keys.filter((key) => !known.has(key));
   if (unknown.length === 0) return;
   const named = unknown.map((key) => `"${key}"`).join(', ');
-  throw new ApiError(404, 'not_found', `There is no ${what} ${named}. Nothing was deleted.`, {
+  throw new ApiError('not_found', `There is no ${what} ${named}. Nothing was deleted.`, {
     details: { keys: unknown },
   });
 }

@@ -8,5 +8,5 @@ export function parseNotes<T>(what: string, schema: z.ZodType<T>, notes: readonl
   if (checked.ok) return checked.value;
   const { problems } = checked;
   const words = problems.map(({ path, message }) => `${path} ${message}`);
-  throw new ApiError(422, 'invalid_request', words.join(' '), { details: { path: problems[0]?.path ?? '', problems } });
+  throw new ApiError('invalid_request', words.join(' '), { details: { path: problems[0]?.path ?? '', problems } });
 }

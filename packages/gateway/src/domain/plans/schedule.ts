@@ -90,5 +90,5 @@ function iso(ms: number): string {
 }
 
 function refused(field: string, problem: string, cause?: unknown): ApiError {
-  return new ApiError(422, 'invalid_schedule', `The plan's ${field} ${problem}`, { details: { path: field }, cause });
+  return new ApiError('invalid_schedule', `The plan's ${field} ${problem}`, { details: { path: field }, cause });
 }

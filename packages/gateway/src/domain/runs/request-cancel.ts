@@ -22,7 +22,7 @@ export async function requestCancel(services: Services, tx: Tx, runId: string): 
   const run = await getRun(tx.db, runId);
   if (asked !== undefined) tellCancelling(services, tx, runId);
   else if (run.status !== 'running')
-    throw new ApiError(409, 'run_ended', `Run "${runId}" has already ended: it is ${run.status}.`, {
+    throw new ApiError('run_ended', `Run "${runId}" has already ended: it is ${run.status}.`, {
       details: { status: run.status },
     });
   return run;

@@ -5,7 +5,7 @@ import { fromJson, toJson, withJsonField } from '../../ports/store/schema/json.t
 import type { Json, MessageRow, MessageStatus } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { ApiError } from '../api-error.ts';
+import { isNotFound } from '../api-error.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 import { appendMessage } from './append-message.ts';
 import type { CardCall } from './card-call.ts';
@@ -65,7 +65,7 @@ export async function openCardIfMember(services: Services, tx: Tx, newCard: NewC
   try {
     return await openCard(services, tx, newCard);
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined;
+    if (isNotFound(error)) return undefined;
     throw error;
   }
 }

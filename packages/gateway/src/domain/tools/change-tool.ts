@@ -109,12 +109,12 @@ async function requireToolRow(tx: Tx, nameOrId: string): Promise<ToolRow> {
 }
 
 function nameTaken(name: string, where: string): ApiError {
-  return new ApiError(409, 'tool_name_taken', `name "${name}" is already a tool of ${where}. Choose another.`, {
+  return new ApiError('tool_name_taken', `name "${name}" is already a tool of ${where}. Choose another.`, {
     details: { path: 'name' },
   });
 }
 
 function nameFixed(name: string): ApiError {
   const message = `name must stay "${name}": agents and waiting calls refer to it. Register another tool instead.`;
-  return new ApiError(422, 'invalid_config', message, { details: { path: 'name' } });
+  return new ApiError('invalid_config', message, { details: { path: 'name' } });
 }

@@ -28,7 +28,7 @@ export async function checkToolConfig(
 
 function refuse(problems: readonly ConfigProblem[]): ApiError {
   const words = problems.map(({ path, message }) => (path === '' ? `It ${message}` : `${path} ${message}`));
-  return new ApiError(422, 'invalid_config', `The tool's configuration is invalid: ${words.join(' ')}`, {
+  return new ApiError('invalid_config', `The tool's configuration is invalid: ${words.join(' ')}`, {
     details: { path: problems[0]?.path ?? '', problems },
   });
 }

@@ -58,7 +58,7 @@ function isOfServer({ mcp }: AgentConfig, id: string): boolean {
 
 function unknownTool(id: string): ApiError {
   const message = `"${id}" is not a tool of the agent or the registry: give a tool's name or id.`;
-  return new ApiError(422, 'unknown_tool', message, {
+  return new ApiError('unknown_tool', message, {
     details: { path: 'terminating_config.tool_ids', toolId: id },
   });
 }

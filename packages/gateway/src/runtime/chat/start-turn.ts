@@ -123,7 +123,7 @@ async function openContext(tx: Tx, request: TurnRequest, id: string): Promise<Op
 /** A paused agent would not answer before it is resumed. */
 function assertActive({ id, status }: AgentRow): void {
   if (status !== 'active')
-    throw new ApiError(409, 'agent_not_active', `Agent "${id}" is ${status}: resume it first.`, {
+    throw new ApiError('agent_not_active', `Agent "${id}" is ${status}: resume it first.`, {
       details: { status },
     });
 }
@@ -183,7 +183,7 @@ async function assertSomethingSaid(tx: Tx, contextId: string): Promise<void> {
     .limit(1)
     .execute();
   if (said.length > 0 || (await countWaiting(tx.db, contextId)) > 0) return;
-  throw new ApiError(422, 'empty_context', `Context "${contextId}" has no messages yet: send a message or a prompt.`);
+  throw new ApiError('empty_context', `Context "${contextId}" has no messages yet: send a message or a prompt.`);
 }
 
 /** Counts after the insert, so this request is included. */

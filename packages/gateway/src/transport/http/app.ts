@@ -241,5 +241,5 @@ const CORS = {
 };
 
 function unknownPath(path: string): ApiError {
-  return new ApiError(404, 'not_found', `There is no path ${path.slice(0, 200)}. GET /openapi.json lists all paths.`);
+  return new ApiError('not_found', `There is no path ${path.slice(0, 200)}. GET /openapi.json lists all paths.`);
 }

@@ -173,9 +173,9 @@ function invalidSecret(): ApiError {
 }
 
 function unauthorized(message: string): ApiError {
-  return new ApiError(401, 'unauthorized', message);
+  return new ApiError('unauthorized', message);
 }
 
 function forbidden(message: string): ApiError {
-  return new ApiError(403, 'forbidden', message);
+  return new ApiError('forbidden', message);
 }

@@ -39,7 +39,6 @@ export async function awaitAnswer(
 /** The status is not 401, because clients repeat such a request with another token, and it would be done twice. */
 function accessEnded(runId: string): ApiError {
   return new ApiError(
-    403,
     'access_ended',
     `The key was revoked, the session has ended, or the token has expired, before the run ended. Run ${runId} continues: do not send the request again. With a valid key, GET /api/runs/${runId} returns the result.`,
     { details: { run_id: runId } },

@@ -22,7 +22,7 @@ export function createBodyPlaces({ bodies, bodiesPerCaller, bodiesPerAddress }: 
 }
 
 function tooMany(share: Share, limit: number): ApiError {
-  return new ApiError(429, 'too_many_bodies', TEXTS[share](limit), { retryAfter: 1, details: { share, limit } });
+  return new ApiError('too_many_bodies', TEXTS[share](limit), { retryAfter: 1, details: { share, limit } });
 }
 
 const END = 'The request was not read. Try again when earlier ones have been sent.';

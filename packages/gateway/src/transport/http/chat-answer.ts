@@ -94,12 +94,11 @@ export function errorOf({ status, stop, ...answer }: RunAnswer): ApiError | unde
   const { runId: run_id, contextId: context_id, messages: generated_messages } = answer;
   const details = { run_id, context_id, stop, generated_messages };
   if (stop.reason === 'max_invocations')
-    return new ApiError(422, 'max_invocations_exceeded', 'Max invocations exceeded', { details });
+    return new ApiError('max_invocations_exceeded', 'Max invocations exceeded', { details });
   if (stop.reason === 'max_nudges')
-    return new ApiError(422, 'max_consecutive_nudges_exceeded', 'Max consecutive nudges exceeded', { details });
-  if (status === 'cancelled') return new ApiError(409, 'run_cancelled', 'The run was cancelled.', { details });
+    return new ApiError('max_consecutive_nudges_exceeded', 'Max consecutive nudges exceeded', { details });
+  if (status === 'cancelled') return new ApiError('run_cancelled', 'The run was cancelled.', { details });
   return new ApiError(
-    502,
     'run_failed',
     'The run failed: the call of the model failed, or the configuration of the agent is invalid.',
     {

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { ApiStatus } from '../../domain/api-error.ts';
 import type { Services } from '../../ports/services.ts';
 import type { GroupOptions, Tx } from '../../ports/store/store.ts';
 import type { Caller } from '../caller.ts';
 import type { Holder, Place } from '../places.ts';
+import type { RefusalStatus } from './statuses.ts';
 
 /**
  * One operation of the API: who may use it, its parameters and its response. Routes and `/openapi.json` are both made from these.
@@ -30,7 +30,7 @@ export interface Endpoint {
   /** True if its clients show the body of an error to people: then the body is only the error's message. */
   readonly hasTextErrors: boolean;
   /** Error statuses besides those that every operation has. */
-  readonly refusals: readonly ApiStatus[];
+  readonly refusals: readonly RefusalStatus[];
   /** Reserves the place for a response that comes later, or throws, before anything is stored. */
   readonly reserve: ((holder: Holder) => Place) | undefined;
   /** Set if its transaction may run together with others: see TransactionOptions. */
@@ -99,7 +99,7 @@ interface Definition<Path extends string, Q, B, A> {
   readonly isStreamable?: boolean;
   readonly mayBeEmpty?: boolean;
   readonly hasTextErrors?: boolean;
-  readonly refusals?: readonly ApiStatus[];
+  readonly refusals?: readonly RefusalStatus[];
   readonly reserve?: (holder: Holder) => Place;
   readonly group?: (params: PathParams<Path>) => GroupOptions;
   /** Runs in one transaction, perhaps more than once, so all effects must be part of the transaction. */

@@ -2,6 +2,7 @@ import type { Logger } from '@lastcall/core';
 import { z } from 'zod';
 import { ApiError } from '../../domain/api-error.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
+import { statusOf } from './statuses.ts';
 
 /** The body of every error. */
 export interface ErrorBody {
@@ -23,7 +24,7 @@ export function errorAnswer(error: unknown, { requestId, logger }: { requestId: 
   if (error instanceof ApiError) return errorResponse(error);
   if (error instanceof StoreUnavailable)
     return errorResponse(
-      new ApiError(503, error.code, error.message, {
+      new ApiError('store_unavailable', error.message, {
         retryAfter: 2,
         // Clients repeat requests that were refused, but not requests that may have been done.
         ...(error.inDoubt ? { details: { inDoubt: true } } : {}),
@@ -40,18 +41,23 @@ export function errorAnswer(error: unknown, { requestId, logger }: { requestId: 
  */
 export function afterCommit(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return new StoreUnavailable(error.cause, { inDoubt: true });
-  if (!(error instanceof ApiError) || !REPEATED.has(error.status)) return error;
-  const { code, message, retryAfter, details, status } = error;
-  const [told, toldCode] = status === 401 ? ([403, 'access_ended'] as const) : ([503, code] as const);
-  return new ApiError(told, toldCode, `${message} The request is stored and continues.`, {
-    details: { ...(details as object | undefined), inDoubt: true },
-    ...(retryAfter === undefined ? {} : { retryAfter }),
-    cause: error,
-  });
+  return error instanceof ApiError && REPEATED.has(statusOf(error)) ? new RefusedAfterCommit(error) : error;
 }
 
 /** Statuses after which clients repeat a request automatically: after a 401 with a new token. */
 const REPEATED: ReadonlySet<number> = new Set([401, 429, 503]);
+
+/** The request is stored, and its answer cannot be awaited. */
+class RefusedAfterCommit extends ApiError {
+  constructor(cause: ApiError) {
+    const { code, message, retryAfter, details } = cause;
+    super(statusOf(cause) === 401 ? 'access_ended' : code, `${message} The request is stored and continues.`, {
+      details: { ...(details as object | undefined), inDoubt: true },
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+      cause,
+    });
+  }
+}
 
 export function errorBody({ code, message, details }: ApiError): ErrorBody {
   return { error: { code, message, ...(details === undefined ? {} : { details }) } };
@@ -59,7 +65,9 @@ export function errorBody({ code, message, details }: ApiError): ErrorBody {
 
 /** `beside` has the fields next to the error. */
 export function errorResponse(error: ApiError, beside: object = {}): Response {
-  const { status, details, retryAfter } = error;
+  const { details, retryAfter } = error;
+  // Clients repeat what was refused with 429, even if the error says that it is stored.
+  const status = error instanceof RefusedAfterCommit && statusOf(error) === 429 ? 503 : statusOf(error);
   const headers = {
     ...(retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfter)) }),
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),

@@ -25,5 +25,5 @@ export async function assertMayReachOut(
 
 function refuse({ path }: ReachingOut): ApiError {
   const message = `${path} makes the gateway connect to an address that it names. That needs a secret key with scope "admin", as registering a tool does.`;
-  return new ApiError(403, 'forbidden', message, { details: { path } });
+  return new ApiError('forbidden', message, { details: { path } });
 }

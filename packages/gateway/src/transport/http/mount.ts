@@ -180,7 +180,7 @@ function connectionOf(c: Context<AppEnv>, { addressOf }: MountOptions): Connecti
 }
 
 function methodNotAllowed(method: string, allow: string): ApiError {
-  return new ApiError(405, 'method_not_allowed', `${method} is not supported here. Use ${allow}.`, {
+  return new ApiError('method_not_allowed', `${method} is not supported here. Use ${allow}.`, {
     details: { allow },
   });
 }

@@ -30,5 +30,5 @@ const OTHER_PAGE = 'A session counts only in requests of the page that the gatew
 const NO_METADATA = `${OTHER_PAGE} The browser did not send the origin of this request. Browsers send it over https and on loopback addresses.`;
 
 function crossOrigin(message: string): ApiError {
-  return new ApiError(403, 'cross_origin', message);
+  return new ApiError('cross_origin', message);
 }

@@ -75,7 +75,7 @@ function readIncoming(incoming: Readable, mostBytes: number): Arriving {
   // Every body emits `close` in the end. Creating an error that is never used costs more than reading this flag.
   let isComplete = false;
   const isCutOff = (): void => {
-    if (!isComplete) reject(new ApiError(400, 'bad_request', 'The body was cut off.'));
+    if (!isComplete) reject(new ApiError('bad_request', 'The body was cut off.'));
   };
   incoming.on('data', take);
   incoming.once('end', () => {
@@ -98,7 +98,7 @@ interface Arriving {
 /** Parses JSON text to a value that is safe to traverse, store and send on. */
 export function parseBody(bytes: Uint8Array, contentType: string | null): unknown {
   if (!/^application\/json\s*(;|$)/i.test(contentType ?? ''))
-    throw new ApiError(415, 'unsupported_media_type', 'The body must be sent as Content-Type: application/json.');
+    throw new ApiError('unsupported_media_type', 'The body must be sent as Content-Type: application/json.');
   const text = decode(bytes);
   assertShallow(text);
   const value = parse(text);
@@ -107,14 +107,14 @@ export function parseBody(bytes: Uint8Array, contentType: string | null): unknow
 }
 
 function tooLarge(mostBytes: number): ApiError {
-  return new ApiError(413, 'body_too_large', `The body must be ${mostBytes} bytes or less.`, {
+  return new ApiError('body_too_large', `The body must be ${mostBytes} bytes or less.`, {
     details: { limit: mostBytes },
   });
 }
 
 function tooSlow(timeoutMs: number): ApiError {
   const message = `The body did not arrive within ${timeoutMs} ms (limits.bodyTimeoutMs). Nothing was done. Send it again.`;
-  return new ApiError(408, 'body_timeout', message, { details: { limit: timeoutMs } });
+  return new ApiError('body_timeout', message, { details: { limit: timeoutMs } });
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -123,7 +123,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch (cause) {
-    throw new ApiError(400, 'invalid_utf8', 'The body is not UTF-8 text.', { cause });
+    throw new ApiError('invalid_utf8', 'The body is not UTF-8 text.', { cause });
   }
 }
 
@@ -132,7 +132,7 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch (cause) {
     // The cause's message is not used, because it quotes the body.
-    throw new ApiError(400, 'invalid_json', 'The body is not JSON.', { cause });
+    throw new ApiError('invalid_json', 'The body is not JSON.', { cause });
   }
 }
 
@@ -150,7 +150,7 @@ function assertShallow(text: string): void {
     } else if (character === QUOTE) inString = true;
     else if (character === BRACE_OPEN || character === BRACKET_OPEN) {
       if (++depth > DEEPEST)
-        throw new ApiError(400, 'too_deep', `The body must be nested ${DEEPEST} levels or less.`, {
+        throw new ApiError('too_deep', `The body must be nested ${DEEPEST} levels or less.`, {
           details: { limit: DEEPEST },
         });
     } else if (character === BRACE_CLOSE || character === BRACKET_CLOSE) depth--;
@@ -176,5 +176,5 @@ function isExact(value: number): boolean {
 }
 
 function unsound(path: string, message: string): ApiError {
-  return new ApiError(422, 'invalid_request', `${path === '' ? 'The body' : path} ${message}`, { details: { path } });
+  return new ApiError('invalid_request', `${path === '' ? 'The body' : path} ${message}`, { details: { path } });
 }

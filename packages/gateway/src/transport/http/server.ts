@@ -51,7 +51,7 @@ export async function listen(
 /** Converts the error of a request that the server could not parse, e.g. with an invalid Host header. */
 function toApiError(error: unknown): unknown {
   return error instanceof Error && error.name === 'RequestError'
-    ? new ApiError(400, 'bad_request', 'The request cannot be parsed. Check its URL and Host header.')
+    ? new ApiError('bad_request', 'The request cannot be parsed. Check its URL and Host header.')
     : error;
 }
 

@@ -8,7 +8,7 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, whole = 'The b
   if (checked.ok) return checked.value;
   const problems = checked.problems.slice(0, MOST_PROBLEMS);
   const message = problems.map(({ path, message }) => `${path === '' ? whole : path} ${message}`).join(' ');
-  throw new ApiError(422, 'invalid_request', message.slice(0, LONGEST_MESSAGE), {
+  throw new ApiError('invalid_request', message.slice(0, LONGEST_MESSAGE), {
     details: { path: problems[0]?.path ?? '', problems },
   });
 }
@@ -20,14 +20,9 @@ export function readQuery(url: string): Readonly<Record<string, string>> {
   const query: Record<string, string> = Object.create(null);
   for (const [name, value] of new URL(url).searchParams) {
     if (name in query)
-      throw new ApiError(
-        422,
-        'invalid_request',
-        `Query parameter ${JSON.stringify(name.slice(0, 100))} is given twice.`,
-        {
-          details: { path: name.slice(0, 100) },
-        },
-      );
+      throw new ApiError('invalid_request', `Query parameter ${JSON.stringify(name.slice(0, 100))} is given twice.`, {
+        details: { path: name.slice(0, 100) },
+      });
     query[name] = value;
   }
   return { ...query };

@@ -11,6 +11,7 @@ import { contextUser } from '../http/context-user.ts';
 import type { Exchange } from '../http/endpoint.ts';
 import { errorBody } from '../http/error-answer.ts';
 import { openStream, type StreamOptions } from '../http/open-stream.ts';
+import { statusOf } from '../http/statuses.ts';
 import { type OpenAiError, toOpenAiError } from './openai-error.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 
@@ -70,7 +71,7 @@ async function streamRun(
 }
 
 function toChunk(error: ApiError): OpenAiError {
-  return toOpenAiError(errorBody(error).error, error.status);
+  return toOpenAiError(errorBody(error).error, statusOf(error));
 }
 
 const INTERRUPTED: OpenAiError = {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { findAgentNamed } from '../../domain/agents/find-agent-named.ts';
-import { ApiError } from '../../domain/api-error.ts';
+import { ApiError, isNotFound } from '../../domain/api-error.ts';
 import { assertMayChat } from '../../domain/conversations/may-chat.ts';
 import { invalid } from '../../domain/entities/invalid.ts';
 import type { AgentRow, Tables } from '../../ports/store/schema/tables.ts';
@@ -14,8 +14,8 @@ export async function findModel(db: Kysely<Tables>, model: string, caller: TurnC
     return agent;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.status !== 404) throw invalid('model', `"${model}" is the name of several agents: use the id.`);
+    if (!isNotFound(error)) throw invalid('model', `"${model}" is the name of several agents: use the id.`);
     const message = `There is no agent "${model.slice(0, 100)}". GET /v1/models lists those that you may use.`;
-    throw new ApiError(404, 'model_not_found', message, { details: { path: 'model' }, cause: error });
+    throw new ApiError('model_not_found', message, { details: { path: 'model' }, cause: error });
   }
 }

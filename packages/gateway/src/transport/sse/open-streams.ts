@@ -24,8 +24,7 @@ export function createOpenStreams(limits: StreamLimits, metrics: Metrics): OpenS
   const places = connectionPlaces(limits);
   let stopped = false;
   const reserve = (holder: Holder): Place => {
-    if (stopped)
-      throw new ApiError(503, 'stopping', 'The gateway is stopping. Connect again later.', { retryAfter: 1 });
+    if (stopped) throw new ApiError('stopping', 'The gateway is stopping. Connect again later.', { retryAfter: 1 });
     return places.take(holder);
   };
   return {
@@ -54,7 +53,7 @@ function connectionPlaces({ connections, connectionsPerCaller, connectionsPerAdd
 }
 
 function tooMany(share: Share, limit: number): ApiError {
-  return new ApiError(429, 'too_many_streams', TEXTS[share](limit), { retryAfter: 5, details: { share, limit } });
+  return new ApiError('too_many_streams', TEXTS[share](limit), { retryAfter: 5, details: { share, limit } });
 }
 
 const END = 'Nothing was started. Close some, or try again later.';

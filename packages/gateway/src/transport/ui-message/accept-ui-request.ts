@@ -205,7 +205,6 @@ function answerTo({ kind, job }: PendingCall, claim: UiClaim | undefined): Answe
 
 function nothingWaits(): ApiError {
   return new ApiError(
-    409,
     'no_waiting_call',
     'The last message does not answer a waiting call of this chat. Send a message, or reload the chat.',
   );

@@ -40,7 +40,7 @@ async function takerOf(
     if (runId !== undefined) return runId;
     await new Promise((resolve) => setTimeout(resolve, Math.min(limits.sweepMs, 200)));
   }
-  throw new ApiError(503, 'not_continued', 'The call is answered, but the agent has not continued yet. Try again.', {
+  throw new ApiError('not_continued', 'The call is answered, but the agent has not continued yet. Try again.', {
     retryAfter: 2,
   });
 }

@@ -82,7 +82,7 @@ export class McpLogin {
   async finish(query: URLSearchParams): Promise<void> {
     const state = query.get('state');
     const taken = state === null ? undefined : await this.#options.credentials.take<AwaitedAuthorization>(state);
-    if (taken === undefined) throw new ApiError(400, 'unknown_state', UNKNOWN_STATE);
+    if (taken === undefined) throw new ApiError('unknown_state', UNKNOWN_STATE);
     const { key, server } = taken.value.context as { readonly key: string; readonly server: Login };
     const { finishAuthorization } = await import('./open-client.ts');
     const authProvider = (await this.provider(key, server, taken.value)) as OAuthClientProvider;
@@ -90,11 +90,7 @@ export class McpLogin {
       await finishAuthorization({ url: server.url ?? '', authProvider, egress: this.#options.outgoing.egress }, query);
     } catch (error) {
       const reason = this.#options.outgoing.secrets.known.removeFrom((error as Error).message).slice(0, LONGEST_REASON);
-      throw new ApiError(
-        400,
-        'authorization_failed',
-        `The authorization server did not authorise the gateway: ${reason}`,
-      );
+      throw new ApiError('authorization_failed', `The authorization server did not authorise the gateway: ${reason}`);
     }
   }
 

@@ -28,7 +28,7 @@ export function mcpServerEndpoints(options: McpServerOptions): readonly Endpoint
       handle: async ({ body, caller, address }) => {
         // Reading a stream needs the scope too: a stream is part of a session, and only keys that may write have one.
         if (caller.kind !== 'key' || !hasScope(caller.scopes, 'write'))
-          throw new ApiError(403, 'forbidden', 'The MCP server needs a secret key with scope "write".');
+          throw new ApiError('forbidden', 'The MCP server needs a secret key with scope "write".');
         return { keyId: caller.keyId, address, body };
       },
       respond: async (from, { request }) => {

@@ -20,6 +20,7 @@ import { idField, pageFields, pageOf } from '../fields.ts';
 import { assertOwnPage } from '../own-page.ts';
 import { linkSchema, scopesSchema, sessionSchema } from '../schemas/session.ts';
 import { clearedCookie, sessionCookie } from '../session-cookie.ts';
+import { statusOf } from '../statuses.ts';
 
 export interface SessionOptions {
   /** The URL under which browsers reach the gateway, if it differs from the address in their requests. */
@@ -178,7 +179,7 @@ function makerOf(caller: Caller): NewLink['maker'] {
 
 async function grantOfKey(tx: Tx, { key, entityId }: { key: string; entityId?: string | undefined }): Promise<Grant> {
   const found = await findKey(tx.db, key);
-  if (found === undefined) throw new ApiError(401, 'unauthorized', 'The key is not valid.');
+  if (found === undefined) throw new ApiError('unauthorized', 'The key is not valid.');
   if (entityId !== undefined) {
     assertMayActFor(found.scopes);
     await assertPerson(tx, entityId);
@@ -187,21 +188,21 @@ async function grantOfKey(tx: Tx, { key, entityId }: { key: string; entityId?: s
 }
 
 function isWrongSecret(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status === 401;
+  return error instanceof ApiError && statusOf(error) === 401;
 }
 
 /** A session that may only read must not post in a person's name. */
 function assertMayActFor(scopes: readonly Scope[]): void {
-  if (!hasScope(scopes, 'write')) throw new ApiError(403, 'forbidden', 'Acting for a person needs scope "write".');
+  if (!hasScope(scopes, 'write')) throw new ApiError('forbidden', 'Acting for a person needs scope "write".');
 }
 
 function sessionOf(caller: Caller): SessionCaller {
   if (caller.kind === 'session') return caller;
-  throw new ApiError(401, 'no_session', 'This request has no session: it was sent with a key or a token.');
+  throw new ApiError('no_session', 'This request has no session: it was sent with a key or a token.');
 }
 
 async function requireSession(tx: Tx, id: string) {
   const session = await findSession(tx.db, { id }, tx.now());
-  if (session === undefined) throw new ApiError(401, 'unauthorized', 'The session has ended. Sign in again.');
+  if (session === undefined) throw new ApiError('unauthorized', 'The session has ended. Sign in again.');
   return session;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ApiError } from '../../../domain/api-error.ts';
+import { ApiError, isNotFound } from '../../../domain/api-error.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { listMessages } from '../../../domain/spaces/list-messages.ts';
 import { markSeen } from '../../../domain/spaces/mark-seen.ts';
@@ -211,9 +211,9 @@ async function explainAbsence(
   caller: Caller,
   { spaceId, entityId }: { readonly spaceId: string; readonly entityId: string },
 ): Promise<never> {
-  if (limitedTo(caller) !== undefined || !(error instanceof ApiError) || error.status !== 404) throw error;
+  if (limitedTo(caller) !== undefined || !isNotFound(error)) throw error;
   await getSpace(tx.db, spaceId);
-  throw new ApiError(404, 'not_found', `"${entityId}" is not a member of this space.`, {
+  throw new ApiError('not_found', `"${entityId}" is not a member of this space.`, {
     details: { path: 'entityId' },
   });
 }

@@ -32,7 +32,7 @@ export function systemEndpoints({ services, metrics, stopping, document }: Syste
       answer: z.strictObject({ status: z.literal('ready') }),
       refusals: [503],
       async respond() {
-        if (stopping.aborted) throw new ApiError(503, 'stopping', 'The gateway is stopping.', { retryAfter: 1 });
+        if (stopping.aborted) throw new ApiError('stopping', 'The gateway is stopping.', { retryAfter: 1 });
         await services.store.ping().catch((error: unknown) => {
           throw new StoreUnavailable(error);
         });

@@ -158,7 +158,7 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
     if (row !== undefined) return toRegisteredTool(row);
     const { source } = (await outsideTool(catalog, nameOrId)) ?? {};
     if (source === undefined) throw notFound('tool', nameOrId);
-    throw new ApiError(409, 'not_testable', `"${nameOrId}" (${source}) runs only in the cycle of an agent.`, {
+    throw new ApiError('not_testable', `"${nameOrId}" (${source}) runs only in the cycle of an agent.`, {
       details: { source },
     });
   }
@@ -176,7 +176,6 @@ async function assertEditable(tx: Tx, catalog: ToolCatalog, nameOrId: string): P
   if (found.source === 'built-in' && (await findToolRow(tx.db, nameOrId)) !== undefined) return;
   const where = found.source === 'file' ? 'Change it in the configuration file.' : 'It cannot be changed here.';
   throw new ApiError(
-    409,
     'not_editable',
     `"${nameOrId}" is not a tool of the registry: its source is "${found.source}". ${where}`,
     {
