@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely';
+import { isUndeleted } from '../domain/entities/entity.ts';
+import { isKeyValid } from '../domain/keys/api-key.ts';
 import type { Scope } from '../domain/keys/scope.ts';
 import { findSession } from '../domain/keys/session.ts';
 import type { Tables } from '../ports/store/schema/tables.ts';
-import { type Params, statement } from '../ports/store/statement.ts';
 
 /** Who sends a request. */
 export type Caller =
@@ -51,21 +52,3 @@ export async function isStillValid(db: Kysely<Tables>, caller: Caller): Promise<
       return (await findSession(db, { id: caller.sessionId }, Date.now())) !== undefined;
   }
 }
-
-/** False for a key that was revoked. */
-export async function isKeyValid(db: Kysely<Tables>, keyId: string): Promise<boolean> {
-  const [row] = await findRevocation(db, { keyId });
-  return row !== undefined && row.revoked_at === null;
-}
-
-const findRevocation = statement((db, { keyId }: Params<{ keyId: string }>) =>
-  db.selectFrom('api_keys').select('revoked_at').where('id', '=', keyId),
-);
-
-async function isUndeleted(db: Kysely<Tables>, entityId: string): Promise<boolean> {
-  return (await findUndeleted(db, { entityId })).length > 0;
-}
-
-const findUndeleted = statement((db, { entityId }: Params<{ entityId: string }>) =>
-  db.selectFrom('entities').select('id').where('id', '=', entityId).where('deleted_at', 'is', null),
-);

@@ -1,6 +1,10 @@
 import type { Kysely } from 'kysely';
+import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
+import { IS_PENDING } from '../calls/is-pending.ts';
 import { type PendingCall, toPendingCall } from '../calls/pending-call.ts';
+import { isId } from '../entities/column-text.ts';
+import type { TurnSettings } from './turn-settings.ts';
 
 /** The calls among these that wait or waited for an answer in this context, by id. Calls of others are not found. */
 export async function askedCalls(
@@ -38,4 +42,31 @@ export async function runThatTook(
     .orderBy('id', 'desc')
     .executeTakeFirst();
   return event?.run_id ?? undefined;
+}
+
+/** The context in which a tool of the caller was called, if the call waits or waited. */
+export async function contextOfClientCall(db: Kysely<Tables>, callId: string): Promise<string | undefined> {
+  if (!isId(callId)) return undefined;
+  const call = await db
+    .selectFrom('calls')
+    .innerJoin('runs', 'runs.id', 'calls.run_id')
+    .select(['calls.thread_id', 'runs.settings', 'calls.tool_name'])
+    .where('calls.id', '=', callId)
+    .where('calls.wait_kind', 'is not', null)
+    .executeTakeFirst();
+  if (call === undefined || call.settings === null) return undefined;
+  const { clientTools = [] } = fromJson<TurnSettings>(call.settings);
+  return clientTools.some(({ name }) => name === call.tool_name) ? call.thread_id : undefined;
+}
+
+/** The calls of the context that wait for an answer. */
+export async function waitingIn(db: Kysely<Tables>, contextId: string): Promise<readonly PendingCall[]> {
+  const rows = await db
+    .selectFrom('calls')
+    .selectAll()
+    .where('thread_id', '=', contextId)
+    .where(IS_PENDING)
+    .orderBy('id')
+    .execute();
+  return rows.map(toPendingCall);
 }

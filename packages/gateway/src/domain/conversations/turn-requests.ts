@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError } from '../api-error.ts';
@@ -108,3 +108,41 @@ export async function findByConversation(
 
 /** Several people may begin with the same words. All candidates have to be checked: one that is left out may be the right one. */
 const MOST_CANDIDATES = 5;
+
+/** The turn with this run, if it was requested by this caller. */
+export async function findOwnTurn(db: Kysely<Tables>, caller: string, runId: string): Promise<StartedTurn | undefined> {
+  return await db
+    .selectFrom('turn_requests')
+    .select(['run_id as runId', 'context_id as contextId'])
+    .where('run_id', '=', runId)
+    .where('caller', '=', caller)
+    .executeTakeFirst();
+}
+
+/** The conversation that a run belongs to, and when the run was requested. The run may not have begun yet. */
+export async function findRequested(
+  db: Kysely<Tables>,
+  runId: string,
+): Promise<{ readonly contextId: string; readonly createdAt: number } | undefined> {
+  const begun = db.selectFrom('runs').select(['thread_id as contextId', 'created_at as createdAt']);
+  const noted = db.selectFrom('turn_requests').select(['context_id as contextId', 'created_at as createdAt']);
+  return (
+    (await begun.where('id', '=', runId).executeTakeFirst()) ??
+    (await noted.where('run_id', '=', runId).executeTakeFirst())
+  );
+}
+
+/** True if this caller has used the key. */
+export async function isKeyUsed(db: Kysely<Tables>, caller: string, key: string): Promise<boolean> {
+  const requests = db.selectFrom('turn_requests').select('run_id').where('caller', '=', caller);
+  return (await requests.where('idempotency_key', '=', key).executeTakeFirst()) !== undefined;
+}
+
+/**
+ * True if this caller has used a key with this beginning. LIKE is not used, because an underscore would match any character.
+ */
+export async function isKeyUsedWith(db: Kysely<Tables>, caller: string, beginning: string): Promise<boolean> {
+  const requests = db.selectFrom('turn_requests').select('run_id').where('caller', '=', caller);
+  const known = requests.where(sql<string>`substr(idempotency_key, 1, ${sql.lit(beginning.length)})`, '=', beginning);
+  return (await known.limit(1).executeTakeFirst()) !== undefined;
+}

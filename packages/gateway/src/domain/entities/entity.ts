@@ -1,7 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
+import { requireRow } from '../../ports/store/require-row.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { EntityKind, EntityRow, Tables } from '../../ports/store/schema/tables.ts';
+import { type Param, type Params, type Statement, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { newId } from '../new-id.ts';
@@ -109,3 +111,17 @@ function toEntity(row: EntityRow): Entity {
     ...(row.deleted_at === null ? {} : { deletedAt: row.deleted_at }),
   };
 }
+
+/** Fails the transaction that sends it if the entity was deleted. */
+export const requireEntity: Statement<{ entityId: string }, unknown> = requireRow(
+  (db, { entityId }: Params<{ entityId: string }>) => undeleted(db, entityId),
+);
+
+export async function isUndeleted(db: Kysely<Tables>, entityId: string): Promise<boolean> {
+  return (await findUndeleted(db, { entityId })).length > 0;
+}
+
+const findUndeleted = statement((db, { entityId }: Params<{ entityId: string }>) => undeleted(db, entityId));
+
+const undeleted = (db: Kysely<Tables>, entityId: Param<string>) =>
+  db.selectFrom('entities').select('id').where('id', '=', entityId).where('deleted_at', 'is', null);

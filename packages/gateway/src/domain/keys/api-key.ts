@@ -119,3 +119,13 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     ...(row.revoked_at === null ? {} : { revokedAt: row.revoked_at }),
   };
 }
+
+/** False for a key that was revoked. */
+export async function isKeyValid(db: Kysely<Tables>, keyId: string): Promise<boolean> {
+  const [row] = await findRevocation(db, { keyId });
+  return row !== undefined && row.revoked_at === null;
+}
+
+const findRevocation = statement((db, { keyId }: Params<{ keyId: string }>) =>
+  db.selectFrom('api_keys').select('revoked_at').where('id', '=', keyId),
+);

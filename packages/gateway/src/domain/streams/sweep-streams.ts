@@ -1,6 +1,8 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { runChannel } from './emit.ts';
 
 /**
  * Deletes stream events that are older than the window, oldest first, in small batches, so that no transaction waits long for a
@@ -81,4 +83,14 @@ async function lastOld(tx: Tx, channel: string, before: number): Promise<number>
     .where('created_at', '<', before)
     .executeTakeFirstOrThrow();
   return Number(last);
+}
+
+/** Whether events of these runs are deleted, for those among them that ever had events. */
+export async function sweptRuns(db: Kysely<Tables>, runIds: readonly string[]): Promise<ReadonlyMap<string, boolean>> {
+  const runOf = new Map(runIds.map((runId) => [runChannel(runId), runId]));
+  const channels = db
+    .selectFrom('channels')
+    .select(['id', 'swept_seq'])
+    .where('id', 'in', [...runOf.keys()]);
+  return new Map((await channels.execute()).map(({ id, swept_seq }) => [runOf.get(id) ?? id, swept_seq > 0]));
 }

@@ -27,3 +27,8 @@ export async function findToolRow(db: Kysely<Tables>, nameOrId: string): Promise
 export function toRegisteredTool({ id, version, config }: ToolRow): RegisteredTool {
   return { ...fromJson<ToolConfig>(config), kind: 'configured', id, version };
 }
+
+/** All tools of the registry, oldest first. */
+export async function listToolRows(db: Kysely<Tables>): Promise<readonly ToolRow[]> {
+  return await db.selectFrom('tools').selectAll().orderBy('id').execute();
+}

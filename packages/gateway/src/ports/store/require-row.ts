@@ -30,7 +30,7 @@ export function isRowMissing(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === NO_ROW;
 }
 
-/** PostgreSQL gets this function in migration 0004. */
+/** PostgreSQL gets this function with its tables: see 0001-initial.ts. */
 export function addAssertFound(database: DatabaseSync): void {
   database.function('lastcall_assert_found', (found) => {
     if (found === 0) throw Object.assign(new Error('no row was found'), { code: NO_ROW });

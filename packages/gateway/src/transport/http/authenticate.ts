@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely';
 import { ApiError } from '../../domain/api-error.ts';
+import { requireEntity } from '../../domain/entities/entity.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import type { KnownKeys } from '../../domain/keys/known-keys.ts';
 import { hasScope, type Scope } from '../../domain/keys/scope.ts';
 import { findSession } from '../../domain/keys/session.ts';
 import { type VerifiedToken, verifyToken } from '../../domain/keys/tokens.ts';
-import { isRowMissing, requireRow } from '../../ports/store/require-row.ts';
+import { isRowMissing } from '../../ports/store/require-row.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
-import type { Params } from '../../ports/store/statement.ts';
 import type { Store, Tx } from '../../ports/store/store.ts';
 import { type Caller, isStillValid, type SessionCaller } from '../caller.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -163,10 +163,6 @@ function livingEntity(tx: Tx, { entityId, expiresAt }: VerifiedToken, refused: (
   tx.send(requireEntity, { entityId }, (error) => (isRowMissing(error) ? refused() : error));
   return { kind: 'entity', entityId, expiresAt };
 }
-
-const requireEntity = requireRow((db, { entityId }: Params<{ entityId: string }>) =>
-  db.selectFrom('entities').select('id').where('id', '=', entityId).where('deleted_at', 'is', null),
-);
 
 function invalidSecret(): ApiError {
   return unauthorized('The key or token is not valid.');

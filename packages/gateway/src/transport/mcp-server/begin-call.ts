@@ -2,6 +2,7 @@ import type { CallToolRequest, ServerContext } from '@modelcontextprotocol/serve
 import { notFound } from '../../domain/api-error.ts';
 import { getContext } from '../../domain/conversations/context.ts';
 import type { RequestIdentity, StartedTurn } from '../../domain/conversations/turn-requests.ts';
+import { findOwnTurn } from '../../domain/conversations/turn-requests.ts';
 import { isId } from '../../domain/entities/column-text.ts';
 import { invalid } from '../../domain/entities/invalid.ts';
 import type { Services } from '../../ports/services.ts';
@@ -75,12 +76,7 @@ async function toMessage(
 /** Finds only runs that calls with the same key started, because a run's id is not secret. */
 async function findTurn(tx: Tx, caller: TurnCaller, runId: unknown): Promise<StartedTurn> {
   if (typeof runId !== 'string' || !isId(runId)) throw invalid('run_id', 'must be the id of a run.');
-  const row = await tx.db
-    .selectFrom('turn_requests')
-    .select(['run_id as runId', 'context_id as contextId'])
-    .where('run_id', '=', runId)
-    .where('caller', '=', callerId(caller))
-    .executeTakeFirst();
+  const row = await findOwnTurn(tx.db, callerId(caller), runId);
   if (row === undefined) throw notFound('run', runId);
   return row;
 }

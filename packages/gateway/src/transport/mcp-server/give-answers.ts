@@ -2,7 +2,8 @@ import type { Answer } from '@lastcall/core';
 import { inputResponse, type ServerContext } from '@modelcontextprotocol/server';
 import { ApiError } from '../../domain/api-error.ts';
 import { keepLate } from '../../domain/calls/keep-late.ts';
-import { type PendingCall, toPendingCall } from '../../domain/calls/pending-call.ts';
+import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import { askedCalls } from '../../domain/conversations/asked-calls.ts';
 import type { Services } from '../../ports/services.ts';
 import { startTurn } from '../../runtime/chat/start-turn.ts';
 import type { Registry } from '../../runtime/toolset/registry.ts';
@@ -26,7 +27,7 @@ export async function giveAnswers(
   ctx: ServerContext,
   state: CallState,
 ): Promise<Given> {
-  const calls = await callsOf(services, state);
+  const calls = [...(await askedCalls(services.store.db, state.contextId, Object.keys(state.calls))).values()];
   // The question was answered before, and the call waits for something else now: the client repeated the request.
   if (calls.some(({ callId, kind }) => state.calls[callId] !== kind)) return { kind: 'continued', runId: state.runId };
   const said = calls.map((call) => [call, saidOf(ctx, call.callId)] as const);
@@ -57,15 +58,4 @@ export async function giveAnswers(
 function saidOf(ctx: ServerContext, callId: string): Said | undefined {
   const response = inputResponse(ctx.mcpReq.inputResponses, callId);
   return response.kind === 'elicit' ? response : undefined;
-}
-
-async function callsOf({ store }: Services, { calls, contextId }: CallState): Promise<readonly PendingCall[]> {
-  const rows = await store.db
-    .selectFrom('calls')
-    .selectAll()
-    .where('id', 'in', Object.keys(calls))
-    .where('thread_id', '=', contextId)
-    .where('wait_kind', 'is not', null)
-    .execute();
-  return rows.map(toPendingCall);
 }

@@ -13,8 +13,8 @@ import {
 } from '@modelcontextprotocol/server';
 import { VERSION } from '../../config/version.ts';
 import { ApiError } from '../../domain/api-error.ts';
+import { isKeyValid } from '../../domain/keys/api-key.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
-import { isKeyValid } from '../caller.ts';
 import { afterCommit } from '../http/error-answer.ts';
 import type { Place } from '../places.ts';
 import type { OpenStreams } from '../sse/open-streams.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { TOOL_CALLER_ID } from '../../domain/agents/tool-caller.ts';
+import { listActiveAgents } from '../../domain/agents/list-active-agents.ts';
 import type { AgentRow, Tables } from '../../ports/store/schema/tables.ts';
 
 export interface OfferedAgent extends Pick<AgentRow, 'id' | 'name' | 'config'> {
@@ -14,14 +14,9 @@ export async function listOfferedAgents(
   toolNames: ReadonlySet<string>,
 ): Promise<readonly OfferedAgent[]> {
   if (offered === false) return [];
-  const all = await db
-    .selectFrom('agents')
-    .select(['id', 'name', 'config'])
-    .where('status', '=', 'active')
-    .where('id', '!=', TOOL_CALLER_ID)
-    .orderBy('id')
-    .execute();
-  const agents = all.filter(({ id, name }) => offered === true || offered.includes(id) || offered.includes(name));
+  const agents = (await listActiveAgents(db)).filter(
+    ({ id, name }) => offered === true || offered.includes(id) || offered.includes(name),
+  );
   const sharing = Map.groupBy(agents, ({ name }) => plainName(name));
   return agents.map((agent) => {
     const plain = plainName(agent.name);

@@ -4,6 +4,7 @@ import type { McpExposure } from '../../config/mcp-exposure.ts';
 import type { RegisteredTools } from '../../config/registered-tool.ts';
 import type { ToolCatalog } from '../../domain/tools/list-tools.ts';
 import type { ListedTool } from '../../domain/tools/listed-tool.ts';
+import { findToolRows, listToolRows } from '../../domain/tools/stored-tool.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { describeAgent, describeRun, describeTool } from './describe-offered.ts';
 import { listOfferedAgents } from './offered-agents.ts';
@@ -66,7 +67,7 @@ async function agents(
 async function listTools(db: Kysely<Tables>, offer: Offer): Promise<readonly ListedTool[]> {
   const ofFile = await listFileTools(offer);
   const known = new Set(ofFile.map(({ name }) => name));
-  const rows = offer.exposure.tools === false ? [] : await db.selectFrom('tools').selectAll().orderBy('id').execute();
+  const rows = offer.exposure.tools === false ? [] : await listToolRows(db);
   // A tool of the file hides one of the registry, as it does for agents.
   const others = rows.filter(({ id, name }) => !known.has(name) && isNamed(offer.exposure.tools, id, name));
   return [...ofFile, ...(await Promise.all(others.map((row) => offer.catalog.describe(row))))];
@@ -75,14 +76,13 @@ async function listTools(db: Kysely<Tables>, offer: Offer): Promise<readonly Lis
 async function findTool(db: Kysely<Tables>, offer: Offer, name: string): Promise<ListedTool | undefined> {
   const ofFile = (await listFileTools(offer)).find((one) => one.name === name);
   if (ofFile !== undefined || Object.hasOwn(offer.fileTools, name)) return ofFile;
-  const row = await db.selectFrom('tools').selectAll().where('name', '=', name).executeTakeFirst();
+  const row = (await findToolRows(db, [name])).find((one) => one.name === name);
   const isOffered = row !== undefined && isNamed(offer.exposure.tools, row.id, row.name);
   return isOffered ? await offer.catalog.describe(row) : undefined;
 }
 
 async function toolNames(db: Kysely<Tables>, offer: Offer): Promise<ReadonlySet<string>> {
-  const rows = await db.selectFrom('tools').select(['id', 'name']).execute();
-  const ofRegistry = rows.filter(({ id, name }) => isNamed(offer.exposure.tools, id, name));
+  const ofRegistry = (await listToolRows(db)).filter(({ id, name }) => isNamed(offer.exposure.tools, id, name));
   return new Set([...(await listFileTools(offer)), ...ofRegistry].map(({ name }) => name));
 }
 

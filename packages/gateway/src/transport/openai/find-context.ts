@@ -1,12 +1,10 @@
 import type { Kysely } from 'kysely';
 import { ifNotFound } from '../../domain/api-error.ts';
+import { contextOfClientCall } from '../../domain/conversations/asked-calls.ts';
 import { getContext } from '../../domain/conversations/context.ts';
 import { historyOf } from '../../domain/conversations/history-of.ts';
-import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
-import { isId } from '../../domain/entities/column-text.ts';
 import { invalid } from '../../domain/entities/invalid.ts';
 import { lockRows } from '../../ports/store/lock-rows.ts';
-import { fromJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { findConversation, isLast } from '../../runtime/chat/find-conversation.ts';
@@ -75,27 +73,13 @@ async function contextOfCalls(
 ): Promise<string> {
   const found = new Set<string>();
   for (const { callId, path } of answers) {
-    const contextId = await contextOfCall(db, callId);
+    const contextId = await contextOfClientCall(db, callId);
     const isTheirs = contextId !== undefined && (await mayUse(db, contextId, caller));
     if (!isTheirs) throw invalid(path, `"${callId.slice(0, 100)}" is not a waiting call of your tools.`);
     found.add(contextId);
     if (found.size > 1) throw invalid(path, 'belongs to another conversation.');
   }
   return [...found][0] ?? '';
-}
-
-async function contextOfCall(db: Kysely<Tables>, callId: string): Promise<string | undefined> {
-  if (!isId(callId)) return undefined;
-  const call = await db
-    .selectFrom('calls')
-    .innerJoin('runs', 'runs.id', 'calls.run_id')
-    .select(['calls.thread_id', 'runs.settings', 'calls.tool_name'])
-    .where('calls.id', '=', callId)
-    .where('calls.wait_kind', 'is not', null)
-    .executeTakeFirst();
-  if (call === undefined || call.settings === null) return undefined;
-  const { clientTools = [] } = fromJson<TurnSettings>(call.settings);
-  return clientTools.some(({ name }) => name === call.tool_name) ? call.thread_id : undefined;
 }
 
 async function mayUse(db: Kysely<Tables>, contextId: string, caller: TurnCaller): Promise<boolean> {

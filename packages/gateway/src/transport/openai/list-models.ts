@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { TOOL_CALLER_ID } from '../../domain/agents/tool-caller.ts';
+import { listActiveAgents } from '../../domain/agents/list-active-agents.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { TurnCaller } from '../../runtime/chat/turn-request.ts';
 
@@ -22,22 +22,8 @@ export interface Model {
 
 /** The agents that the caller may talk to: with a key all of them, with a token those that share a space with its entity. */
 export async function listModels(db: Kysely<Tables>, caller: TurnCaller): Promise<readonly Model[]> {
-  let agents = db
-    .selectFrom('agents')
-    .select(['id', 'name', 'created_at'])
-    .where('status', '=', 'active')
-    .where('id', '!=', TOOL_CALLER_ID);
-  if (caller.kind === 'entity')
-    agents = agents.where('entity_id', 'in', (eb) =>
-      eb
-        .selectFrom('memberships as agents_own')
-        .innerJoin('memberships as theirs', 'theirs.space_id', 'agents_own.space_id')
-        .select('agents_own.entity_id')
-        .where('theirs.entity_id', '=', caller.entityId)
-        .where('theirs.left_at', 'is', null)
-        .where('agents_own.left_at', 'is', null),
-    );
-  const rows = await agents.orderBy('name').orderBy('id').execute();
+  const sharingWith = caller.kind === 'entity' ? caller.entityId : undefined;
+  const rows = await listActiveAgents(db, { sharingWith, orderBy: 'name' });
   const ofName = Map.groupBy(rows, ({ name }) => name);
   return rows.map(({ id, name, created_at }) => ({
     id: ofName.get(name)?.length === 1 ? name : id,

@@ -1,9 +1,8 @@
 import type { Kysely } from 'kysely';
-import { IS_PENDING } from '../../domain/calls/is-pending.ts';
-import { type PendingCall, toPendingCall } from '../../domain/calls/pending-call.ts';
+import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import { waitingIn } from '../../domain/conversations/asked-calls.ts';
 import type { RunAnswer } from '../../domain/conversations/run-answer.ts';
-import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
-import { fromJson } from '../../ports/store/schema/json.ts';
+import { settingsOfRuns } from '../../domain/conversations/settings-of-runs.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 
 /** The outcome of a run, for both kinds of response. */
@@ -41,14 +40,7 @@ const FINISH: Readonly<Record<string, Outcome['finish']>> = {
 /** A run that received only some of the answers still waits for calls of the run before it. */
 async function waitingCalls(db: Kysely<Tables>, answer: RunAnswer): Promise<readonly PendingCall[]> {
   if (answer.pending.length > 0 || answer.stop.reason !== 'suspended') return answer.pending;
-  const rows = await db
-    .selectFrom('calls')
-    .selectAll()
-    .where('thread_id', '=', answer.contextId)
-    .where(IS_PENDING)
-    .orderBy('id')
-    .execute();
-  return rows.map(toPendingCall);
+  return await waitingIn(db, answer.contextId);
 }
 
 async function callsOfCaller(
@@ -56,8 +48,7 @@ async function callsOfCaller(
   runId: string,
   pending: readonly PendingCall[],
 ): Promise<readonly PendingCall[]> {
-  const run = await db.selectFrom('runs').select('settings').where('id', '=', runId).executeTakeFirst();
-  const { clientTools = [] } = run?.settings == null ? {} : fromJson<TurnSettings>(run.settings);
+  const [{ clientTools = [] } = {}] = await settingsOfRuns(db, [runId]);
   const names = new Set(clientTools.map(({ name }) => name));
   return pending.filter(({ toolName }) => names.has(toolName));
 }

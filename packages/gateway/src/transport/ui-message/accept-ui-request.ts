@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Answer } from '@lastcall/core';
-import { sql } from 'kysely';
 import { ApiError, notFound } from '../../domain/api-error.ts';
 import { isOver } from '../../domain/calls/expire-due.ts';
 import type { PendingCall } from '../../domain/calls/pending-call.ts';
 import { lockPending } from '../../domain/calls/settle-pending.ts';
 import { askedCalls } from '../../domain/conversations/asked-calls.ts';
 import { findAnswer } from '../../domain/conversations/run-answer.ts';
+import { findRequested, isKeyUsed, isKeyUsedWith } from '../../domain/conversations/turn-requests.ts';
 import { runsOfLatestTurn } from '../../domain/conversations/turn-runs.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import { isId } from '../../domain/entities/column-text.ts';
@@ -73,7 +73,9 @@ type Submitted = Extract<UiRequest, { kind: 'message' }>;
 async function submit(chat: KnownChat, message: Submitted): Promise<AcceptedUiRequest> {
   const { id, isEdit } = message;
   // A page also sends `messageId` if it sends the same message again.
-  const replacesOther = isEdit && ((await hasVersion(chat, keyOf(chat.body, id))) || (await isOfHistory(chat, id)));
+  const replacesOther =
+    isEdit &&
+    ((await isKeyUsedWith(chat.tx.db, callerId(chat.caller), keyOf(chat.body, id))) || (await isOfHistory(chat, id)));
   return await say(chat, message, { contextId: chat.contextId }, replacesOther ? { instructions: EDITED } : {});
 }
 
@@ -107,7 +109,8 @@ async function regenerate(
   { id, content }: Extract<UiRequest, { kind: 'regenerate' }>,
 ): Promise<AcceptedUiRequest> {
   const { services, tx, registry, caller, body, contextId } = chat;
-  const isKnown = (await isKnownMessage(chat, keyOf(body, id, content))) || (await isOfHistory(chat, id));
+  const isKnown =
+    (await isKeyUsed(chat.tx.db, callerId(chat.caller), keyOf(body, id, content))) || (await isOfHistory(chat, id));
   // The message never arrived.
   if (!isKnown) return await say(chat, { id, content }, { contextId });
   const latest = await runsOfLatestTurn(tx.db, contextId);
@@ -130,28 +133,11 @@ async function regenerate(
 const AGAIN =
   'The person asks for another answer to their last message. Write a new answer. Everything that your tools have done since then remains done: do not do it a second time.';
 
-/** True if the same message was sent before. */
-async function isKnownMessage({ tx, caller }: UiCall, key: string): Promise<boolean> {
-  const requests = tx.db.selectFrom('turn_requests').select('run_id').where('caller', '=', callerId(caller));
-  return (await requests.where('idempotency_key', '=', key).executeTakeFirst()) !== undefined;
-}
-
 /** True if the page got the message from `chatHistory`. */
 async function isOfHistory({ tx, contextId }: KnownChat, messageId: string): Promise<boolean> {
   const runId = runOfMessage(messageId);
   if (runId === messageId || !isId(runId)) return false;
-  const run = tx.db.selectFrom('runs').select('id').where('id', '=', runId).where('thread_id', '=', contextId);
-  return (await run.executeTakeFirst()) !== undefined;
-}
-
-/**
- * True if any version of the message was sent before: their keys have a common prefix. LIKE is not used, because an underscore in
- * a chat's id would match any character.
- */
-async function hasVersion({ tx, caller }: UiCall, begin: string): Promise<boolean> {
-  const requests = tx.db.selectFrom('turn_requests').select('run_id').where('caller', '=', callerId(caller));
-  const known = requests.where(sql<string>`substr(idempotency_key, 1, ${sql.lit(begin.length)})`, '=', begin);
-  return (await known.limit(1).executeTakeFirst()) !== undefined;
+  return (await findRequested(tx.db, runId))?.contextId === contextId;
 }
 
 /**

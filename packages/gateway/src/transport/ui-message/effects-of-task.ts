@@ -1,5 +1,5 @@
+import { settingsOfCompleted, settingsOfRuns } from '../../domain/conversations/settings-of-runs.ts';
 import type { TurnSettings, UserContent } from '../../domain/conversations/turn-settings.ts';
-import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { isPageTask } from '../page-task.ts';
 
@@ -15,21 +15,16 @@ export async function effectsOfMessage(
 ): Promise<Effects> {
   if (!isPageTask({ message })) return {};
   if (contextId === undefined) return NONE;
-  const answered = await db
-    .selectFrom('runs')
-    .select('settings')
-    .where('thread_id', '=', contextId)
-    .where('status', '=', 'completed')
-    .execute();
+  const answered = await settingsOfCompleted(db, contextId);
   return answered.every(isWithoutEffects) ? NONE : {};
 }
 
 /** A message that is answered again has no more effects than it had in this earlier run. */
 export async function effectsOfRun({ db }: Tx, runId: string): Promise<Effects> {
-  const run = await db.selectFrom('runs').select('settings').where('id', '=', runId).executeTakeFirst();
+  const [run] = await settingsOfRuns(db, [runId]);
   return run !== undefined && isWithoutEffects(run) ? NONE : {};
 }
 
-function isWithoutEffects({ settings }: { readonly settings: string | null }): boolean {
-  return settings !== null && fromJson<TurnSettings>(settings).isWithoutEffects === true;
+function isWithoutEffects(settings: TurnSettings): boolean {
+  return settings.isWithoutEffects === true;
 }

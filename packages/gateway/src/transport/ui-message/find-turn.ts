@@ -1,12 +1,10 @@
 import { ApiError } from '../../domain/api-error.ts';
 import { runThatTook } from '../../domain/conversations/asked-calls.ts';
 import { findAnswer } from '../../domain/conversations/run-answer.ts';
+import { settingsOfRequests, settingsOfRuns } from '../../domain/conversations/settings-of-runs.ts';
 import { runsOfTurn } from '../../domain/conversations/turn-runs.ts';
-import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
-import type { ChatEvent } from '../../domain/inbox/inbox-event.ts';
-import { runChannel } from '../../domain/streams/emit.ts';
+import { sweptRuns } from '../../domain/streams/sweep-streams.ts';
 import type { Services } from '../../ports/services.ts';
-import { fromJson } from '../../ports/store/schema/json.ts';
 import type { AcceptedUiRequest } from './accept-ui-request.ts';
 import type { ShownTurn } from './ui-stream.ts';
 
@@ -49,17 +47,7 @@ const TAKE_MS = 30_000;
 
 /** True if one of the runs was started for a JSON response. */
 export async function hasUnwatched({ store: { db } }: Services, runIds: readonly string[]): Promise<boolean> {
-  const runs = await db.selectFrom('runs').select('settings').where('id', 'in', runIds).execute();
-  const queued = await db
-    .selectFrom('inbox_events')
-    .select('payload')
-    .where('run_id', 'in', runIds)
-    .where('type', '=', 'chat')
-    .execute();
-  const settings = [
-    ...runs.map((run) => (run.settings === null ? {} : fromJson<TurnSettings>(run.settings))),
-    ...queued.map(({ payload }) => fromJson<ChatEvent>(payload).settings),
-  ];
+  const settings = [...(await settingsOfRuns(db, runIds)), ...(await settingsOfRequests(db, runIds))];
   return settings.some((one) => one.isUnwatched === true);
 }
 
@@ -77,11 +65,6 @@ export async function isForgotten(services: Services, runIds: readonly string[])
 export async function isSwept({ store: { db } }: Services, runIds: readonly string[]): Promise<boolean> {
   const ended = new Set<string>();
   for (const runId of runIds) if ((await findAnswer(db, runId)) !== undefined) ended.add(runId);
-  const channels = await db
-    .selectFrom('channels')
-    .select(['id', 'swept_seq'])
-    .where('id', 'in', runIds.map(runChannel))
-    .execute();
-  const swept = new Map(channels.map(({ id, swept_seq }) => [id, swept_seq > 0]));
-  return runIds.some((runId) => swept.get(runChannel(runId)) ?? ended.has(runId));
+  const swept = await sweptRuns(db, runIds);
+  return runIds.some((runId) => swept.get(runId) ?? ended.has(runId));
 }

@@ -1,11 +1,10 @@
-import type { Outcome } from '@lastcall/core';
+import { outcomesOf } from '../../domain/calls/outcomes-of.ts';
 import type { PendingCall } from '../../domain/calls/pending-call.ts';
 import { askedCalls } from '../../domain/conversations/asked-calls.ts';
 import { entriesOfRuns } from '../../domain/conversations/list-turns.ts';
 import { findAnswer, type RunAnswer } from '../../domain/conversations/run-answer.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
-import { fromJson } from '../../ports/store/schema/json.ts';
 import { awaitRun } from '../../runtime/chat/await-run.ts';
 import type { EventFormat } from '../sse/event-format.ts';
 import { RunChunks } from './run-chunks.ts';
@@ -93,15 +92,8 @@ export class UiStream implements EventFormat {
   async #endOpenCalls(): Promise<readonly UiChunk[]> {
     const { openCalls } = this.#chunks;
     if (openCalls.length === 0) return [];
-    const calls = await this.#services.store.db
-      .selectFrom('calls')
-      .select(['id', 'outcome'])
-      .where('id', 'in', openCalls)
-      .where('outcome', 'is not', null)
-      .execute();
-    return calls.flatMap(({ id, outcome }) =>
-      outcome === null ? [] : this.#chunks.end(id, fromJson<Outcome>(outcome)),
-    );
+    const outcomes = await outcomesOf(this.#services.store.db, openCalls);
+    return outcomes.flatMap(({ callId, outcome }) => this.#chunks.end(callId, outcome));
   }
 
   #lastChunks({ status, stop, response }: RunAnswer): readonly UiChunk[] {

@@ -1,11 +1,9 @@
-import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { type AgentLimits, DEFAULT_AGENT_LIMITS } from '../../../config/agent-limits.ts';
 import { VERSION } from '../../../config/version.ts';
-import { IS_PENDING } from '../../../domain/calls/is-pending.ts';
+import { countAll } from '../../../domain/count-all.ts';
 import type { DefaultModel } from '../../../models/default-model.ts';
 import { howToSetModel, type ListedModel } from '../../../models/list-models.ts';
-import type { Tables } from '../../../ports/store/schema/tables.ts';
 import { limitedTo } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 
@@ -102,26 +100,4 @@ export function statusEndpoints(setup: Setup): readonly Endpoint[] {
 function toModel({ name, why, problem }: DefaultModel): object {
   const isRehearsal = name === 'rehearsal';
   return { name, why, isRehearsal, ...(isRehearsal ? { howToSet: problem ?? howToSetModel() } : {}) };
-}
-
-async function countAll(db: Kysely<Tables>): Promise<{ agents: number; deadEvents: number; pendingCalls: number }> {
-  const count = (rows: { count: number | string | bigint }): number => Number(rows.count);
-  const [agents, deadEvents, pendingCalls] = await Promise.all([
-    db
-      .selectFrom('agents')
-      .select((eb) => eb.fn.countAll().as('count'))
-      .where('status', '!=', 'deleted')
-      .executeTakeFirstOrThrow(),
-    db
-      .selectFrom('inbox_events')
-      .select((eb) => eb.fn.countAll().as('count'))
-      .where('status', '=', sql.lit('dead'))
-      .executeTakeFirstOrThrow(),
-    db
-      .selectFrom('calls')
-      .select((eb) => eb.fn.countAll().as('count'))
-      .where(IS_PENDING)
-      .executeTakeFirstOrThrow(),
-  ]);
-  return { agents: count(agents), deadEvents: count(deadEvents), pendingCalls: count(pendingCalls) };
 }
