@@ -23,23 +23,32 @@ export interface TaskEnd {
 
 /** How long the gateway may be unreachable during the run. Another one can start in this time. */
 const PATIENCE_MS = 60_000;
+/**
+ * How often the task is sent until the gateway accepts it. With more attempts, a refusal such as a full inbox would be
+ * shown late; with one, a connection that is cut at this moment would leave a run that no one follows.
+ */
+const FIRST_ATTEMPTS = 3;
 
 /** Gives an agent a task and follows it to its end, even if connections break or the gateway restarts. */
 export async function runTask(api: Api, task: Task): Promise<TaskEnd> {
   // Fails at once if no gateway answers now.
   await api.ask((client) => client.status.health());
-  const client = api.clientWith({ attempts: Number.POSITIVE_INFINITY, backoff: { firstMs: 500, maxMs: 1_000 } });
+  const client = api.clientWith({ attempts: FIRST_ATTEMPTS, backoff: { firstMs: 500, maxMs: 1_000 } });
   return await api.ask(() => follow(client, task).catch(endOfFailedRun));
 }
 
 async function follow({ chat }: Client, { agent, message, until, signal, onEvent }: Task): Promise<TaskEnd> {
   const terminating = until.length === 0 ? {} : { terminating_config: { tool_ids: until } };
   const patience = new Patience();
+  let wasAccepted = false;
   const events = chat.stream(
     { agent, message, ...terminating },
     {
       signal: AbortSignal.any([signal, patience.signal]),
-      onConnection: (state) => patience.note(state === 'waiting'),
+      onConnection: (state) => {
+        wasAccepted ||= state === 'live';
+        patience.note(state === 'waiting');
+      },
     },
   );
   for await (const event of events) {
@@ -47,10 +56,11 @@ async function follow({ chat }: Client, { agent, message, until, signal, onEvent
     onEvent(event);
   }
   signal.throwIfAborted();
-  throw new CommandFailed('The gateway has not answered for a minute. The run may go on without this command.', {
-    exitCode: EXIT.notReached,
-  });
+  throw new CommandFailed(wasAccepted ? LOST : NOT_ACCEPTED, { exitCode: EXIT.notReached });
 }
+
+const LOST = 'The gateway has not answered for a minute. The run may go on without this command.';
+const NOT_ACCEPTED = 'The gateway has not accepted the task within a minute. Try again later.';
 
 function endOfRun({ type: _, ...answer }: ChatAnswer & { readonly type: string }): TaskEnd {
   return { response: answer.response, stop: answer.stop, runId: answer.run_id, answer };
