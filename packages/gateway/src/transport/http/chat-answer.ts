@@ -101,9 +101,7 @@ export function errorOf({ status, stop, ...answer }: RunAnswer): ApiError | unde
   return new ApiError(
     502,
     'run_failed',
-    'The run failed: the call of the model failed, or the configuration of the agent is invalid.',
-    {
-      details,
-    },
+    'The run failed: the call of the model failed, the configuration of the agent is invalid, or the agent could not work.',
+    { details },
   );
 }
