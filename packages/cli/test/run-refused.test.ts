@@ -3,7 +3,7 @@ import { startCountingServer } from '../../client/test/support/counting-server.t
 import { Api } from '../src/api.ts';
 import { runTask, type TaskEnd } from '../src/run-task.ts';
 
-const give = (url: string): Promise<TaskEnd> =>
+const giveTask = (url: string): Promise<TaskEnd> =>
   runTask(new Api({ url, env: {} }), {
     agent: 'Analyst',
     message: 'Report',
@@ -19,8 +19,19 @@ test.each([
   const { status, code, message } = refusal;
   await using server = await startCountingServer();
   server.treat({ status: 200, body: { status: 'ok' } }, { status, body: { error: { code, message } } });
-  await expect(give(server.url)).rejects.toMatchObject({ message, status });
+  await expect(giveTask(server.url)).rejects.toMatchObject({ message, status });
   const sent = server.seen.filter(({ path }) => path === '/chat');
   expect(sent).toHaveLength(3);
+  expect(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+});
+
+test('[S12] run goes on sending a task, with one key, while the connection is cut before the gateway answers', async () => {
+  await using server = await startCountingServer();
+  const done = { response: 'Hello.', stop: { reason: 'end_turn' }, run_id: 'r1' };
+  const stream = { status: 200, text: `event: done\ndata: ${JSON.stringify(done)}\n\n` };
+  server.treat({ status: 200, body: { status: 'ok' } }, 'cut', 'cut', 'cut', 'cut', stream);
+  expect(await giveTask(server.url)).toMatchObject({ response: 'Hello.', runId: 'r1' });
+  const sent = server.seen.filter(({ path }) => path === '/chat');
+  expect(sent).toHaveLength(5);
   expect(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
 });
