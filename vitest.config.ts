@@ -1,4 +1,4 @@
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -31,7 +31,7 @@ export default defineConfig({
     // No module of ours keeps state that a test could leave behind, so a worker loads them once (decision 0005).
     isolate: false,
     // Programs that tests start load what others have compiled before them.
-    env: { NODE_COMPILE_CACHE: join(tmpdir(), 'lastcall-compile-cache') },
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
     // Packages run from source: the same files that `npm start` runs, no build in between.
     projects: [
       { extends: true, test: { name: 'core', include: ['packages/core/test/**/*.test.ts'] } },

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type ChatAnswer, type ChatEvent, type Client, ClientError } from '@lastcall/client';
 import type { Api } from './api.ts';
 import { CommandFailed, EXIT } from './exit-code.ts';
@@ -23,23 +24,43 @@ export interface TaskEnd {
 
 /** How long the gateway may be unreachable during the run. Another one can start in this time. */
 const PATIENCE_MS = 60_000;
+/** How often a task is sent that the gateway refuses, e.g. because an inbox is full. A person should not wait long for the reason. */
+const REFUSALS = 3;
 
 /** Gives an agent a task and follows it to its end, even if connections break or the gateway restarts. */
 export async function runTask(api: Api, task: Task): Promise<TaskEnd> {
   // Fails at once if no gateway answers now.
   await api.ask((client) => client.status.health());
-  const client = api.clientWith({ attempts: Number.POSITIVE_INFINITY, backoff: { firstMs: 500, maxMs: 1_000 } });
+  const client = api.clientWith({ attempts: REFUSALS, backoff: { firstMs: 500, maxMs: 1_000 } });
   return await api.ask(() => follow(client, task).catch(endOfFailedRun));
 }
 
-async function follow({ chat }: Client, { agent, message, until, signal, onEvent }: Task): Promise<TaskEnd> {
-  const terminating = until.length === 0 ? {} : { terminating_config: { tool_ids: until } };
+async function follow(client: Client, task: Task): Promise<TaskEnd> {
   const patience = new Patience();
+  // One key for all attempts: the task runs once.
+  const idempotencyKey = randomUUID();
+  for (;;) {
+    try {
+      return await followOnce(client, task, { patience, idempotencyKey });
+    } catch (failure) {
+      // The gateway may have accepted the task and died before it could say so: then the next one has the run.
+      if (!isUnanswered(failure)) throw failure;
+    }
+  }
+}
+
+async function followOnce(
+  { chat }: Client,
+  { agent, message, until, signal, onEvent }: Task,
+  { patience, idempotencyKey }: { readonly patience: Patience; readonly idempotencyKey: string },
+): Promise<TaskEnd> {
+  const terminating = until.length === 0 ? {} : { terminating_config: { tool_ids: until } };
   const events = chat.stream(
     { agent, message, ...terminating },
     {
+      idempotencyKey,
       signal: AbortSignal.any([signal, patience.signal]),
-      onConnection: (state) => patience.note(state === 'waiting'),
+      onConnection: (state) => patience.note(state),
     },
   );
   for await (const event of events) {
@@ -47,9 +68,16 @@ async function follow({ chat }: Client, { agent, message, until, signal, onEvent
     onEvent(event);
   }
   signal.throwIfAborted();
-  throw new CommandFailed('The gateway has not answered for a minute. The run may go on without this command.', {
-    exitCode: EXIT.notReached,
-  });
+  throw new CommandFailed(patience.wasLive ? LOST : UNCONFIRMED, { exitCode: EXIT.notReached });
+}
+
+const LOST = 'The gateway has not answered for a minute. The run may go on without this command.';
+const UNCONFIRMED =
+  'The gateway has not confirmed the task for a minute. If it accepted the task, the run goes on without this command.';
+
+/** True if the connection failed, and no gateway or proxy answered. */
+function isUnanswered(failure: unknown): boolean {
+  return failure instanceof ClientError && failure.code === 'unreachable' && failure.status === undefined;
 }
 
 function endOfRun({ type: _, ...answer }: ChatAnswer & { readonly type: string }): TaskEnd {
@@ -79,6 +107,8 @@ function endOfFailedRun(failure: unknown): TaskEnd {
 
 /** Aborts its signal once the connection has been lost for too long. */
 class Patience {
+  /** True if the gateway has accepted the task. */
+  wasLive = false;
   readonly #aborting = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
@@ -86,11 +116,11 @@ class Patience {
     return this.#aborting.signal;
   }
 
-  note(isLost: boolean): void {
-    if (isLost) this.#timer ??= setTimeout(() => this.#aborting.abort(), PATIENCE_MS).unref();
-    else {
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
-    }
+  note(state: 'connecting' | 'live' | 'waiting'): void {
+    if (state === 'waiting') this.#timer ??= setTimeout(() => this.#aborting.abort(), PATIENCE_MS).unref();
+    if (state !== 'live') return;
+    this.wasLive = true;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 }

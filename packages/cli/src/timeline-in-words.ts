@@ -1,5 +1,5 @@
 import type { Run, RunEntry } from '@lastcall/client';
-import { type CallRow, type LineRow, type TimelineRow, toTimeline } from '@lastcall/client/timeline';
+import { type Arrival, type CallRow, type LineRow, type TimelineRow, toTimeline } from '@lastcall/client/timeline';
 import { statusInWords } from './status-in-words.ts';
 import { stopInWords } from './stop-in-words.ts';
 import { duration } from './terminal/duration.ts';
@@ -55,7 +55,7 @@ function inputInWords(input: unknown): string {
 function lineInWords(row: Exclude<LineRow, { kind: 'stop' }>): string | undefined {
   switch (row.kind) {
     case 'arrival':
-      return `  came      ${plainLine(`${row.arrival.by ?? row.arrival.type}: ${row.arrival.text}`)}`;
+      return `  came      ${arrivalInWords(row.arrival)}`;
     case 'message':
       return `  came      ${plainLine(row.text)}`;
     case 'takeover':
@@ -70,4 +70,16 @@ function lineInWords(row: Exclude<LineRow, { kind: 'stop' }>): string | undefine
     case 'summary':
       return undefined;
   }
+}
+
+function arrivalInWords({ by, type, text, data }: Arrival): string {
+  const line = plainLine(`${by ?? type}: ${text}`);
+  const more = dataBeyondText((data ?? {}) as Readonly<Record<string, unknown>>);
+  return more === undefined || more === null ? line : `${line} ${plainLine(JSON.stringify(more))}`;
+}
+
+/** A message and a plan are their text. An event of a service is its name and what came with it. Others have no text. */
+function dataBeyondText(data: Readonly<Record<string, unknown>>): unknown {
+  if (typeof data.text === 'string' || typeof data.instruction === 'string') return undefined;
+  return typeof data.name === 'string' ? data.data : data;
 }

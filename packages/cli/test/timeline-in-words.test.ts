@@ -38,3 +38,26 @@ test('[S12] replay shows calls in the order in which the model asked for them, a
     '  running   mail {"id":"mail.3"}',
   ]);
 });
+
+test('[S12] replay shows what came: the text of a message or a plan, and the data of any other event', () => {
+  const { entries, add } = transcript();
+  const from = { name: 'Ada' };
+  const outcome = { status: 'ok', value: { seat: '14C' } };
+  const events = [
+    { type: 'space_message', source: 'human e1', data: { from, text: 'Book it.', messageId: 'm1' } },
+    { type: 'plan', source: 'plan tea', data: { key: 'tea', name: 'Tea', instruction: 'Make tea.' } },
+    { type: 'service', source: 'service till', data: { source: 'till', name: 'paid', data: { order: 17 } } },
+    { type: 'service', source: 'service till', data: { source: 'till', name: 'closed', data: null } },
+    { type: 'tool_result', source: 'tool book', data: { callId: 'c1', toolName: 'book', outcome, resolvedBy: from } },
+    { type: 'alarm', source: 'clock', data: { level: 3 } },
+  ];
+  add({ kind: 'message', message: { role: 'user', content: [{ type: 'inbox', events }] } }, 1);
+  expect(lines(entries)).toEqual([
+    '  came      Ada: Book it.',
+    '  came      plan tea: Make tea.',
+    '  came      service till: paid {"order":17}',
+    '  came      service till: closed',
+    '  came      Ada: book: ok {"callId":"c1","toolName":"book","outcome":{"status":"ok","value":{"seat":"14C"}},"resolvedBy":{"name":"Ada"}}',
+    '  came      clock: alarm {"level":3}',
+  ]);
+});

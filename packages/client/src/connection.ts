@@ -14,7 +14,7 @@ export interface ClientOptions {
   readonly backoff?: Backoff;
   /** How often a request is sent at most, if it is safe to repeat. Default 5. */
   readonly attempts?: number;
-  /** How long one try may take, in milliseconds. Default 30,000. Streams have no limit. */
+  /** How long one try may take, in milliseconds. Default 30,000; 300,000 for requests of `chat`. Streams have no limit. */
   readonly timeoutMs?: number;
   /** After how much silence a stream is taken for dead, in milliseconds. Default 40,000: the gateway says something every 15 s. */
   readonly silenceMs?: number;

@@ -4,7 +4,10 @@ import { asClientError, type Connection, mayPass, type StreamRequest } from './c
 import { onceHidden, onceShown } from './page-visibility.ts';
 
 export interface StreamOptions {
-  /** The `seq` of the last event that is known. Default: events from now on; 0: from the oldest that is stored. */
+  /**
+   * The `seq` of the last event that is known; 0: from the oldest that is stored. Default: events from now on. `chat.stream` begins at the
+   * start of its run.
+   */
   readonly after?: number | undefined;
   /** Ends the stream. */
   readonly signal?: AbortSignal | undefined;

@@ -28,6 +28,19 @@ test('a request that has no method of its own is sent once, with its query and b
   expect(server.seen).toHaveLength(1);
 });
 
+test('a chat request is given up after timeoutMs of the client, like every other request', async () => {
+  const silent: typeof fetch = (_url, init) =>
+    new Promise((_resolve, reject) => {
+      init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+    });
+  const client = createClient({ url: 'http://gateway', auth: 'none', fetch: silent, timeoutMs: 20, attempts: 1 });
+  const late = { code: 'unreachable', message: 'The gateway did not answer in time.' };
+  await expect(client.runs.list()).rejects.toMatchObject(late);
+  await expect(client.chat.send({ message: 'Hello.' })).rejects.toMatchObject(late);
+  await expect(client.chat.invoke({ context_id: 'c' })).rejects.toMatchObject(late);
+  await expect(client.chat.addAiMessage({ message: 'Hello.' })).rejects.toMatchObject(late);
+});
+
 test('all items of a list are read page by page, until there are as many as were asked for', async () => {
   const asked: unknown[] = [];
   const read = async (page: { cursor?: string }) => {

@@ -6,6 +6,6 @@ import { printWire } from '../scripts/print-wire.ts';
 test("[S10] the client's types are those of the gateway's own schemas", async () => {
   await using gateway = await startTestGateway();
   const printed = printWire(await gateway.api('/openapi.json'));
-  // To mend it: npm run wire -w packages/client
+  // To fix it: npm run wire -w packages/client
   expect(await readFile(new URL('../src/wire.generated.ts', import.meta.url), 'utf8')).toBe(printed);
 });

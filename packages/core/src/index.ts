@@ -15,7 +15,7 @@ export type { ToolReturn } from './contract/tool-return.ts';
 export { filterToolSet, mergeToolSets, type ToolSet } from './contract/tool-set.ts';
 export type { TurnEvent } from './contract/turn-events.ts';
 export type { PendingCall, TurnResult } from './contract/turn-result.ts';
-export type { StepInfo } from './contract/turn-settings.ts';
+export type { FinishedStep, StepInfo } from './contract/turn-settings.ts';
 export { dispatchCall } from './dispatch/dispatch-call.ts';
 export {
   DeadlineExceededError,
@@ -44,12 +44,13 @@ export { cache } from './middleware/cache.ts';
 export { log } from './middleware/log.ts';
 export { repair } from './middleware/repair.ts';
 export { retry } from './middleware/retry.ts';
+export type { ModelReply } from './model/model-reply.ts';
 export type { Usage } from './model/usage.ts';
 export type { NewId } from './new-id.ts';
 export { type Plan, plan } from './planning/plan.ts';
 export { planningSection } from './planning/planning-section.ts';
 export { plugin } from './plugin/plugin.ts';
-export type { Policy } from './policies/policy.ts';
+export type { Policy, PolicyContext } from './policies/policy.ts';
 export { readBeforeWrite } from './policies/read-before-write.ts';
 export { requires } from './policies/requires.ts';
 export { prompt } from './prompt/build-prompt.ts';
@@ -72,8 +73,9 @@ export {
 export { type Secret, secret } from './results/secret.ts';
 export { jsonSchema } from './schema/json-schema.ts';
 export type { JsonSchemaObject } from './schema/json-schema-object.ts';
+export type { Problem } from './schema/schema-result.ts';
 export { createSession, Session } from './session/create-session.ts';
-export { type Resource, resource } from './session/resource.ts';
+export { type Resource, type Resources, resource } from './session/resource.ts';
 export type { SessionJson } from './session/session-json.ts';
 export { type SessionEvent, type Slice, slice } from './session/slice.ts';
 export type { Snapshot } from './session/snapshots.ts';

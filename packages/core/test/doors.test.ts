@@ -15,11 +15,12 @@ const DOORS: Readonly<Record<string, { readonly values: string; readonly types: 
       rewindTool runTurn secret section slice streamTurn tool wrapToolSet
     `,
     types: `
-      AiSdkTool Answer AnyTool BrokenInput Budget Change Changes Clock Entry ErrorCode FailResult Filesystem Journal
-      JournalRecord JsonSchemaObject Logger Message Middleware MiddlewareCall NewId OkResult Outcome Part PendingCall
-      PendingResult Plan Policy Prompt ReplyResult Resource Secret Section SessionEvent SessionJson Settlement Slice
-      Snapshot Staged StartedCall StepInfo Stop Tool ToolContext ToolDefinition ToolInvoked ToolResult ToolReturn
-      ToolSet TranscriptJson TurnEvent TurnOptions TurnResult TurnStream Usage
+      AiSdkTool Answer AnyTool BrokenInput Budget Change Changes Clock Entry ErrorCode FailResult Filesystem
+      FinishedStep Journal JournalRecord JsonSchemaObject Logger Message Middleware MiddlewareCall ModelReply NewId
+      OkResult Outcome Part PendingCall PendingResult Plan Policy PolicyContext Problem Prompt ReplyResult Resource
+      Resources Secret Section SessionEvent SessionJson Settlement Slice Snapshot Staged StartedCall StepInfo Stop Tool
+      ToolContext ToolDefinition ToolInvoked ToolResult ToolReturn ToolSet TranscriptJson TurnEvent TurnOptions
+      TurnResult TurnStream Usage
     `,
   },
   './files': {

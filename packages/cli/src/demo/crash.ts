@@ -24,9 +24,17 @@ const ASKED = 'Please pay invoice A-17.';
 /** Starts a payment, kills the gateway during the call, starts another gateway, and reports the outcome. */
 export async function crash(tell: (line: string) => void): Promise<CrashReport> {
   const home = await mkdtemp(join(tmpdir(), 'lastcall-demo-'));
+  try {
+    return await crashIn(home, tell);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+async function crashIn(home: string, tell: (line: string) => void): Promise<CrashReport> {
   await using bank = new Bank();
   const bankUrl = await bank.open();
-  const first = await DemoGateway.start({ home, bankUrl });
+  await using first = await DemoGateway.start({ home, bankUrl });
   tell(`A gateway runs in process ${first.pid}. Ada writes: "${ASKED}"`);
   await say(first.api);
   const { euros, invoice, key } = await bank.firstPaid;
@@ -35,21 +43,16 @@ export async function crash(tell: (line: string) => void): Promise<CrashReport> 
   );
   await first.kill();
   tell(`kill -9 ${first.pid}: the gateway died during the call, before it got the bank's answer.`);
-  const second = await DemoGateway.start({ home, bankUrl });
-  try {
-    tell(`Another gateway runs in process ${second.pid}, on the same folder. It finds the unfinished call.`);
-    const run = await endedRun(second.api);
-    return {
-      ...(await reportOf(second.api, run)),
-      payments: bank.payments,
-      requests: bank.requests,
-      killed: first.pid,
-      takenOverBy: second.pid,
-    };
-  } finally {
-    await second.kill();
-    await rm(home, { recursive: true, force: true });
-  }
+  await using second = await DemoGateway.start({ home, bankUrl });
+  tell(`Another gateway runs in process ${second.pid}, on the same folder. It finds the unfinished call.`);
+  const run = await endedRun(second.api);
+  return {
+    ...(await reportOf(second.api, run)),
+    payments: bank.payments,
+    requests: bank.requests,
+    killed: first.pid,
+    takenOverBy: second.pid,
+  };
 }
 
 async function say(api: Api): Promise<void> {

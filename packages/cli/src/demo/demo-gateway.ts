@@ -6,7 +6,7 @@ import { Api } from '../api.ts';
 import { CommandFailed } from '../exit-code.ts';
 
 /** A gateway of the demo, in a process that can be killed. */
-export class DemoGateway {
+export class DemoGateway implements AsyncDisposable {
   readonly api: Api;
   readonly #child: ChildProcess;
 
@@ -36,6 +36,10 @@ export class DemoGateway {
     this.#child.once('exit', () => resolve());
     this.#child.kill('SIGKILL');
     await promise;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
   }
 }
 

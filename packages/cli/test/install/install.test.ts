@@ -26,6 +26,7 @@ const RELEASED = [
   'lastcall',
 ];
 
+// Stays undefined if the installation fails.
 let installed: Installed;
 
 beforeAll(async () => {
@@ -36,7 +37,7 @@ beforeAll(async () => {
     await writeFile(join(installed.folder, `${name}.ts`), program);
   }
 });
-afterAll(async () => await installed[Symbol.asyncDispose]());
+afterAll(async () => await installed?.[Symbol.asyncDispose]());
 
 /** The program in a package's README, which is JavaScript and TypeScript at once. */
 async function readmeProgram(name: Name): Promise<string> {

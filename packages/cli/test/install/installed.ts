@@ -3,7 +3,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { makeFolder } from '../support/folder.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
 
 export const repository: string = fileURLToPath(new URL('../../../..', import.meta.url));
 const run = promisify(execFile);
@@ -27,22 +27,29 @@ const NPM = ['--engine-strict', '--no-audit', '--no-fund', '--prefer-offline', '
 /** Packs all packages as a release does, and installs them once, for all tests. */
 export async function install(): Promise<Installed> {
   const made = await makeFolder({ 'nodes/package.json': '{}', 'app/package.json': '{}' });
+  try {
+    return await installIn(made);
+  } catch (error) {
+    await made[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function installIn(made: Folder): Promise<Installed> {
   const [tarballs, folder, nodes] = ['tarballs', 'app', 'nodes'].map((name) => join(made.path, name)) as [
     string,
     string,
     string,
   ];
   await mkdir(tarballs);
-  const gettingNodes = installNodes(nodes);
-  const released = await run(process.execPath, ['scripts/release.js', 'publish', '--dry-run', '--to', tarballs], {
-    cwd: repository,
-  });
-  const files = (await readdir(tarballs)).sort().map((name) => join(tarballs, name));
-  await installPackages(folder, files);
-  await gettingNodes;
+  // Both end before the folder may be removed.
+  const [packed, gotNodes] = await Promise.allSettled([packAndInstall(tarballs, folder), installNodes(nodes)]);
+  if (packed.status === 'rejected') throw packed.reason;
+  if (gotNodes.status === 'rejected') throw gotNodes.reason;
+  const { files, released } = packed.value;
   return {
     tarballs: files,
-    released: released.stdout,
+    released,
     folder,
     nodes: {
       20: join(nodes, 'node_modules/node20/bin/node'),
@@ -51,6 +58,20 @@ export async function install(): Promise<Installed> {
     },
     [Symbol.asyncDispose]: () => made[Symbol.asyncDispose](),
   };
+}
+
+async function packAndInstall(
+  tarballs: string,
+  folder: string,
+): Promise<{ readonly files: readonly string[]; readonly released: string }> {
+  const { stdout: released } = await run(
+    process.execPath,
+    ['scripts/release.js', 'publish', '--dry-run', '--to', tarballs],
+    { cwd: repository },
+  );
+  const files = (await readdir(tarballs)).sort().map((name) => join(tarballs, name));
+  await installPackages(folder, files);
+  return { files, released };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The program, from source. */
@@ -116,7 +116,7 @@ export class Program implements AsyncDisposable {
 
 /** Nothing that configures a gateway comes from the machine that tests run on. */
 function inherited(node: string): Record<string, string> {
-  const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env;
+  const { PATH = '', HOME = '', TMPDIR = tmpdir(), NODE_COMPILE_CACHE = '' } = process.env;
   const path = [dirname(node), PATH].join(':');
-  return { PATH: path, HOME, TMPDIR, NODE_COMPILE_CACHE: join(tmpdir(), 'lastcall-compile-cache'), NO_COLOR: '1' };
+  return { PATH: path, HOME, TMPDIR, NODE_COMPILE_CACHE, NO_COLOR: '1' };
 }

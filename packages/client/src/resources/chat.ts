@@ -30,11 +30,15 @@ export interface ChatOptions extends RequestOptions {
  * `runs.cancel`.
  */
 export interface Chat {
-  /** Sends a message, and waits for the end of the run. Each try may take 5 minutes: for longer runs, use `stream`. */
+  /**
+   * Sends a message, and waits for the end of the run. Each try may take 5 minutes, or the `timeoutMs` of the client: for longer runs,
+   * use `stream`.
+   */
   send(request: ChatRequest, options?: ChatOptions): Promise<ChatAnswer>;
   /**
-   * Sends a message, and gives each event of its run once, in order, over as many connections as it takes. The last is `done`. If the
-   * run ended while the connection was lost, `done` comes without the events that were missed.
+   * Sends a message, and gives each event of its run once, in order, over as many connections as it takes. The last is `done`. Without
+   * `after`, it begins at the start of the run. If the run has ended by the time that the stream is opened, for the first time or again,
+   * `done` comes without the events that were missed.
    */
   stream(request: ChatRequest, options?: ChatOptions & StreamOptions): AsyncIterable<ChatEvent>;
   /** Runs the agent without a message. */
@@ -43,7 +47,7 @@ export interface Chat {
   addAiMessage(request: Body<'/chat/add-ai-message'>, options?: ChatOptions): Promise<ChatAnswer>;
 }
 
-/** Proxies and `fetch` itself give up waiting for an answer after about this time. */
+/** Used if the client has no `timeoutMs`: proxies and `fetch` itself give up waiting for an answer after about this time. */
 const RUN_TIMEOUT_MS = 300_000;
 
 export function chat(connection: Connection): Chat {
@@ -56,7 +60,7 @@ export function chat(connection: Connection): Chat {
       body,
       headers: { [KEY_HEADER]: idempotencyKey },
       isRepeatable: true,
-      timeoutMs: RUN_TIMEOUT_MS,
+      timeoutMs: connection.options.timeoutMs ?? RUN_TIMEOUT_MS,
       signal,
     });
   return {

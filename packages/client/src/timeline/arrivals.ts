@@ -11,7 +11,7 @@ export interface Arrival {
   readonly spaceName: string | undefined;
   /** The call that was answered. */
   readonly callId: string | undefined;
-  /** The whole event. */
+  /** The data of the event, all of it. */
   readonly data: unknown;
 }
 

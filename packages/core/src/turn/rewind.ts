@@ -16,10 +16,7 @@ import type { Turn } from './turn.ts';
 export function rewindRefusal(turn: Turn, step: StepTools): Outcome | undefined {
   const { max = DEFAULT_REWINDS } = turn.options.rewind ?? {};
   if (turn.checkpoint === undefined)
-    return denied(
-      'rewind',
-      'the turn was resumed since, and its checkpoint was lost with the process that it ran in. Go on from here',
-    );
+    return denied('rewind', 'the turn was resumed since, and its checkpoint is no longer available. Go on from here');
   if (turn.progress.rewinds >= max)
     return denied(
       'rewind',

@@ -12,12 +12,13 @@ export const plain = tool({ description: 'Pings.', inputSchema, execute: () => '
 export const terminal = tool({ description: 'Answers.', inputSchema, terminal: true, execute: () => 'done' });
 export const tools = { plain, terminal, rewindTool };
 `;
-// One export, without a type of its own, for each function whose result a package may export.
+// One export, without a type of its own, for each function whose result a package may export, and for types of parameters.
 const OTHERS = `
 import {
-  blocked, cache, configureTools, createBudget, createSession, dispatchCall, fail, memoryFilesystem, ok,
-  pending, plan, planningSection, plugin, prompt, readBeforeWrite, reply, replay, requires, resource, runTurn, secret,
-  section, type Session, slice, streamTurn, tool, Transcript, wrapToolSet,
+  blocked, type BrokenInput, cache, configureTools, createBudget, createSession, dispatchCall, fail, memoryFilesystem,
+  type Middleware, ok, pending, plan, planningSection, plugin, type Policy, prompt, readBeforeWrite, reply, replay,
+  requires, resource, runTurn, secret, section, type Session, slice, streamTurn, tool, type ToolContext, Transcript,
+  type TurnOptions, wrapToolSet,
 } from '@lastcall/core';
 import { buildModes } from '@lastcall/core/prompt';
 export const results = { ok: () => ok(1), fail: () => fail('no'), blocked: () => blocked('no') };
@@ -41,6 +42,13 @@ export const call = () => dispatchCall({ tools: { add }, call: { toolName: 'add'
 export const turn = (model: Parameters<typeof runTurn>[0]['model']) => runTurn({ model, prompt: 'a', tools: { add } });
 export const stream = (model: Parameters<typeof runTurn>[0]['model']) => streamTurn({ model, prompt: 'a', tools: { add } });
 export const stored = new Transcript().toJSON();
+export const parts = {
+  resources: (ctx: ToolContext) => ctx.resources,
+  problems: (broken: BrokenInput) => broken.problems,
+  rules: (ctx: Parameters<Required<Policy>['beforeCall']>[1]) => [ctx],
+  replies: (ask: () => ReturnType<Required<Middleware>['model']>) => ask(),
+  steps: (step: Parameters<Required<TurnOptions>['onStepFinish']>[0]) => [step],
+};
 export const restored = { entries: new Transcript().entries, view: () => new Transcript().view(), replay };
 `;
 const TSCONFIG = {

@@ -7,6 +7,7 @@ import type { McpServerConfig } from '../../src/config/mcp-server.ts';
 import { startHttpProcess } from '../mcp/http-server.ts';
 import { type McpAgent, serverFiles, startMcpAgent, stdioServer } from '../mcp/mcp-agent.ts';
 import { memoryInUse } from '../support/memory.ts';
+import type { OnEnd } from '../support/scratch-folder.ts';
 import { watchTurns } from './turn-watch.ts';
 
 /** What `/health` may have to wait for the rest of the process. */
@@ -54,14 +55,16 @@ const cases: readonly Case[] = [
 
 describe('the gateway stays quick and small', () => {
   const started: { agent?: McpAgent; site?: ChildProcess; http?: AsyncDisposable } = {};
+  const folders = new AsyncDisposableStack();
+  const onEnd: OnEnd = (remove) => folders.defer(remove);
 
   beforeAll(async () => {
     const script = new URL('hostile-site.ts', import.meta.url).pathname;
     started.site = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [host] = (await once(started.site.stdout?.setEncoding('utf8') as never, 'data')) as [string];
-    const http = await startHttpProcess(await serverFiles());
+    const http = await startHttpProcess(await serverFiles(onEnd));
     started.http = http;
-    const { server } = await stdioServer({ name: 'stdio' });
+    const { server } = await stdioServer({ name: 'stdio' }, onEnd);
     const web = { name: 'http', transport: 'http' as const, url: http.url };
     const servers: McpServerConfig[] = [server, web].flatMap((one) => [
       { ...one, timeout: 120_000 },
@@ -92,6 +95,7 @@ describe('the gateway stays quick and small', () => {
     await started.agent?.[Symbol.asyncDispose]();
     await started.http?.[Symbol.asyncDispose]();
     started.site?.kill('SIGKILL');
+    await folders.disposeAsync();
   });
 
   test.each(cases)('$what: /health answers, nobody waits 100 ms for a turn, the call settles', async (one) => {

@@ -2,14 +2,15 @@ import { waitFor } from '@lastcall/gateway/testing';
 import { beforeAll, expect, test } from 'vitest';
 import type { McpServerConfig } from '../../src/config/mcp-server.ts';
 import { logOf, serverFiles, startMcpAgent } from '../mcp/mcp-agent.ts';
+import type { OnEnd } from '../support/scratch-folder.ts';
 import { watchTurns } from './turn-watch.ts';
 
 /** What the list of a server may hold up the others, in ms of the processor's time. */
 const LONGEST_TURN_MS = 50;
 const SCRIPT = new URL('list-server.ts', import.meta.url).pathname;
 
-async function listServer(name: string, ...args: readonly string[]) {
-  const files = await serverFiles();
+async function listServer(name: string, args: readonly string[], onEnd?: OnEnd) {
+  const files = await serverFiles(onEnd);
   const server: McpServerConfig = {
     name,
     transport: 'stdio',
@@ -20,7 +21,9 @@ async function listServer(name: string, ...args: readonly string[]) {
 }
 
 async function measureRun(name: string): Promise<number> {
-  const { server } = await listServer(name, '1000');
+  // Also before the first test.
+  await using folders = new AsyncDisposableStack();
+  const { server } = await listServer(name, ['1000'], (remove) => folders.defer(remove));
   await using agent = await startMcpAgent([server]);
   const turns = watchTurns();
   const { settled, offered } = await agent.run([{ toolName: `${name}__tool-7`, input: { id: '7' } }]);
@@ -42,7 +45,7 @@ test('[X24] a list of 1,000 tools is connected, checked, stored, offered and cal
 });
 
 test('[X24] a server that announces other tools all the time is read at most once in 10 s, and does not hold the process for 50 ms', async () => {
-  const { server, noted } = await listServer('restless', '1000', 'changing');
+  const { server, noted } = await listServer('restless', ['1000', 'changing']);
   await using agent = await startMcpAgent([server]);
   const startedAt = performance.now();
   await agent.run();

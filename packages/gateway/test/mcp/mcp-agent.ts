@@ -1,11 +1,11 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway, type TestGateway, type TestGatewayOptions, waitFor } from '@lastcall/gateway/testing';
 import type { AgentConfigInput } from '../../src/config/agent-config.ts';
 import type { McpServerConfig } from '../../src/config/mcp-server.ts';
 import { isFirstStep } from '../support/requests.ts';
+import { type OnEnd, scratchFolder } from '../support/scratch-folder.ts';
 import type { Files, State } from './misbehaving-server.ts';
 
 /** One call of a cycle. */
@@ -115,8 +115,9 @@ function patient(server: McpServerConfig): McpServerConfig {
 /** A server of the test's own as a process, and the files through which the test speaks with it. */
 export async function stdioServer(
   more: Partial<McpServerConfig> = {},
+  onEnd?: OnEnd,
 ): Promise<{ readonly server: McpServerConfig; readonly files: Files }> {
-  const files = await serverFiles();
+  const files = await serverFiles(onEnd);
   const script = new URL('stdio-server.ts', import.meta.url).pathname;
   return {
     files,
@@ -130,8 +131,8 @@ export async function stdioServer(
   };
 }
 
-export async function serverFiles(): Promise<Files> {
-  const folder = await mkdtemp(join(tmpdir(), 'lastcall-mcp-'));
+export async function serverFiles(onEnd?: OnEnd): Promise<Files> {
+  const folder = await scratchFolder('mcp', onEnd);
   const files = { log: join(folder, 'log'), state: join(folder, 'state') };
   await writeFile(files.log, '');
   return files;

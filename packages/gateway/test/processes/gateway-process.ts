@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../../cli/src/bin.ts', import.meta.url));
@@ -54,7 +53,6 @@ export class GatewayProcess {
       env: {
         ...inherited(),
         TEST_PARENT: String(process.pid),
-        NODE_COMPILE_CACHE: join(tmpdir(), 'lastcall-compile-cache'),
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -111,6 +109,6 @@ export class GatewayProcess {
 
 /** Nothing that configures a gateway comes from the machine that tests run on. */
 function inherited(): Record<string, string> {
-  const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env;
-  return { PATH, HOME, TMPDIR };
+  const { PATH = '', HOME = '', TMPDIR = tmpdir(), NODE_COMPILE_CACHE = '' } = process.env;
+  return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE };
 }

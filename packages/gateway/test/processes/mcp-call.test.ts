@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { startWebSite } from '../support/web-site.ts';
 import { doDuties } from './answering.ts';
 import { crashCallers } from './crash-callers.ts';
@@ -21,7 +21,8 @@ interface Orders extends AsyncDisposable {
 }
 
 async function overStdio(): Promise<Orders> {
-  const log = join(await mkdtemp(join(tmpdir(), 'lastcall-orders-')), 'log');
+  const folders = new AsyncDisposableStack();
+  const log = join(await scratchFolder('orders', (remove) => folders.defer(remove)), 'log');
   await writeFile(log, '');
   const script = new URL('./order-server.ts', import.meta.url).pathname;
   const args = `[${JSON.stringify(script)}, ${JSON.stringify(log)}]`;
@@ -29,7 +30,7 @@ async function overStdio(): Promise<Orders> {
     server: `{ name: 'shop', transport: 'stdio', command: process.execPath, args: ${args}, trusted: true, tools: { ask: { visible: true } } }`,
     allow: '',
     calls: async () => (await readFile(log, 'utf8')).split('\n').filter((line) => line !== ''),
-    [Symbol.asyncDispose]: async () => {},
+    [Symbol.asyncDispose]: () => folders.disposeAsync(),
   };
 }
 

@@ -1,7 +1,7 @@
-import { access, mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { doDuties } from './answering.ts';
 import { ask, SECRET_KEY } from './api.ts';
 import { openSite, say } from './site.ts';
@@ -11,7 +11,7 @@ const script = new URL('./order-server.ts', import.meta.url).pathname;
 
 /** The same program for an agent of the file and for agents of the API. The second call of a tool is answered. */
 async function orderProgram() {
-  const log = join(await mkdtemp(join(tmpdir(), 'lastcall-programs-')), 'log');
+  const log = join(await scratchFolder('programs'), 'log');
   await writeFile(log, 'look\n');
   return { name: 'shop', transport: 'stdio', command: process.execPath, args: [script, log] } as const;
 }

@@ -100,9 +100,7 @@ export function errorOf({ status, stop, ...answer }: RunAnswer): ApiError | unde
   if (status === 'cancelled') return new ApiError('run_cancelled', 'The run was cancelled.', { details });
   return new ApiError(
     'run_failed',
-    'The run failed: the call of the model failed, or the configuration of the agent is invalid.',
-    {
-      details,
-    },
+    'The run failed: the call of the model failed, the configuration of the agent is invalid, or the agent could not work.',
+    { details },
   );
 }

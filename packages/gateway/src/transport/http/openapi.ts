@@ -214,7 +214,7 @@ const REASONS: Readonly<Record<number, string>> = {
   422: 'A value is invalid. `details` says which.',
   429: 'A limit is reached. Try again later.',
   500: 'A bug in the gateway. The log has the details under the request id.',
-  502: 'The call of the model failed, or the configuration of the agent is invalid.',
+  502: 'The call of the model failed, the configuration of the agent is invalid, or the agent could not work.',
   503: 'The gateway is stopping or cannot reach its database. Try again.',
 };
 

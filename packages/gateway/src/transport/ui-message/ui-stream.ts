@@ -125,7 +125,7 @@ function encodeEnd(chunks: readonly UiChunk[], finishReason: UiFinishReason): Ui
 function failureText({ reason }: RunAnswer['stop']): string {
   if (reason === 'max_invocations') return 'Max invocations exceeded';
   if (reason === 'max_nudges') return 'Max consecutive nudges exceeded';
-  return 'The agent could not answer: the call of its model failed, or its configuration is invalid. Try again later.';
+  return 'The agent could not answer: the call of its model failed, its configuration is invalid, or it could not work. Try again later.';
 }
 
 function finishReasonOf({ status, stop }: RunAnswer): UiFinishReason {

@@ -90,7 +90,7 @@ async function ask(
     return fail(`The call failed, because the tool asks for something that it cannot get: ${question.problem}.`);
   const state: State = { keys: Object.keys(requests), requestState };
   await people.willAsk(ctx, question, JSON.stringify(state));
-  const note = `The tool asks for input: ${question.text}\nA person has to answer. When this was written, no one had. The outcome comes later and names this call.`;
+  const note = `The tool asks for input: ${question.text}\nIt was waiting for an answer when this was written. Its outcome comes later and names this call.`;
   const message = JSON.stringify({ status: 'pending', pendingToolCallId: ctx.toolCallId, note });
   return pending({ asks: true, display: { text: question.text }, message });
 }
