@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { TOOL_CALLER_ID } from '../../domain/agents/tool-caller.ts';
 import type { PendingCall } from '../../domain/calls/pending-call.ts';
-import type { RunAnswer } from '../../domain/conversations/run-answer.ts';
+import { type RunAnswer, runDeleted } from '../../domain/conversations/run-answer.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import { followTurn, type TurnState } from '../../runtime/chat/follow-turn.ts';
@@ -156,12 +156,13 @@ async function ask(
 }
 
 async function toResult(services: Services, answer: RunAnswer): Promise<CallToolResult> {
-  const { agent_id: agentId } = await services.store.db
+  const context = await services.store.db
     .selectFrom('contexts')
     .select('agent_id')
     .where('id', '=', answer.contextId)
-    .executeTakeFirstOrThrow();
-  if (agentId !== TOOL_CALLER_ID) return agentResult(answer);
+    .executeTakeFirst();
+  if (context === undefined) throw runDeleted(answer.runId);
+  if (context.agent_id !== TOOL_CALLER_ID) return agentResult(answer);
   return toolResult(await outcomeOf(services, answer), answer);
 }
 
@@ -172,6 +173,8 @@ async function outcomeOf({ store }: Services, { contextId }: RunAnswer): Promise
     .innerJoin('runs', 'runs.id', 'calls.run_id')
     .select('calls.outcome')
     .where('runs.thread_id', '=', contextId)
+    // A question that the tool asked during the call has a row of its own, and no output.
+    .where('calls.during_call', 'is', null)
     .orderBy('calls.id')
     .limit(1)
     .executeTakeFirst();
