@@ -80,6 +80,21 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     expect(world.heard(space).filter((type) => type === 'tool-call.cancelled')).toHaveLength(2);
   });
 
+  test('[G17] a question that one of its tools asked during its call is settled, and a call that waited is not', async () => {
+    const bot = await world.agent();
+    const [asking, question] = [`${bot}-1`, `${bot}-2`];
+    await world.in(async (tx) => {
+      await insertPendingCall(tx, { id: asking, agent_id: bot });
+      await insertPendingCall(tx, { id: question, agent_id: bot, wait_kind: 'input', during_call: asking });
+    });
+    await remove(bot);
+    const calls = world.store.db.selectFrom('calls').select(['status', 'wait_status', 'settled_at']);
+    expect(await calls.where('agent_id', '=', bot).orderBy('id').execute()).toEqual([
+      { status: 'pending', wait_status: 'cancelled', settled_at: null },
+      { status: 'settled', wait_status: 'cancelled', settled_at: expect.any(Number) },
+    ]);
+  });
+
   test('[G17] what waits for it is dead and kept with the reason, and nobody is woken', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
     const space = await world.space('Space', [ann, bot]);

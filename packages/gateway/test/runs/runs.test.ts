@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { newId } from '../../src/domain/new-id.ts';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { getRun, listRuns } from '../../src/domain/runs/run.ts';
 import { runTranscript } from '../../src/domain/runs/run-transcript.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
-import { insertEntry, insertRun } from './rows.ts';
+import { insertEntry, insertPendingCall, insertRun } from './rows.ts';
 
 describeIdleWorld('runs', ({ world }) => {
   const cancel = (runId: string) => world.in((tx) => requestCancel(world.services, tx, runId));
@@ -58,6 +59,20 @@ describeIdleWorld('runs', ({ world }) => {
     const running = await listRuns(world.store.db, { agentId: bot, status: 'running' });
     expect(running.items.map(({ id }) => id)).toEqual([ids[0]]);
     expect((await listRuns(world.store.db, { agentId: 'a\u0000b' })).items).toEqual([]);
+  });
+
+  test('a question that a tool asked during its call is not taken for a call of the tool', async () => {
+    const bot = await world.agent();
+    const [runId, asked] = [newId(), newId()];
+    await world.in(async (tx) => {
+      await insertRun(tx, { id: runId, thread_id: bot });
+      const question = { agent_id: bot, run_id: asked, tool_name: 'order', wait_kind: 'input' as const };
+      await insertRun(tx, { id: asked, thread_id: bot, cycle_no: 2 });
+      await insertPendingCall(tx, { id: newId(), ...question, during_call: 'call' });
+      await insertPendingCall(tx, { id: newId(), agent_id: bot, run_id: runId, tool_name: 'order' });
+    });
+    const { items } = await listRuns(world.store.db, { agentId: bot, toolName: 'order' });
+    expect(items.map(({ id }) => id)).toEqual([runId]);
   });
 
   test('a transcript holds the entries of its run, in order, in pages, without what is staged', async () => {

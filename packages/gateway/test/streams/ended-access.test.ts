@@ -232,3 +232,38 @@ test('[G50] an event that is taken after the token of the stream ran out is not 
   await api.close();
   await database.remove();
 });
+
+test('what a stream waits for at its end is no longer waited for once its client has left', async () => {
+  const database = await onSqlite.create();
+  const api = await openApi(database);
+  const { space, say } = await room(api);
+  const waiting = Promise.withResolvers<AbortSignal>();
+  const body = eventSource({
+    reader: await readStream(api.services, { channel: spaceChannel(space) }),
+    streams: createOpenStreams(api.services.limits, api.app.metrics),
+    holder: { caller: { kind: 'anonymous' }, address: '' },
+    logger: api.services.logger,
+    access: {
+      isAllowed: async () => true,
+      concerns: () => false,
+      catchUp: () => undefined,
+      ended: new AbortController().signal,
+      close() {},
+    },
+    finish(_event, signal) {
+      waiting.resolve(signal);
+      return new Promise(() => {});
+    },
+    heartbeatMs: NEVER_MS,
+    stallMs: NEVER_MS,
+  });
+  const client = body.getReader();
+  await say('the last event');
+  await client.read();
+  const signal = await waiting.promise;
+  expect(signal.aborted).toBe(false);
+  await client.cancel();
+  expect(signal.aborted).toBe(true);
+  await api.close();
+  await database.remove();
+});

@@ -4,7 +4,14 @@ import { delimiter, join } from 'node:path';
 import chromium from '@sparticuz/chromium';
 
 /** The shell comes first: it has no window to draw, and takes half the processor time of the whole browser. */
-const NAMES = ['chromium-headless-shell', 'chrome-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'chrome'];
+const NAMES = [
+  'chromium-headless-shell',
+  'chrome-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'chrome',
+];
 const MISSING =
   'The browser tests need Chromium. The one from npm runs on Linux with an x64 processor only. ' +
   'Install Chromium or Chrome and set CHROME_PATH to its program.';

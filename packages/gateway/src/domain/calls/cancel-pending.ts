@@ -4,23 +4,35 @@ import { updateCard } from '../spaces/tool-card.ts';
 import { IS_PENDING } from './is-pending.ts';
 import { tellJobEnded } from './job-events.ts';
 import { toPendingCall } from './pending-call.ts';
+import { endOfWait } from './settle-pending.ts';
 
 /**
- * Ends all calls of an agent that still wait, with their cards. The agent gets no event, because it is being deleted.
- * Returns how many.
+ * Ends all calls of an agent, or of one run, that still wait, with their cards. The agent gets no event: it is being deleted, or the
+ * run is not saved. Returns how many.
  */
-export async function cancelPending(services: Services, tx: Tx, { agentId }: { agentId: string }): Promise<number> {
+export async function cancelPending(
+  services: Services,
+  tx: Tx,
+  which: { readonly agentId: string } | { readonly runId: string },
+): Promise<number> {
   const now = tx.now();
-  const cancelled = await tx.db
-    .updateTable('calls')
-    .set({ wait_status: 'cancelled', answered_at: now })
-    .where('agent_id', '=', agentId)
-    .where(IS_PENDING)
-    .returningAll()
-    .execute();
-  for (const row of cancelled) {
+  const all = tx.db.selectFrom('calls').selectAll().where(IS_PENDING).orderBy('id');
+  const waiting =
+    'agentId' in which ? all.where('agent_id', '=', which.agentId) : all.where('run_id', '=', which.runId);
+  let cancelled = 0;
+  for (const row of await waiting.execute()) {
+    const ended = await tx.db
+      .updateTable('calls')
+      .set(endOfWait(row, 'cancelled', now))
+      .where('id', '=', row.id)
+      // It may have been answered since it was read.
+      .where(IS_PENDING)
+      .returning('id')
+      .executeTakeFirst();
+    if (ended === undefined) continue;
+    cancelled += 1;
     await updateCard(services, tx, row.id, { status: 'cancelled' });
     tellJobEnded(services, tx, toPendingCall(row), 'cancelled');
   }
-  return cancelled.length;
+  return cancelled;
 }

@@ -13,3 +13,17 @@ export async function outcomesOf(
     outcome === null ? [] : [{ callId: id, outcome: fromJson<Outcome>(outcome) }],
   );
 }
+
+/** The outcome of the first call of the context. A question that a tool asked during its call has a row of its own, and no outcome. */
+export async function firstOutcomeIn(db: Kysely<Tables>, contextId: string): Promise<Outcome | undefined> {
+  const call = await db
+    .selectFrom('calls')
+    .innerJoin('runs', 'runs.id', 'calls.run_id')
+    .select('calls.outcome')
+    .where('runs.thread_id', '=', contextId)
+    .where('calls.during_call', 'is', null)
+    .orderBy('calls.id')
+    .limit(1)
+    .executeTakeFirst();
+  return call?.outcome == null ? undefined : fromJson<Outcome>(call.outcome);
+}

@@ -94,6 +94,12 @@ export async function getContextForUse(tx: Tx, contextId: string, user: ContextU
   return await readContext(tx.dialect === 'sqlite' ? row : row.forKeyShare('threads'), contextId);
 }
 
+/** Undefined if the context was deleted. */
+export async function agentOfContext(db: Kysely<Tables>, contextId: string): Promise<string | undefined> {
+  const contexts = db.selectFrom('contexts').select('agent_id').where('id', '=', contextId);
+  return (await contexts.executeTakeFirst())?.agent_id;
+}
+
 type SelectedContext = SelectQueryBuilder<Tables, 'contexts' | 'threads', Selectable<ContextRow>>;
 
 function selectContext(db: Kysely<Tables>, contextId: string, user: ContextUser): SelectedContext {

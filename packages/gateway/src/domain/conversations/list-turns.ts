@@ -20,7 +20,7 @@ export async function listTurns(
 ): Promise<readonly StoredTurn[]> {
   let beginnings = db
     .selectFrom('runs')
-    .select('id')
+    .select(['id', 'cycle_no'])
     .where('thread_id', '=', contextId)
     .whereRef('id', '=', 'turn_id')
     // Runs that are not saved belong to no turn.
@@ -29,23 +29,40 @@ export async function listTurns(
     beginnings = beginnings.where('cycle_no', '<', (eb) =>
       eb.selectFrom('runs as given').select('given.cycle_no').where('given.id', '=', before),
     );
-  const found = await beginnings.orderBy('cycle_no', 'desc').limit(limit).execute();
-  return await Promise.all(found.reverse().map(({ id }) => readTurn(db, contextId, id)));
+  const found = (await beginnings.orderBy('cycle_no', 'desc').limit(limit).execute()).reverse();
+  return await Promise.all(
+    found.map(({ id, cycle_no: from }, index) =>
+      readTurn(db, { contextId, turnId: id, from, until: found[index + 1]?.cycle_no }),
+    ),
+  );
 }
 
-async function readTurn(db: Kysely<Tables>, contextId: string, turnId: string): Promise<StoredTurn> {
-  const runs = await db
+interface TurnBounds {
+  readonly contextId: string;
+  readonly turnId: string;
+  /** The cycle of its first run, and that of the next turn, if it is known. Without these, all runs of the context would be read. */
+  readonly from: number;
+  readonly until: number | undefined;
+}
+
+async function readTurn(db: Kysely<Tables>, { contextId, turnId, from, until }: TurnBounds): Promise<StoredTurn> {
+  let ofTurn = db
     .selectFrom('runs')
     .select(['id', 'status'])
     .where('thread_id', '=', contextId)
+    .where('cycle_no', '>=', from)
     .where('turn_id', '=', turnId)
-    .orderBy('cycle_no')
-    .execute();
+    // A run that was not saved may have taken an answer to a call of the turn.
+    .where('answer', 'is', null);
+  if (until !== undefined) ofTurn = ofTurn.where('cycle_no', '<', until);
+  const runs = await ofTurn.orderBy('cycle_no').execute();
   const runIds = runs.map(({ id }) => id);
   return { runIds, entries: await entriesOfRuns(db, runIds), isOpen: runs.at(-1)?.status === 'running' };
 }
 
 export async function entriesOfRuns(db: Kysely<Tables>, runIds: readonly string[]): Promise<readonly Entry[]> {
+  // The only run of a turn may end without being saved while the turn is read.
+  if (runIds.length === 0) return [];
   const rows = await db
     .selectFrom('transcript_entries')
     .select('payload')

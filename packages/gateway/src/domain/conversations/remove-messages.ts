@@ -1,13 +1,14 @@
+import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { IS_PENDING } from '../calls/is-pending.ts';
+import { cancelPending } from '../calls/cancel-pending.ts';
 import { type EndedRun, unsavedAnswer } from './run-answer.ts';
 
 /**
  * Ends a run whose messages are not saved: only its answer is kept, for the caller. The conversation is as it was before, without
  * any trace of the run in the transcript, the calls or the request.
  */
-export async function removeMessages(tx: Tx, run: EndedRun): Promise<void> {
+export async function removeMessages(services: Services, tx: Tx, run: EndedRun): Promise<void> {
   const { db } = tx;
   const answer = await unsavedAnswer(db, run);
   await db
@@ -16,14 +17,15 @@ export async function removeMessages(tx: Tx, run: EndedRun): Promise<void> {
     .where('id', '=', run.id)
     .execute();
   await db.deleteFrom('transcript_entries').where('run_id', '=', run.id).execute();
+  await cancelPending(services, tx, { runId: run.id });
+  await db.deleteFrom('calls').where('run_id', '=', run.id).where('wait_kind', 'is', null).execute();
+  // A call that waited stays, so that a late answer is refused as late. No run will settle it, so it is settled here.
   await db
     .updateTable('calls')
-    .set({ wait_status: 'cancelled', answered_at: tx.now() })
+    .set({ status: 'settled', settled_at: tx.now(), outcome: null, outcome_status: 'cancelled' })
     .where('run_id', '=', run.id)
-    .where(IS_PENDING)
+    .where('status', '!=', 'settled')
     .execute();
-  // A call that waited stays, so that a late answer is refused as late.
-  await db.deleteFrom('calls').where('run_id', '=', run.id).where('wait_kind', 'is', null).execute();
   const emptied = toJson({ type: 'chat', runId: run.id, messages: [], settings: { save: false } });
   await db.updateTable('inbox_events').set({ payload: emptied }).where('run_id', '=', run.id).execute();
 }

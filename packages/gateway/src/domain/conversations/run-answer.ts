@@ -4,6 +4,7 @@ import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { RunRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
+import { ApiError } from '../api-error.ts';
 import { type PendingCall, toPendingCall } from '../calls/pending-call.ts';
 import { COMPACTION, fromEntryPayload } from '../transcript/transcript-row.ts';
 import { type ConversationMessage, responseOf, toConversation } from './conversation.ts';
@@ -26,7 +27,7 @@ export interface RunAnswer {
   readonly usage?: Usage;
 }
 
-/** Returns undefined while the run is queued or running. */
+/** Returns undefined while the run is queued or running. Throws 404 if its conversation was deleted. */
 export async function findAnswer(db: Kysely<Tables>, runId: string): Promise<RunAnswer | undefined> {
   const [run] = await findRun(db, { runId });
   if (run === undefined) return await answerOfUnstarted(db, runId);
@@ -36,6 +37,18 @@ export async function findAnswer(db: Kysely<Tables>, runId: string): Promise<Run
   // Every waiting call has an entry in the transcript. Nearly all runs end without one.
   const pending = entries.some(({ kind }) => kind === 'pending') ? await pendingOf(db, runId) : [];
   return { ...toAnswer(run, entries), pending, isSaved: true };
+}
+
+/** Returns the error for callers that wait for this run, if its conversation was deleted. */
+export async function findDeletion(db: Kysely<Tables>, runId: string): Promise<ApiError | undefined> {
+  if ((await findRun(db, { runId })).length > 0 || (await findEvent(db, { runId })).length > 0) return undefined;
+  return runDeleted(runId);
+}
+
+/** A run is deleted only together with its conversation. */
+export function runDeleted(runId: string): ApiError {
+  const message = `There is no run "${runId}" any more: its conversation was deleted.`;
+  return new ApiError('not_found', message, { details: { run_id: runId } });
 }
 
 /** The answer of a run that is ending. Its messages are about to be removed. */
@@ -102,7 +115,9 @@ const findEvent = statement((db, { runId }: Params<RunParams>) =>
 /** A request whose run never began: it was cancelled, or its agent was deleted. */
 async function answerOfUnstarted(db: Kysely<Tables>, runId: string): Promise<RunAnswer | undefined> {
   const [event] = await findEvent(db, { runId });
-  if (event?.status !== 'dead') return undefined;
+  // The event of a request stays after its run has begun. So a run without both was deleted.
+  if (event === undefined) throw runDeleted(runId);
+  if (event.status !== 'dead') return undefined;
   const { code, message } = fromJson<{ code?: string; message?: string }>(event.error ?? '{}');
   const isCancelled = code === 'run_cancelled';
   return {

@@ -41,32 +41,34 @@ async function turnsSince(
   return turns;
 }
 
-/** Runs of the turn of this run and of the newest turn. Runs that are not saved belong to no turn. */
+/**
+ * Runs of the turn of this run and of the newest turn. Runs that are not saved belong to no turn. Turns do not overlap, so all runs
+ * before the first of the earlier turn are left out.
+ */
 async function begunRuns(
   db: Kysely<Tables>,
   contextId: string,
   runId?: string,
 ): Promise<readonly { readonly id: string; readonly turn_id: string }[]> {
-  const newest = db
-    .selectFrom('runs as newest')
-    .select('newest.turn_id')
-    .where('newest.thread_id', '=', contextId)
-    .where('newest.answer', 'is', null)
-    .orderBy('newest.cycle_no', 'desc')
-    .limit(1);
+  const saved = db
+    .selectFrom('runs as saved')
+    .select('saved.turn_id')
+    .where('saved.thread_id', '=', contextId)
+    .where('saved.answer', 'is', null);
+  const newest = saved.orderBy('saved.cycle_no', 'desc').limit(1);
+  const own = runId === undefined ? undefined : saved.where('saved.id', '=', runId);
   return await db
     .selectFrom('runs')
     .select(['id', 'turn_id'])
     .where('thread_id', '=', contextId)
     .where('answer', 'is', null)
-    .where((eb) =>
-      eb.or([
-        eb('turn_id', '=', newest),
-        ...(runId === undefined
-          ? []
-          : [eb('turn_id', '=', eb.selectFrom('runs as own').select('own.turn_id').where('own.id', '=', runId))]),
-      ]),
+    .where('cycle_no', '>=', ({ selectFrom, fn }) =>
+      selectFrom('runs as first')
+        .select('first.cycle_no')
+        // The run may be queued, or not saved: then it has no turn yet.
+        .where('first.id', '=', own === undefined ? newest : fn.coalesce(own, newest)),
     )
+    .where((eb) => eb.or([newest, ...(own === undefined ? [] : [own])].map((turn) => eb('turn_id', '=', turn))))
     .orderBy('cycle_no')
     .execute();
 }

@@ -103,7 +103,12 @@ function selectMatching(db: Kysely<Tables>, filter: RunFilter) {
     );
   if (toolName !== undefined || outcome !== undefined)
     query = query.where((eb) => {
-      let calls = eb.selectFrom('calls').select('calls.id').whereRef('calls.run_id', '=', 'runs.id');
+      let calls = eb
+        .selectFrom('calls')
+        .select('calls.id')
+        .whereRef('calls.run_id', '=', 'runs.id')
+        // A question that a tool asked during its call is no call of the run.
+        .where('calls.during_call', 'is', null);
       if (toolName !== undefined) calls = calls.where('calls.tool_name', '=', toolName);
       if (outcome !== undefined) calls = calls.where('calls.outcome_status', '=', outcome);
       return eb.exists(calls);

@@ -1,8 +1,10 @@
+import type { Kysely } from 'kysely';
 import { IS_PENDING } from '../../domain/calls/is-pending.ts';
 import { type PendingCall, toPendingCall } from '../../domain/calls/pending-call.ts';
-import type { RunAnswer } from '../../domain/conversations/run-answer.ts';
+import { type RunAnswer, runDeleted } from '../../domain/conversations/run-answer.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import { awaitRun } from './await-run.ts';
 import { runEvents } from './run-events.ts';
 
@@ -49,29 +51,44 @@ async function waitingCalls({ store }: Services, contextId: string): Promise<rea
 
 /**
  * Waits for the run that continues a suspended turn. Its calls are answered elsewhere, or were answered a moment ago.
+ * Throws 404 if the conversation is deleted meanwhile.
  */
-async function nextRun(
-  { store, limits }: Services,
-  { runId, contextId }: RunAnswer,
-  signal: AbortSignal,
-): Promise<string> {
+async function nextRun({ store, limits }: Services, { runId }: RunAnswer, signal: AbortSignal): Promise<string> {
   for (;;) {
     signal.throwIfAborted();
-    const next = await store.db
-      .selectFrom('inbox_events')
-      .innerJoin('runs', 'runs.id', 'inbox_events.run_id')
-      .select('runs.id')
-      .where('inbox_events.thread_id', '=', contextId)
-      .where('inbox_events.type', '=', 'tool_result')
-      .where('runs.cycle_no', '>', (eb) =>
-        eb.selectFrom('runs as suspended').select('suspended.cycle_no').where('suspended.id', '=', runId),
-      )
-      .orderBy('runs.cycle_no')
-      .limit(1)
-      .executeTakeFirst();
-    if (next !== undefined) return next.id;
+    const suspended = await findNext(store.db, runId);
+    if (suspended === undefined) throw runDeleted(runId);
+    if (suspended.next !== null) return suspended.next;
     await pause(limits.sweepMs, signal);
   }
+}
+
+/** The first later run of the context that took an answer. Undefined if the suspended run is deleted. */
+export async function findNext(
+  db: Kysely<Tables>,
+  runId: string,
+): Promise<{ readonly next: string | null } | undefined> {
+  return await db
+    .selectFrom('runs as suspended')
+    .select(({ selectFrom }) =>
+      selectFrom('runs')
+        .select('runs.id')
+        .whereRef('runs.thread_id', '=', 'suspended.thread_id')
+        .whereRef('runs.cycle_no', '>', 'suspended.cycle_no')
+        .where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('inbox_events')
+              .select('inbox_events.id')
+              .whereRef('inbox_events.run_id', '=', 'runs.id')
+              .where('inbox_events.type', '=', 'tool_result'),
+          ),
+        )
+        .orderBy('runs.cycle_no')
+        .limit(1)
+        .as('next'),
+    )
+    .where('suspended.id', '=', runId)
+    .executeTakeFirst();
 }
 
 /**

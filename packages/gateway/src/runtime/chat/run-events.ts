@@ -1,3 +1,4 @@
+import { findDeletion } from '../../domain/conversations/run-answer.ts';
 import { runChannel } from '../../domain/streams/emit.ts';
 import { readStream } from '../../domain/streams/read-stream.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
@@ -30,7 +31,8 @@ export interface RunEventOptions {
  * | `run.cancelling` | `runId` |
  * | `run.end` | `runId`, `status`, `stop`: `awaitRun` has the answer |
  *
- * It also ends, without `run.end`, when the signal is aborted, and for a run whose events are no longer kept.
+ * It also ends, without `run.end`, when the signal is aborted, and for a run that was deleted or whose events are no
+ * longer kept.
  */
 export async function* runEvents(
   services: Services,
@@ -40,8 +42,13 @@ export async function* runEvents(
   const reader = await readStream(services, { channel: runChannel(runId), after });
   const close = (): void => reader.close();
   signal?.addEventListener('abort', close);
+  const look = async (): Promise<void> => {
+    await reader.look();
+    // The events of a run are deleted with it, and no other event would come.
+    if ((await findDeletion(services.store.db, runId)) !== undefined) reader.close();
+  };
   // The store is also polled, because notices can get lost.
-  const timer = setInterval(() => void reader.look().catch(() => {}), LOOK_MS);
+  const timer = setInterval(() => void look().catch(() => {}), LOOK_SWEEPS * services.limits.sweepMs);
   try {
     if (signal?.aborted === true) return;
     for (let item = await reader.next(); item !== undefined; item = await reader.next()) {
@@ -57,4 +64,5 @@ export async function* runEvents(
   }
 }
 
-const LOOK_MS = 5_000;
+/** With more frequent reads, many followers would keep the store busy. */
+const LOOK_SWEEPS = 5;

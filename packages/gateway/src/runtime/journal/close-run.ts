@@ -53,7 +53,7 @@ export async function closeRun(services: Services, tx: Tx, cycle: EndingRun, end
   }
   const { stop, usage } = values;
   if (cycle.settings?.save === false)
-    await removeMessages(tx, { id: runId, thread_id: cycle.lease.threadId, status, stop, usage });
+    await removeMessages(services, tx, { id: runId, thread_id: cycle.lease.threadId, status, stop, usage });
   const payload = { runId, status, stop: toStopJson(end) };
   emit(services, tx, { channel: runChannel(runId), type: 'run.end', payload });
 }

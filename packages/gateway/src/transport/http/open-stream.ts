@@ -1,3 +1,4 @@
+import type { ApiError } from '../../domain/api-error.ts';
 import { invalid } from '../../domain/entities/invalid.ts';
 import { readStream } from '../../domain/streams/read-stream.ts';
 import type { Revocations } from '../../domain/streams/revocations.ts';
@@ -29,8 +30,13 @@ export interface OpenedStream {
   readonly assertAllowed: (tx: Pick<Tx, 'db'>) => Promise<void>;
   /** The first events for a client without an event id. */
   readonly firstEvents?: () => Promise<Uint8Array | undefined>;
-  /** The last bytes of the stream, if it ends after this event. Without an event: earlier ones are deleted. */
-  readonly finish?: (event: StreamEvent | undefined) => Promise<Uint8Array> | undefined;
+  /**
+   * The last bytes of the stream, if it ends after this event. Without an event: earlier ones are deleted. The signal is aborted
+   * when the stream is over.
+   */
+  readonly finish?: (event: StreamEvent | undefined, signal: AbortSignal) => Promise<Uint8Array> | undefined;
+  /** Why the caller may no longer read, if what the stream shows was deleted: `format.failed` encodes it. */
+  readonly deletion?: () => Promise<ApiError | undefined>;
   /** The format of events. Default: the gateway's own format. */
   readonly format?: EventFormat;
   /** Headers in addition to those of every stream. */
@@ -38,7 +44,7 @@ export interface OpenedStream {
 }
 
 export async function openStream(
-  { channel, lastEventId, assertAllowed, firstEvents, finish, format, headers, reader: given }: OpenedStream,
+  { channel, lastEventId, assertAllowed, firstEvents, finish, deletion, format, headers, reader: given }: OpenedStream,
   { request, caller, address, place, disconnect, markEventStream }: Exchange,
   { services, streams, revocations, heartbeatMs }: StreamOptions,
 ): Promise<Response> {
@@ -66,6 +72,7 @@ export async function openStream(
       access,
       ...(greeting === undefined ? {} : { greeting }),
       ...(finish === undefined ? {} : { finish }),
+      ...(deletion === undefined ? {} : { deletion }),
       ...(format === undefined ? {} : { format }),
       ...(disconnect === undefined ? {} : { disconnect }),
     });

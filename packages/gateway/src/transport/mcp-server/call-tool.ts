@@ -1,4 +1,3 @@
-import type { Outcome } from '@lastcall/core';
 import {
   type CallToolRequest,
   type CallToolResult,
@@ -11,10 +10,11 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { TOOL_CALLER_ID } from '../../domain/agents/tool-caller.ts';
+import { firstOutcomeIn } from '../../domain/calls/outcomes-of.ts';
 import type { PendingCall } from '../../domain/calls/pending-call.ts';
-import type { RunAnswer } from '../../domain/conversations/run-answer.ts';
+import { agentOfContext } from '../../domain/conversations/context.ts';
+import { type RunAnswer, runDeleted } from '../../domain/conversations/run-answer.ts';
 import type { Services } from '../../ports/services.ts';
-import { fromJson } from '../../ports/store/schema/json.ts';
 import { followTurn, type TurnState } from '../../runtime/chat/follow-turn.ts';
 import type { Registry } from '../../runtime/toolset/registry.ts';
 import { afterCommit } from '../http/error-answer.ts';
@@ -155,27 +155,12 @@ async function ask(
   });
 }
 
-async function toResult(services: Services, answer: RunAnswer): Promise<CallToolResult> {
-  const { agent_id: agentId } = await services.store.db
-    .selectFrom('contexts')
-    .select('agent_id')
-    .where('id', '=', answer.contextId)
-    .executeTakeFirstOrThrow();
+async function toResult({ store: { db } }: Services, answer: RunAnswer): Promise<CallToolResult> {
+  const agentId = await agentOfContext(db, answer.contextId);
+  if (agentId === undefined) throw runDeleted(answer.runId);
   if (agentId !== TOOL_CALLER_ID) return agentResult(answer);
-  return toolResult(await outcomeOf(services, answer), answer);
-}
-
-/** A context of the tool caller has one call, whose row has the full output. */
-async function outcomeOf({ store }: Services, { contextId }: RunAnswer): Promise<Outcome | undefined> {
-  const call = await store.db
-    .selectFrom('calls')
-    .innerJoin('runs', 'runs.id', 'calls.run_id')
-    .select('calls.outcome')
-    .where('runs.thread_id', '=', contextId)
-    .orderBy('calls.id')
-    .limit(1)
-    .executeTakeFirst();
-  return call?.outcome == null ? undefined : fromJson<Outcome>(call.outcome);
+  // A context of the tool caller has one call, whose row has the full output.
+  return toolResult(await firstOutcomeIn(db, answer.contextId), answer);
 }
 
 async function laterOf({ services, offer }: Called, runId: string): Promise<Later> {

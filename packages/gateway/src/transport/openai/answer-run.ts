@@ -1,6 +1,6 @@
 import type { ApiError } from '../../domain/api-error.ts';
 import { getContext } from '../../domain/conversations/context.ts';
-import type { RunAnswer } from '../../domain/conversations/run-answer.ts';
+import { findDeletion, type RunAnswer } from '../../domain/conversations/run-answer.ts';
 import { runChannel } from '../../domain/streams/emit.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import { awaitRun } from '../../runtime/chat/await-run.ts';
@@ -61,9 +61,13 @@ async function streamRun(
         event: (event) => shape.event(event),
         reset: () => undefined,
         interrupted: shape.fail(INTERRUPTED),
+        failed: (error) => shape.fail(toChunk(error)),
       },
-      finish: (event) =>
-        event === undefined || event.type === 'run.end' ? awaitRun(services, runId).then(lastWords) : undefined,
+      finish: (event, signal) =>
+        event === undefined || event.type === 'run.end'
+          ? awaitRun(services, runId, { signals: [signal] }).then(lastWords)
+          : undefined,
+      deletion: () => findDeletion(db, runId),
     },
     exchange,
     options,

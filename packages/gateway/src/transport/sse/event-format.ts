@@ -1,3 +1,4 @@
+import type { ApiError } from '../../domain/api-error.ts';
 import { encodeEvent, encodeReset, encodeStart } from '../../domain/streams/encode-event.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 
@@ -14,6 +15,8 @@ export interface EventFormat {
    * the connection.
    */
   readonly interrupted?: Uint8Array | 'cut';
+  /** The last bytes of a stream that ends with this error, because what it shows was deleted. */
+  failed?(error: ApiError): Uint8Array;
 }
 
 /** The gateway's own format: each event has its number, so that a client can resume. */

@@ -1,4 +1,5 @@
 import type { Logger } from '@lastcall/core';
+import { ApiError } from '../../domain/api-error.ts';
 import { HEARTBEAT } from '../../domain/streams/encode-event.ts';
 import type { StreamReader } from '../../domain/streams/read-stream.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
@@ -20,8 +21,10 @@ export interface EventSourceOptions {
   readonly access: StreamAccess;
   /** Events that come before those of the reader. */
   readonly greeting?: Uint8Array;
-  /** The last bytes of the stream, if it ends after this event, or after a reset. */
-  readonly finish?: (event: StreamEvent | undefined) => Promise<Uint8Array> | undefined;
+  /** The last bytes of the stream, if it ends after this event, or after a reset. The signal is aborted when the stream is over. */
+  readonly finish?: (event: StreamEvent | undefined, signal: AbortSignal) => Promise<Uint8Array> | undefined;
+  /** Why the client may no longer read, if what the stream shows was deleted. */
+  readonly deletion?: () => Promise<ApiError | undefined>;
   /** Default: the gateway's own. */
   readonly format?: EventFormat;
   readonly heartbeatMs: number;
@@ -63,15 +66,17 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
   let lastWords: Promise<Uint8Array> | undefined;
   let isCheckDue = false;
   let failures = 0;
+  const over = new AbortController();
   const leave = streams.enter(holder, () => end('stop'));
   const beat = setInterval(() => void onBeat().catch(fail), heartbeatMs);
   const expiry = expiresAt === undefined ? undefined : setTimeout(endAccess, delayUntil(expiresAt));
   const stall = new StallWatch({ ms: stallMs, onStall: () => end('slow') });
   let ended = false;
 
-  function end(why: StreamEnd): void {
+  function end(why: StreamEnd, interrupted = format.interrupted): void {
     if (ended) return;
     ended = true;
+    over.abort();
     clearInterval(beat);
     clearTimeout(expiry);
     access.ended.removeEventListener('abort', endAccess);
@@ -81,16 +86,22 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     reader.close();
     leave(why);
     const isEarly = why !== 'done' && why !== 'client';
-    const isCut = why === 'slow' || (isEarly && format.interrupted === 'cut');
+    const isCut = why === 'slow' || (isEarly && interrupted === 'cut');
     if (isCut && disconnect !== undefined) disconnect();
     else if (why !== 'client') {
-      if (isEarly && format.interrupted instanceof Uint8Array) output?.enqueue(format.interrupted);
+      if (isEarly && interrupted instanceof Uint8Array) output?.enqueue(interrupted);
       output?.close();
     }
   }
 
   function endAccess(): void {
     end('access');
+  }
+
+  /** Ends the stream of a client that may no longer read. One whose conversation was deleted is told so. */
+  async function deny(): Promise<void> {
+    const deletion = await options.deletion?.();
+    end('access', deletion && format.failed?.(deletion));
   }
 
   function fail(error: unknown): void {
@@ -100,7 +111,7 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
 
   async function onBeat(): Promise<void> {
     try {
-      if (!(await access.isAllowed())) return endAccess();
+      if (!(await access.isAllowed())) return await deny();
       await reader.look();
       failures = 0;
     } catch (error) {
@@ -137,12 +148,17 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     if (rest !== undefined) return true;
     if (isCheckDue) {
       isCheckDue = false;
-      if (!(await access.isAllowed())) endAccess();
+      if (!(await access.isAllowed())) await deny();
     }
     if (lastWords === undefined) return piece.length > 0 || ended;
-    put(await lastWords);
+    put(await lastWords.catch(toLastWords));
     end('done');
     return true;
+  }
+
+  function toLastWords(error: unknown): Uint8Array {
+    if (!(error instanceof ApiError) || format.failed === undefined) throw error;
+    return format.failed(error);
   }
 
   async function take(): Promise<Uint8Array | undefined> {
@@ -156,7 +172,7 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     }
     // A reset may have skipped the event that ended the client's membership.
     isCheckDue = item.kind === 'reset' || access.concerns(item.event);
-    lastWords = options.finish?.(item.kind === 'reset' ? undefined : item.event);
+    lastWords = options.finish?.(item.kind === 'reset' ? undefined : item.event, over.signal);
     // The promise is awaited only after this event: until then an unhandled rejection would end the process.
     lastWords?.catch(() => {});
     return (item.kind === 'reset' ? format.reset(item.seq) : await format.event(item.event)) ?? NOTHING;

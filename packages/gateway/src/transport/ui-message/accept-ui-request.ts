@@ -114,18 +114,20 @@ async function regenerate(
   // The message never arrived.
   if (!isKnown) return await say(chat, { id, content }, { contextId });
   const latest = await runsOfLatestTurn(tx.db, contextId);
-  const [first = '', last = first] = [latest[0], latest.at(-1)];
+  const [first, last] = [latest[0], latest.at(-1)];
   // The message is still being answered.
-  if ((await findAnswer(tx.db, last)) === undefined) return { kind: 'turn', contextId, runId: first };
+  if (first !== undefined && last !== undefined && (await findAnswer(tx.db, last)) === undefined)
+    return { kind: 'turn', contextId, runId: first };
   // A run that never began has no settings to carry over.
-  const effects = { ...(await effectsOfMessage(tx, contextId, content)), ...(await effectsOfRun(tx, first)) };
+  const effectsBefore = first === undefined ? {} : await effectsOfRun(tx, first);
   const { runId } = await startTurn(services, tx, registry, {
     caller,
     context: { contextId },
-    input: { prompt: AGAIN },
-    settings: { ...settingsOf(body), ...effects },
+    // Without a turn, the message was cancelled before its run began, and the model has never read it.
+    input: first === undefined ? { message: content } : { prompt: AGAIN },
+    settings: { ...settingsOf(body), ...(await effectsOfMessage(tx, contextId, content)), ...effectsBefore },
     // Two requests at the same moment become one turn.
-    identity: { key: `use-chat:${body.id}:regenerate:${first}`, bodyHash: 'regenerate' },
+    identity: { key: `use-chat:${body.id}:regenerate:${first ?? hash(id)}`, bodyHash: 'regenerate' },
   });
   return { kind: 'turn', contextId, runId };
 }

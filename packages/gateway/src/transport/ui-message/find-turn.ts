@@ -1,6 +1,6 @@
 import { ApiError } from '../../domain/api-error.ts';
 import { runThatTook } from '../../domain/conversations/asked-calls.ts';
-import { findAnswer } from '../../domain/conversations/run-answer.ts';
+import { findAnswer, findDeletion } from '../../domain/conversations/run-answer.ts';
 import { settingsOfRequests, settingsOfRuns } from '../../domain/conversations/settings-of-runs.ts';
 import { runsOfTurn } from '../../domain/conversations/turn-runs.ts';
 import { sweptRuns } from '../../domain/streams/sweep-streams.ts';
@@ -24,7 +24,7 @@ export async function toTurn(services: Services, accepted: AcceptedUiRequest, si
   return { contextId, messageId, known, runIds: askedIn === -1 ? runs : runs.slice(askedIn + 1) };
 }
 
-/** An answer that was given elsewhere has no run until a worker takes it. */
+/** An answer that was given elsewhere has no run until a worker takes it. Throws 404 if the conversation is deleted meanwhile. */
 async function takerOf(
   { store, limits }: Services,
   { contextId, calls }: Extract<AcceptedUiRequest, { kind: 'continuation' }>,
@@ -36,6 +36,8 @@ async function takerOf(
     signal.throwIfAborted();
     const runId = await runThatTook(store.db, contextId, callIds);
     if (runId !== undefined) return runId;
+    const deletion = calls[0] && (await findDeletion(store.db, calls[0].runId));
+    if (deletion !== undefined) throw deletion;
     await new Promise((resolve) => setTimeout(resolve, Math.min(limits.sweepMs, 200)));
   }
   throw new ApiError('not_continued', 'The call is answered, but the agent has not continued yet. Try again.', {

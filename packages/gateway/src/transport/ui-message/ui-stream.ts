@@ -1,8 +1,9 @@
+import type { ApiError } from '../../domain/api-error.ts';
 import { outcomesOf } from '../../domain/calls/outcomes-of.ts';
 import type { PendingCall } from '../../domain/calls/pending-call.ts';
 import { askedCalls } from '../../domain/conversations/asked-calls.ts';
 import { entriesOfRuns } from '../../domain/conversations/list-turns.ts';
-import { findAnswer, type RunAnswer } from '../../domain/conversations/run-answer.ts';
+import { findAnswer, findDeletion, type RunAnswer } from '../../domain/conversations/run-answer.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
 import { awaitRun } from '../../runtime/chat/await-run.ts';
@@ -53,10 +54,19 @@ export class UiStream implements EventFormat {
   reset(): undefined {}
 
   /** The chunks after the last event. */
-  finish(event: StreamEvent | undefined): Promise<Uint8Array> | undefined {
+  finish(event: StreamEvent | undefined, signal: AbortSignal): Promise<Uint8Array> | undefined {
     if (event === undefined) return Promise.resolve(encodeEnd([{ type: 'error', errorText: SWEPT }], 'error'));
     const isLast = event.type === 'run.end' && (event.payload as { runId: string }).runId === this.#lastRunId;
-    return isLast ? this.#finish() : undefined;
+    return isLast ? this.#finish(signal) : undefined;
+  }
+
+  /** The only error of a stream is that its conversation was deleted. */
+  failed(): Uint8Array {
+    return encodeEnd([{ type: 'error', errorText: DELETED }], 'error');
+  }
+
+  deletion(): Promise<ApiError | undefined> {
+    return findDeletion(this.#services.store.db, this.#lastRunId);
   }
 
   get #lastRunId(): string {
@@ -79,8 +89,8 @@ export class UiStream implements EventFormat {
     return await askedCalls(this.#services.store.db, this.#turn.contextId, callIds);
   }
 
-  async #finish(): Promise<Uint8Array> {
-    const answer = await awaitRun(this.#services, this.#lastRunId);
+  async #finish(signal: AbortSignal): Promise<Uint8Array> {
+    const answer = await awaitRun(this.#services, this.#lastRunId, { signals: [signal] });
     const ended = [...(await this.#answers()), ...(await this.#endOpenCalls()), ...this.#chunks.close()];
     const { runId, status, usage } = answer;
     const stop = status === 'failed' ? { reason: answer.stop.reason } : answer.stop;
@@ -115,6 +125,7 @@ export async function storedTurn(
 }
 
 const SWEPT = 'The events of this answer are no longer stored. Reload the conversation.';
+const DELETED = 'This conversation was deleted.';
 
 function encodeEnd(chunks: readonly UiChunk[], finishReason: UiFinishReason): Uint8Array<ArrayBuffer> {
   const text = encodeChunks([...chunks, { type: 'finish', finishReason }]);

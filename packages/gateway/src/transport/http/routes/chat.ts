@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { ApiError } from '../../../domain/api-error.ts';
 import { getContext } from '../../../domain/conversations/context.ts';
-import { findAnswer, type RunAnswer } from '../../../domain/conversations/run-answer.ts';
+import { findAnswer, findDeletion, type RunAnswer } from '../../../domain/conversations/run-answer.ts';
 import type { TerminatingContract } from '../../../domain/conversations/turn-settings.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { runChannel } from '../../../domain/streams/emit.ts';
@@ -215,9 +216,16 @@ async function respondWithStream(
       channel: runChannel(runId),
       lastEventId: 0,
       assertAllowed: async ({ db }) => void (await getContext(db, contextId, contextUser(caller))),
-      format: { ...plainFormat, event: (event) => plainFormat.event(eventShownTo(caller, event)) },
-      finish: (event) =>
-        event === undefined || event.type === 'run.end' ? awaitRun(services, runId).then(encode) : undefined,
+      format: {
+        ...plainFormat,
+        event: (event) => plainFormat.event(eventShownTo(caller, event)),
+        failed: (error) => encodeError(error),
+      },
+      finish: (event, signal) =>
+        event === undefined || event.type === 'run.end'
+          ? awaitRun(services, runId, { signals: [signal] }).then(encode)
+          : undefined,
+      deletion: () => findDeletion(services.store.db, runId),
     },
     exchange,
     options,
@@ -246,9 +254,12 @@ function eventShownTo(caller: Caller, event: StreamEvent): StreamEvent {
 
 function encodeAnswer(answer: RunAnswer): Uint8Array<ArrayBuffer> {
   const error = errorOf(answer);
-  return encodeLast(
-    error === undefined
-      ? { type: 'done', payload: toChatAnswer(answer) }
-      : { type: 'error', payload: { ...errorBody(error), generated_messages: answer.messages } },
-  );
+  return error === undefined
+    ? encodeLast({ type: 'done', payload: toChatAnswer(answer) })
+    : encodeError(error, { generated_messages: answer.messages });
+}
+
+/** `beside` has the fields next to the error. */
+function encodeError(error: ApiError, beside: object = {}): Uint8Array<ArrayBuffer> {
+  return encodeLast({ type: 'error', payload: { ...errorBody(error), ...beside } });
 }
