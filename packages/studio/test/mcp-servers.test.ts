@@ -1,17 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scriptedModel } from '@lastcall/core/testing';
 import { waitFor } from '@lastcall/gateway/testing';
 import { expect, test } from 'vitest';
 import { startHttpServer } from '../../gateway/test/mcp/http-server.ts';
+import { scratchFolder } from '../../gateway/test/support/scratch-folder.ts';
 import { useBrowser } from './support/browser.ts';
 import { startStudio } from './support/studio.ts';
 
 const browser = useBrowser();
 
 test('a tool that its MCP server changed is shown with the change, and approved in the settings', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'lastcall-mcp-'));
+  const folder = await scratchFolder('mcp');
   const files = { log: join(folder, 'log'), state: join(folder, 'state') };
   await writeFile(files.state, '{}');
   await using site = await startHttpServer(files);
@@ -47,5 +47,4 @@ test('a tool that its MCP server changed is shown with the change, and approved 
   await page.getByRole('list', { name: 'Held tools' }).waitFor({ state: 'detached' });
   expect((await studio.gateway.api('/api/mcp/tools?status=held')).items).toEqual([]);
   expect(problems).toEqual([]);
-  await rm(folder, { recursive: true });
 });
