@@ -128,7 +128,6 @@ describeIdleWorld('callers that wait for a run of a deleted conversation', ({ wo
 
   test('the answer of a run that is stored nowhere is not waited for', async () => {
     await expect(findAnswer(world.store.db, newId())).rejects.toMatchObject({
-      status: 404,
       code: 'not_found',
       message: expect.stringMatching(GONE),
     });
@@ -154,7 +153,7 @@ describeIdleWorld('callers that wait for a run of a deleted conversation', ({ wo
       const { signal } = new AbortController();
       const followed = followTurn(services, runId, { signal, onEvent, isAnsweredElsewhere: () => true });
       await world.in((tx) => deleteContext(tx, contextId));
-      await expect(followed).rejects.toMatchObject({ status: 404, message: expect.stringMatching(GONE) });
+      await expect(followed).rejects.toMatchObject({ code: 'not_found', message: expect.stringMatching(GONE) });
     },
   );
 
@@ -178,7 +177,7 @@ describeIdleWorld('callers that wait for a run of a deleted conversation', ({ wo
     };
     const turn = toTurn(services, accepted, new AbortController().signal);
     await world.in((tx) => deleteContext(tx, contextId));
-    await expect(turn).rejects.toMatchObject({ status: 404, message: expect.stringMatching(GONE) });
+    await expect(turn).rejects.toMatchObject({ code: 'not_found', message: expect.stringMatching(GONE) });
   });
 
   test('[S11] a page may ask again for the answer to a message that was cancelled before its run began', async () => {
