@@ -18,8 +18,9 @@ describeWorlds(
   'calls that wait in runs that are not saved',
   (open) => {
     test('[C4] a call that waits at the end of such a run is settled as cancelled, and an answer comes too late', async () => {
-      const pay = tool({ description: 'Pays.', inputSchema: nothing, approval: true, execute: () => 'Paid.' });
-      const model = scriptedModel([call('pay'), 'Hello.']);
+      const inputSchema = z.object({ to: z.string() });
+      const pay = tool({ description: 'Pays.', inputSchema, approval: true, execute: () => 'Paid.' });
+      const model = scriptedModel([call('pay', { to: 'SECRET-7' }), 'Hello.']);
       const world = await open({ models: { default: model }, tools: { pay } });
       const api = await chatApi(world);
       const agent = await api.agent('Payer', { tools: ['pay'] });
@@ -28,6 +29,7 @@ describeWorlds(
       const runId = String(unsaved.run_id);
       const [row, ...others] = await rowsOf(world, runId);
       expect(others).toEqual([]);
+      expect(JSON.stringify(row)).not.toContain('SECRET-7');
       expect(row).toMatchObject({
         ...{ status: 'settled', settled_at: expect.any(Number), outcome: null, outcome_status: 'cancelled' },
         ...{ wait_status: 'cancelled', answered_at: expect.any(Number) },

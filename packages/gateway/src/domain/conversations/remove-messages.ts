@@ -5,8 +5,8 @@ import { cancelPending } from '../calls/cancel-pending.ts';
 import { type EndedRun, unsavedAnswer } from './run-answer.ts';
 
 /**
- * Ends a run whose messages are not saved: only its answer is kept, for the caller. The conversation is as it was before, without
- * any trace of the run in the transcript, the calls or the request.
+ * Ends a run whose messages are not saved: only its answer is kept, for the caller, and which calls waited. The conversation is as it
+ * was before.
  */
 export async function removeMessages(services: Services, tx: Tx, run: EndedRun): Promise<void> {
   const { db } = tx;
@@ -19,7 +19,12 @@ export async function removeMessages(services: Services, tx: Tx, run: EndedRun):
   await db.deleteFrom('transcript_entries').where('run_id', '=', run.id).execute();
   await cancelPending(services, tx, { runId: run.id });
   await db.deleteFrom('calls').where('run_id', '=', run.id).where('wait_kind', 'is', null).execute();
-  // A call that waited stays, so that a late answer is refused as late. No run will settle it, so it is settled here.
+  // A call that waited stays, without its input, so that a late answer is refused as late. No run will settle it, so it is settled here.
+  await db
+    .updateTable('calls')
+    .set({ input: toJson({}), display: null })
+    .where('run_id', '=', run.id)
+    .execute();
   await db
     .updateTable('calls')
     .set({ status: 'settled', settled_at: tx.now(), outcome: null, outcome_status: 'cancelled' })
