@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createEngine } from '../../packages/gateway/src/ports/engine/engine.ts';
 import { openPostgresStore } from '../../packages/gateway/src/ports/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../packages/gateway/src/ports/store/sqlite/sqlite-store.ts';
 import { type PostgresServer, startPostgres } from '../../packages/gateway/test/support/postgres-server.ts';
@@ -30,15 +29,13 @@ export function openDatabases(): BenchDatabases {
       const home = await mkdtemp(join(tmpdir(), 'lastcall-bench-'));
       folders.push(home);
       // Filling is not what is measured.
-      const open = async (): Promise<Filling> =>
-        fillingOf(await openSqliteStore({ home, synchronous: 'NORMAL' }), createEngine());
+      const open = async (): Promise<Filling> => fillingOf(await openSqliteStore({ home, synchronous: 'NORMAL' }));
       return { settings: { home }, open };
     },
     async postgres() {
       server ??= startPostgres(STATEMENT_SETTINGS);
       const url = await (await server).createDatabase();
-      const open = async (): Promise<Filling> =>
-        fillingOf(await openPostgresStore({ url, connections: 2 }), createEngine());
+      const open = async (): Promise<Filling> => fillingOf(await openPostgresStore({ url, connections: 2 }));
       return { settings: { databaseUrl: url }, open };
     },
     async close() {

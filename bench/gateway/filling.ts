@@ -1,11 +1,7 @@
-import { DEFAULT_GATEWAY_LIMITS } from '../../packages/gateway/src/config/limits.ts';
 import { createAgent } from '../../packages/gateway/src/domain/agents/create-agent.ts';
 import { createEntity } from '../../packages/gateway/src/domain/entities/entity.ts';
 import { addMember } from '../../packages/gateway/src/domain/spaces/membership.ts';
 import { createSpace } from '../../packages/gateway/src/domain/spaces/space.ts';
-import { createInProcessBus } from '../../packages/gateway/src/ports/bus/in-process-bus.ts';
-import type { Engine } from '../../packages/gateway/src/ports/engine/engine.ts';
-import type { Services } from '../../packages/gateway/src/ports/services.ts';
 import { toJson } from '../../packages/gateway/src/ports/store/schema/json.ts';
 import type { Store } from '../../packages/gateway/src/ports/store/store.ts';
 
@@ -15,7 +11,7 @@ export interface Filling {
   agents(count: number, config: object): Promise<readonly string[]>;
   /** A space of an agent, which is in it already, and so many people: one if not said otherwise. */
   room(agentId: string, people?: number): Promise<Room>;
-  /** So many events for each of the agents, and a wake, in one transaction: all of it is there at once. */
+  /** So many events for each of the agents, in one transaction: all of it is there at once. */
   work(agentIds: readonly string[], each: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -25,17 +21,14 @@ export interface Room {
   readonly personId: string;
 }
 
-export function fillingOf(store: Store, engine: Engine): Filling {
-  const quiet = (): void => {};
-  const logger = { debug: quiet, info: quiet, warn: console.warn, error: console.error };
-  const services: Services = { store, engine, bus: createInProcessBus(), logger, limits: DEFAULT_GATEWAY_LIMITS };
+export function fillingOf(store: Store): Filling {
   return {
     store,
     agents: (count, config) =>
       store.transaction(async (tx) => {
         const ids: string[] = [];
         for (let index = 0; index < count; index++) {
-          const made = await createAgent(services, tx, {
+          const made = await createAgent(tx, {
             config: { name: `agent ${index}`, instructions: 'Note what you hear.', ...config },
             isKnownTool: () => true,
           });
@@ -45,25 +38,23 @@ export function fillingOf(store: Store, engine: Engine): Filling {
       }),
     room: (agentId, people = 1) =>
       store.transaction(async (tx) => {
-        const { id: spaceId } = await createSpace(services, tx, { name: 'Room' });
+        const { id: spaceId } = await createSpace(tx, { name: 'Room' });
         let personId = '';
         for (let person = 0; person < people; person++) {
-          ({ id: personId } = await createEntity(services, tx, { kind: 'human', displayName: 'Ada' }));
-          await addMember(services, tx, { spaceId, entityId: personId });
+          ({ id: personId } = await createEntity(tx, { kind: 'human', displayName: 'Ada' }));
+          await addMember(tx, { spaceId, entityId: personId });
         }
-        await addMember(services, tx, { spaceId, entityId: agentId });
+        await addMember(tx, { spaceId, entityId: agentId });
         await tx.db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agentId).execute();
         return { spaceId, personId };
       }),
     work: (agentIds, each) =>
       store.transaction(async (tx) => {
-        for (const agentId of agentIds) {
+        for (const agentId of agentIds)
           await tx.db
             .insertInto('inbox_events')
             .values(eventsOf(agentId, each, tx.now()))
             .execute();
-          engine.enqueue(tx, agentId);
-        }
       }),
     close: () => store.close(),
   };

@@ -1,4 +1,4 @@
-import { runChannel } from '../domain/streams/emit.ts';
+import { runChannel } from '../domain/streams/channels.ts';
 import type { Services } from '../ports/services.ts';
 import { inSpan } from '../telemetry/spans.ts';
 import type { ClaimedCycle } from './claim/next-cycle.ts';

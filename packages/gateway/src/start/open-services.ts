@@ -5,7 +5,7 @@ import type { ModelPrices } from '../config/prices.ts';
 import type { Settings } from '../config/settings.ts';
 import { createInProcessBus } from '../ports/bus/in-process-bus.ts';
 import { createPostgresBus } from '../ports/bus/postgres-bus.ts';
-import { createEngine } from '../ports/engine/engine.ts';
+import { createEngine, type Engine } from '../ports/engine/engine.ts';
 import type { Services } from '../ports/services.ts';
 import { toOpenError } from '../ports/store/postgres/postgres-open-error.ts';
 import { openPostgresStore } from '../ports/store/postgres/postgres-store.ts';
@@ -27,9 +27,12 @@ interface Opening {
 /** Opens store, engine and bus: embedded, or on a PostgreSQL database that several gateways share. */
 export async function openServices(opening: Opening): Promise<OpenedServices> {
   const { settings, logger, limits, prices } = opening;
+  const engine = createEngine({ logger });
   const ports =
-    settings.databaseUrl === undefined ? await embedded(opening) : await shared(settings.databaseUrl, opening);
-  const services: Services = { ...ports, engine: createEngine({ logger }), logger, limits, prices };
+    settings.databaseUrl === undefined
+      ? await embedded(opening, engine)
+      : await shared(settings.databaseUrl, opening, engine);
+  const services: Services = { ...ports, engine, logger, limits, prices };
   await services.bus.start();
   return {
     services,
@@ -42,17 +45,16 @@ export async function openServices(opening: Opening): Promise<OpenedServices> {
 
 type Ports = Pick<Services, 'store' | 'bus'>;
 
-async function embedded({ settings, logger, synchronous }: Opening): Promise<Ports> {
-  const store = await openSqliteStore({
-    home: join(settings.home),
-    ...(synchronous === undefined ? {} : { synchronous }),
-  });
-  return { store, bus: createInProcessBus({ logger }) };
+async function embedded({ settings, logger, limits, synchronous }: Opening, engine: Engine): Promise<Ports> {
+  const bus = createInProcessBus({ logger });
+  const options = { home: join(settings.home), ...(synchronous === undefined ? {} : { synchronous }) };
+  return { bus, store: await openSqliteStore(options, { bus, engine, limits }) };
 }
 
-async function shared(url: string, { logger }: Opening): Promise<Ports> {
-  const store = await openPostgresStore({ url }).catch((error) => {
+async function shared(url: string, { logger, limits }: Opening, engine: Engine): Promise<Ports> {
+  const bus = createPostgresBus({ url, logger });
+  const store = await openPostgresStore({ url }, { bus, engine, limits }).catch((error) => {
     throw toOpenError(error, url);
   });
-  return { store, bus: createPostgresBus({ url, logger }) };
+  return { bus, store };
 }

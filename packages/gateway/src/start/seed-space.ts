@@ -3,12 +3,10 @@ import { createEntity } from '../domain/entities/entity.ts';
 import { lockSpace } from '../domain/spaces/lock-space.ts';
 import { addMember } from '../domain/spaces/membership.ts';
 import { createSpace } from '../domain/spaces/space.ts';
-import type { Services } from '../ports/services.ts';
 import type { Tx } from '../ports/store/store.ts';
 
 /** What one run of the seed needs. */
 export interface Seeding {
-  readonly services: Services;
   readonly tx: Tx;
   readonly seeded: Seeded;
   /** Adds a line to the log, once the transaction is committed. */
@@ -26,11 +24,11 @@ interface KnownMember {
 
 /** Creates the space if it is missing, and adds every member that the file names. */
 export async function seedSpace(seeding: Seeding, space: SpaceSeed): Promise<void> {
-  const { services, tx, seeded, log } = seeding;
+  const { tx, seeded, log } = seeding;
   const { name, description, metadata } = space;
   const id = seeded.spaces[name];
   const isNew = id === undefined;
-  const spaceId = id ?? (await createSpace(services, tx, { name, description, metadata })).id;
+  const spaceId = id ?? (await createSpace(tx, { name, description, metadata })).id;
   seeded.spaces[name] = spaceId;
   if (!isNew) {
     await lockSpace(tx, spaceId);
@@ -93,12 +91,12 @@ async function seedPerson(
   seededSpace: SeededSpace,
   { name, externalId, role }: PersonSeed,
 ): Promise<string> {
-  const { services, tx } = seeding;
+  const { tx } = seeding;
   const namesake = seededSpace.known.find((one) => one.kind === 'human' && one.name === name);
   const entityId =
     externalId === undefined && namesake !== undefined
       ? namesake.entityId
-      : (await createEntity(services, tx, { kind: 'human', displayName: name, externalId })).id;
+      : (await createEntity(tx, { kind: 'human', displayName: name, externalId })).id;
   return await seedMember(seeding, seededSpace, { name, entityId, role });
 }
 
@@ -109,14 +107,14 @@ interface NamedMember {
 }
 
 async function seedMember(
-  { services, tx }: Seeding,
+  { tx }: Seeding,
   seededSpace: SeededSpace,
   { name, entityId, role }: NamedMember,
 ): Promise<string> {
   const { spaceId, known, log } = seededSpace;
   const member = known.find((one) => one.entityId === entityId && one.isMember);
   if (member !== undefined && (role ?? member.role) === member.role) return entityId;
-  await addMember(services, tx, { spaceId, entityId, role });
+  await addMember(tx, { spaceId, entityId, role });
   const where = `the space ${quote(seededSpace.name)}`;
   log(
     member === undefined

@@ -15,12 +15,15 @@ import { type Seeding, seedSpace } from './seed-space.ts';
  * Makes the store match the configuration file. Agents, spaces and members that the file does not name are kept and logged. It is
  * one transaction that locks one row: if two gateways start at once, the second finds everything done.
  */
-export async function seed(services: Services, { agents, spaces, tools }: Config): Promise<void> {
-  const logLines = await services.store.transaction(async (tx) => {
+export async function seed(
+  { store, logger }: Pick<Services, 'store' | 'logger'>,
+  { agents, spaces, tools }: Config,
+): Promise<void> {
+  const logLines = await store.transaction(async (tx) => {
     const lines: string[] = [];
     if (agents.length === 0 && spaces.length === 0 && !(await wasSeeded(tx))) return lines;
     const seeded = await lockSeed(tx);
-    const seeding: Seeding = { services, tx, seeded, log: (line) => void lines.push(line) };
+    const seeding: Seeding = { tx, seeded, log: (line) => void lines.push(line) };
     for (const config of agents) await seedAgent(seeding, config, (name) => isKnownTool(tools, name));
     for (const space of inLockOrder(spaces, seeded)) await seedSpace(seeding, space);
     await logDropped(seeding, { agents, spaces });
@@ -31,7 +34,7 @@ export async function seed(services: Services, { agents, spaces, tools }: Config
       .execute();
     return lines;
   });
-  for (const line of logLines) services.logger.info(line);
+  for (const line of logLines) logger.info(line);
 }
 
 async function wasSeeded(tx: Tx): Promise<boolean> {
@@ -62,18 +65,14 @@ function inLockOrder(spaces: Config['spaces'], { spaces: ids }: Seeded): Config[
   return [...known.toSorted((one, other) => ((ids[one.name] ?? '') < (ids[other.name] ?? '') ? -1 : 1)), ...added];
 }
 
-async function seedAgent(
-  { services, tx, seeded, log }: Seeding,
-  config: AgentConfig,
-  isKnown: IsKnownTool,
-): Promise<void> {
+async function seedAgent({ tx, seeded, log }: Seeding, config: AgentConfig, isKnown: IsKnownTool): Promise<void> {
   const known = await findAgent(tx, seeded.agents[config.name]);
   if (known === undefined) {
-    seeded.agents[config.name] = (await createAgent(services, tx, { config, isKnownTool: isKnown })).id;
+    seeded.agents[config.name] = (await createAgent(tx, { config, isKnownTool: isKnown })).id;
   } else if (known.config !== toJson(config)) {
     // Fields that the file no longer sets are removed.
     const cleared = Object.keys(fromJson<object>(known.config)).map((field) => [field, null] as const);
-    await updateAgent(services, tx, {
+    await updateAgent(tx, {
       agentId: known.id,
       config: { ...Object.fromEntries(cleared), ...config },
       isKnownTool: isKnown,

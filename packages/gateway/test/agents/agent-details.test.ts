@@ -21,7 +21,7 @@ describeIdleWorld('the details of agents', ({ world }) => {
       await insertPlan(tx, { agent_id: bot, key: 'sooner', next_at: 800 });
       await insertPlan(tx, { agent_id: bot, key: 'over', next_at: null });
       for (const name of ['a', 'b', 'c'])
-        await pushServiceEvent(world.services, tx, { agentId: bot, source: 'test', name, eventId: name });
+        await pushServiceEvent(tx, { agentId: bot, source: 'test', name, eventId: name });
       await tx.db.updateTable('inbox_events').set({ status: 'dead' }).where('event_id', '=', 'c').execute();
     });
     expect(await details(bot)).toMatchObject({
@@ -42,7 +42,7 @@ describeIdleWorld('the details of agents', ({ world }) => {
   test('a change that was made for another version is refused, and every version is kept', async () => {
     const bot = await world.agent();
     const change = (instructions: string, ifVersion?: number) =>
-      world.in((tx) => updateAgent(world.services, tx, { agentId: bot, config: { instructions }, ifVersion }));
+      world.in((tx) => updateAgent(tx, { agentId: bot, config: { instructions }, ifVersion }));
     const results = await Promise.allSettled([change('one', 1), change('two', 1)]);
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     const refused = results.find(({ status }) => status === 'rejected') as PromiseRejectedResult;

@@ -10,12 +10,11 @@ import { describeIdleWorld } from '../support/describe-worlds.ts';
 const CONFIG = { name: 'Bot', instructions: 'Be kind.' };
 
 describeIdleWorld('agents', ({ world }) => {
-  const make = (given: Partial<NewAgent> = {}) =>
-    world.in((tx) => createAgent(world.services, tx, { config: CONFIG, ...given }));
+  const make = (given: Partial<NewAgent> = {}) => world.in((tx) => createAgent(tx, { config: CONFIG, ...given }));
   const change = (agentId: string, config: AgentUpdate['config'], more: Partial<AgentUpdate> = {}) =>
-    world.in((tx) => updateAgent(world.services, tx, { agentId, config, ...more }));
-  const pause = (agentId: string) => world.in((tx) => pauseAgent(world.services, tx, agentId));
-  const resume = (agentId: string) => world.in((tx) => resumeAgent(world.services, tx, agentId));
+    world.in((tx) => updateAgent(tx, { agentId, config, ...more }));
+  const pause = (agentId: string) => world.in((tx) => pauseAgent(tx, agentId));
+  const resume = (agentId: string) => world.in((tx) => resumeAgent(tx, agentId));
   const setStatus = (agentId: string, status: 'invalid') =>
     world.in((tx) =>
       tx.db.updateTable('agents').set({ status, last_error: '"broken"' }).where('id', '=', agentId).execute(),

@@ -18,7 +18,7 @@ import type { World } from '../support/world.ts';
 describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
   const other = beside();
 
-  const remove = (agentId: string, at: World = world) => at.in((tx) => deleteAgent(at.services, tx, agentId));
+  const remove = (agentId: string, at: World = world) => at.in((tx) => deleteAgent(tx, agentId));
   const statusesOf = async (agentId: string) =>
     (await listInbox(world.store.db, { agentId })).items.map(({ status }) => status);
 
@@ -61,9 +61,9 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     const card = { spaceId: space, entityId: bot, runId: 'r', toolName: 'confirm', input: {} };
     const calls = { waits: `${bot}-1`, approved: `${bot}-2`, ended: `${bot}-3` };
     await world.in(async (tx) => {
-      await openCard(world.services, tx, { ...card, callId: calls.waits, status: 'requires_action' });
+      await openCard(tx, { ...card, callId: calls.waits, status: 'requires_action' });
       // Approved: no longer pending, and not yet run.
-      await openCard(world.services, tx, { ...card, callId: calls.approved, status: 'running' });
+      await openCard(tx, { ...card, callId: calls.approved, status: 'running' });
       await insertPendingCall(tx, { id: calls.waits, agent_id: bot, space_id: space });
       await insertPendingCall(tx, { id: calls.ended, agent_id: bot, wait_status: 'resolved' });
     });
@@ -110,7 +110,7 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     expect(plans).toEqual([{ next_at: null }]);
     expect(world.wakes).toEqual([]);
     await expect(
-      world.in((tx) => pushServiceEvent(world.services, tx, { agentId: bot, source: 's', name: 'n' })),
+      world.in((tx) => pushServiceEvent(tx, { agentId: bot, source: 's', name: 'n' })),
     ).rejects.toMatchObject({ code: 'not_found' });
   });
 
@@ -150,7 +150,7 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     const bot = await world.agent();
     const push = (hold: () => Promise<void>) =>
       world.in(async (tx) => {
-        await pushServiceEvent(world.services, tx, { agentId: bot, source: 's', name: 'n' });
+        await pushServiceEvent(tx, { agentId: bot, source: 's', name: 'n' });
         await hold();
       });
     await overlap(other.store, push, () => remove(bot, other));
@@ -161,7 +161,7 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     const [bot, space] = [await world.agent(), await world.space()];
     const join = (hold: () => Promise<void>) =>
       world.in(async (tx) => {
-        await addMember(world.services, tx, { spaceId: space, entityId: bot });
+        await addMember(tx, { spaceId: space, entityId: bot });
         await hold();
       });
     await overlap(other.store, join, () => remove(bot, other));
@@ -173,7 +173,7 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     const [left, kept] = [await world.space('Space', [ann, bot]), await world.space('Space', [ann, bot])];
     const takeOut = (hold: () => Promise<void>) =>
       world.in(async (tx) => {
-        await removeMember(world.services, tx, { spaceId: left, entityId: bot });
+        await removeMember(tx, { spaceId: left, entityId: bot });
         await hold();
       });
     const [, deleted] = await overlap(other.store, takeOut, () => remove(bot, other));
@@ -209,10 +209,10 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
       await Promise.allSettled([
         ...spaces.map((id) => world.say(id, ann, 'a')),
         ...spaces.map((id) => other.say(id, ann, 'b')),
-        world.in((tx) => pushServiceEvent(world.services, tx, event)),
-        other.in((tx) => addMember(other.services, tx, { spaceId: joined, entityId: bot })),
+        world.in((tx) => pushServiceEvent(tx, event)),
+        other.in((tx) => addMember(tx, { spaceId: joined, entityId: bot })),
         remove(bot, other),
-        other.in((tx) => pushServiceEvent(other.services, tx, event)),
+        other.in((tx) => pushServiceEvent(tx, event)),
         world.say(spaces[0] ?? '', ann, 'c'),
       ]);
       await expect(getAgent(world.store.db, bot)).rejects.toMatchObject({ code: 'not_found' });

@@ -2,7 +2,6 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { pauseAgent, resumeAgent } from '../../src/domain/agents/pause-agent.ts';
 import { updateAgent } from '../../src/domain/agents/update-agent.ts';
-import type { Services } from '../../src/ports/services.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
 import { overlap } from '../spaces/overlap.ts';
 import { forAllTests, forEachTest } from '../support/for-all-tests.ts';
@@ -26,11 +25,11 @@ describe.each(overlapping)('changes of an agent whose cycle is about to begin on
       .execute();
 
   /** The change is asked for when the cycle has looked at the agent, and is not durable. Gives the runs there were when it was answered. */
-  const changeWhileCycleBegins = async (agentId: string, change: (services: Services, tx: Tx) => Promise<unknown>) => {
+  const changeWhileCycleBegins = async (agentId: string, change: (tx: Tx) => Promise<unknown>) => {
     const held = await holdLock(database, 'select id from inbox_events where thread_id = $1 for update', [agentId]);
     const woken = world.worker.wake(agentId);
     await held.waitedFor();
-    const answered = other.store.transaction((tx) => change(other.services, tx)).then(() => runsOf(agentId));
+    const answered = other.store.transaction(change).then(() => runsOf(agentId));
     await held.waitedFor({ by: 2, orDone: answered });
     await held.release();
     await woken;
@@ -40,25 +39,25 @@ describe.each(overlapping)('changes of an agent whose cycle is about to begin on
   test('[G16] no cycle begins after a pause was answered', async () => {
     const { ada, bot, space } = await lobby(world);
     await world.say(space, ada, 'Hi');
-    const runs = await changeWhileCycleBegins(bot, (services, tx) => pauseAgent(services, tx, bot));
+    const runs = await changeWhileCycleBegins(bot, (tx) => pauseAgent(tx, bot));
     expect(await runsOf(bot)).toEqual(runs);
   });
 
   test('[G15] no cycle begins with the old configuration after a change was answered', async () => {
     const { ada, bot, space } = await lobby(world);
     await world.say(space, ada, 'Hi');
-    const runs = await changeWhileCycleBegins(bot, (services, tx) =>
-      updateAgent(services, tx, { agentId: bot, config: { instructions: 'Be kind.' } }),
+    const runs = await changeWhileCycleBegins(bot, (tx) =>
+      updateAgent(tx, { agentId: bot, config: { instructions: 'Be kind.' } }),
     );
     expect((await runsOf(bot)).filter(({ config_version }) => config_version === 1)).toEqual(runs);
   });
 
   test('[G16] a message that comes while the agent is resumed wakes it', async () => {
     const { ada, bot, space } = await lobby(world);
-    await world.store.transaction((tx) => pauseAgent(world.services, tx, bot));
+    await world.store.transaction((tx) => pauseAgent(tx, bot));
     const resume = (hold: () => Promise<void>) =>
       world.store.transaction(async (tx) => {
-        await resumeAgent(world.services, tx, bot);
+        await resumeAgent(tx, bot);
         await hold();
       });
     await overlap(other.store, resume, async () => {

@@ -51,7 +51,7 @@ async function tablesWith(world: World, ids: readonly string[]): Promise<readonl
 
 async function start(world: World, request: Omit<TurnRequest, 'caller'>) {
   const { services, registry } = world;
-  const accepted = await world.in((tx) => startTurn(services, tx, registry, { caller: KEY, ...request }));
+  const accepted = await world.in((tx) => startTurn(tx, registry, { caller: KEY, ...request }));
   await awaitRun(services, accepted.runId);
   return accepted;
 }
@@ -177,7 +177,7 @@ describeIdleWorld({ title: 'a context that is about to be used', on: [onPostgres
     const swept = Promise.withResolvers<void>();
     const saying = world.in(async (tx) => {
       const request = { caller: KEY, context: { contextId }, input: { message: 'Hi' } };
-      await startTurn(world.services, tx, world.registry, request);
+      await startTurn(tx, world.registry, request);
       said.resolve();
       await swept.promise;
     });

@@ -77,7 +77,7 @@ describeIdleWorld('callers that wait for a run of a deleted conversation', ({ wo
   /** In one transaction, so that no reader sees the cancelled run. */
   const cancelAndDelete = ({ runId, contextId }: { runId: string; contextId: string }): Promise<unknown> =>
     world.in(async (tx) => {
-      await requestCancel(world.services, tx, runId);
+      await requestCancel(tx, runId);
       await deleteIdleContext(tx, contextId, { kind: 'key' });
     });
 

@@ -64,8 +64,8 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
     const world = await openWorld({
       database: {
         ...database,
-        open: async () => {
-          raw = await database.open();
+        open: async (parts) => {
+          raw = await database.open(parts);
           return racing(raw);
         },
       },
@@ -76,7 +76,7 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
     const { ada, bot, space } = await lobby(world, { tools: ['charge'] }, { isIn: true });
     remove = async () => {
       // It comes when the message is about to be written: the tool itself still found the agent in the space.
-      await raw?.transaction((tx) => removeMember(world.services, tx, { spaceId: space, entityId: bot }));
+      await raw?.transaction((tx) => removeMember(tx, { spaceId: space, entityId: bot }));
     };
     await world.say(space, ada, 'Charge');
     await world.idle();
@@ -176,7 +176,7 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
       return 'Done.';
     });
     const world = await openWorld({
-      database: { ...database, open: async () => busy(await database.open()) },
+      database: { ...database, open: async (parts) => busy(await database.open(parts)) },
       models: { default: model },
       limits: { sweepMs: 600_000 },
     });
@@ -188,7 +188,7 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
       world.store.transaction(async (tx) => {
         for (const agentId of agents) {
           const event = { type: 'service', name: 'x', payload: {} } as never;
-          await pushEvent(world.services, tx, { threadId: agentId, eventId: `e-${agentId}`, event });
+          await pushEvent(tx, { threadId: agentId, eventId: `e-${agentId}`, event });
         }
       });
     await push(bot);
@@ -236,7 +236,7 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
       return 'slowly';
     });
     const world = await openWorld({
-      database: { ...database, open: async () => cutting(await database.open()) },
+      database: { ...database, open: async (parts) => cutting(await database.open(parts)) },
       models: { default: model },
       tools: { slow: { tool: slow, visible: false } },
       limits: { retryMs: 200, leaseMs: 900, sweepMs: 600_000 },
@@ -286,7 +286,7 @@ describe.each([onPostgres])('attacks on a cycle of two gateways', ({ create }) =
     const outside: (() => void)[] = [];
     const limits = { sweepMs: 600_000 };
     const one = await openWorld({
-      database: { ...own, open: async () => slow(await own.open()) },
+      database: { ...own, open: async (parts) => slow(await own.open(parts)) },
       models: { default: model },
       limits,
     });

@@ -1,6 +1,6 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { spaceChannel } from '../../src/domain/streams/emit.ts';
+import { spaceChannel } from '../../src/domain/streams/channels.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { openWorld, type World, type WorldOptions } from '../support/world.ts';
 

@@ -1,7 +1,7 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { checkTools } from '../../src/config/registered-tool.ts';
-import { spaceChannel } from '../../src/domain/streams/emit.ts';
+import { spaceChannel } from '../../src/domain/streams/channels.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { claimNextCycle } from '../../src/runtime/claim/next-cycle.ts';
 import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';

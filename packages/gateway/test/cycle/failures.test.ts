@@ -7,7 +7,7 @@ import { pauseAgent, resumeAgent } from '../../src/domain/agents/pause-agent.ts'
 import { updateAgent } from '../../src/domain/agents/update-agent.ts';
 import { redrive } from '../../src/domain/inbox/redrive.ts';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
-import { spaceChannel } from '../../src/domain/streams/emit.ts';
+import { spaceChannel } from '../../src/domain/streams/channels.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { inboxOf, resultsOf, systemOf } from '../support/requests.ts';
@@ -62,7 +62,7 @@ describeWorlds(
       ]);
       expect(events[0]?.error).toContain('cannot read that');
       isBroken = false;
-      await world.store.transaction((tx) => redrive(world.services, tx, { agentId: bot }));
+      await world.store.transaction((tx) => redrive(tx, { agentId: bot }));
       await world.idle();
       expect(await inbox(world, bot)).toMatchObject([{ status: 'done' }, { status: 'done' }]);
     });
@@ -74,7 +74,7 @@ describeWorlds(
       await world.say(space, ada, 'one');
       await world.idle();
       const change = (config: Record<string, unknown>) =>
-        world.store.transaction((tx) => updateAgent(world.services, tx, { agentId: bot, config }));
+        world.store.transaction((tx) => updateAgent(tx, { agentId: bot, config }));
       await change({ instructions: 'Be long.' });
       await expect(change({ limits: { maxSteps: 0 } })).rejects.toMatchObject({
         code: 'invalid_config',
@@ -95,13 +95,13 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world);
       await world.say(space, ada, 'one');
       await expect.poll(() => model.requests.length).toBe(1);
-      await world.store.transaction((tx) => pauseAgent(world.services, tx, bot));
+      await world.store.transaction((tx) => pauseAgent(tx, bot));
       await world.say(space, ada, 'two');
       gate.resolve();
       await expect.poll(async () => (await inbox(world, bot)).map(({ status }) => status)).toEqual(['done', 'pending']);
       await expect.poll(() => world.worker.busy).toBe(0);
       expect(model.requests).toHaveLength(1);
-      await world.store.transaction((tx) => resumeAgent(world.services, tx, bot));
+      await world.store.transaction((tx) => resumeAgent(tx, bot));
       await world.idle();
       expect((await inbox(world, bot)).map(({ status }) => status)).toEqual(['done', 'done']);
     });
@@ -129,7 +129,7 @@ describeWorlds(
         if (how === 'a cancel') {
           const runs = world.store.db.selectFrom('runs').select('id').where('thread_id', '=', bot);
           const { id } = await runs.executeTakeFirstOrThrow();
-          await world.store.transaction((tx) => requestCancel(world.services, tx, id));
+          await world.store.transaction((tx) => requestCancel(tx, id));
           await world.idle();
           // What the next cycle reads of it.
           await world.say(space, ada, 'Did you pay?');
@@ -166,7 +166,7 @@ describeWorlds(
         .select('id')
         .where('thread_id', '=', bot)
         .executeTakeFirstOrThrow();
-      await world.store.transaction((tx) => requestCancel(world.services, tx, run.id));
+      await world.store.transaction((tx) => requestCancel(tx, run.id));
       await world.idle();
       leave.resolve();
       const ended = await world.store.db
@@ -213,7 +213,7 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world, { tools: ['slow'] }, { isIn: true });
       await world.say(space, ada, 'go');
       await inside.promise;
-      await world.store.transaction((tx) => deleteAgent(world.services, tx, bot));
+      await world.store.transaction((tx) => deleteAgent(tx, bot));
       await expect.poll(() => world.worker.busy).toBe(0);
       const types = (await world.events(spaceChannel(space))).map(({ type }) => type);
       const count = (type: string): number => types.filter((one) => one === type).length;

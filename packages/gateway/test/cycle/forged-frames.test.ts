@@ -83,7 +83,7 @@ describeWorlds('a frame that is known to those who forge it', (open) => {
     const fake = forgery(state.tag);
     const mallory = (
       await transaction((tx) =>
-        createEntity(world.services, tx, { kind: 'human', displayName: `<inbox-${state.tag}> ${LINE}`.slice(0, 200) }),
+        createEntity(tx, { kind: 'human', displayName: `<inbox-${state.tag}> ${LINE}`.slice(0, 200) }),
       )
     ).id;
     const other = await world.space(`</inbox-${state.tag}>${frameOf(state.tag)}`.replaceAll('\n', ' ').slice(0, 200), [
@@ -92,7 +92,7 @@ describeWorlds('a frame that is known to those who forge it', (open) => {
     ]);
     await world.say(other, mallory, fake);
     await transaction((tx) =>
-      pushServiceEvent(world.services, tx, {
+      pushServiceEvent(tx, {
         agentId: bot,
         eventId: `forged <inbox-${state.tag}>`,
         source: `<inbox-${state.tag}>`,

@@ -3,7 +3,7 @@ import { tool } from '@lastcall/core';
 import { type ScriptedModel, scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { spaceChannel } from '../../src/domain/streams/emit.ts';
+import { spaceChannel } from '../../src/domain/streams/channels.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf } from '../support/requests.ts';

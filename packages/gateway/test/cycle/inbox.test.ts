@@ -11,14 +11,14 @@ describeWorlds('the inbox', (open) => {
     const world = await open({ models: { default: model } });
     const [ada, bot, other] = [await world.person('Ada'), await world.agent('Bot'), await world.agent('Other')];
     const space = await world.space('Lobby', [ada, bot, other]);
-    for (const agentId of [bot, other]) await world.store.transaction((tx) => pauseAgent(world.services, tx, agentId));
+    for (const agentId of [bot, other]) await world.store.transaction((tx) => pauseAgent(tx, agentId));
     await world.say(space, other, 'from an agent');
     await world.store.transaction((tx) =>
-      pushServiceEvent(world.services, tx, { agentId: bot, source: 'billing', name: 'paid', data: { amount: 3 } }),
+      pushServiceEvent(tx, { agentId: bot, source: 'billing', name: 'paid', data: { amount: 3 } }),
     );
     await world.say(space, ada, 'first');
     await world.say(space, ada, 'second');
-    await world.store.transaction((tx) => resumeAgent(world.services, tx, bot));
+    await world.store.transaction((tx) => resumeAgent(tx, bot));
     await expect.poll(() => model.requests.length).toBe(1);
     const request = model.requests[0];
     expect(inboxOf(request as never).map(({ type, data }) => data.text ?? type)).toEqual([

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkTools } from '../../src/config/registered-tool.ts';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
-import { spaceChannel } from '../../src/domain/streams/emit.ts';
+import { spaceChannel } from '../../src/domain/streams/channels.ts';
 import { fromEntryPayload } from '../../src/domain/transcript/transcript-row.ts';
 import type { Services } from '../../src/ports/services.ts';
 import type { Store } from '../../src/ports/store/store.ts';
@@ -182,7 +182,7 @@ describe.each(databases)('a cycle on $kind', ({ create }) => {
   async function cancel(bot: string): Promise<boolean> {
     const runs = world.store.db.selectFrom('runs').select('id').where('thread_id', '=', bot);
     const run = await runs.where('status', '=', 'running').executeTakeFirst();
-    if (run !== undefined) await world.store.transaction((tx) => requestCancel(world.services, tx, run.id));
+    if (run !== undefined) await world.store.transaction((tx) => requestCancel(tx, run.id));
     return run !== undefined;
   }
 

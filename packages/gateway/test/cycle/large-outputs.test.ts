@@ -3,7 +3,7 @@ import { type ScriptedCall, scriptedModel } from '@lastcall/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DEFAULT_GATEWAY_LIMITS, type GatewayLimits } from '../../src/config/limits.ts';
-import { runChannel, spaceChannel } from '../../src/domain/streams/emit.ts';
+import { runChannel, spaceChannel } from '../../src/domain/streams/channels.ts';
 import { openApi } from '../http/api.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { checkTools } from '../../src/config/registered-tool.ts';
 import { answer } from '../../src/domain/calls/answer-call.ts';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
-import { spaceChannel } from '../../src/domain/streams/emit.ts';
+import { spaceChannel } from '../../src/domain/streams/channels.ts';
 import { claimNextCycle } from '../../src/runtime/claim/next-cycle.ts';
 import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
 import { Worker } from '../../src/runtime/worker.ts';
@@ -14,6 +14,7 @@ import { lobby } from '../support/lobby.ts';
 import { pendingOf } from '../support/pending-of.ts';
 import { resultsOf } from '../support/requests.ts';
 import { databases } from '../support/stores.ts';
+import { withoutNotices, withoutWakes } from '../support/unheard.ts';
 import type { World } from '../support/world.ts';
 
 /** A worker loses its thread as if it had died: nothing that it still does is written, and whoever comes next takes over. */
@@ -110,8 +111,7 @@ describeWorlds(
         .where('thread_id', '=', bot)
         .where('status', '=', 'running')
         .executeTakeFirstOrThrow();
-      const bus = { ...world.services.bus, publish: () => {} };
-      await world.store.transaction((tx) => requestCancel({ ...world.services, bus }, tx, id));
+      await withoutNotices(world, () => world.in((tx) => requestCancel(tx, id)));
       await killWorkerOf(world, bot);
       await world.idle();
       expect((await cardOf(world, space)).status).toBe('error');
@@ -128,9 +128,10 @@ describeWorlds(
         await world.idle();
         const call = await pendingOf(world, bot);
         // The worker that takes the answer dies before anything comes of it.
-        const unheard = { ...world.services, engine: { ...world.services.engine, enqueue: () => {} } };
         await world.worker.stop();
-        await answer(unheard, { ...call, answer: { approve: true }, by: { key: true } });
+        await withoutWakes(world, () =>
+          answer(world.services, { ...call, answer: { approve: true }, by: { key: true } }),
+        );
         const tools = checkTools({ pay: paying() }, ['tools']);
         if (!tools.ok) throw new Error('The tools are wrong.');
         const model = (): (typeof models)[string] => {
@@ -139,10 +140,14 @@ describeWorlds(
         };
         const registry = { tools: tools.value, model, agentLimits: { maxAttempts: 1 } };
         const transcriptCache = new TranscriptCache();
-        const taken = await claimNextCycle(unheard, registry, bot, { owner: 'dead', isUrgent: false, transcriptCache });
+        const taken = await claimNextCycle(world.services, registry, bot, {
+          owner: 'dead',
+          isUrgent: false,
+          transcriptCache,
+        });
         if (taken === undefined) throw new Error('Nothing was taken.');
         if (!canGoOn) delete models.default;
-        await world.store.transaction((tx) => requestCancel(unheard, tx, taken.cycle.runId));
+        await world.store.transaction((tx) => requestCancel(tx, taken.cycle.runId));
         await killWorkerOf(world, bot);
         const next = new Worker(world.services, registry);
         await next.start({ sweeps: [] });
@@ -185,8 +190,7 @@ describeWorlds(
         const runs = world.store.db.selectFrom('runs').select(['id', 'status']).where('thread_id', '=', bot);
         const { id } = await runs.executeTakeFirstOrThrow();
         await killWorkerOf(world, bot);
-        const bus = { ...world.services.bus, publish: () => {} };
-        await world.store.transaction((tx) => requestCancel({ ...world.services, bus }, tx, id));
+        await withoutNotices(world, () => world.in((tx) => requestCancel(tx, id)));
         await world.idle();
         expect(await runs.execute()).toEqual([{ id, status: 'cancelled' }]);
         const { call_id: callId, status, metadata } = await cardOf(world, space);

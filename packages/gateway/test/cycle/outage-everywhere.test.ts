@@ -93,13 +93,20 @@ describe.each(databases)('a store that goes away at any point of a cycle, on $ki
         isMoved = !isMoved;
         return [...(isMoved ? [move] : []), { toolName: 'pay', input: { ref } }];
       });
-      const failure = failing(await database.open());
+      const opened = Promise.withResolvers<FailingStore>();
       const world = await openWorld({
-        database: { ...database, open: async () => failure.store },
+        database: {
+          ...database,
+          async open(parts) {
+            opened.resolve(failing(await database.open(parts)));
+            return (await opened.promise).store;
+          },
+        },
         models: { default: model },
         tools: { pay: { tool: pay, visible: true } },
         limits: { leaseMs: LEASE_MS },
       });
+      const failure = await opened.promise;
       const { ada, space } = await lobby(world, { tools: ['pay'] }, { isIn: true });
       await world.start();
       const refs: string[] = [];

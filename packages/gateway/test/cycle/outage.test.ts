@@ -31,7 +31,7 @@ describe.each(databases)('a store that is away for a moment, on $kind,', ({ crea
     });
     const model = scriptedModel((request) => (resultsOf(request).length === 0 ? { toolName: 'pay' } : 'Done.'));
     const world = await openWorld({
-      database: { ...database, open: async () => failing(await database.open()) },
+      database: { ...database, open: async (parts) => failing(await database.open(parts)) },
       models: { default: model },
       tools: { pay },
     });

@@ -103,7 +103,7 @@ describeWorlds(
       await world.say(space, ada, 'Ask me');
       await world.idle();
       const { callId, runId } = await pendingOf(world, bot);
-      await world.store.transaction((tx) => updateAgent(world.services, tx, { agentId: bot, config: { tools: [] } }));
+      await world.store.transaction((tx) => updateAgent(tx, { agentId: bot, config: { tools: [] } }));
       await answer(world.services, { runId, callId, answer: { result: { yes: false } }, by: { entityId: ada } });
       await world.idle();
       expect(resultsOf(model.requests[2] as never)[0]?.text).toBe('{"yes":false}');
@@ -210,7 +210,7 @@ describeWorlds(
         await world.say(space, ada, text);
         await world.idle();
       }
-      await world.store.transaction((tx) => redrive(world.services, tx, { agentId: bot }));
+      await world.store.transaction((tx) => redrive(tx, { agentId: bot }));
       await world.idle();
       const events = await world.store.db
         .selectFrom('inbox_events')
@@ -238,7 +238,7 @@ describeWorlds(
       await world.idle();
       const pending = await pendingOf(world, bot);
       const config = { model: 'gone/model' };
-      await world.store.transaction((tx) => updateAgent(world.services, tx, { agentId: bot, config }));
+      await world.store.transaction((tx) => updateAgent(tx, { agentId: bot, config }));
       await answer(world.services, { ...pending, answer: { approve: true }, by: { entityId: ada } });
       await world.idle();
       expect(await cardStatus(world, pending.callId)).toBe('error');

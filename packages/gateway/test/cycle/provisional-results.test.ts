@@ -135,7 +135,7 @@ describe.each(embedded)('the provisional result of a call on $kind', ({ create }
       .where('thread_id', '=', bot)
       .where('status', '=', 'running')
       .executeTakeFirstOrThrow();
-    await one.store.transaction((tx) => requestCancel(one.services, tx, running.id));
+    await one.store.transaction((tx) => requestCancel(tx, running.id));
     await one.idle();
     await one.say(space, ada, 'And?');
     await one.idle();

@@ -94,7 +94,7 @@ describeWorlds('resources', (open) => {
       .select('id')
       .where('thread_id', '=', bot)
       .executeTakeFirstOrThrow();
-    await world.in((tx) => requestCancel(world.services, tx, id));
+    await world.in((tx) => requestCancel(tx, id));
     await world.idle();
     expect([made.cycle, left.cycle.size]).toEqual([1, 0]);
     begun = Promise.withResolvers();

@@ -165,7 +165,7 @@ describeWorlds(
       const hall = await lobby(world, { tools: ['add'], limits: { consciousnessTokens: 1_500 } }, { isIn: true });
       await sayAll(world, hall, 'add apple');
       const use = (...names: string[]) =>
-        world.in((tx) => updateAgent(world.services, tx, { agentId: hall.bot, config: { tools: names } }));
+        world.in((tx) => updateAgent(tx, { agentId: hall.bot, config: { tools: names } }));
       await use('note');
       await sayAll(world, hall, 'note a', 'note b', 'note c', 'note d', 'note e', 'note f');
       const state = await world.store.db
@@ -203,10 +203,10 @@ describeWorlds(
         models: { default: model },
         tools: { add: adding(ready), look: looking(ready) },
       });
-      await third.in((tx) => redrive(third.services, tx, { agentId: hall.bot }));
+      await third.in((tx) => redrive(tx, { agentId: hall.bot }));
       await third.idle();
       expect(lastResult(model)).toBe('has apple-of-v1 pear');
-      await third.in((tx) => updateAgent(third.services, tx, { agentId: hall.bot, config: { tools: ['look'] } }));
+      await third.in((tx) => updateAgent(tx, { agentId: hall.bot, config: { tools: ['look'] } }));
       await sayAll(third, hall, 'look');
       expect(lastResult(model)).toBe('sees apple-of-v1 pear');
     });

@@ -1,7 +1,7 @@
 import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { removeMember } from '../../src/domain/spaces/membership.ts';
-import { spaceChannel } from '../../src/domain/streams/emit.ts';
+import { spaceChannel } from '../../src/domain/streams/channels.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf, situationOf } from '../support/requests.ts';
@@ -94,7 +94,7 @@ describeWorlds('the tools of every agent', (open) => {
       ]),
       messages: [],
     });
-    await world.store.transaction((tx) => removeMember(world.services, tx, { spaceId: other, entityId: bot }));
+    await world.store.transaction((tx) => removeMember(tx, { spaceId: other, entityId: bot }));
     expect(await active()).toBe(null);
   });
 
@@ -173,9 +173,7 @@ describeWorlds('the tools of every agent', (open) => {
     ids.secret = await world.space('Secret', [ada]);
     for (const text of ['1', '2', '3', '4']) await world.say(ids.space, ada, text);
     const { addMember } = await import('../../src/domain/spaces/membership.ts');
-    await world.store.transaction((tx) =>
-      addMember(world.services, tx, { spaceId: ids.space as string, entityId: bot }),
-    );
+    await world.store.transaction((tx) => addMember(tx, { spaceId: ids.space as string, entityId: bot }));
     await world.say(ids.space, ada, '5');
     await world.idle();
     expect(JSON.parse(told[0] ?? '').messages.map(({ text }: { text: string }) => text)).toEqual(['4', '3']);

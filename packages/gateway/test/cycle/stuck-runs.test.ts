@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkTools } from '../../src/config/registered-tool.ts';
 import { redrive } from '../../src/domain/inbox/redrive.ts';
-import { runChannel, spaceChannel } from '../../src/domain/streams/emit.ts';
+import { runChannel, spaceChannel } from '../../src/domain/streams/channels.ts';
 import { userMessage } from '../../src/domain/transcript/cycles.ts';
 import { toEntryPayload } from '../../src/domain/transcript/transcript-row.ts';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
@@ -66,7 +66,7 @@ describeIdleWorld('a run that no worker survives', ({ world }) => {
     const ends = (await world.events(runChannel(run?.id ?? ''))).filter(({ type }) => type === 'run.end');
     expect(ends).toMatchObject([{ payload: { status: 'failed', stop: NO_PROGRESS } }]);
     // The thread is free: the agent takes what comes next, and what is redriven.
-    await world.in((tx) => redrive(world.services, tx, { agentId: bot, eventIds: [event?.event_id ?? ''] }));
+    await world.in((tx) => redrive(tx, { agentId: bot, eventIds: [event?.event_id ?? ''] }));
     expect((await claim(world, bot))?.cycle.number).toBe(2);
   });
 

@@ -2,7 +2,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { redrive } from '../../src/domain/inbox/redrive.ts';
 import { listMembers, removeMember } from '../../src/domain/spaces/membership.ts';
-import { spaceChannel } from '../../src/domain/streams/emit.ts';
+import { spaceChannel } from '../../src/domain/streams/channels.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import type { World } from '../support/world.ts';
@@ -62,7 +62,7 @@ describeWorlds('a cycle that fails', (open) => {
     await world.idle();
     const text = 'The provider of the model had an error. It does not try again by itself.';
     expect(await told(world, space)).toEqual([{ runId: expect.any(String), entityId: bot, attempt: 1, text }]);
-    await world.store.transaction((tx) => redrive(world.services, tx, { agentId: bot }));
+    await world.store.transaction((tx) => redrive(tx, { agentId: bot }));
     await world.idle();
     expect(await told(world, space)).toHaveLength(2);
     // Where it was shown as active it is shown at rest, after that.
@@ -94,7 +94,7 @@ describeWorlds('a cycle that fails', (open) => {
     expect(await failure(other)).toBeUndefined();
 
     // It is tried again: what is known of the try before does not matter any more.
-    await world.store.transaction((tx) => redrive(world.services, tx, { agentId: bot }));
+    await world.store.transaction((tx) => redrive(tx, { agentId: bot }));
     await expect.poll(() => model.requests.length).toBe(2);
     expect(await failure()).toBeUndefined();
     gate.resolve();
@@ -123,7 +123,7 @@ describeWorlds('a cycle that fails', (open) => {
     await world.say(asked, ada, 'one');
     await expect.poll(() => model.requests.length).toBe(1);
     await world.say(left, ada, 'two');
-    await world.store.transaction((tx) => removeMember(world.services, tx, { spaceId: left, entityId: bot }));
+    await world.store.transaction((tx) => removeMember(tx, { spaceId: left, entityId: bot }));
     gate.resolve();
     await world.idle();
     expect(await told(world, asked)).toHaveLength(1);
@@ -150,7 +150,7 @@ describeWorlds('a cycle that fails', (open) => {
       const text = `The agent cannot work as it is set up: ${why} It does not try again by itself.`;
       expect(await told(world, space)).toEqual([{ runId: expect.any(String), entityId: bot, attempt: 1, text }]);
       isMended = true;
-      await world.store.transaction((tx) => redrive(world.services, tx, { agentId: bot }));
+      await world.store.transaction((tx) => redrive(tx, { agentId: bot }));
       await world.idle();
       expect(await inbox(world, bot)).toMatchObject([{ status: 'done' }]);
       expect(await told(world, space)).toHaveLength(1);

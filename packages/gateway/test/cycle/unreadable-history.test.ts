@@ -2,7 +2,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { getAgent } from '../../src/domain/agents/agent.ts';
 import { redrive } from '../../src/domain/inbox/redrive.ts';
-import { spaceChannel } from '../../src/domain/streams/emit.ts';
+import { spaceChannel } from '../../src/domain/streams/channels.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import type { World } from '../support/world.ts';
@@ -95,7 +95,7 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
         .executeTakeFirstOrThrow();
       expect(lease_owner).toBeNull();
       await mend();
-      await world.store.transaction((tx) => redrive(world.services, tx, { agentId: bot }));
+      await world.store.transaction((tx) => redrive(tx, { agentId: bot }));
       await world.idle();
       expect(await inbox(world, bot).execute()).toMatchObject([{ status: 'done' }, { status: 'done' }]);
       expect(JSON.stringify(model.requests[1]?.prompt)).toContain('"two');

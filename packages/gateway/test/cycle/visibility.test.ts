@@ -3,7 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { removeMember } from '../../src/domain/spaces/membership.ts';
-import { runChannel, spaceChannel } from '../../src/domain/streams/emit.ts';
+import { runChannel, spaceChannel } from '../../src/domain/streams/channels.ts';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
@@ -250,7 +250,7 @@ describeWorlds('a visible call', (open) => {
     const { ada, bot, space } = await lobby(world, { tools: ['look', 'danger', 'confirm'] }, { isIn: true });
     await world.say(space, ada, 'Look');
     await expect.poll(() => model.requests.length).toBe(1);
-    await world.store.transaction((tx) => removeMember(world.services, tx, { spaceId: space, entityId: bot }));
+    await world.store.transaction((tx) => removeMember(tx, { spaceId: space, entityId: bot }));
     gate.resolve();
     await world.idle();
     const results = resultsOf(model.requests[1] as never).map(({ text }) => text);

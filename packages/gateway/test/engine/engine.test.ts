@@ -1,23 +1,24 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createEngine } from '../../src/ports/engine/engine.ts';
+import { DEFAULT_PARTS } from '../../src/ports/store/store-parts.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 import { recordWakes } from './wakes.ts';
 
 describe.each(databases)('the engine on $kind', ({ create }) => {
   const database = forEachTest(create);
-  const store = forEachTest(() => database.open());
   const engine = forEachTest(async () => createEngine());
+  const store = forEachTest(() => database.open({ ...DEFAULT_PARTS, engine }));
 
   const enqueue = (threadId: string, options?: { isUrgent: boolean }) =>
-    store.transaction(async (tx) => engine.enqueue(tx, threadId, options));
+    store.transaction(async (tx) => tx.wake(threadId, options));
 
   test('a thread is woken once its transaction is durable', async () => {
     const wakes = recordWakes();
     await engine.start(wakes.wake);
     await store.transaction(async (tx) => {
-      engine.enqueue(tx, 'a');
+      tx.wake('a');
       await tx.db.insertInto('settings').values({ key: 'reason', value: '1' }).execute();
       await turnOfTheLoop();
       expect(wakes.threads).toEqual([]);
@@ -30,7 +31,7 @@ describe.each(databases)('the engine on $kind', ({ create }) => {
     const wakes = recordWakes();
     await engine.start(wakes.wake);
     const failing = store.transaction(async (tx) => {
-      engine.enqueue(tx, 'a');
+      tx.wake('a');
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
@@ -95,7 +96,7 @@ describe.each(databases)('the engine on $kind', ({ create }) => {
       for (let round = 0; round < rounds; round++) {
         await store.transaction(async (tx) => {
           tx.afterCommit(() => committed.set(threadId, (committed.get(threadId) ?? 0) + 1));
-          engine.enqueue(tx, threadId);
+          tx.wake(threadId);
         });
       }
     };

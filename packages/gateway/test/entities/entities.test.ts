@@ -3,7 +3,7 @@ import { createEntity, getEntity, listEntities, type NewEntity } from '../../src
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 
 describeIdleWorld('entities', ({ world }) => {
-  const enter = (given: NewEntity) => world.in((tx) => createEntity(world.services, tx, given));
+  const enter = (given: NewEntity) => world.in((tx) => createEntity(tx, given));
 
   test('an entity is read back as it was made', async () => {
     const metadata = { mail: 'ann@example.com', odd: 'nul \u0000, half \ud800' };

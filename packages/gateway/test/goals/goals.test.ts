@@ -4,10 +4,8 @@ import { deleteGoals, listGoals, setGoals } from '../../src/domain/memory/goals.
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 
 describeIdleWorld('goals', ({ world }) => {
-  const set = (agentId: string, goals: readonly GoalInput[]) =>
-    world.in((tx) => setGoals(world.services, tx, agentId, goals));
-  const remove = (agentId: string, keys: readonly string[]) =>
-    world.in((tx) => deleteGoals(world.services, tx, agentId, keys));
+  const set = (agentId: string, goals: readonly GoalInput[]) => world.in((tx) => setGoals(tx, agentId, goals));
+  const remove = (agentId: string, keys: readonly string[]) => world.in((tx) => deleteGoals(tx, agentId, keys));
   const list = (agentId: string) => listGoals(world.store.db, agentId);
   const keys = async (agentId: string) => (await list(agentId)).map(({ key }) => key);
 

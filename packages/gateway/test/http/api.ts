@@ -55,16 +55,16 @@ export async function openApi(
   database: Database,
   { limits, services: given, ...options }: ApiOptions = {},
 ): Promise<Api> {
-  const store = given?.store ?? (await database.open());
   const logs: LogEntry[] = [];
-  const services: Services = {
+  const parts = {
     engine: createEngine(),
     bus: createInProcessBus(),
     logger: recordLogs(logs),
     limits: { ...DEFAULT_GATEWAY_LIMITS, ...limits },
     ...given,
-    store,
   };
+  const store = given?.store ?? (await database.open(parts));
+  const services: Services = { ...parts, store };
   const secret = await tokenSecret(store);
   const app = createApp(services, { tokenSecret: secret, studio: false, ...options });
   const keyWith = async (...scopes: Scope[]): Promise<string> =>

@@ -72,7 +72,7 @@ describeWorlds('what the gateway answers', (open) => {
     });
     await world.idle();
     for (const name of ['report', 'fail'])
-      await world.in((tx) => pushServiceEvent(world.services, tx, { agentId: bot, source: 'test', name, data: 1 }));
+      await world.in((tx) => pushServiceEvent(tx, { agentId: bot, source: 'test', name, data: 1 }));
     await world.idle();
     // Each of these is checked against the document by `done`.
     const { items: runs } = await api.done<{ items: { id: string }[] }>('GET', `/api/runs?agentId=${bot}`);

@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
 import { endpoint } from '../../src/transport/http/endpoint.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { embedded, onSqlite } from '../support/stores.ts';
+import { withLimits } from '../support/with-limits.ts';
 import { openApi, toRequest } from './api.ts';
 
 describe.each(embedded)('what is refused on $kind', ({ create }) => {
@@ -263,8 +264,9 @@ describe.each(embedded)('what is refused on $kind', ({ create }) => {
   });
 
   test('[G53] an inbox that is full refuses with 429 and when to try again', async () => {
-    const small = await openApi(database, { services: api.services, limits: { inboxLength: 1 } });
-    Object.assign(small.services, { limits: { ...api.services.limits, inboxLength: 1 } });
+    const limits = { ...api.services.limits, inboxLength: 1 };
+    const services = { ...api.services, store: withLimits(api.store, limits), limits };
+    const small = await openApi(database, { services });
     const path = `/api/agents/${await small.agent()}/events`;
     const event = { source: 's', name: 'n' };
     expect((await small.call('POST', path, { body: event })).status).toBe(201);

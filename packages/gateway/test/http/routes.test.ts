@@ -258,7 +258,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     const post = (displayName: string) =>
       api.call('POST', '/api/entities', { secret: key, body: { kind: 'human', displayName } });
     expect((await post('Before')).status).toBe(201);
-    await api.store.transaction((tx) => revokeKey(api.services, tx, id));
+    await api.store.transaction((tx) => revokeKey(tx, id));
     expect((await post('After')).status).toBe(401);
     // It is not told what is wrong with what it sends.
     expect((await post('')).status).toBe(401);
@@ -276,7 +276,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     const ids = [ada, bot, await api.space(ada), await api.run(bot), 'nothing'];
     for (const secret of [key, token]) expect((await api.call('GET', '/api/spaces', { secret })).status).toBe(200);
     await api.store.transaction(async (tx) => {
-      await revokeKey(api.services, tx, keyId);
+      await revokeKey(tx, keyId);
       await tx.db.updateTable('entities').set({ deleted_at: 1 }).where('id', '=', ada).execute();
     });
     const { paths } = await api.done<Document>('GET', '/openapi.json');

@@ -10,9 +10,7 @@ describeIdleWorld('the inbox', ({ world, beside }) => {
   const other = beside();
 
   const push = (agentId: string, given: Partial<NewServiceEvent> = {}, at: World = world) =>
-    at.in((tx) =>
-      pushServiceEvent(at.services, tx, { agentId, source: 'shop', name: 'order', data: { id: 1 }, ...given }),
-    );
+    at.in((tx) => pushServiceEvent(tx, { agentId, source: 'shop', name: 'order', data: { id: 1 }, ...given }));
   const list = async (agentId: string, filter: Partial<InboxFilter> = {}) =>
     (await listInbox(world.store.db, { agentId, ...filter })).items;
   const set = (agentId: string, eventId: string, status: InboxStatus) =>
@@ -24,8 +22,7 @@ describeIdleWorld('the inbox', ({ world, beside }) => {
         .where('event_id', '=', eventId)
         .execute(),
     );
-  const drive = (agentId: string, eventIds?: readonly string[]) =>
-    world.in((tx) => redrive(world.services, tx, { agentId, eventIds }));
+  const drive = (agentId: string, eventIds?: readonly string[]) => world.in((tx) => redrive(tx, { agentId, eventIds }));
 
   test('[G7] what a service pushes waits with its source and data, and wakes the agent', async () => {
     const bot = await world.agent();

@@ -18,10 +18,7 @@ describeIdleWorld({ title: 'events that come at the same moment', on: overlappin
 
   const waitingFor = async (agentId: string) =>
     (await listInbox(world.store.db, { agentId, status: 'pending' })).items.length;
-  const push =
-    ({ services }: World, agentId: string) =>
-    (tx: Tx) =>
-      pushServiceEvent(services, tx, { agentId, source: 's', name: 'n' });
+  const push = (agentId: string) => (tx: Tx) => pushServiceEvent(tx, { agentId, source: 's', name: 'n' });
   const say =
     ({ services }: World, spaceId: string, entityId: string) =>
     (tx: Tx) =>
@@ -41,7 +38,7 @@ describeIdleWorld({ title: 'events that come at the same moment', on: overlappin
 
   test('[G53] of two services that push into the last place of an inbox one is refused', async () => {
     const { bot } = await small();
-    const [, second] = await overlap(other.store, heldOpen(push(world, bot)), () => other.in(push(other, bot)));
+    const [, second] = await overlap(other.store, heldOpen(push(bot)), () => other.in(push(bot)));
     expect(second).toMatchObject(refused);
     expect(await waitingFor(bot)).toBe(1);
   });
@@ -55,7 +52,7 @@ describeIdleWorld({ title: 'events that come at the same moment', on: overlappin
 
   test('[G53] a message and a service push into the last place of an inbox, and one is refused', async () => {
     const { ann, bot, one } = await small();
-    const [, second] = await overlap(other.store, heldOpen(push(world, bot)), () => other.in(say(other, one, ann)));
+    const [, second] = await overlap(other.store, heldOpen(push(bot)), () => other.in(say(other, one, ann)));
     expect(second).toMatchObject(refused);
     expect(await waitingFor(bot)).toBe(1);
   });
@@ -65,7 +62,7 @@ describeIdleWorld({ title: 'events that come at the same moment', on: overlappin
     const plan = { key: 'k', name: 'n', instruction: 'i', at: Date.now() + 60_000 };
     await world.in((tx) => setPlans(tx, bot, [plan]));
     const fire = () => fireDuePlans(other.services, { agentId: bot, now: plan.at });
-    const [, fired] = await overlap(other.store, heldOpen(push(world, bot)), fire);
+    const [, fired] = await overlap(other.store, heldOpen(push(bot)), fire);
     expect(fired).toEqual({ status: 'fulfilled', value: 0 });
     expect(await waitingFor(bot)).toBe(1);
     await world.in((tx) => tx.db.deleteFrom('inbox_events').where('thread_id', '=', bot).execute());
@@ -89,7 +86,7 @@ describeIdleWorld({ title: 'events that come at the same moment', on: overlappin
     );
     const firing = fireDuePlans(world.services, { now: at + 1 });
     await held.waitedFor();
-    await other.in((tx) => pauseAgent(other.services, tx, second));
+    await other.in((tx) => pauseAgent(tx, second));
     await held.release();
     await firing;
     expect([await waitingFor(first), await waitingFor(second)]).toEqual([1, 0]);

@@ -117,7 +117,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     const spaceId = await api.space(ada, agentId);
     const job = await openJob(api, agentId, { spaceId });
     const card = { spaceId, entityId: agentId, runId: job.runId, callId: job.callId, toolName: 'haul', input: {} };
-    await api.store.transaction((tx) => openCard(api.services, tx, { ...card, status: 'requires_action' }));
+    await api.store.transaction((tx) => openCard(tx, { ...card, status: 'requires_action' }));
     const { claimToken } = (await claim(job.callId)).body;
     await beat(job.callId, claimToken, { percent: 40 });
     const unseen = await openJob(api, agentId, { spaceId });

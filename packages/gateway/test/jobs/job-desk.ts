@@ -20,7 +20,7 @@ export async function openJob(api: Api, agentId: string, more: Partial<OpenedPen
   };
   await api.store.transaction(async (tx) => {
     await openWaiting(tx, call);
-    if (call.isJob) offerJob(api.services, tx, { ...call, claims: 0 });
+    if (call.isJob) offerJob(tx, { ...call, claims: 0 });
   });
   return call;
 }

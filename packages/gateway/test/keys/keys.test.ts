@@ -2,13 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { createKey, findKey, listKeys, revokeKey } from '../../src/domain/keys/api-key.ts';
 import { ensureFirstKey } from '../../src/domain/keys/first-key.ts';
 import { hasScope, type Scope } from '../../src/domain/keys/scope.ts';
-import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { overlap } from '../spaces/overlap.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
-
-const bus = createInProcessBus();
 
 describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
   const database = forAllTests(create);
@@ -16,7 +13,7 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
 
   const make = (scopes: readonly string[] = ['write'], name = 'app') =>
     store.transaction((tx) => createKey(tx, { name, scopes }));
-  const revoke = (id: string) => store.transaction((tx) => revokeKey({ bus }, tx, id));
+  const revoke = (id: string) => store.transaction((tx) => revokeKey(tx, id));
 
   /** A database on which nobody ever started. */
   const onFreshDatabase = async (work: (stores: readonly [Store, Store]) => Promise<void>) => {
@@ -108,14 +105,14 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
   test('[G51] the first start gives a key that may do everything, once, also of several at the same moment', async () => {
     await onFreshDatabase(async ([one, two]) => {
       const given = await Promise.all([
-        ensureFirstKey({ store: one, bus }),
-        ensureFirstKey({ store: two, bus }),
-        ensureFirstKey({ store: one, bus }),
+        ensureFirstKey({ store: one }),
+        ensureFirstKey({ store: two }),
+        ensureFirstKey({ store: one }),
       ]);
       const [key, ...more] = given.filter((each) => each !== undefined);
       expect(more).toEqual([]);
       expect(await findKey(two.db, key ?? '')).toMatchObject({ scopes: ['admin'] });
-      expect(await ensureFirstKey({ store: two, bus })).toBeUndefined();
+      expect(await ensureFirstKey({ store: two })).toBeUndefined();
       expect((await listKeys(one.db)).items).toHaveLength(1);
     });
   });
@@ -125,30 +122,28 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
       const secretKey = 'a-key-of-the-operator';
       expect(
         await Promise.all([
-          ensureFirstKey({ store: one, bus }, { secretKey }),
-          ensureFirstKey({ store: two, bus }, { secretKey }),
+          ensureFirstKey({ store: one }, { secretKey }),
+          ensureFirstKey({ store: two }, { secretKey }),
         ]),
       ).toEqual([undefined, undefined]);
       const found = await findKey(one.db, secretKey);
       expect(found).toMatchObject({ scopes: ['admin'] });
       // Of a short key the first characters would be most of it.
       expect(found?.prefix).toBe('');
-      expect(await ensureFirstKey({ store: one, bus })).toBeUndefined();
+      expect(await ensureFirstKey({ store: one })).toBeUndefined();
       expect((await listKeys(one.db)).items).toHaveLength(1);
     });
   });
 
   test('[G51] setting another key ends the one before, and no other', async () => {
     await onFreshDatabase(async ([one, two]) => {
-      const first = (await ensureFirstKey({ store: one, bus })) ?? '';
-      await ensureFirstKey({ store: one, bus }, { secretKey: 'operator-key-one' });
-      await Promise.all(
-        [one, two].map((each) => ensureFirstKey({ store: each, bus }, { secretKey: 'operator-key-two' })),
-      );
+      const first = (await ensureFirstKey({ store: one })) ?? '';
+      await ensureFirstKey({ store: one }, { secretKey: 'operator-key-one' });
+      await Promise.all([one, two].map((each) => ensureFirstKey({ store: each }, { secretKey: 'operator-key-two' })));
       expect(await findKey(one.db, 'operator-key-one')).toBeUndefined();
       expect(await findKey(one.db, 'operator-key-two')).toBeDefined();
       expect(await findKey(one.db, first)).toBeDefined();
-      await expect(ensureFirstKey({ store: one, bus }, { secretKey: 'operator-key-one' })).rejects.toMatchObject({
+      await expect(ensureFirstKey({ store: one }, { secretKey: 'operator-key-one' })).rejects.toMatchObject({
         code: 'secret_key_revoked',
       });
     });

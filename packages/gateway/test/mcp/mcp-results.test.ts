@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { waitFor } from '@lastcall/gateway/testing';
 import { expect, test } from 'vitest';
-import { spaceChannel } from '../../src/domain/streams/emit.ts';
+import { spaceChannel } from '../../src/domain/streams/channels.ts';
 import { startHttpServer } from './http-server.ts';
 import { logOf, serverFiles, startMcpAgent, stdioServer } from './mcp-agent.ts';
 import { PIXEL } from './misbehaving-server.ts';

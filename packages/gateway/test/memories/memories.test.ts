@@ -8,9 +8,8 @@ import { describeIdleWorld } from '../support/describe-worlds.ts';
 
 describeIdleWorld('memories', ({ world }) => {
   const set = (agentId: string, memories: readonly MemoryInput[]) =>
-    world.in((tx) => setMemories(world.services, tx, agentId, memories));
-  const remove = (agentId: string, keys: readonly string[]) =>
-    world.in((tx) => deleteMemories(world.services, tx, agentId, keys));
+    world.in((tx) => setMemories(tx, agentId, memories));
+  const remove = (agentId: string, keys: readonly string[]) => world.in((tx) => deleteMemories(tx, agentId, keys));
   const values = async (agentId: string) =>
     Object.fromEntries((await listMemories(world.store.db, agentId)).map(({ key, value }) => [key, value]));
 

@@ -51,7 +51,7 @@ describeIdleWorld({ title: 'answers to pending calls', limits: { resultBytes: 1_
   test('[G30] a transaction that fails leaves nothing of the answer', async () => {
     const { callId, runId } = await desk.ask();
     const failing = world.in(async (tx) => {
-      await answerCall(desk.services, tx, { runId, callId, answer: { result: 1 }, by: desk.member });
+      await answerCall(tx, { runId, callId, answer: { result: 1 }, by: desk.member });
       throw new Error('the server went away');
     });
     await expect(failing).rejects.toThrow('went away');
@@ -231,7 +231,7 @@ describeIdleWorld({ title: 'answers to pending calls', limits: { resultBytes: 1_
     const { callId, runId } = await desk.ask({ agentId: other });
     const untouched = await desk.ask();
     world.wakes.length = 0;
-    const count = await world.in((tx) => cancelPending(desk.services, tx, { agentId: other }));
+    const count = await world.in((tx) => cancelPending(tx, { agentId: other }));
     expect(count).toBe(1);
     expect((await desk.row(callId)).status).toBe('cancelled');
     expect((await desk.card(callId))?.status).toBe('cancelled');
@@ -241,7 +241,7 @@ describeIdleWorld({ title: 'answers to pending calls', limits: { resultBytes: 1_
       answer(desk.services, { runId, callId, answer: { result: 1 }, by: desk.member }),
     ).rejects.toMatchObject({ code: 'cancelled' });
     expect((await desk.row(callId)).lateAnswers).toMatchObject([{ answer: { result: 1 }, by: desk.person }]);
-    expect(await world.in((tx) => cancelPending(desk.services, tx, { agentId: other }))).toBe(0);
+    expect(await world.in((tx) => cancelPending(tx, { agentId: other }))).toBe(0);
   });
 
   test('hostile content goes through whole', async () => {

@@ -83,7 +83,7 @@ export async function openDesk(world: World): Promise<Desk> {
       await world.in(async (tx) => {
         await openWaiting(tx, call);
         const card = { entityId: agentId, runId, callId, toolName, input, status: 'requires_action' as const };
-        if (typeof spaceId === 'string') await openCard(services, tx, { ...card, spaceId });
+        if (typeof spaceId === 'string') await openCard(tx, { ...card, spaceId });
       });
       return { callId, runId };
     },

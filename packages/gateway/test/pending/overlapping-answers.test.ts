@@ -32,7 +32,7 @@ describeIdleWorld({ title: 'answers while rights change', on: overlapping }, ({ 
   test('[G1] nobody answers a call after they were taken out of its space', async () => {
     const person = await desk.addMember('member');
     const call = await desk.ask();
-    const leave = (tx: Tx) => removeMember(other.services, tx, { spaceId: desk.space, entityId: person });
+    const leave = (tx: Tx) => removeMember(tx, { spaceId: desk.space, entityId: person });
     expect(await changeWhileAnswering(call, person, leave)).toEqual(['tool-call.complete', 'member.left']);
     expect(await desk.row(call.callId)).toMatchObject({ status: 'resolved', resolvedBy: person });
   });
@@ -40,7 +40,7 @@ describeIdleWorld({ title: 'answers while rights change', on: overlapping }, ({ 
   test('[G33] nobody answers a call after they lost the role that it asks for', async () => {
     const boss = await desk.addMember('boss');
     const call = await desk.ask({ answeredBy: { roles: ['boss'] } });
-    const demote = (tx: Tx) => addMember(other.services, tx, { spaceId: desk.space, entityId: boss, role: 'member' });
+    const demote = (tx: Tx) => addMember(tx, { spaceId: desk.space, entityId: boss, role: 'member' });
     expect(await changeWhileAnswering(call, boss, demote)).toEqual(['tool-call.complete', 'member.joined']);
   });
 });

@@ -161,7 +161,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     const agents = await Promise.all(
       Array.from({ length: 3 }, () => world.agent('Ada', { limits: { maxPlans: 1_000 } })),
     );
-    const full = { ...world.services, limits: { ...world.services.limits, inboxLength: 1_000 } };
+    const full = world.with({ inboxLength: 1_000 }).services;
     for (const agentId of agents)
       await world.in(async (tx) => {
         const plans = Array.from({ length: 90 }, (_, index) => ({

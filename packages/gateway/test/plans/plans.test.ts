@@ -20,8 +20,7 @@ describeIdleWorld('plans', ({ world }) => {
   const set = (agentId: string, plans: readonly PlanInput[]) => world.in((tx) => setPlans(tx, agentId, plans));
   const setAt = (agentId: string, plans: readonly PlanInput[], now = NOW) =>
     world.in(async (tx) => writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, now)));
-  const remove = (agentId: string, keys: readonly string[]) =>
-    world.in((tx) => deletePlans(world.services, tx, agentId, keys));
+  const remove = (agentId: string, keys: readonly string[]) => world.in((tx) => deletePlans(tx, agentId, keys));
   const list = (agentId: string) => listPlans(world.store.db, agentId);
   const keys = async (agentId: string) => (await list(agentId)).map(({ key }) => key);
 

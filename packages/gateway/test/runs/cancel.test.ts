@@ -5,17 +5,17 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { getRun, type Run } from '../../src/domain/runs/run.ts';
-import { runChannel } from '../../src/domain/streams/emit.ts';
+import { runChannel } from '../../src/domain/streams/channels.ts';
 import { until } from '../processes/until.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { databases } from '../support/stores.ts';
+import { withoutNotices } from '../support/unheard.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 /** A cancel that no notice tells the worker of: it finds out by the run's row, or not at all. */
-async function cancelUnheard({ services, store }: World, runId: string): Promise<Run> {
-  const bus = { ...services.bus, publish: () => {} };
-  return await store.transaction((tx) => requestCancel({ ...services, bus }, tx, runId));
+async function cancelUnheard(world: World, runId: string): Promise<Run> {
+  return await withoutNotices(world, () => world.in((tx) => requestCancel(tx, runId)));
 }
 
 async function runOf({ store }: World, bot: string): Promise<string> {

@@ -3,7 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type RunEntry, runTranscript } from '../../src/domain/runs/run-transcript.ts';
-import { runChannel } from '../../src/domain/streams/emit.ts';
+import { runChannel } from '../../src/domain/streams/channels.ts';
 import { toCallChanges } from '../../src/runtime/journal/call-changes.ts';
 import { KnownSecrets } from '../../src/telemetry/known-secrets.ts';
 import { chatApi } from '../chat/chat-api.ts';

@@ -5,7 +5,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { deleteAgent } from '../../src/domain/agents/delete-agent.ts';
-import { runChannel, spaceChannel } from '../../src/domain/streams/emit.ts';
+import { runChannel, spaceChannel } from '../../src/domain/streams/channels.ts';
 import { openApi } from '../http/api.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { frameTagOf } from '../support/frames.ts';
@@ -78,7 +78,7 @@ describeWorlds('the frame that delimits events', (open) => {
     const whole = await api.done('GET', `/api/runs/${run?.id}/calls/${callId}`);
     expect(JSON.stringify(whole)).not.toContain(tag);
     // Of a deleted agent too.
-    await world.store.transaction((tx) => deleteAgent(world.services, tx, bot));
+    await world.store.transaction((tx) => deleteAgent(tx, bot));
     const after = await api.done('GET', `/api/runs/${run?.id}/transcript`);
     expect(after).toEqual(transcript);
     api.app.stop();

@@ -71,11 +71,9 @@ describeWorlds(
         .where('wait_kind', 'is not', null)
         .executeTakeFirstOrThrow();
       const answer = { callId, runId, answer: { result: true }, by: { entityId: ada } };
-      await world.in((tx) => answerCall(world.services, tx, answer));
+      await world.in((tx) => answerCall(tx, answer));
       await world.idle();
-      await world.in((tx) =>
-        pushServiceEvent(world.services, tx, { agentId: bot, eventId: 'o1', source: 'shop', name: 'order.paid' }),
-      );
+      await world.in((tx) => pushServiceEvent(tx, { agentId: bot, eventId: 'o1', source: 'shop', name: 'order.paid' }));
       await world.idle();
       expect((await runsOf(world, bot)).map(({ trigger }) => trigger)).toEqual([
         [{ eventId: 'o1', type: 'service', by: 'shop', text: 'order.paid' }],
@@ -277,9 +275,7 @@ describeWorlds(
       };
       await world.in((tx) => createTool(tx, { ...waits, ...sign_off }, { isTaken: () => false }));
       const agentId = await world.agent('Loner', { tools: ['sign_off'] });
-      await world.in((tx) =>
-        pushServiceEvent(world.services, tx, { agentId, eventId: 'o1', source: 'test', name: 'go' }),
-      );
+      await world.in((tx) => pushServiceEvent(tx, { agentId, eventId: 'o1', source: 'test', name: 'go' }));
       await world.idle();
       const { db } = world.store;
       const own = db.selectFrom('calls').selectAll().where('tool_name', '=', 'sign_off');

@@ -6,7 +6,7 @@ import { answer } from '../../src/domain/calls/answer-call.ts';
 import { getCall } from '../../src/domain/runs/call-details.ts';
 import { getRunDetails } from '../../src/domain/runs/run-details.ts';
 import { runTranscript } from '../../src/domain/runs/run-transcript.ts';
-import { runChannel, spaceChannel } from '../../src/domain/streams/emit.ts';
+import { runChannel, spaceChannel } from '../../src/domain/streams/channels.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { pendingOf } from '../support/pending-of.ts';

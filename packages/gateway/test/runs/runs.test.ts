@@ -7,7 +7,7 @@ import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { insertEntry, insertPendingCall, insertRun } from './rows.ts';
 
 describeIdleWorld('runs', ({ world }) => {
-  const cancel = (runId: string) => world.in((tx) => requestCancel(world.services, tx, runId));
+  const cancel = (runId: string) => world.in((tx) => requestCancel(tx, runId));
 
   test('a run is shown with its agent, what woke it and how it ended', async () => {
     const bot = await world.agent();

@@ -115,8 +115,8 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
     });
     const desk = await idOf('spaces', 'Desk');
     await store.transaction(async (tx) => {
-      const { id } = await createEntity(services, tx, { kind: 'human', displayName: 'Guest' });
-      await addMember(services, tx, { spaceId: desk, entityId: id });
+      const { id } = await createEntity(tx, { kind: 'human', displayName: 'Guest' });
+      await addMember(tx, { spaceId: desk, entityId: id });
     });
     await start({ agents: [agent('Anna')], spaces: [{ name: 'Desk', agents: ['Anna'], people: [ada] }] });
     expect(await members()).toEqual({ Desk: ['Ada member', 'Anna member', 'Bert member', 'Guest member'] });
@@ -138,8 +138,8 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
     const desk = await idOf('spaces', 'Desk');
     for (let count = 0; count < 25; count++)
       await store.transaction(async (tx) => {
-        const { id } = await createEntity(services, tx, { kind: 'human', displayName: `Guest ${count}` });
-        await addMember(services, tx, { spaceId: desk, entityId: id });
+        const { id } = await createEntity(tx, { kind: 'human', displayName: `Guest ${count}` });
+        await addMember(tx, { spaceId: desk, entityId: id });
       });
     await start({ spaces: [{ name: 'Desk' }] });
     expect(said).toHaveLength(21);
@@ -159,9 +159,9 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
       .where('external_id', '=', 'ada')
       .executeTakeFirstOrThrow();
     await store.transaction(async (tx) => {
-      await updateAgent(services, tx, { agentId: anna, config: { instructions: 'Be long.', description: 'Long.' } });
-      await addMember(services, tx, { spaceId: desk, entityId, role: 'guest' });
-      await removeMember(services, tx, { spaceId: desk, entityId: anna });
+      await updateAgent(tx, { agentId: anna, config: { instructions: 'Be long.', description: 'Long.' } });
+      await addMember(tx, { spaceId: desk, entityId, role: 'guest' });
+      await removeMember(tx, { spaceId: desk, entityId: anna });
     });
     await start({ ...config, spaces: [{ ...config.spaces[0], name: 'Desk', description: 'There.' }] });
     expect(await members()).toEqual({ Desk: ['Ada host', 'Anna member'] });
@@ -181,7 +181,7 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
     const config = { agents: [agent('Anna')], spaces: [{ name: 'Desk', agents: ['Anna'] }] };
     await start(config);
     const first = await idOf('agents', 'Anna');
-    await store.transaction((tx) => deleteAgent(services, tx, first));
+    await store.transaction((tx) => deleteAgent(tx, first));
     await start(config);
     expect(await members()).toEqual({ Desk: ['Anna member'] });
   });

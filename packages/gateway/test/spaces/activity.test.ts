@@ -30,7 +30,7 @@ describeIdleWorld('what there is to do in spaces', ({ world }) => {
       await world.agent('Sleepy'),
       await world.agent('Talker', { limits: { hopLimit: 0 } }),
     ];
-    await world.in((tx) => pauseAgent(world.services, tx, sleepy));
+    await world.in((tx) => pauseAgent(tx, sleepy));
     const space = await world.space('Hall', [ada, bot, sleepy, talker]);
     const message = { text: 'Hello.', clientMessageId: 'm-1' };
     const posted = (await as(ada, 'POST', `/api/spaces/${space}/messages`, message)).body;
@@ -94,7 +94,7 @@ describeIdleWorld('what there is to do in spaces', ({ world }) => {
     expect((await api.call('POST', `/api/spaces/${space}/seen`, { body: seen })).status).toBe(422);
     expect((await as(stranger, 'GET', `/api/spaces/${space}`)).status).toBe(404);
     expect((await as(stranger, 'GET', '/api/spaces')).body.items).toEqual([]);
-    await world.in((tx) => removeMember(world.services, tx, { spaceId: space, entityId: person }));
+    await world.in((tx) => removeMember(tx, { spaceId: space, entityId: person }));
     expect((await as(person, 'POST', `/api/spaces/${space}/seen`, seen)).status).toBe(404);
     expect((await as(person, 'GET', '/api/spaces')).body.items).toEqual([]);
   });

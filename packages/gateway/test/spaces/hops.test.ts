@@ -28,7 +28,7 @@ describeIdleWorld('hops', ({ world }) => {
   test('[G5] a person’s message resets the count, a service’s does not', async () => {
     const near = world.with({ hopLimit: 1 });
     const [one, two, ann] = [await world.agent(), await world.agent(), await world.person()];
-    const relay = await world.in((tx) => createEntity(world.services, tx, { kind: 'service', displayName: 'Relay' }));
+    const relay = await world.in((tx) => createEntity(tx, { kind: 'service', displayName: 'Relay' }));
     const space = await world.space('Space', [one, two, ann, relay.id]);
     await near.say(space, one, 'first');
     await near.say(space, one, 'too far');
@@ -54,7 +54,7 @@ describeIdleWorld('hops', ({ world }) => {
     const space = await world.space('Space', [one, ann]);
     for (let i = 0; i < 5; i++) await near.say(space, one, 'a report for people');
     const two = await world.agent();
-    await world.in((tx) => addMember(world.services, tx, { spaceId: space, entityId: two }));
+    await world.in((tx) => addMember(tx, { spaceId: space, entityId: two }));
     await near.say(space, one, 'first that is heard');
     expect(await statusesOf(two)).toEqual(['pending']);
   });

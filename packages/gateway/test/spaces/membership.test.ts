@@ -6,9 +6,8 @@ import { describeIdleWorld } from '../support/describe-worlds.ts';
 
 describeIdleWorld('membership', ({ world }) => {
   const join = (spaceId: string, entityId: string, role?: string) =>
-    world.in((tx) => addMember(world.services, tx, { spaceId, entityId, role }));
-  const leave = (spaceId: string, entityId: string) =>
-    world.in((tx) => removeMember(world.services, tx, { spaceId, entityId }));
+    world.in((tx) => addMember(tx, { spaceId, entityId, role }));
+  const leave = (spaceId: string, entityId: string) => world.in((tx) => removeMember(tx, { spaceId, entityId }));
   const membersOf = async (spaceId: string) =>
     (await listMembers(world.store.db, { spaceId })).items.map(({ entityId }) => entityId);
   const activeSpaceOf = async (agentId: string) =>
@@ -25,7 +24,7 @@ describeIdleWorld('membership', ({ world }) => {
   test('a space is read back as it was made, with its members', async () => {
     const ann = await world.person('Ann');
     const made = await world.in((tx) =>
-      createSpace(world.services, tx, {
+      createSpace(tx, {
         name: 'Tokyo',
         description: 'The trip.',
         metadata: { color: 'blue' },
@@ -125,7 +124,7 @@ describeIdleWorld('membership', ({ world }) => {
   test('an entity that is gone cannot be made a member', async () => {
     const bot = await world.agent();
     const space = await world.space();
-    await world.in((tx) => deleteAgent(world.services, tx, bot));
+    await world.in((tx) => deleteAgent(tx, bot));
     await expect(join(space, bot)).rejects.toMatchObject({ code: 'not_found' });
   });
 

@@ -53,7 +53,7 @@ describeIdleWorld('messages', ({ world, beside }) => {
     const refused = { code: 'not_found', message: `There is no space "${space}".` };
     await expect(world.post(space, eve, 'Hi')).rejects.toMatchObject(refused);
     await world.post(space, ann, 'Hi');
-    await world.in((tx) => removeMember(world.services, tx, { spaceId: space, entityId: ann }));
+    await world.in((tx) => removeMember(tx, { spaceId: space, entityId: ann }));
     await expect(world.post(space, ann, 'Still here?')).rejects.toMatchObject(refused);
     expect(await textsOf(space)).toEqual(['Hi']);
   });
@@ -164,7 +164,7 @@ describeIdleWorld('messages', ({ world, beside }) => {
   test('[G16] a paused agent gets events, and they wait', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
     const space = await world.space('Space', [ann, bot]);
-    await world.in((tx) => pauseAgent(world.services, tx, bot));
+    await world.in((tx) => pauseAgent(tx, bot));
     await world.post(space, ann, 'Later');
     expect(await inboxOf(bot)).toMatchObject([{ status: 'pending' }]);
   });
@@ -172,7 +172,7 @@ describeIdleWorld('messages', ({ world, beside }) => {
   test('an agent that left gets nothing any more', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
     const space = await world.space('Space', [ann, bot]);
-    await world.in((tx) => removeMember(world.services, tx, { spaceId: space, entityId: bot }));
+    await world.in((tx) => removeMember(tx, { spaceId: space, entityId: bot }));
     await world.post(space, ann, 'Gone?');
     expect(await inboxOf(bot)).toEqual([]);
   });
@@ -183,7 +183,7 @@ describeIdleWorld('messages', ({ world, beside }) => {
     const first = await world.post(here, ann, 'First');
     const elsewhere = await world.post(there, ann, 'Elsewhere');
     const card = await world.in((tx) =>
-      openCard(world.services, tx, {
+      openCard(tx, {
         spaceId: here,
         entityId: bot,
         runId: 'r',

@@ -21,10 +21,10 @@ describeIdleWorld('cards', ({ world }) => {
       status: 'running',
       ...given,
     };
-    const message = await world.in((tx) => openCard(world.services, tx, card));
+    const message = await world.in((tx) => openCard(tx, card));
     return { bot, space, card, message };
   };
-  const update = (callId: string, given: CardUpdate) => world.in((tx) => updateCard(world.services, tx, callId, given));
+  const update = (callId: string, given: CardUpdate) => world.in((tx) => updateCard(tx, callId, given));
   const only = async (spaceId: string) => (await listMessages(world.store.db, { spaceId })).items;
 
   test('[G25] a call is one message of its space, with its tool and input', async () => {
@@ -90,7 +90,7 @@ describeIdleWorld('cards', ({ world }) => {
     const { space, card } = await open();
     const complete = (hold: () => Promise<void>) =>
       world.in(async (tx) => {
-        const ended = await updateCard(world.services, tx, card.callId, { status: 'complete', output: 1 });
+        const ended = await updateCard(tx, card.callId, { status: 'complete', output: 1 });
         await hold();
         return ended;
       });
@@ -139,7 +139,7 @@ describeIdleWorld('cards', ({ world }) => {
 
   test('a card that is opened again is the same card', async () => {
     const { space, card, message } = await open();
-    const reopen = (status: NewCard['status']) => world.in((tx) => openCard(world.services, tx, { ...card, status }));
+    const reopen = (status: NewCard['status']) => world.in((tx) => openCard(tx, { ...card, status }));
     expect(await reopen('running')).toEqual(message);
     expect(await reopen('requires_action')).toMatchObject({ id: message.id, status: 'requires_action' });
     await update(card.callId, { status: 'cancelled' });
@@ -161,7 +161,7 @@ describeIdleWorld('cards', ({ world }) => {
       status: 'running',
     } as const;
     for (const callId of ['hop-1', 'hop-2', 'hop-3']) {
-      await world.in((tx) => openCard(near.services, tx, { ...card, callId: `${space}${callId}` }));
+      await near.in((tx) => openCard(tx, { ...card, callId: `${space}${callId}` }));
       await update(`${space}${callId}`, { status: 'complete' });
     }
     expect(world.wakes).toEqual([]);
@@ -174,13 +174,13 @@ describeIdleWorld('cards', ({ world }) => {
     const { space, bot, card } = await open();
     expect((await world.post(space, bot, 'Look')).seq).toBe(2);
     const next = { ...card, callId: `${card.callId}-next` };
-    expect((await world.in((tx) => openCard(world.services, tx, next))).seq).toBe(3);
+    expect((await world.in((tx) => openCard(tx, next))).seq).toBe(3);
   });
 
   test('[G1] an agent shows nothing in a space that it is not in', async () => {
     const { card } = await open();
     const elsewhere = await world.space();
     const there = { ...card, spaceId: elsewhere, callId: `${card.callId}-there` };
-    await expect(world.in((tx) => openCard(world.services, tx, there))).rejects.toMatchObject({ code: 'not_found' });
+    await expect(world.in((tx) => openCard(tx, there))).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -20,7 +20,7 @@ test('[G44] what a gateway asks the embedded store again and again, it finds by 
     database: {
       kind: 'sqlite',
       location: home,
-      open: () => openSqliteStore({ home, synchronous: 'NORMAL' }),
+      open: (parts) => openSqliteStore({ home, synchronous: 'NORMAL' }, parts),
       remove: async () => {},
     },
     models: { default: scriptedModel(() => 'Done.') },

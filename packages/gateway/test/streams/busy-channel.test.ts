@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DEFAULT_GATEWAY_LIMITS } from '../../src/config/limits.ts';
-import { emit } from '../../src/domain/streams/emit.ts';
 import { readStream, type StreamReader } from '../../src/domain/streams/read-stream.ts';
 import type { Bus } from '../../src/ports/bus/bus.ts';
 import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
 import type { Store } from '../../src/ports/store/store.ts';
+import { DEFAULT_PARTS } from '../../src/ports/store/store-parts.ts';
 import { type Database, onPostgres } from '../support/stores.ts';
 
 /** What one of two gateways has of its own. */
@@ -29,7 +29,7 @@ beforeAll(async () => {
     [1, 2].map(async () => {
       const bus = createPostgresBus({ url: database.location });
       await bus.start();
-      return { store: await database.open(), bus };
+      return { store: await database.open({ ...DEFAULT_PARTS, bus }), bus };
     }),
   );
 });
@@ -56,10 +56,10 @@ function gatewayOf(index: number): Gateway {
   return gateways[index % gateways.length] as Gateway;
 }
 
-async function write({ store, bus }: Gateway, channel: string): Promise<void> {
+async function write({ store }: Gateway, channel: string): Promise<void> {
   for (let time = 0; time < TIMES; time++)
     await store.transaction(async (tx) => {
-      for (const text of ['a', 'b']) emit({ bus }, tx, { channel, type: 'said', payload: { text } });
+      for (const text of ['a', 'b']) tx.emit({ channel, type: 'said', payload: { text } });
     });
 }
 

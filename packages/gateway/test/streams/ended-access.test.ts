@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ensureFirstKey } from '../../src/domain/keys/first-key.ts';
-import { emit, runChannel, spaceChannel } from '../../src/domain/streams/emit.ts';
+import { runChannel, spaceChannel } from '../../src/domain/streams/channels.ts';
 import { readStream } from '../../src/domain/streams/read-stream.ts';
 import type { Bus } from '../../src/ports/bus/bus.ts';
 import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
@@ -63,7 +63,7 @@ describe.each(databases)('a stream on $kind, without a heartbeat,', ({ create })
   test('[G50] a stream of a run gets nothing that happens after its key was revoked', async () => {
     const run = await api.run(await api.agent());
     const happen = (type: string): Promise<void> =>
-      api.store.transaction(async (tx) => emit(api.services, tx, { channel: runChannel(run), type, payload: {} }));
+      api.store.transaction(async (tx) => tx.emit({ channel: runChannel(run), type, payload: {} }));
     const { id, key } = await newKey(api);
     const stream = await open(api, `/api/runs/${run}/stream`, key);
     await happen('before');

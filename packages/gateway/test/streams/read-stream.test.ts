@@ -2,29 +2,35 @@ import fc from 'fast-check';
 import type { KyselyPlugin } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_GATEWAY_LIMITS } from '../../src/config/limits.ts';
-import { emit } from '../../src/domain/streams/emit.ts';
 import { readStream, type StreamReader } from '../../src/domain/streams/read-stream.ts';
 import { sweepStreams } from '../../src/domain/streams/sweep-streams.ts';
 import type { Bus, StreamEvent, StreamNotice } from '../../src/ports/bus/bus.ts';
 import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
 import type { Store } from '../../src/ports/store/store.ts';
+import { DEFAULT_PARTS } from '../../src/ports/store/store-parts.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 
 describe.each(databases)('reading a channel on $kind', ({ create }) => {
   const database = forAllTests(create);
-  const store = forAllTests(() => database.open());
-
   const bus = createInProcessBus();
+  /** The bus of the next transaction. */
+  let current: Bus = bus;
+  const store = forAllTests(() =>
+    database.open({ ...DEFAULT_PARTS, bus: { publish: (events) => current.publish(events) } }),
+  );
+
   const limits = DEFAULT_GATEWAY_LIMITS;
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
   let channels = 0;
   const newChannel = (): string => `test:${++channels}`;
-  const say = (channel: string, count: number, size = 1, on: Bus = bus): Promise<void> =>
-    store.transaction(async (tx) => {
+  const say = (channel: string, count: number, size = 1, on: Bus = bus): Promise<void> => {
+    current = on;
+    return store.transaction(async (tx) => {
       for (let index = 0; index < count; index++)
-        emit({ bus: on }, tx, { channel, type: 'said', payload: { text: 'x'.repeat(size) } });
+        tx.emit({ channel, type: 'said', payload: { text: 'x'.repeat(size) } });
     });
+  };
   const open = (channel: string, after?: number, more: object = {}): Promise<StreamReader> =>
     readStream({ store, bus, limits, logger, ...more }, { channel, ...(after === undefined ? {} : { after }) });
 

@@ -21,9 +21,7 @@ export async function chatWith(world: World, config: object = {}): Promise<Chat>
   const agentId = await world.agent('Bot', config);
   const { id: contextId } = await world.in((tx) => createContext(tx, { agentId }));
   const start: Chat['start'] = (input, more) =>
-    world.in((tx) =>
-      startTurn(world.services, tx, world.registry, { caller: KEY, context: { contextId }, input, ...more }),
-    );
+    world.in((tx) => startTurn(tx, world.registry, { caller: KEY, context: { contextId }, input, ...more }));
   const turn: Chat['turn'] = async (input, settings) => {
     const { runId } = await start(input, settings === undefined ? {} : { settings });
     return await awaitRun(world.services, runId);

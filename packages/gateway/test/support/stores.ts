@@ -7,13 +7,15 @@ import { inject } from 'vitest';
 import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/ports/store/store.ts';
+import type { StoreParts } from '../../src/ports/store/store-parts.ts';
 
 /** A new database of its kind, with empty tables, and stores upon it. */
 export interface Database {
   readonly kind: 'sqlite' | 'postgres';
   /** DATABASE_URL for PostgreSQL; the home folder for SQLite. */
   readonly location: string;
-  open(): Promise<Store>;
+  /** Without parts, nothing is published or woken, and the limits are the defaults. */
+  open(parts?: StoreParts): Promise<Store>;
   remove(): Promise<void>;
 }
 
@@ -44,7 +46,7 @@ async function createSqlite(): Promise<Database> {
     kind: 'sqlite',
     location: home,
     // Tests survive no power cut: the cheaper mode keeps them quick.
-    open: () => openSqliteStore({ home, synchronous: 'NORMAL' }),
+    open: (parts) => openSqliteStore({ home, synchronous: 'NORMAL' }, parts),
     remove: () => rm(home, { recursive: true, force: true }),
   };
 }
@@ -59,7 +61,7 @@ async function createPostgres(): Promise<Database> {
   return {
     kind: 'postgres',
     location: own.href,
-    open: () => openPostgresStore({ url: own.href, connections: 8 }),
+    open: (parts) => openPostgresStore({ url: own.href, connections: 8 }, parts),
     remove: () => administer(url.href, `drop database if exists ${name} with (force)`),
   };
 }

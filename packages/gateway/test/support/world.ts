@@ -23,6 +23,7 @@ import { Worker } from '../../src/runtime/worker.ts';
 import type { Metrics } from '../../src/telemetry/metrics.ts';
 import { assertDocumentedEvents } from './check-events.ts';
 import type { Database } from './stores.ts';
+import { withLimits } from './with-limits.ts';
 
 /** One gateway without HTTP, upon a real database, with models and tools of the test's own. */
 export interface World {
@@ -69,16 +70,14 @@ export interface WorldOptions {
 
 export async function openWorld(options: WorldOptions): Promise<World> {
   const { database, models, tools: entries = {}, limits, agentLimits = {}, metrics } = options;
-  const store = await database.open();
   const [logs, wakes, told]: [LogEntry[], string[], StreamEvent[]] = [[], [], []];
   const logger = recordLogs(logs);
-  const services: Services = {
-    store,
+  const parts = {
     engine: noteWakes(models === undefined ? IDLE_ENGINE : createEngine({ logger }), wakes),
     bus: noteEvents(createInProcessBus(), told),
-    logger,
     limits: { ...DEFAULT_GATEWAY_LIMITS, ...(models === undefined ? {} : QUICK), ...limits },
   };
+  const services: Services = { store: await database.open(parts), logger, ...parts };
   const tools = checkTools(entries, ['tools']);
   if (!tools.ok) throw new Error(JSON.stringify(tools.problems));
   const model = (name = 'default'): LanguageModelV4 => {
@@ -108,13 +107,16 @@ function worldOf(parts: Pick<World, 'services' | 'worker' | 'registry' | 'logs' 
     ...parts,
     store,
     in: (work) => store.transaction(work),
-    with: (limits) => worldOf({ ...parts, services: { ...services, limits: { ...services.limits, ...limits } } }),
+    with(changed) {
+      const limits = { ...services.limits, ...changed };
+      return worldOf({ ...parts, services: { ...services, store: withLimits(store, limits), limits } });
+    },
     person: async (displayName = 'Ann') =>
-      (await world.in((tx) => createEntity(services, tx, { kind: 'human', displayName }))).id,
+      (await world.in((tx) => createEntity(tx, { kind: 'human', displayName }))).id,
     agent: async (name = 'Bot', config = {}) =>
-      (await world.in((tx) => createAgent(services, tx, { config: { name, instructions: '', ...config } }))).id,
+      (await world.in((tx) => createAgent(tx, { config: { name, instructions: '', ...config } }))).id,
     space: async (name = 'Space', ids = []) =>
-      (await world.in((tx) => createSpace(services, tx, { name, members: ids.map((entityId) => ({ entityId })) }))).id,
+      (await world.in((tx) => createSpace(tx, { name, members: ids.map((entityId) => ({ entityId })) }))).id,
     post: async (spaceId, entityId, text, more) =>
       (await world.in((tx) => postMessage(services, tx, { spaceId, entityId, text, ...more }))).message,
     say: async (...given) => (await world.post(...given)).id,
@@ -141,9 +143,9 @@ const IDLE_ENGINE: Engine = { enqueue: () => {}, start: async () => {}, stop: as
 function noteWakes(engine: Engine, wakes: string[]): Engine {
   return {
     ...engine,
-    enqueue(tx, threadId, options) {
-      tx.afterCommit(() => void wakes.push(options?.isUrgent === true ? `${threadId}@urgent` : threadId));
-      engine.enqueue(tx, threadId, options);
+    enqueue(threadId, options) {
+      wakes.push(options?.isUrgent === true ? `${threadId}@urgent` : threadId);
+      engine.enqueue(threadId, options);
     },
   };
 }

@@ -16,7 +16,7 @@ describeIdleWorld({ title: 'a thread that is released', on: overlapping }, ({ wo
     const lock = await holdLock(database, 'select id from threads where id = $1 for update', [bot]);
     const releasing = fenced(world.store, lease, async (tx) => releaseAndLook(tx, lease));
     await lock.waitedFor();
-    await world.in((tx) => pushServiceEvent(world.services, tx, { agentId: bot, source: 's', name: 'n' }));
+    await world.in((tx) => pushServiceEvent(tx, { agentId: bot, source: 's', name: 'n' }));
     await until('the event is due by the clock of the database', async () => {
       const { rows } =
         await sql`select id from inbox_events where available_at <= extract(epoch from now()) * 1000`.execute(

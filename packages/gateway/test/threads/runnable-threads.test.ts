@@ -14,7 +14,7 @@ const timers = (): number => process.getActiveResourcesInfo().filter((one) => on
 describeIdleWorld('threads with work', ({ world }) => {
   test('are found by a sweep, or only if their events have waited for long, where that is asked for', async () => {
     const bot = await world.agent();
-    await world.in((tx) => pushServiceEvent(world.services, tx, { agentId: bot, source: 's', name: 'n' }));
+    await world.in((tx) => pushServiceEvent(tx, { agentId: bot, source: 's', name: 'n' }));
     const isFound = async (waitedMs: number | undefined): Promise<boolean> =>
       (await findRunnableThreads(world.store, { waitedMs })).some(({ threadId }) => threadId === bot);
     expect(await isFound(0)).toBe(true);
@@ -28,7 +28,7 @@ describeIdleWorld('threads with work', ({ world }) => {
 
   test('[G56] are not found while their worker renews its lease, and are found once it ran out', async () => {
     const [waits, runs] = [await world.agent('Waits'), await world.agent('Runs')];
-    await world.in((tx) => pushServiceEvent(world.services, tx, { agentId: waits, source: 's', name: 'n' }));
+    await world.in((tx) => pushServiceEvent(tx, { agentId: waits, source: 's', name: 'n' }));
     await world.in((tx) => tx.db.insertInto('runs').values(openRun(runs)).execute());
     const found = async (lease_until: number): Promise<readonly string[]> => {
       const held = { lease_owner: 'somebody', lease_until };

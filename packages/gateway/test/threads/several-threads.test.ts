@@ -4,7 +4,6 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { pushEvent, pushNewEvent } from '../../src/domain/inbox/push-event.ts';
 import { type PushedServiceEvent, pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
-import { emit } from '../../src/domain/streams/emit.ts';
 import { appendRows } from '../../src/runtime/journal/append-rows.ts';
 import { claimThread, fenced, type Lease } from '../../src/runtime/lease/lease.ts';
 import { releaseAndLook } from '../../src/runtime/lease/release-thread.ts';
@@ -35,10 +34,9 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
         .execute(),
     );
     const push = (agentId: string, eventId: string): Promise<PushedServiceEvent> =>
-      world.store.transaction(
-        (tx) => pushServiceEvent(world.services, tx, { agentId, eventId, source: 'test', name: 'tick' }),
-        { group: { kind: 'event', key: agentId } },
-      );
+      world.store.transaction((tx) => pushServiceEvent(tx, { agentId, eventId, source: 'test', name: 'tick' }), {
+        group: { kind: 'event', key: agentId },
+      });
     await push(full, 'first');
     await push(twice, 'same');
     const pushed = await Promise.allSettled(bots.map((bot) => push(bot, bot === twice ? 'same' : 'second')));
@@ -85,9 +83,9 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
         async (tx) => {
           releaseAndLook(tx, lease);
           const event = { type: 'agent.inactive', payload: { runId: 'r', entityId: lease.threadId } };
-          emit(world.services, tx, { channel: `space:${lease.threadId}`, ...event });
+          tx.emit({ channel: `space:${lease.threadId}`, ...event });
           // Both are told on one stream, which counts them.
-          emit(world.services, tx, { channel: 'space:shared', ...event });
+          tx.emit({ channel: 'space:shared', ...event });
         },
         { group: { kind: 'journal', key: lease.threadId } },
       );
@@ -128,10 +126,10 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
             { threadId, eventId: 'tick', event },
             { threadId, eventId: 'tock', event },
           ];
-          expect(await pushEvent(world.services, tx, one)).toBe(true);
-          pushNewEvent(world.services, tx, other);
+          expect(await pushEvent(tx, one)).toBe(true);
+          pushNewEvent(tx, other);
           const payload = { runId: 'run', entityId: threadId };
-          emit(world.services, tx, { channel: `space:${threadId}`, type: 'agent.inactive', payload });
+          tx.emit({ channel: `space:${threadId}`, type: 'agent.inactive', payload });
         },
         { group: { kind: 'journal', key: lease.threadId } },
       );

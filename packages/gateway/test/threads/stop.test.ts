@@ -111,7 +111,7 @@ describe('a database that neither answers nor breaks off', () => {
     const database: Database = {
       kind: 'postgres',
       location: way.url,
-      open: () => openPostgresStore({ url: way.url }),
+      open: (parts) => openPostgresStore({ url: way.url }, parts),
       remove: async () => {},
     };
     const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -136,8 +136,7 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
       if (found.some(({ threadId, isUrgent }) => threadId === two && isUrgent)) swept += 1;
     };
     await world.worker.start({ sweeps: [sweep] });
-    const push = (agentId: string) =>
-      world.in((tx) => pushServiceEvent(world.services, tx, { agentId, source: 's', name: 'n' }));
+    const push = (agentId: string) => world.in((tx) => pushServiceEvent(tx, { agentId, source: 's', name: 'n' }));
     await push(busy);
     await asked.promise;
     for (const agentId of [one, two]) await push(agentId);

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -25,7 +24,7 @@ export interface NewAgent {
 }
 
 /** Creates an entity, an agent and a thread that can be woken. All three have the same id. */
-export async function createAgent(services: Services, tx: Tx, newAgent: NewAgent): Promise<Agent> {
+export async function createAgent(tx: Tx, newAgent: NewAgent): Promise<Agent> {
   await lockNamedTools(tx, newAgent.config);
   const config = await checkAgentConfig(tx, newAgent.config, newAgent.isKnownTool);
   const id = newAgent.id === undefined ? newId() : ownId(newAgent.id);
@@ -53,8 +52,7 @@ export async function createAgent(services: Services, tx: Tx, newAgent: NewAgent
     .values({ id, kind: 'agent', agent_id: id, lease_owner: null, lease_until: 0, epoch: 0, state: null })
     .execute();
   // Spaces are locked in the order of their ids: see lockSpace.
-  for (const spaceId of [...new Set(newAgent.spaceIds)].sort())
-    await addMember(services, tx, { spaceId, entityId: id });
+  for (const spaceId of [...new Set(newAgent.spaceIds)].sort()) await addMember(tx, { spaceId, entityId: id });
   return toAgent(row);
 }
 

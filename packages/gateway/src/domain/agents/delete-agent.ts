@@ -1,4 +1,3 @@
-import type { Services } from '../../ports/services.ts';
 import { lockRows } from '../../ports/store/lock-rows.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -15,30 +14,30 @@ import { lockAgent, lockThreads } from './lock-agent.ts';
  * Deletes the agent: its open calls are cancelled, its waiting events become dead, and nothing wakes it again. Its
  * messages stay, with a deleted author. Its runs, its transcript and the events it never read stay for operators.
  */
-export async function deleteAgent(services: Services, tx: Tx, agentId: string): Promise<void> {
+export async function deleteAgent(tx: Tx, agentId: string): Promise<void> {
   const { entity_id: entityId } = await findAgent(tx.db, agentId);
   // A worker that is starting a run has either written it, so that the run is cancelled below, or finds the agent
   // deleted and starts none.
   await lockThreads(tx, agentId);
-  await leaveSpaces(services, tx, entityId);
+  await leaveSpaces(tx, entityId);
   await markDeleted(tx, agentId, entityId);
   // The agent may have joined another space before its row was locked.
-  await leaveSpaces(services, tx, entityId);
-  await cancelPending(services, tx, { agentId });
+  await leaveSpaces(tx, entityId);
+  await cancelPending(tx, { agentId });
   // An approved call that waits for the agent to run it is no longer pending, but its card is still open.
-  await cancelCards(services, tx, entityId);
+  await cancelCards(tx, entityId);
   await noteToolUses(tx, agentId, {});
   await tx.db.updateTable('plans').set({ next_at: null }).where('agent_id', '=', agentId).execute();
   // Runs come before their events, in the same order as when a run ends, so that the two never wait for each other.
-  await cancelRunsOf(services, tx, agentId);
-  await markInboxDead(services, tx, agentId);
+  await cancelRunsOf(tx, agentId);
+  await markInboxDead(tx, agentId);
 }
 
-async function leaveSpaces(services: Services, tx: Tx, entityId: string): Promise<void> {
+async function leaveSpaces(tx: Tx, entityId: string): Promise<void> {
   // All spaces are locked before anything else is written.
   await lockRows(tx, { spaces: await spacesOf(tx, entityId) });
   // Read again under the locks: the agent may have been removed from a space meanwhile.
-  for (const spaceId of await spacesOf(tx, entityId)) await removeMember(services, tx, { spaceId, entityId });
+  for (const spaceId of await spacesOf(tx, entityId)) await removeMember(tx, { spaceId, entityId });
 }
 
 async function spacesOf(tx: Tx, entityId: string): Promise<readonly string[]> {
@@ -63,7 +62,7 @@ async function markDeleted(tx: Tx, agentId: string, entityId: string): Promise<v
 }
 
 /** The events become dead instead of being deleted, so that operators can see the unread ones. */
-async function markInboxDead(services: Services, tx: Tx, agentId: string): Promise<void> {
+async function markInboxDead(tx: Tx, agentId: string): Promise<void> {
   const dead = await tx.db
     .updateTable('inbox_events')
     .set({ status: 'dead', error: toJson({ code: 'agent_deleted', message: 'The agent was deleted.' }) })
@@ -79,7 +78,7 @@ async function markInboxDead(services: Services, tx: Tx, agentId: string): Promi
     dead.flatMap(({ run_id }) => run_id ?? []),
   );
   for (const { type, run_id: runId } of dead)
-    if (type === 'chat' && runId !== null && !begun.has(runId)) tellUnstarted(services, tx, runId, 'failed');
+    if (type === 'chat' && runId !== null && !begun.has(runId)) tellUnstarted(tx, runId, 'failed');
 }
 
 async function begunRuns(tx: Tx, runIds: readonly string[]): Promise<ReadonlySet<string>> {

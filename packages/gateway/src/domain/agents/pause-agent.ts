@@ -1,18 +1,17 @@
-import type { Services } from '../../ports/services.ts';
 import type { AgentStatus } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { type Agent, toAgent } from './agent.ts';
 import { lockAgent } from './lock-agent.ts';
 
 /** Pauses the agent: the running cycle finishes, no other starts, and events wait. */
-export async function pauseAgent(_services: Services, tx: Tx, agentId: string): Promise<Agent> {
+export async function pauseAgent(tx: Tx, agentId: string): Promise<Agent> {
   return await setStatus(tx, agentId, 'paused');
 }
 
 /** Resumes a paused agent. It also retries one whose configuration did not work. */
-export async function resumeAgent(services: Services, tx: Tx, agentId: string): Promise<Agent> {
+export async function resumeAgent(tx: Tx, agentId: string): Promise<Agent> {
   const agent = await setStatus(tx, agentId, 'active');
-  services.engine.enqueue(tx, agentId);
+  tx.wake(agentId);
   return agent;
 }
 

@@ -1,5 +1,4 @@
 import type { AgentConfigInput } from '../../config/agent-config.ts';
-import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError } from '../api-error.ts';
@@ -22,7 +21,7 @@ export interface AgentUpdate {
  * Changes the configuration from the next cycle on. An invalid change is refused as a whole, and the old configuration
  * stays.
  */
-export async function updateAgent(services: Services, tx: Tx, update: AgentUpdate): Promise<Agent> {
+export async function updateAgent(tx: Tx, update: AgentUpdate): Promise<Agent> {
   await lockNamedTools(tx, update.config);
   const before = await lockAgent(tx, update.agentId, 'change');
   if (update.ifVersion !== undefined && update.ifVersion !== before.config_version)
@@ -46,7 +45,7 @@ export async function updateAgent(services: Services, tx: Tx, update: AgentUpdat
   await tx.db.updateTable('entities').set({ display_name: config.name }).where('id', '=', before.entity_id).execute();
   await noteToolUses(tx, before.id, config);
   // Events that waited for a configuration that works can run now.
-  if (wasInvalid) services.engine.enqueue(tx, before.id);
+  if (wasInvalid) tx.wake(before.id);
   return toAgent({ ...before, ...changed });
 }
 

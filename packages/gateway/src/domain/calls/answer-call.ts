@@ -6,7 +6,7 @@ import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import type { CardCall } from '../spaces/card-call.ts';
 import { updateCard } from '../spaces/tool-card.ts';
-import { emit, runChannel } from '../streams/emit.ts';
+import { runChannel } from '../streams/channels.ts';
 import { fitsKind, hashAnswer, toOutcome } from './answer.ts';
 import { nameOfAnswerer } from './answerer-name.ts';
 import { assertSize, fitAnswer } from './check-answer.ts';
@@ -44,10 +44,10 @@ export type AnswerVerdict =
 
 /** Answers a pending call in a separate transaction. Throws an ApiError for every answer that does not count. */
 export async function answer(
-  services: Services,
+  { store }: Pick<Services, 'store'>,
   answered: AnsweredCall,
 ): Promise<{ readonly callId: string; readonly duplicate: boolean }> {
-  const verdict = await services.store.transaction((tx) => answerCall(services, tx, answered));
+  const verdict = await store.transaction((tx) => answerCall(tx, answered));
   if (verdict.status === 'late') throw verdict.error;
   return { callId: answered.callId, duplicate: verdict.status === 'duplicate' };
 }
@@ -57,7 +57,6 @@ export async function answer(
  * ApiError if nothing of the answer is stored. A late answer is stored, so its error is returned as a value.
  */
 export async function answerCall(
-  services: Services,
   tx: Tx,
   { runId, callId, answer, by, claimToken, answeringRunId, round }: AnsweredCall,
 ): Promise<AnswerVerdict> {
@@ -65,10 +64,10 @@ export async function answerCall(
   if (row === undefined || !(await isOfRun(tx, row, runId))) throw notFound('pending call', callId);
   const call = toPendingCall(row);
   await assertMayAnswer(tx, call, by);
-  assertSize(answer, services.limits.resultBytes);
+  assertSize(answer, tx.limits.resultBytes);
   const now = tx.now();
   if (isOver(call, now)) {
-    await expire(services, tx, row, now);
+    await expire(tx, row, now);
     return await keep(tx, { ...call, status: 'expired' }, { answer, by, now });
   }
   if (call.status === 'expired' || call.status === 'cancelled') return await keep(tx, call, { answer, by, now });
@@ -79,7 +78,7 @@ export async function answerCall(
   if (isOfEarlierRound) throw await lost(tx, call);
   assertClaim(row, claimToken, now);
   const completed = await fitAnswer(answer, call);
-  await resolve(services, tx, row, { answer, completed, by, now, answeringRunId });
+  await resolve(tx, row, { answer, completed, by, now, answeringRunId });
   return { status: 'resolved' };
 }
 
@@ -138,7 +137,6 @@ interface Resolution extends Pick<AnsweredCall, 'answer' | 'by' | 'answeringRunI
 
 /** `answer` is the answer as it was sent; `completed` also has the defaults of the schema. */
 async function resolve(
-  services: Services,
   tx: Tx,
   row: LockedPending,
   { answer, completed, by, now, answeringRunId }: Resolution,
@@ -159,14 +157,14 @@ async function resolve(
   const name = await nameOfAnswerer(tx.db, id);
   const told = { kind: call.kind, decision: decisionOf(answer), by: { id, name }, at: now };
   const card = runsOn(call) ? ({ status: 'running' } as const) : toCard(completed);
-  await updateCard(services, tx, call.callId, { ...card, call: told });
-  tellJobEnded(services, tx, call, 'resolved');
+  await updateCard(tx, call.callId, { ...card, call: told });
+  tellJobEnded(tx, call, 'resolved');
   const { kind: _kind, ...answered } = told;
   const payload = { callId: call.duringCall ?? call.callId, toolName: call.toolName, ...answered };
-  emit(services, tx, { channel: runChannel(call.runId), type: 'tool-call.answered', payload });
+  tx.emit({ channel: runChannel(call.runId), type: 'tool-call.answered', payload });
   const outcome = call.kind === 'input' ? { status: 'answered' as const, round: row.rounds } : toOutcome(completed);
   const resolvedBy = by.entityId === undefined ? undefined : { entityId: by.entityId, name };
-  await pushCallEnd(services, tx, row, outcome, { resolvedBy, answeringRunId });
+  await pushCallEnd(tx, row, outcome, { resolvedBy, answeringRunId });
 }
 
 /** True if the call continues with the answer. A question during a call has a separate card, which ends here. */
@@ -174,7 +172,7 @@ function runsOn({ kind, duringCall }: PendingCall): boolean {
   return kind === 'input' && duringCall === undefined;
 }
 
-type CardUpdate = Parameters<typeof updateCard>[3];
+type CardUpdate = Parameters<typeof updateCard>[2];
 
 /** A denied call never ran, so its card is cancelled, not failed. */
 function toCard(answer: Answer): CardUpdate {

@@ -1,4 +1,3 @@
-import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { IS_PENDING } from './is-pending.ts';
@@ -11,7 +10,6 @@ import { endOfWait } from './settle-pending.ts';
  * run is not saved. Returns how many.
  */
 export async function cancelPending(
-  services: Services,
   tx: Tx,
   which: { readonly agentId: string } | { readonly runId: string },
 ): Promise<number> {
@@ -31,8 +29,8 @@ export async function cancelPending(
       .executeTakeFirst();
     if (ended === undefined) continue;
     cancelled += 1;
-    await updateCard(services, tx, row.id, { status: 'cancelled' });
-    tellJobEnded(services, tx, toPendingCall(row), 'cancelled');
+    await updateCard(tx, row.id, { status: 'cancelled' });
+    tellJobEnded(tx, toPendingCall(row), 'cancelled');
   }
   return cancelled;
 }

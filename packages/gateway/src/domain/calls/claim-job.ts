@@ -1,4 +1,3 @@
-import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { alreadyAnswered } from './answer-call.ts';
@@ -31,7 +30,7 @@ export interface ClaimedJob extends Pick<PendingCall, 'callId' | 'runId' | 'agen
 const DEFAULT_LEASE_MS = 30_000;
 
 /** Gives the job to one worker. Others get a 409 until it is answered or the claim lapses. */
-export async function claimJob(services: Services, tx: Tx, claim: JobClaim): Promise<ClaimedJob> {
+export async function claimJob(tx: Tx, claim: JobClaim): Promise<ClaimedJob> {
   const { callId, worker, leaseMs = DEFAULT_LEASE_MS, by } = claim;
   const row = await lockJob(tx, callId);
   const call = toPendingCall(row);
@@ -53,7 +52,7 @@ export async function claimJob(services: Services, tx: Tx, claim: JobClaim): Pro
     })
     .where('id', '=', callId)
     .execute();
-  tellJobClaimed(services, tx, { agentId: call.agentId, callId, worker, claimedUntil });
+  tellJobClaimed(tx, { agentId: call.agentId, callId, worker, claimedUntil });
   const { runId, agentId, toolName, input, resultSchema, expiresAt } = call;
   return {
     ...{ claimToken: token, claimedUntil, attempt, callId, runId, agentId, toolName, input },

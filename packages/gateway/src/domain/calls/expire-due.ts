@@ -1,5 +1,5 @@
 import type { Services } from '../../ports/services.ts';
-import type { Tx } from '../../ports/store/store.ts';
+import type { Store, Tx } from '../../ports/store/store.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { IS_PENDING } from './is-pending.ts';
 import { tellJobEnded } from './job-events.ts';
@@ -17,12 +17,15 @@ export interface ExpireOptions {
 const PAGE_SIZE = 200;
 
 /** Expires calls that were not answered in time, each in a separate transaction. Returns how many. */
-export async function expireDue(services: Services, { agentId, now }: ExpireOptions = {}): Promise<number> {
-  const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
+export async function expireDue(
+  { store }: Pick<Services, 'store'>,
+  { agentId, now }: ExpireOptions = {},
+): Promise<number> {
+  const at = now ?? (await store.transaction(async (tx) => tx.now()));
   let expired = 0;
   for (let after: PagePosition = START; ; ) {
-    const due = await dueCalls(services, { agentId, at, after });
-    for (const { id } of due) if (await expireOne(services, id, at)) expired += 1;
+    const due = await dueCalls(store, { agentId, at, after });
+    for (const { id } of due) if (await expireOne(store, id, at)) expired += 1;
     const last = due.at(-1);
     if (last === undefined || due.length < PAGE_SIZE) return expired;
     after = last;
@@ -38,33 +41,33 @@ interface PagePosition {
 const START: PagePosition = { expires_at: Number.MIN_SAFE_INTEGER, id: '' };
 
 /** Writes the call's end, its card and the event for the agent. */
-export async function expire(services: Services, tx: Tx, row: LockedPending, at: number): Promise<void> {
+export async function expire(tx: Tx, row: LockedPending, at: number): Promise<void> {
   const call = toPendingCall(row);
   await tx.db
     .updateTable('calls')
     .set(endOfWait(row, 'expired', at))
     .where('id', '=', call.callId)
     .execute();
-  await updateCard(services, tx, call.callId, { status: 'expired' });
-  tellJobEnded(services, tx, call, 'expired');
-  await pushCallEnd(services, tx, row, { status: 'expired' });
+  await updateCard(tx, call.callId, { status: 'expired' });
+  tellJobEnded(tx, call, 'expired');
+  await pushCallEnd(tx, row, { status: 'expired' });
 }
 
 export function isOver({ status, expiresAt }: PendingCall, now: number): boolean {
   return status === 'pending' && expiresAt !== undefined && expiresAt <= now;
 }
 
-async function expireOne(services: Services, callId: string, at: number): Promise<boolean> {
-  return await services.store.transaction(async (tx) => {
+async function expireOne(store: Store, callId: string, at: number): Promise<boolean> {
+  return await store.transaction(async (tx) => {
     const row = await lockPending(tx, callId, { skipLocked: true });
     if (row === undefined || !isOver(toPendingCall(row), at)) return false;
-    await expire(services, tx, row, at);
+    await expire(tx, row, at);
     return true;
   });
 }
 
 async function dueCalls(
-  { store }: Services,
+  store: Store,
   { agentId, at, after }: { agentId: string | undefined; at: number; after: PagePosition },
 ): Promise<PagePosition[]> {
   const due = store.db

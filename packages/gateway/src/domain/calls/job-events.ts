@@ -1,7 +1,6 @@
-import type { Services } from '../../ports/services.ts';
 import type { PendingStatus } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { emit, jobsChannel, spaceChannel } from '../streams/emit.ts';
+import { jobsChannel, spaceChannel } from '../streams/channels.ts';
 import type { PendingCall } from './pending-call.ts';
 
 /** The announcement of a job. The worker that claims it gets the input. */
@@ -20,25 +19,24 @@ export function toOffer({ callId, runId, agentId, toolName, expiresAt, claims }:
 }
 
 /** Announces a job that no worker has claimed. */
-export function offerJob(services: Services, tx: Tx, job: JobOffer): void {
-  emit(services, tx, { channel: jobsChannel(job.agentId), type: 'job.available', payload: toOffer(job) });
+export function offerJob(tx: Tx, job: JobOffer): void {
+  tx.emit({ channel: jobsChannel(job.agentId), type: 'job.available', payload: toOffer(job) });
 }
 
 export function tellJobClaimed(
-  services: Services,
   tx: Tx,
   { agentId, ...payload }: { agentId: string; callId: string; worker: string; claimedUntil: number },
 ): void {
-  emit(services, tx, { channel: jobsChannel(agentId), type: 'job.claimed', payload });
+  tx.emit({ channel: jobsChannel(agentId), type: 'job.claimed', payload });
 }
 
 /** Progress is shown to the other workers, and in the space that has the call's card. */
-export async function tellJobProgress(services: Services, tx: Tx, call: PendingCall, value: unknown): Promise<void> {
+export async function tellJobProgress(tx: Tx, call: PendingCall, value: unknown): Promise<void> {
   const { agentId, callId, spaceId } = call;
-  emit(services, tx, { channel: jobsChannel(agentId), type: 'job.progress', payload: { callId, value } });
+  tx.emit({ channel: jobsChannel(agentId), type: 'job.progress', payload: { callId, value } });
   // If the agent had been removed from the space, there is no card, and the space must not see the call.
   if (spaceId !== undefined && (await hasCard(tx, callId)))
-    emit(services, tx, { channel: spaceChannel(spaceId), type: 'tool-call.progress', payload: { callId, value } });
+    tx.emit({ channel: spaceChannel(spaceId), type: 'tool-call.progress', payload: { callId, value } });
 }
 
 async function hasCard(tx: Tx, callId: string): Promise<boolean> {
@@ -46,8 +44,8 @@ async function hasCard(tx: Tx, callId: string): Promise<boolean> {
 }
 
 /** Does nothing for a call that is not a job. */
-export function tellJobEnded(services: Services, tx: Tx, call: PendingCall, status: PendingStatus): void {
+export function tellJobEnded(tx: Tx, call: PendingCall, status: PendingStatus): void {
   if (call.job === undefined) return;
   const { agentId, callId } = call;
-  emit(services, tx, { channel: jobsChannel(agentId), type: 'job.ended', payload: { callId, status } });
+  tx.emit({ channel: jobsChannel(agentId), type: 'job.ended', payload: { callId, status } });
 }

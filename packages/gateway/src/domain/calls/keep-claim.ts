@@ -1,4 +1,3 @@
-import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { tooLarge } from '../entities/invalid.ts';
@@ -21,7 +20,6 @@ const PROGRESS_BYTES = 16_000;
 
 /** Extends a claim. A claim that has lapsed can be extended too, if no other worker has claimed the job meanwhile. */
 export async function keepClaim(
-  services: Services,
   tx: Tx,
   { callId, claimToken, progress, by }: Heartbeat,
 ): Promise<{ readonly callId: string; readonly claimedUntil: number }> {
@@ -40,8 +38,8 @@ export async function keepClaim(
     .execute();
   // The job was offered again, so the other workers must be notified that it is taken.
   if (row.claimed_until === null)
-    tellJobClaimed(services, tx, { agentId: call.agentId, callId, worker: row.claimed_by ?? '', claimedUntil });
-  if (progress !== undefined) await tellJobProgress(services, tx, call, progress);
+    tellJobClaimed(tx, { agentId: call.agentId, callId, worker: row.claimed_by ?? '', claimedUntil });
+  if (progress !== undefined) await tellJobProgress(tx, call, progress);
   return { callId, claimedUntil };
 }
 

@@ -16,7 +16,7 @@ export class LateAnswer extends ApiError {
 }
 
 /** Throws the error. A late answer is first stored for operators, as its message says. */
-export async function keepLate(services: Services, error: unknown): Promise<never> {
+export async function keepLate(services: Pick<Services, 'store'>, error: unknown): Promise<never> {
   if (error instanceof LateAnswer) await answer(services, error.answered);
   throw error;
 }

@@ -1,4 +1,5 @@
 import type { Services } from '../../ports/services.ts';
+import type { Store } from '../../ports/store/store.ts';
 import { offerJob } from './job-events.ts';
 import { toPendingCall } from './pending-call.ts';
 import { lockPending } from './settle-pending.ts';
@@ -6,9 +7,9 @@ import { lockPending } from './settle-pending.ts';
 const PAGE_SIZE = 200;
 
 /** Offers jobs again whose worker stopped sending heartbeats, each in a separate transaction. Returns how many. */
-export async function offerLapsed(services: Services, { now }: { now?: number } = {}): Promise<number> {
-  const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
-  const lapsed = await services.store.db
+export async function offerLapsed({ store }: Pick<Services, 'store'>, { now }: { now?: number } = {}): Promise<number> {
+  const at = now ?? (await store.transaction(async (tx) => tx.now()));
+  const lapsed = await store.db
     .selectFrom('calls')
     .select('id')
     .where('claimed_until', '<=', at)
@@ -16,12 +17,12 @@ export async function offerLapsed(services: Services, { now }: { now?: number } 
     .limit(PAGE_SIZE)
     .execute();
   let offered = 0;
-  for (const { id } of lapsed) if (await offerOne(services, id, at)) offered += 1;
+  for (const { id } of lapsed) if (await offerOne(store, id, at)) offered += 1;
   return offered;
 }
 
-async function offerOne(services: Services, callId: string, at: number): Promise<boolean> {
-  return await services.store.transaction(async (tx) => {
+async function offerOne(store: Store, callId: string, at: number): Promise<boolean> {
+  return await store.transaction(async (tx) => {
     const row = await lockPending(tx, callId, { skipLocked: true });
     // Meanwhile a worker has sent a heartbeat or claimed the job, or is just doing so.
     if (row === undefined || row.claimed_until === null || row.claimed_until > at) return false;
@@ -34,7 +35,7 @@ async function offerOne(services: Services, callId: string, at: number): Promise
       .set({ claimed_until: null, ...announcement })
       .where('id', '=', callId)
       .execute();
-    if (isWaiting) offerJob(services, tx, { ...toPendingCall(row), claims: row.claims });
+    if (isWaiting) offerJob(tx, { ...toPendingCall(row), claims: row.claims });
     return isWaiting;
   });
 }

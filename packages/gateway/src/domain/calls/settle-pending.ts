@@ -1,5 +1,4 @@
 import type { Selectable } from 'kysely';
-import type { Services } from '../../ports/services.ts';
 import type { CallRow, PendingStatus } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { isId } from '../entities/column-text.ts';
@@ -36,7 +35,6 @@ interface CallEnd {
  * are separate ends.
  */
 export async function pushCallEnd(
-  services: Services,
   tx: Tx,
   row: LockedPending,
   outcome: ToolResultOutcome,
@@ -45,7 +43,7 @@ export async function pushCallEnd(
   const call = toPendingCall(row);
   // The call that asks is still open, and its worker looks for the answer itself.
   if (call.duringCall !== undefined) return;
-  await pushEvent(services, tx, {
+  await pushEvent(tx, {
     threadId: row.thread_id,
     eventId: `tool_result:${call.callId}${suffixOf(row)}`,
     event: {

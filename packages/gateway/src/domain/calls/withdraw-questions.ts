@@ -1,11 +1,9 @@
-import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { IS_PENDING } from './is-pending.ts';
 
 /** Ends questions whose calls are no longer open, and their cards: one question, or all that a run has left. */
 export async function withdrawQuestions(
-  services: Services,
   tx: Tx,
   which: { readonly questionId: string } | { readonly runId: string; readonly agentId: string },
 ): Promise<void> {
@@ -18,6 +16,5 @@ export async function withdrawQuestions(
     'questionId' in which
       ? open.where('id', '=', which.questionId)
       : open.where('agent_id', '=', which.agentId).where('run_id', '=', which.runId);
-  for (const { id } of await chosen.returning('id').execute())
-    await updateCard(services, tx, id, { status: 'cancelled' });
+  for (const { id } of await chosen.returning('id').execute()) await updateCard(tx, id, { status: 'cancelled' });
 }

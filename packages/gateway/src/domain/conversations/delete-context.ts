@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
-import { runChannel } from '../streams/emit.ts';
+import { runChannel } from '../streams/channels.ts';
 
 /** Deletes a context with all its runs, calls, requests and streams. Nothing in it may be running. */
 export async function deleteContext({ db }: Tx, contextId: string): Promise<void> {

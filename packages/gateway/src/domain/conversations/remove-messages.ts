@@ -1,4 +1,3 @@
-import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { cancelPending } from '../calls/cancel-pending.ts';
@@ -8,7 +7,7 @@ import { type EndedRun, unsavedAnswer } from './run-answer.ts';
  * Ends a run whose messages are not saved: only its answer is kept, for the caller, and which calls waited. The conversation is as it
  * was before.
  */
-export async function removeMessages(services: Services, tx: Tx, run: EndedRun): Promise<void> {
+export async function removeMessages(tx: Tx, run: EndedRun): Promise<void> {
   const { db } = tx;
   const answer = await unsavedAnswer(db, run);
   await db
@@ -17,7 +16,7 @@ export async function removeMessages(services: Services, tx: Tx, run: EndedRun):
     .where('id', '=', run.id)
     .execute();
   await db.deleteFrom('transcript_entries').where('run_id', '=', run.id).execute();
-  await cancelPending(services, tx, { runId: run.id });
+  await cancelPending(tx, { runId: run.id });
   await db.deleteFrom('calls').where('run_id', '=', run.id).where('wait_kind', 'is', null).execute();
   // A call that waited stays, without its input, so that a late answer is refused as late. No run will settle it, so it is settled here.
   await db

@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely';
-import type { Services } from '../../ports/services.ts';
 import { requireRow } from '../../ports/store/require-row.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { EntityKind, EntityRow, Tables } from '../../ports/store/schema/tables.ts';
@@ -34,7 +33,7 @@ export interface NewEntity {
 }
 
 /** Creates an entity. If one with the same external id exists, that one is returned unchanged. */
-export async function createEntity(_services: Services, tx: Tx, newEntity: NewEntity): Promise<Entity> {
+export async function createEntity(tx: Tx, newEntity: NewEntity): Promise<Entity> {
   if (newEntity.kind === 'agent')
     throw invalid('kind', 'must be "human" or "service": create agents with POST /api/agents.');
   const inserted = await insertEntity(tx, newEntity);

@@ -1,5 +1,4 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { InboxEventRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
@@ -23,16 +22,16 @@ export interface PushedEvent {
  * Puts an event into an inbox and wakes the thread, in the transaction that created the event. Returns false if the event already
  * exists.
  */
-export async function pushEvent(services: Pick<Services, 'engine'>, tx: Tx, pushed: PushedEvent): Promise<boolean> {
+export async function pushEvent(tx: Tx, pushed: PushedEvent): Promise<boolean> {
   const [inserted] = await insertEvent(tx.db, toValues(tx, pushed));
-  if (inserted !== undefined) wakeThread(services, tx, pushed);
+  if (inserted !== undefined) wakeThread(tx, pushed);
   return inserted !== undefined;
 }
 
 /** The same for an event with a new id, without waiting for the result. */
-export function pushNewEvent(services: Pick<Services, 'engine'>, tx: Tx, pushed: PushedEvent): void {
+export function pushNewEvent(tx: Tx, pushed: PushedEvent): void {
   tx.send(insertEvent, toValues(tx, pushed));
-  wakeThread(services, tx, pushed);
+  wakeThread(tx, pushed);
 }
 
 function toValues(tx: Tx, pushed: PushedEvent): EventValues {
@@ -41,8 +40,8 @@ function toValues(tx: Tx, pushed: PushedEvent): EventValues {
   return { threadId, eventId, type: event.type, priority, payload: toJson(event), status, runId, now: tx.now() };
 }
 
-function wakeThread({ engine }: Pick<Services, 'engine'>, tx: Tx, { threadId, event, status }: PushedEvent): void {
-  if (status !== 'withheld') engine.enqueue(tx, threadId, { isUrgent: priorityOf(event) === 0 });
+function wakeThread(tx: Tx, { threadId, event, status }: PushedEvent): void {
+  if (status !== 'withheld') tx.wake(threadId, { isUrgent: priorityOf(event) === 0 });
 }
 
 interface EventValues extends Pick<InboxEventRow, 'type' | 'priority' | 'payload' | 'status'> {

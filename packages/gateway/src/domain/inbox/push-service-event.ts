@@ -1,4 +1,3 @@
-import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { lockAgent } from '../agents/lock-agent.ts';
@@ -24,21 +23,17 @@ export interface PushedServiceEvent {
 }
 
 /** Pushes an event of an outside service to the agent. */
-export async function pushServiceEvent(
-  services: Services,
-  tx: Tx,
-  newEvent: NewServiceEvent,
-): Promise<PushedServiceEvent> {
+export async function pushServiceEvent(tx: Tx, newEvent: NewServiceEvent): Promise<PushedServiceEvent> {
   const { agentId, source, name, data = null } = newEvent;
   const eventId = checkEventId(newEvent.eventId);
   plainText(source, 'source', { min: 1, max: 200 });
   plainText(name, 'name', { min: 1, max: 200 });
-  assertSize(data, services.limits.resultBytes);
+  assertSize(data, tx.limits.resultBytes);
   const agent = await lockAgent(tx, agentId, 'inbox');
   const event = { type: 'service', source, name, data } as const;
-  const isNew = await pushEvent(services, tx, { threadId: agentId, eventId, event });
+  const isNew = await pushEvent(tx, { threadId: agentId, eventId, event });
   if (isNew) {
-    const limit = inboxLimit(agent, services.limits);
+    const limit = inboxLimit(agent, tx.limits);
     // Counted after the insert, including this event: a repeated event must be answered even if the inbox is full.
     if ((await countWaiting(tx.db, agentId)) > limit) throw inboxFull(agentId, limit);
   }

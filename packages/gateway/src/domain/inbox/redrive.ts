@@ -1,4 +1,3 @@
-import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { lockAgent } from '../agents/lock-agent.ts';
 import { isId } from '../entities/column-text.ts';
@@ -15,7 +14,7 @@ const MAX_EVENTS = 1_000;
 /**
  * Puts dead and withheld events back into the inbox, as if they had just arrived. Other events stay unchanged. Returns their ids.
  */
-export async function redrive(services: Services, tx: Tx, { agentId, eventIds }: Redrive): Promise<readonly string[]> {
+export async function redrive(tx: Tx, { agentId, eventIds }: Redrive): Promise<readonly string[]> {
   if (eventIds !== undefined && eventIds.length > MAX_EVENTS)
     throw invalid('eventIds', `must be ${MAX_EVENTS} entries or less, not ${eventIds.length}.`);
   await lockAgent(tx, agentId, 'share');
@@ -27,6 +26,6 @@ export async function redrive(services: Services, tx: Tx, { agentId, eventIds }:
     .where('status', 'in', ['dead', 'withheld']);
   if (eventIds !== undefined) query = query.where('event_id', 'in', eventIds.filter(isId));
   const redriven = await query.returning('event_id').execute();
-  if (redriven.length > 0) services.engine.enqueue(tx, agentId);
+  if (redriven.length > 0) tx.wake(agentId);
   return redriven.map(({ event_id }) => event_id);
 }

@@ -1,6 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { ApiKeyRow, Tables } from '../../ports/store/schema/tables.ts';
@@ -69,7 +68,7 @@ const findHash = statement((db, { hash }: Params<{ hash: string }>) =>
  * Revokes a key: new requests with it are refused, and its open streams end. Revoking it again changes nothing, even at the same
  * moment, because the condition is part of the write.
  */
-export async function revokeKey(services: Pick<Services, 'bus'>, tx: Tx, keyId: string): Promise<ApiKey> {
+export async function revokeKey(tx: Tx, keyId: string): Promise<ApiKey> {
   if (!isId(keyId)) throw notFound('key', keyId);
   await tx.db
     .updateTable('api_keys')
@@ -79,7 +78,7 @@ export async function revokeKey(services: Pick<Services, 'bus'>, tx: Tx, keyId: 
     .execute();
   const row = await tx.db.selectFrom('api_keys').selectAll().where('id', '=', keyId).executeTakeFirst();
   if (row === undefined) throw notFound('key', keyId);
-  announceRevocation(services, tx, keyId);
+  announceRevocation(tx, keyId);
   return toApiKey(row);
 }
 

@@ -9,11 +9,11 @@ import { createKey, hashKey, insertKey } from './api-key.ts';
  * undefined on later starts, and if LASTCALL_SECRET_KEY is set.
  */
 export async function ensureFirstKey(
-  services: Pick<Services, 'store' | 'bus'>,
+  { store }: Pick<Services, 'store'>,
   { secretKey }: { readonly secretKey?: string | undefined } = {},
 ): Promise<string | undefined> {
-  return await services.store.transaction(async (tx) => {
-    if (secretKey !== undefined) return await configure(services, tx, secretKey);
+  return await store.transaction(async (tx) => {
+    if (secretKey !== undefined) return await configure(tx, secretKey);
     if (!(await isFirstStart(tx))) return undefined;
     return (await createKey(tx, { name: 'first key', scopes: ['admin'] })).key;
   });
@@ -22,7 +22,7 @@ export async function ensureFirstKey(
 const CONFIGURED = 'LASTCALL_SECRET_KEY';
 
 /** Setting another LASTCALL_SECRET_KEY revokes the previous one. */
-async function configure(services: Pick<Services, 'bus'>, tx: Tx, secretKey: string): Promise<undefined> {
+async function configure(tx: Tx, secretKey: string): Promise<undefined> {
   await isFirstStart(tx);
   // Other gateways that start at the same moment wait here.
   await tx.db.updateTable('settings').set({ value: 'true' }).where('key', '=', 'first_key').execute();
@@ -38,7 +38,7 @@ async function configure(services: Pick<Services, 'bus'>, tx: Tx, secretKey: str
     .where('revoked_at', 'is', null)
     .returning('id')
     .execute();
-  for (const { id } of ended) announceRevocation(services, tx, id);
+  for (const { id } of ended) announceRevocation(tx, id);
   if (known === undefined) await insertKey(tx, { name: CONFIGURED, scopes: ['admin'] }, secretKey);
 }
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import type { Services } from '../../ports/services.ts';
 import { forShare } from '../../ports/store/for-share.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -60,12 +59,12 @@ export async function listSessions(tx: Tx, page: PageOptions = {}): Promise<Page
 }
 
 /** Ends a session: its cookie is refused, its streams end, and so do the links and sessions that it created. */
-export async function endSession(services: Pick<Services, 'bus'>, tx: Tx, id: string): Promise<Session> {
+export async function endSession(tx: Tx, id: string): Promise<Session> {
   const session = isId(id) ? await findSession(tx.db, { id }, tx.now()) : undefined;
   if (session === undefined) throw notFound('session', id);
   const ended = await deleteWithDescendants(tx, id);
   await revokeLinksOf(tx, ended);
-  for (const one of ended) announceSessionEnd(services, tx, one);
+  for (const one of ended) announceSessionEnd(tx, one);
   return session;
 }
 

@@ -10,7 +10,7 @@ import { IS_PENDING } from '../calls/is-pending.ts';
  * was asked to approve is no longer the one that would run.
  */
 export async function voidApprovals(
-  services: Services,
+  services: Pick<Services, 'store'>,
   isOf: (call: { readonly toolName: string; readonly config: AgentConfig }) => boolean,
 ): Promise<void> {
   const waiting = await services.store.db
@@ -24,7 +24,10 @@ export async function voidApprovals(
     if (isOf({ toolName, config: fromJson<AgentConfig>(config) })) await deny(services, { callId, runId });
 }
 
-async function deny(services: Services, call: { readonly callId: string; readonly runId: string }): Promise<void> {
+async function deny(
+  services: Pick<Services, 'store'>,
+  call: { readonly callId: string; readonly runId: string },
+): Promise<void> {
   try {
     await answer(services, { ...call, answer: { deny: CHANGED }, by: { key: true } });
   } catch (error) {

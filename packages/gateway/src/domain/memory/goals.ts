@@ -1,6 +1,5 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely';
 import type { AgentLimits } from '../../config/agent-limits.ts';
-import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { GoalRow, Tables } from '../../ports/store/schema/tables.ts';
@@ -35,12 +34,7 @@ export function goalsOf(
 const list = statement(goalsOf);
 
 /** Creates goals, or replaces those with the same key. Returns their keys, in order. */
-export async function setGoals(
-  _services: Services,
-  tx: Tx,
-  agentId: string,
-  goals: readonly GoalInput[],
-): Promise<string[]> {
+export async function setGoals(tx: Tx, agentId: string, goals: readonly GoalInput[]): Promise<string[]> {
   const keyed = await prepareGoals(tx.db, agentId, goals);
   await writeGoals(tx, agentId, keyed);
   return keyed.map(({ key }) => key);
@@ -81,12 +75,7 @@ export async function writeGoals(tx: Tx, agentId: string, goals: readonly KeyedG
 }
 
 /** Deletes all of them or none: a key that does not exist, or belongs to another agent, is "not found". */
-export async function deleteGoals(
-  _services: Services,
-  tx: Tx,
-  agentId: string,
-  keys: readonly string[],
-): Promise<void> {
+export async function deleteGoals(tx: Tx, agentId: string, keys: readonly string[]): Promise<void> {
   await assertGoals(tx.db, agentId, keys);
   await removeGoals(tx, agentId, keys);
 }

@@ -1,6 +1,5 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely';
 import type { AgentLimits } from '../../config/agent-limits.ts';
-import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { MemoryRow, Tables } from '../../ports/store/schema/tables.ts';
@@ -32,12 +31,7 @@ export function memoriesOf(
 const list = statement(memoriesOf);
 
 /** Creates memories, or replaces those with the same key. Returns their keys, in order. */
-export async function setMemories(
-  _services: Services,
-  tx: Tx,
-  agentId: string,
-  memories: readonly MemoryInput[],
-): Promise<string[]> {
+export async function setMemories(tx: Tx, agentId: string, memories: readonly MemoryInput[]): Promise<string[]> {
   const prepared = await prepareMemories(tx.db, agentId, memories);
   await writeMemories(tx, agentId, prepared);
   return prepared.map(({ key }) => key);
@@ -72,12 +66,7 @@ export async function writeMemories(tx: Tx, agentId: string, memories: readonly 
 }
 
 /** Deletes all of them or none: a key that does not exist, or belongs to another agent, is "not found". */
-export async function deleteMemories(
-  _services: Services,
-  tx: Tx,
-  agentId: string,
-  keys: readonly string[],
-): Promise<void> {
+export async function deleteMemories(tx: Tx, agentId: string, keys: readonly string[]): Promise<void> {
   await assertMemories(tx.db, agentId, keys);
   await removeMemories(tx, agentId, keys);
 }

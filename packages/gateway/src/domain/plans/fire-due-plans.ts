@@ -25,7 +25,10 @@ const PAGE_SIZE = 200;
  * Pushes an event for every plan that is due, each in a separate transaction. Returns how many fired. Plans of a paused agent
  * wait like those of a stopped gateway: afterwards they fire late, by their misfire policy.
  */
-export async function fireDuePlans(services: Services, { agentId, now }: DueOptions = {}): Promise<number> {
+export async function fireDuePlans(
+  services: Pick<Services, 'store' | 'logger'>,
+  { agentId, now }: DueOptions = {},
+): Promise<number> {
   const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
   let fired = 0;
   for (let after: PagePosition = START; ; ) {
@@ -50,7 +53,7 @@ interface Listed extends PagePosition {
 const START: PagePosition = { next_at: Number.MIN_SAFE_INTEGER, id: '' };
 
 async function duePlans(
-  { store }: Services,
+  { store }: Pick<Services, 'store'>,
   { agentId, at, after }: { agentId: string | undefined; at: number; after: PagePosition },
 ): Promise<Listed[]> {
   const due = store.db
@@ -72,16 +75,20 @@ async function duePlans(
  * Fires one plan. A second gateway finds the row locked, or no longer due. The agent is locked first, in the same order as when
  * it is deleted: it may have been paused since its plans were listed, and others may fill its inbox.
  */
-async function fire(services: Services, { id, agent_id }: Listed, now: number): Promise<boolean> {
+async function fire(
+  services: Pick<Services, 'store' | 'logger'>,
+  { id, agent_id }: Listed,
+  now: number,
+): Promise<boolean> {
   return await services.store.transaction(async (tx) => {
     const agent = await lockAgentIfExists(tx, agent_id, 'inbox');
     if (agent?.status !== 'active') return false;
     const plan = await lockDue(tx, id, now);
     if (plan === undefined) return false;
     // The plan stays due and fires late: nothing is lost, and the inbox stays within its limit.
-    if ((await countWaiting(tx.db, agent_id)) >= inboxLimit(agent, services.limits)) return false;
+    if ((await countWaiting(tx.db, agent_id)) >= inboxLimit(agent, tx.limits)) return false;
     const dueAt = dueTime(services, plan, now);
-    const pushed = dueAt !== undefined && (await pushPlanEvent(services, tx, plan, { dueAt, now }));
+    const pushed = dueAt !== undefined && (await pushPlanEvent(tx, plan, { dueAt, now }));
     const nextAt = nextTime(services, plan, now);
     await tx.db
       .updateTable('plans')
@@ -99,7 +106,7 @@ async function lockDue(tx: Tx, id: string, now: number): Promise<Due | undefined
 }
 
 /** The time that the event names: the first one that was missed, or with `skip` the first that is still on time. */
-function dueTime(services: Services, plan: Due, now: number): number | undefined {
+function dueTime(services: Pick<Services, 'logger'>, plan: Due, now: number): number | undefined {
   if (plan.misfire === 'once' || plan.next_at >= now - TOLERANCE_MS) return plan.next_at;
   const onTime = nextTime(services, plan, now - TOLERANCE_MS - 1);
   return onTime !== undefined && onTime <= now ? onTime : undefined;
@@ -109,7 +116,11 @@ function dueTime(services: Services, plan: Due, now: number): number | undefined
  * The pattern was valid when it was set. If it no longer is (a time zone was removed), it must not stop all other
  * plans.
  */
-function nextTime({ logger }: Services, { id, cron, time_zone }: Due, after: number): number | undefined {
+function nextTime(
+  { logger }: Pick<Services, 'logger'>,
+  { id, cron, time_zone }: Due,
+  after: number,
+): number | undefined {
   if (cron === null) return undefined;
   try {
     return nextCronTime({ cron, timeZone: time_zone }, after);
@@ -119,13 +130,8 @@ function nextTime({ logger }: Services, { id, cron, time_zone }: Due, after: num
   }
 }
 
-async function pushPlanEvent(
-  services: Services,
-  tx: Tx,
-  plan: Due,
-  { dueAt, now }: { dueAt: number; now: number },
-): Promise<boolean> {
-  return await pushEvent(services, tx, {
+async function pushPlanEvent(tx: Tx, plan: Due, { dueAt, now }: { dueAt: number; now: number }): Promise<boolean> {
+  return await pushEvent(tx, {
     threadId: plan.agent_id,
     eventId: `plan:${plan.id}:${dueAt}`,
     event: {

@@ -1,6 +1,5 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { AgentLimits } from '../../config/agent-limits.ts';
-import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { PlanRow, Tables } from '../../ports/store/schema/tables.ts';
@@ -123,12 +122,7 @@ function endOf({ lastAt, updatedAt }: Plan): number {
 }
 
 /** Deletes all of them or none: a key that does not exist, or belongs to another agent, is "not found". */
-export async function deletePlans(
-  _services: Services,
-  tx: Tx,
-  agentId: string,
-  keys: readonly string[],
-): Promise<void> {
+export async function deletePlans(tx: Tx, agentId: string, keys: readonly string[]): Promise<void> {
   await assertPlans(tx.db, agentId, keys);
   await removePlans(tx, agentId, keys);
 }

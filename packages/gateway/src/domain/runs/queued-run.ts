@@ -1,11 +1,10 @@
 import type { Kysely } from 'kysely';
-import type { Services } from '../../ports/services.ts';
 import { lockRows } from '../../ports/store/lock-rows.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { isId } from '../entities/column-text.ts';
-import { emit, runChannel } from '../streams/emit.ts';
+import { runChannel } from '../streams/channels.ts';
 
 /** A run of a context that is queued, or was cancelled before it began. */
 export interface QueuedRun {
@@ -39,7 +38,7 @@ export async function findQueued(db: Kysely<Tables>, runId: string): Promise<Que
 }
 
 /** Cancels a run that has not begun. Returns false if it has begun, or is not a run of a context. */
-export async function cancelQueued(services: Services, tx: Tx, runId: string): Promise<boolean> {
+export async function cancelQueued(tx: Tx, runId: string): Promise<boolean> {
   const queued = await findQueued(tx.db, runId);
   if (queued === undefined) return false;
   // A worker that is about to begin the run has claimed the event by the time it releases the lock on the thread.
@@ -52,12 +51,12 @@ export async function cancelQueued(services: Services, tx: Tx, runId: string): P
     .where('status', '=', 'pending')
     .returning('id')
     .execute();
-  if (cancelled.length > 0) tellUnstarted(services, tx, runId, 'cancelled');
+  if (cancelled.length > 0) tellUnstarted(tx, runId, 'cancelled');
   return cancelled.length > 0;
 }
 
 /** Ends the stream of a run that will not begin. */
-export function tellUnstarted(services: Services, tx: Tx, runId: string, status: 'cancelled' | 'failed'): void {
+export function tellUnstarted(tx: Tx, runId: string, status: 'cancelled' | 'failed'): void {
   const stop = status === 'cancelled' ? { reason: 'aborted' } : { reason: 'error', error: 'The agent was deleted.' };
-  emit(services, tx, { channel: runChannel(runId), type: 'run.end', payload: { runId, status, stop } });
+  tx.emit({ channel: runChannel(runId), type: 'run.end', payload: { runId, status, stop } });
 }

@@ -1,15 +1,14 @@
 import type { Kysely } from 'kysely';
-import type { Services } from '../../ports/services.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError } from '../api-error.ts';
-import { emit, runChannel } from '../streams/emit.ts';
+import { runChannel } from '../streams/channels.ts';
 import { cancelQueued } from './queued-run.ts';
 import { getRun, type Run } from './run.ts';
 
 /** Requests a cancel of the run. Its worker does it. Requesting it again changes nothing. */
-export async function requestCancel(services: Services, tx: Tx, runId: string): Promise<Run> {
-  if (await cancelQueued(services, tx, runId)) return await getRun(tx.db, runId);
+export async function requestCancel(tx: Tx, runId: string): Promise<Run> {
+  if (await cancelQueued(tx, runId)) return await getRun(tx.db, runId);
   await getRun(tx.db, runId);
   const asked = await tx.db
     .updateTable('runs')
@@ -20,7 +19,7 @@ export async function requestCancel(services: Services, tx: Tx, runId: string): 
     .returning('id')
     .executeTakeFirst();
   const run = await getRun(tx.db, runId);
-  if (asked !== undefined) tellCancelling(services, tx, runId);
+  if (asked !== undefined) tellCancelling(tx, runId);
   else if (run.status !== 'running')
     throw new ApiError('run_ended', `Run "${runId}" has already ended: it is ${run.status}.`, {
       details: { status: run.status },
@@ -29,7 +28,7 @@ export async function requestCancel(services: Services, tx: Tx, runId: string): 
 }
 
 /** Requests a cancel of every run of the agent that is still running. */
-export async function cancelRunsOf(services: Services, tx: Tx, agentId: string): Promise<void> {
+export async function cancelRunsOf(tx: Tx, agentId: string): Promise<void> {
   const asked = await tx.db
     .updateTable('runs')
     .set({ cancel_requested_at: tx.now() })
@@ -38,7 +37,7 @@ export async function cancelRunsOf(services: Services, tx: Tx, agentId: string):
     .where('cancel_requested_at', 'is', null)
     .returning('id')
     .execute();
-  for (const { id } of asked) tellCancelling(services, tx, id);
+  for (const { id } of asked) tellCancelling(tx, id);
 }
 
 /** Returns those of the runs for which a cancel was requested. */
@@ -53,6 +52,6 @@ export async function cancelRequested(db: Kysely<Tables>, runIds: readonly strin
   return new Set(asked.map(({ id }) => id));
 }
 
-function tellCancelling(services: Services, tx: Tx, runId: string): void {
-  emit(services, tx, { channel: runChannel(runId), type: 'run.cancelling', payload: { runId } });
+function tellCancelling(tx: Tx, runId: string): void {
+  tx.emit({ channel: runChannel(runId), type: 'run.cancelling', payload: { runId } });
 }

@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely';
-import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import type { EntityKind, EntityRow, MembershipRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
@@ -7,7 +6,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { notFound } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
-import { emit, spaceChannel } from '../streams/emit.ts';
+import { spaceChannel } from '../streams/channels.ts';
 import { type AgentFailure, currentFailures } from './agent-failure.ts';
 import { lockSpace } from './lock-space.ts';
 
@@ -31,7 +30,7 @@ export interface NewMember {
 }
 
 /** Adds a member. An existing member stays, and gets the new role if there is one. */
-export async function addMember(services: Services, tx: Tx, newMember: NewMember): Promise<Member> {
+export async function addMember(tx: Tx, newMember: NewMember): Promise<Member> {
   const { spaceId, entityId } = newMember;
   await lockSpace(tx, spaceId);
   const entity = await lockUndeleted(tx, entityId);
@@ -53,13 +52,12 @@ export async function addMember(services: Services, tx: Tx, newMember: NewMember
     )
     .execute();
   if (known?.role !== role)
-    emit(services, tx, { channel: spaceChannel(spaceId), type: 'member.joined', payload: { entityId, role } });
+    tx.emit({ channel: spaceChannel(spaceId), type: 'member.joined', payload: { entityId, role } });
   return toMember({ ...row, kind: entity.kind, display_name: entity.display_name });
 }
 
 /** Removes a member. If the space was an agent's active space, the agent then has none. */
 export async function removeMember(
-  services: Services,
   tx: Tx,
   { spaceId, entityId }: { spaceId: string; entityId: string },
 ): Promise<void> {
@@ -81,7 +79,7 @@ export async function removeMember(
     .where('entity_id', '=', entityId)
     .where('active_space_id', '=', spaceId)
     .execute();
-  emit(services, tx, {
+  tx.emit({
     channel: spaceChannel(spaceId),
     type: 'member.left',
     payload: { entityId, role: left.role },

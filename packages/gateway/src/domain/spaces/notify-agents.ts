@@ -29,11 +29,15 @@ export interface Hearing {
  * Pushes the message into the inbox of every other agent of the space. The space's row must be locked. Returns what happens to it
  * for each agent.
  */
-export async function notifyAgents(services: Services, tx: Tx, posted: NotifiedMessage): Promise<readonly Hearing[]> {
+export async function notifyAgents(
+  services: Pick<Services, 'logger'>,
+  tx: Tx,
+  posted: NotifiedMessage,
+): Promise<readonly Hearing[]> {
   const hops = await countHop(tx, posted);
   const heardBy: Hearing[] = [];
   for (const { id, entityId, status, limits, waiting } of posted.recipients) {
-    const { hopLimit = services.limits.hopLimit, inboxLength = services.limits.inboxLength } = limits;
+    const { hopLimit = tx.limits.hopLimit, inboxLength = tx.limits.inboxLength } = limits;
     const isFull = !(await hasRoom(tx, { agentId: id, waiting, limit: inboxLength }));
     const isAgent = posted.sender.kind === 'agent';
     // People can wait and try again. An agent's message is written anyway, and the event is withheld for operators.
@@ -145,7 +149,7 @@ function reasonToWithhold(isOverHopLimit: boolean, isFull: boolean): Withheld | 
 }
 
 async function pushMessageEvent(
-  services: Services,
+  { logger }: Pick<Services, 'logger'>,
   tx: Tx,
   {
     space,
@@ -156,7 +160,7 @@ async function pushMessageEvent(
   }: Omit<NotifiedMessage, 'recipients'> & { agentId: string; withheld: Withheld | undefined },
 ): Promise<void> {
   const eventId = `message:${message.id}`;
-  pushNewEvent(services, tx, {
+  pushNewEvent(tx, {
     threadId: agentId,
     eventId,
     status: withheld === undefined ? 'pending' : 'withheld',
@@ -177,9 +181,7 @@ async function pushMessageEvent(
     .where('thread_id', '=', agentId)
     .where('event_id', '=', eventId)
     .execute();
-  tx.afterCommit(() =>
-    services.logger.warn('event withheld', { agentId, eventId, spaceId: space.id, reason: withheld }),
-  );
+  tx.afterCommit(() => logger.warn('event withheld', { agentId, eventId, spaceId: space.id, reason: withheld }));
 }
 
 const WITHHELD_MESSAGES: Readonly<Record<Withheld, string>> = {

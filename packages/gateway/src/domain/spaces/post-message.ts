@@ -9,7 +9,7 @@ import { notFound } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
 import { invalid, tooLarge } from '../entities/invalid.ts';
 import { type Metadata, toMetadata } from '../entities/metadata.ts';
-import { emit, spaceChannel } from '../streams/emit.ts';
+import { spaceChannel } from '../streams/channels.ts';
 import { appendMessage } from './append-message.ts';
 import { lockSpace } from './lock-space.ts';
 import { type Message, toMessage } from './message.ts';
@@ -40,7 +40,11 @@ export interface PostedMessage {
 }
 
 /** Writes a message and pushes an event to every other agent of the space, in one transaction. */
-export async function postMessage(services: Services, tx: Tx, newMessage: NewMessage): Promise<PostedMessage> {
+export async function postMessage(
+  services: Pick<Services, 'logger'>,
+  tx: Tx,
+  newMessage: NewMessage,
+): Promise<PostedMessage> {
   const { spaceId, entityId } = newMessage;
   const [space, sender, before, recipients] = await pipeline(
     lockSpace(tx, spaceId),
@@ -51,7 +55,7 @@ export async function postMessage(services: Services, tx: Tx, newMessage: NewMes
   // Checked before anything is refused: a repeated message gets the same response as the first time.
   if (before !== undefined)
     return { message: toMessage(before), duplicate: true, heardBy: await findHearings(tx, before.id) };
-  await assertPostable(services, tx.db, newMessage);
+  await assertPostable(tx, tx.db, newMessage);
   const row = appendMessage(tx, space, {
     ...(newMessage.messageId === undefined
       ? {}
@@ -67,7 +71,7 @@ export async function postMessage(services: Services, tx: Tx, newMessage: NewMes
   });
   const message = toMessage(row);
   const heardBy = await notifyAgents(services, tx, { space, message, sender, recipients });
-  emit(services, tx, {
+  tx.emit({
     channel: spaceChannel(spaceId),
     type: 'message.complete',
     payload: { streamId: newMessage.streamId ?? message.id, message },

@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely';
-import type { Services } from '../../ports/services.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { SpaceRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -31,7 +30,7 @@ export interface NewSpace {
   readonly members?: readonly Omit<NewMember, 'spaceId'>[] | undefined;
 }
 
-export async function createSpace(services: Services, tx: Tx, newSpace: NewSpace): Promise<Space> {
+export async function createSpace(tx: Tx, newSpace: NewSpace): Promise<Space> {
   const row: SpaceRow = {
     id: newSpace.id === undefined ? newId() : ownId(newSpace.id),
     name: plainText(newSpace.name, 'name', { min: 1, max: 200 }),
@@ -48,7 +47,7 @@ export async function createSpace(services: Services, tx: Tx, newSpace: NewSpace
     .returning('id')
     .executeTakeFirst();
   if (inserted === undefined) throw idTaken(row.id);
-  for (const member of newSpace.members ?? []) await addMember(services, tx, { ...member, spaceId: row.id });
+  for (const member of newSpace.members ?? []) await addMember(tx, { ...member, spaceId: row.id });
   return toSpace(row);
 }
 

@@ -1,4 +1,3 @@
-import type { Services } from '../../ports/services.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { fromJson, toJson, withJsonField } from '../../ports/store/schema/json.ts';
@@ -6,7 +5,7 @@ import type { Json, MessageRow, MessageStatus } from '../../ports/store/schema/t
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { isNotFound } from '../api-error.ts';
-import { emit, spaceChannel } from '../streams/emit.ts';
+import { spaceChannel } from '../streams/channels.ts';
 import { appendMessage } from './append-message.ts';
 import type { CardCall } from './card-call.ts';
 import { lockSpace } from './lock-space.ts';
@@ -34,7 +33,7 @@ export interface NewCard {
 type OpenStatus = 'running' | 'requires_action';
 
 /** Shows a call in a space. It wakes no agent. Opening the same call's card again changes nothing. */
-export async function openCard(services: Services, tx: Tx, newCard: NewCard): Promise<Message> {
+export async function openCard(tx: Tx, newCard: NewCard): Promise<Message> {
   const { spaceId, entityId, callId, toolName, input, status, call } = newCard;
   const [space, , known] = await pipeline(
     lockSpace(tx, spaceId),
@@ -43,7 +42,7 @@ export async function openCard(services: Services, tx: Tx, newCard: NewCard): Pr
   );
   if (known !== undefined) {
     const isSame = known.status === status;
-    return (isSame ? undefined : await updateCard(services, tx, callId, { status, input, call })) ?? toMessage(known);
+    return (isSame ? undefined : await updateCard(tx, callId, { status, input, call })) ?? toMessage(known);
   }
   const row = appendMessage(tx, space, {
     entity_id: entityId,
@@ -55,15 +54,15 @@ export async function openCard(services: Services, tx: Tx, newCard: NewCard): Pr
     status,
     run_id: newCard.runId,
   });
-  if (newCard.rawInput !== undefined) emitInput(services, tx, row, newCard.rawInput);
-  if (status !== 'running') emitCard(services, tx, row);
+  if (newCard.rawInput !== undefined) emitInput(tx, row, newCard.rawInput);
+  if (status !== 'running') emitCard(tx, row);
   return toMessage(row);
 }
 
 /** Returns undefined, and writes nothing, if the agent was removed from the space. */
-export async function openCardIfMember(services: Services, tx: Tx, newCard: NewCard): Promise<Message | undefined> {
+export async function openCardIfMember(tx: Tx, newCard: NewCard): Promise<Message | undefined> {
   try {
-    return await openCard(services, tx, newCard);
+    return await openCard(tx, newCard);
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
@@ -82,19 +81,14 @@ export interface CardUpdate {
 }
 
 /** Returns undefined if the call has no card, or one that has ended. An ended card never changes again. */
-export async function updateCard(
-  services: Services,
-  tx: Tx,
-  callId: string,
-  update: CardUpdate,
-): Promise<Message | undefined> {
+export async function updateCard(tx: Tx, callId: string, update: CardUpdate): Promise<Message | undefined> {
   const card = await lockCard(tx, callId);
   if (card === undefined || !isOpen(card.status)) return undefined;
   const { status } = update;
   const metadata = changedMetadata(card.metadata, update);
   const changed = { status, metadata, call: changedCall(card, update), updated_at: tx.now() };
   tx.send(changeCard, { id: card.id, ...changed });
-  emitCard(services, tx, { ...card, ...changed });
+  emitCard(tx, { ...card, ...changed });
   return toMessage({ ...card, ...changed });
 }
 
@@ -124,7 +118,7 @@ function withoutAnswer(known: CardCall, { kind }: Partial<CardCall>): object {
 }
 
 /** Cancels all open cards of the entity. */
-export async function cancelCards(services: Services, tx: Tx, entityId: string): Promise<void> {
+export async function cancelCards(tx: Tx, entityId: string): Promise<void> {
   const open = await tx.db
     .selectFrom('messages')
     .select('call_id')
@@ -137,8 +131,7 @@ export async function cancelCards(services: Services, tx: Tx, entityId: string):
     .where('status', 'in', ['running', 'requires_action'])
     .orderBy('id')
     .execute();
-  for (const { call_id } of open)
-    if (call_id !== null) await updateCard(services, tx, call_id, { status: 'cancelled' });
+  for (const { call_id } of open) if (call_id !== null) await updateCard(tx, call_id, { status: 'cancelled' });
 }
 
 /** Locks the card, so that no other transaction changes it between the check of its status and the update. */
@@ -161,16 +154,16 @@ function isOpen(status: MessageStatus): status is OpenStatus {
   return status === 'running' || status === 'requires_action';
 }
 
-function emitInput(services: Services, tx: Tx, row: MessageRow, delta: string): void {
-  emitCard(services, tx, { ...row, status: 'running' });
+function emitInput(tx: Tx, row: MessageRow, delta: string): void {
+  emitCard(tx, { ...row, status: 'running' });
   const payload = { callId: row.call_id, delta };
-  if (delta !== '') emit(services, tx, { channel: spaceChannel(row.space_id), type: 'tool-input-delta', payload });
+  if (delta !== '') tx.emit({ channel: spaceChannel(row.space_id), type: 'tool-input-delta', payload });
 }
 
-function emitCard(services: Services, tx: Tx, row: MessageRow): void {
+function emitCard(tx: Tx, row: MessageRow): void {
   const own = { ...(row.status === 'running' ? startOf(row) : {}), callId: row.call_id };
   const json = withJsonField(toJson(own), 'message', toMessageJson(row));
-  emit(services, tx, { channel: spaceChannel(row.space_id), type: CARD_EVENTS[row.status], json });
+  tx.emit({ channel: spaceChannel(row.space_id), type: CARD_EVENTS[row.status], json });
 }
 
 function startOf({ id, call_id, entity_id, metadata }: MessageRow): object {

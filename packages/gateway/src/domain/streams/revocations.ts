@@ -1,18 +1,17 @@
 import type { Services } from '../../ports/services.ts';
 import { REVOCATIONS } from '../../ports/store/append-stream-events.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { emit } from './emit.ts';
 import { HighWaterMark } from './high-water-mark.ts';
 import { readStream, type StreamReader } from './read-stream.ts';
 
 /** Announces a revoked key with this transaction: every gateway ends the streams and requests of the key. */
-export function announceRevocation(services: Pick<Services, 'bus'>, tx: Tx, keyId: string): void {
-  emit(services, tx, { channel: REVOCATIONS, type: 'key.revoked', payload: { keyId } });
+export function announceRevocation(tx: Tx, keyId: string): void {
+  tx.emit({ channel: REVOCATIONS, type: 'key.revoked', payload: { keyId } });
 }
 
 /** Announces the end of a session, in the same way. */
-export function announceSessionEnd(services: Pick<Services, 'bus'>, tx: Tx, sessionId: string): void {
-  emit(services, tx, { channel: REVOCATIONS, type: 'session.ended', payload: { sessionId } });
+export function announceSessionEnd(tx: Tx, sessionId: string): void {
+  tx.emit({ channel: REVOCATIONS, type: 'session.ended', payload: { sessionId } });
 }
 
 type Revocation = { readonly keyId: string } | { readonly sessionId: string };

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { runChannel } from './emit.ts';
+import { runChannel } from './channels.ts';
 
 /**
  * Deletes stream events that are older than the window, oldest first, in small batches, so that no transaction waits long for a

@@ -1,6 +1,5 @@
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { ToolConfig } from '../../config/tool-config.ts';
-import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { ToolRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -71,7 +70,7 @@ export async function updateTool(
  * Deletes a tool, and removes it from the agents that name it: with an unknown tool they could not run at all. Calls that wait
  * for a result can still be answered. Returns the ids of the agents.
  */
-export async function deleteTool(services: Services, tx: Tx, nameOrId: string): Promise<readonly string[]> {
+export async function deleteTool(tx: Tx, nameOrId: string): Promise<readonly string[]> {
   await countToolChange(tx);
   const { id, name } = await requireToolRow(tx, nameOrId);
   // Deleted before the agents are looked up: an agent that is about to name the tool has either done so already, or finds it
@@ -79,16 +78,11 @@ export async function deleteTool(services: Services, tx: Tx, nameOrId: string): 
   await tx.db.deleteFrom('tools').where('id', '=', id).execute();
   const agents = await agentsUsing(tx.db, [name, id]);
   const ids = [...new Set(agents.map(({ agentId }) => agentId))].sort();
-  for (const agentId of ids) await takeToolFrom(services, tx, agentId, [name, id]);
+  for (const agentId of ids) await takeToolFrom(tx, agentId, [name, id]);
   return ids;
 }
 
-async function takeToolFrom(
-  services: Services,
-  tx: Tx,
-  agentId: string,
-  references: readonly unknown[],
-): Promise<void> {
+async function takeToolFrom(tx: Tx, agentId: string, references: readonly unknown[]): Promise<void> {
   const agent = await lockAgentIfExists(tx, agentId, 'change');
   if (agent === undefined) return;
   const { tools = [], terminating } = fromJson<AgentConfig>(agent.config);
@@ -99,7 +93,7 @@ async function takeToolFrom(
     // Without a tool that ends them, no cycle could fulfil the contract.
     terminating: toolIds.length === 0 ? null : { ...terminating, toolIds },
   };
-  await updateAgent(services, tx, { agentId, config });
+  await updateAgent(tx, { agentId, config });
 }
 
 async function requireToolRow(tx: Tx, nameOrId: string): Promise<ToolRow> {

@@ -1,6 +1,6 @@
 /**
  * Broadcasts stream events to the readers of all gateways. It stores nothing: events are durable before they get here
- * (see domain/streams/emit.ts), so a lost notice delays a reader until the next one, and loses nothing.
+ * (see `Tx.emit`), so a lost notice delays a reader until the next one, and loses nothing.
  */
 export interface Bus {
   /** Never throws and never waits. Subscribers of this process are called before it returns. */
@@ -14,6 +14,12 @@ export interface Bus {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** An event to emit. The payload is a value, or its JSON text. */
+export type NewStreamEvent = { readonly channel: string; readonly type: string } & (
+  | { readonly payload: unknown }
+  | { readonly json: string }
+);
 
 /** One event of a stream: a row of `stream_events`. */
 export interface StreamEvent {

@@ -1,5 +1,4 @@
 import type { Logger } from '@lastcall/core';
-import type { Tx } from '../store/store.ts';
 
 /**
  * Wakes threads of this gateway. It keeps no queue: a thread's work is in its inbox, and the thread's row decides which
@@ -8,15 +7,20 @@ import type { Tx } from '../store/store.ts';
  * process, and other gateways do not need it.
  */
 export interface Engine {
-  /** Wakes the thread once the transaction is committed. `isUrgent`: a person waits for it, so it goes first. */
-  enqueue(tx: Tx, threadId: string, options?: { readonly isUrgent: boolean }): void;
+  /** Wakes the thread soon. Call `Tx.wake` instead: what the thread should find must be committed first. */
+  enqueue(threadId: string, options?: WakeOptions): void;
   /** Starts to deliver wakes, including those from before the start. */
   start(wake: Wake): Promise<void>;
   /** Stops delivering. Remaining wakes are delivered after the next start. */
   stop(): Promise<void>;
 }
 
-export type Wake = (threadId: string, options: { readonly isUrgent: boolean }) => Promise<void>;
+export interface WakeOptions {
+  /** True if a person waits for the thread, so it goes first. */
+  readonly isUrgent: boolean;
+}
+
+export type Wake = (threadId: string, options: WakeOptions) => Promise<void>;
 
 export function createEngine({ logger }: { readonly logger?: Logger } = {}): Engine {
   /** Threads to wake, and whether that is urgent. One wake covers all requests that came before it. */
@@ -39,11 +43,9 @@ export function createEngine({ logger }: { readonly logger?: Logger } = {}): Eng
   }
 
   return {
-    enqueue(tx, threadId, { isUrgent } = { isUrgent: false }) {
-      tx.afterCommit(() => {
-        waiting.set(threadId, isUrgent || waiting.get(threadId) === true);
-        scheduleDelivery();
-      });
+    enqueue(threadId, { isUrgent } = { isUrgent: false }) {
+      waiting.set(threadId, isUrgent || waiting.get(threadId) === true);
+      scheduleDelivery();
     },
     async start(newWake) {
       wake = newWake;

@@ -1,12 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AbortedTransactionError, type Kysely } from 'kysely';
+import type { GatewayLimits } from '../../config/limits.ts';
+import type { NewStreamEvent } from '../bus/bus.ts';
+import type { WakeOptions } from '../engine/engine.ts';
 import type { Dialect } from './dialect.ts';
+import { type EmittedEvent, toEmittedEvent, writeEmittedEvents } from './emitted-events.ts';
 import { type Failure, isFollowUpError, throwFirst } from './follow-up-error.ts';
 import type { Tables } from './schema/tables.ts';
 import type { Statement } from './statement.ts';
 import type { Sent, TransactionOptions, Tx } from './store.ts';
 import type { StoreConnection } from './store-connection.ts';
 import { StoreMisuse, StoreUnavailable } from './store-error.ts';
+import type { StoreParts } from './store-parts.ts';
 
 const transactions = new AsyncLocalStorage<{ open: boolean }>();
 
@@ -29,6 +34,7 @@ export interface TransactionSource {
    * without waiting for their answers.
    */
   readonly abortsOnError: boolean;
+  readonly parts: StoreParts;
   /** Waits for its turn and begins a transaction. */
   open(options: { isUrgent: boolean }): Promise<BegunTransaction>;
 }
@@ -79,19 +85,24 @@ export async function runTransaction<T>(
 class OpenTransaction implements Tx {
   readonly dialect: Dialect;
   readonly now: () => number;
+  readonly limits: GatewayLimits;
   readonly #abortsOnError: boolean;
+  readonly #parts: StoreParts;
   readonly #begun: BegunTransaction;
   readonly #before: (() => void | Promise<void>)[] = [];
   readonly #after: (() => void)[] = [];
   /** The results of statements that were sent and not awaited, BEGIN first. */
   readonly #sent: (Failure | Promise<Failure | undefined>)[] = [];
+  #events: EmittedEvent[] | undefined;
   #isOver = false;
   isDurable = false;
   #db: Kysely<Tables> | undefined;
 
-  constructor({ dialect, now, abortsOnError }: TransactionSource, begun: BegunTransaction) {
+  constructor({ dialect, now, abortsOnError, parts }: TransactionSource, begun: BegunTransaction) {
     this.#abortsOnError = abortsOnError;
+    this.#parts = parts;
     this.#begun = begun;
+    this.limits = parts.limits;
     this.dialect = dialect;
     this.now = now;
     if (begun.begun !== undefined) this.#sent.push(begun.begun.then(nothing, toFailure));
@@ -160,6 +171,24 @@ class OpenTransaction implements Tx {
   runAlone(lockedId?: string): void {
     const { groupKey } = this.#begun;
     if (groupKey !== undefined && groupKey !== lockedId) throw new RunsAlone();
+  }
+
+  emit(newEvent: NewStreamEvent): void {
+    const event = toEmittedEvent(newEvent);
+    if (this.#events !== undefined) {
+      this.#events.push(event);
+      return;
+    }
+    const events = [event];
+    this.#events = events;
+    this.#before.push(() => {
+      const written = writeEmittedEvents(this, events);
+      this.#after.push(() => this.#parts.bus.publish(written()));
+    });
+  }
+
+  wake(threadId: string, options?: WakeOptions): void {
+    this.#after.push(() => this.#parts.engine.enqueue(threadId, options));
   }
 
   beforeCommit(work: () => void | Promise<void>): void {

@@ -1,4 +1,7 @@
 import type { Kysely } from 'kysely';
+import type { GatewayLimits } from '../../config/limits.ts';
+import type { NewStreamEvent } from '../bus/bus.ts';
+import type { WakeOptions } from '../engine/engine.ts';
 import type { Dialect } from './dialect.ts';
 import type { Tables } from './schema/tables.ts';
 import type { Statement } from './statement.ts';
@@ -19,6 +22,8 @@ import type { Statement } from './statement.ts';
  * 5. A value that a statement takes is a `Param`: code that branches on it does not compile.
  * 6. Only compiled statements are sent without waiting for their answer: `Tx.send`. A statement that must find a row
  *    fails if it does not: `requireRow`.
+ * 7. An event that a transaction emits is numbered and stored with it, last of all, and published after the commit. A
+ *    thread that it wakes is woken after the commit. A transaction that rejects publishes and wakes nothing.
  *
  * A transaction on PostgreSQL that waits for no answer is one round trip:
  *
@@ -75,9 +80,13 @@ export interface GroupOptions {
   readonly key: string;
 }
 
-/** An open transaction. */
+/**
+ * An open transaction: the unit of work. It also emits events, wakes threads and knows the gateway's limits, so most
+ * functions that write need nothing else.
+ */
 export interface Tx {
   readonly dialect: Dialect;
+  readonly limits: GatewayLimits;
   /** Statements are sent immediately, so those that do not need each other's rows can share a round trip. */
   readonly db: Kysely<Tables>;
   /** The database's clock, in milliseconds: gateways' own clocks may differ. */
@@ -99,7 +108,14 @@ export interface Tx {
    * leaves the group and its work starts again alone. A lock on the row that its key names is allowed.
    */
   runAlone(lockedId?: string): void;
-  /** Adds work that runs last in the transaction, e.g. numbering its stream events. */
+  /**
+   * Emits an event on a channel. It is stored with the transaction, numbered at its end, and published after the
+   * commit.
+   */
+  emit(event: NewStreamEvent): void;
+  /** Wakes the thread after the commit. */
+  wake(threadId: string, options?: WakeOptions): void;
+  /** Adds work that runs last in the transaction. The numbering of its events is such work. */
   beforeCommit(work: () => void | Promise<void>): void;
   /**
    * Adds a callback for when the transaction is durable, e.g. to publish events. Its errors become warnings, because

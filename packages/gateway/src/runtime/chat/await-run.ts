@@ -1,5 +1,5 @@
 import { findAnswer, type RunAnswer } from '../../domain/conversations/run-answer.ts';
-import { runChannel } from '../../domain/streams/emit.ts';
+import { runChannel } from '../../domain/streams/channels.ts';
 import type { Services } from '../../ports/services.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 

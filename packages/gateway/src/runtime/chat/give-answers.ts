@@ -3,7 +3,6 @@ import { answerCall } from '../../domain/calls/answer-call.ts';
 import { LateAnswer } from '../../domain/calls/keep-late.ts';
 import type { Answerer } from '../../domain/calls/may-answer.ts';
 import { runThatTook } from '../../domain/conversations/asked-calls.ts';
-import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { TurnCaller, TurnInput } from './turn-request.ts';
 
@@ -19,11 +18,7 @@ interface Given {
  * same errors as POST /api/runs/:runId/tool-results: 404, 409, 410 or 422. `keepLate` stores late answers after the
  * rollback.
  */
-export async function giveAnswers(
-  services: Services,
-  tx: Tx,
-  { contextId, runId, caller, input }: Given,
-): Promise<string | undefined> {
+export async function giveAnswers(tx: Tx, { contextId, runId, caller, input }: Given): Promise<string | undefined> {
   if (!('answers' in input)) return undefined;
   const { entityId } = caller;
   const by: Answerer =
@@ -33,7 +28,7 @@ export async function giveAnswers(
   for (const [callId, answer] of Object.entries(input.answers)) {
     const askedIn = await runThatAsked(tx, contextId, callId);
     const answered = { runId: askedIn, callId, answer, by, answeringRunId: runId };
-    const verdict = await answerCall(services, tx, answered);
+    const verdict = await answerCall(tx, answered);
     if (verdict.status === 'late') throw new LateAnswer(verdict.error, answered);
     if (verdict.status === 'resolved') isNew = true;
     else repeated.push(callId);

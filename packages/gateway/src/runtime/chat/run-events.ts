@@ -1,5 +1,5 @@
 import { findDeletion } from '../../domain/conversations/run-answer.ts';
-import { runChannel } from '../../domain/streams/emit.ts';
+import { runChannel } from '../../domain/streams/channels.ts';
 import { readStream } from '../../domain/streams/read-stream.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';

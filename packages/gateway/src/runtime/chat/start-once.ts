@@ -1,5 +1,4 @@
 import { findByBody, findByKey, type RequestIdentity } from '../../domain/conversations/turn-requests.ts';
-import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Registry } from '../toolset/registry.ts';
 import { callerId, repeatOf, startTurn } from './start-turn.ts';
@@ -17,13 +16,12 @@ export interface OnceRequest extends TurnRequest {
  * before.
  */
 export async function startOnce(
-  services: Services,
   tx: Tx,
   registry: Registry,
   { isRetry, ...request }: OnceRequest,
 ): Promise<AcceptedTurn> {
   const { identity, caller, input } = request;
-  if (identity.key !== undefined) return await startTurn(services, tx, registry, request);
+  if (identity.key !== undefined) return await startTurn(tx, registry, request);
   const { bodyHash } = identity;
   const newest = await findByBody(tx.db, { caller: callerId(caller), bodyHash, since: 0 });
   if (isRetry && newest !== undefined && newest.notedAt >= tx.now() - RETRIED_WITHIN_MS)
@@ -32,7 +30,7 @@ export async function startOnce(
   // waits for it.
   for (let number = numberOf(newest?.key) + 1; ; number++) {
     const numbered = { ...identity, key: `${bodyHash} ${number}` };
-    const accepted = await startTurn(services, tx, registry, { ...request, identity: numbered });
+    const accepted = await startTurn(tx, registry, { ...request, identity: numbered });
     if (!accepted.isRepeat || isRetry || 'answers' in input) return accepted;
   }
 }

@@ -19,7 +19,6 @@ import { countWaiting, inboxFull, inboxLimit } from '../../domain/inbox/inbox-ca
 import type { ChatEvent } from '../../domain/inbox/inbox-event.ts';
 import { pushNewEvent } from '../../domain/inbox/push-event.ts';
 import { newId } from '../../domain/new-id.ts';
-import type { Services } from '../../ports/services.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -33,7 +32,7 @@ import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from './turn-re
  * How all endpoints start turns in contexts: the chat endpoints, /v1, useChat, the MCP server. docs/concepts/contexts.md
  * describes contexts as a whole.
  *
- *   const { runId, contextId } = await store.transaction((tx) => startTurn(services, tx, registry, request));
+ *   const { runId, contextId } = await store.transaction((tx) => startTurn(tx, registry, request));
  *   const answer = await awaitRun(services, runId, { signals: [signal] }); // JSON: await-run.ts
  *   for await (const event of runEvents(services, runId, { signal })) …    // a stream: run-events.ts
  *
@@ -47,26 +46,21 @@ import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from './turn-re
  */
 
 /** Accepts a request for a turn: see above. */
-export async function startTurn(
-  services: Services,
-  tx: Tx,
-  registry: Registry,
-  request: TurnRequest,
-): Promise<AcceptedTurn> {
+export async function startTurn(tx: Tx, registry: Registry, request: TurnRequest): Promise<AcceptedTurn> {
   const { caller, identity } = request;
   const accepted = { runId: newId(tx.now()), contextId: await contextIdOf(tx, request) };
   const repeated = identity && (await noteRequest(tx, callerId(caller), identity, accepted));
   if (repeated !== undefined) return await repeatOf(tx, repeated, caller);
   const opened = await openContext(tx, request, accepted.contextId);
-  const repeatedId = await giveAnswers(services, tx, { ...accepted, caller, input: request.input });
+  const repeatedId = await giveAnswers(tx, { ...accepted, caller, input: request.input });
   if (repeatedId !== undefined) {
     await forgetRequest(tx, accepted);
     return { ...accepted, runId: repeatedId, isRepeat: true };
   }
-  const event = await toEvent(tx, registry, { ...opened, request, runId: accepted.runId, limits: services.limits });
+  const event = await toEvent(tx, registry, { ...opened, request, runId: accepted.runId });
   const { runId, contextId } = accepted;
-  pushNewEvent(services, tx, { threadId: contextId, eventId: `chat:${runId}`, event, runId });
-  if (!opened.isNew) await assertRoom(services, tx, opened);
+  pushNewEvent(tx, { threadId: contextId, eventId: `chat:${runId}`, event, runId });
+  if (!opened.isNew) await assertRoom(tx, opened);
   return { ...accepted, isRepeat: false };
 }
 
@@ -129,16 +123,11 @@ function assertActive({ id, status }: AgentRow): void {
 }
 
 interface Accepted extends Opened {
-  readonly limits: Services['limits'];
   readonly request: TurnRequest;
   readonly runId: string;
 }
 
-async function toEvent(
-  tx: Tx,
-  registry: Registry,
-  { request, context, agent, runId, limits }: Accepted,
-): Promise<ChatEvent> {
+async function toEvent(tx: Tx, registry: Registry, { request, context, agent, runId }: Accepted): Promise<ChatEvent> {
   const { input, caller } = request;
   const settings = settingsFor(request);
   const messages = [...historyOf(request), ...messagesOf(input)];
@@ -148,7 +137,7 @@ async function toEvent(
     config: fromJson<AgentConfig>(agent.config),
     toolIds: [...tools, ...(terminating?.toolIds ?? []), ...('call' in input ? [input.call.tool] : [])],
     clientTools,
-    limits,
+    limits: tx.limits,
     mayAdd: caller.kind === 'key',
   });
   const { tools: _given, ...others } = settings;
@@ -187,7 +176,7 @@ async function assertSomethingSaid(tx: Tx, contextId: string): Promise<void> {
 }
 
 /** Counts after the insert, so this request is included. */
-async function assertRoom(services: Services, tx: Tx, { context: { id }, agent }: Opened): Promise<void> {
-  const limit = inboxLimit(agent, services.limits);
+async function assertRoom(tx: Tx, { context: { id }, agent }: Opened): Promise<void> {
+  const limit = inboxLimit(agent, tx.limits);
   if ((await countWaiting(tx.db, id)) > limit) throw inboxFull(id, limit);
 }

@@ -8,11 +8,11 @@ import { release } from '../lease/release-thread.ts';
  * Releases a thread in an orderly way, whether or not its run is still open, and wakes another worker, because there
  * may be more to do. The takeover that follows does not count against the run.
  */
-export async function giveUpThread({ store, engine }: Pick<Services, 'store' | 'engine'>, lease: Lease): Promise<void> {
+export async function giveUpThread({ store }: Pick<Services, 'store'>, lease: Lease): Promise<void> {
   await fenced(store, lease, async (tx) => {
     await excuseNextTakeover(tx, lease.threadId);
     release(tx, lease);
-    engine.enqueue(tx, lease.threadId);
+    tx.wake(lease.threadId);
   });
 }
 

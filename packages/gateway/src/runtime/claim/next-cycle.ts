@@ -171,7 +171,7 @@ interface CycleSource {
 }
 
 async function findCycle(
-  services: Services,
+  services: Pick<Services, 'logger'>,
   held: HeldThread,
   registry: Registry,
   { found: { row, open, events, last }, loadContext }: CycleSource,
@@ -192,7 +192,7 @@ async function findCycle(
   const inputs = { held, agent, row, context, past, kind, request };
   const cycle =
     open === undefined
-      ? await startRun(services, {
+      ? await startRun({
           ...inputs,
           metrics,
           events: taken,
@@ -209,13 +209,13 @@ async function findCycle(
  * read.
  */
 async function closeUnreadable(
-  services: Services,
+  { logger }: Pick<Services, 'logger'>,
   held: HeldThread,
   cycle: Cycle,
   { error }: NonNullable<Past['flaw']>,
   redact: Redact = createRedact(),
 ): Promise<void> {
   const failure = toHistoryFailure(error, (text) => hideTag(redact(text), cycle.agent.tag));
-  held.tx.afterCommit(() => services.logger.error(`Agent ${cycle.agent.id} cannot work. ${failure.message}`));
-  await closeFailedRun(services, held, cycle, failure);
+  held.tx.afterCommit(() => logger.error(`Agent ${cycle.agent.id} cannot work. ${failure.message}`));
+  await closeFailedRun(held, cycle, failure);
 }

@@ -1,8 +1,7 @@
 import type { Entry, Outcome } from '@lastcall/core';
 import type { ToolResultEvent } from '../../domain/inbox/inbox-event.ts';
 import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
-import { emit, runChannel } from '../../domain/streams/emit.ts';
-import type { Services } from '../../ports/services.ts';
+import { runChannel } from '../../domain/streams/channels.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
@@ -16,7 +15,6 @@ type SettledEntry = Extract<Entry, { kind: 'settled' }>;
  * run itself has ended.
  */
 export async function settleFromEvents(
-  services: Services,
   tx: Tx,
   events: readonly WaitingEvent[],
   { tag }: { readonly tag: string },
@@ -37,7 +35,7 @@ export async function settleFromEvents(
     entries.push({ kind: 'settled', settlement: { callId, toolName, input, outcome, startedAt, endedAt } });
     const type = outcome.status === 'ok' ? 'tool-call.complete' : 'tool-call.error';
     const payload = hideTagIn({ callId, toolName, input, outcome }, tag);
-    emit(services, tx, { channel: runChannel(runId), type, payload });
+    tx.emit({ channel: runChannel(runId), type, payload });
   }
   return entries;
 }

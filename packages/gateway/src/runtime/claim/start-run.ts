@@ -2,8 +2,7 @@ import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
 import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import { newId } from '../../domain/new-id.ts';
-import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
-import type { Services } from '../../ports/services.ts';
+import { runChannel, spaceChannel } from '../../domain/streams/channels.ts';
 import { insertRow } from '../../ports/store/insert-row.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { RunRow } from '../../ports/store/schema/tables.ts';
@@ -21,7 +20,7 @@ import { type CycleInputs, toCycle } from './to-cycle.ts';
 interface NewRunInputs extends CycleInputs, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events' | 'last'> {}
 
 /** Starts a run for waiting events: claims them and writes the text that the model will read. */
-export async function startRun(services: Services, { metrics, events, last, ...inputs }: NewRunInputs): Promise<Cycle> {
+export async function startRun({ metrics, events, last, ...inputs }: NewRunInputs): Promise<Cycle> {
   const { held, agent, row, past, kind, request } = inputs;
   const { tx, lease } = held;
   const { nextSeq } = past;
@@ -30,17 +29,17 @@ export async function startRun(services: Services, { metrics, events, last, ...i
   tx.afterCommit(() => {
     for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
   });
-  const settled = await settleFromEvents(services, tx, waiting, agent);
+  const settled = await settleFromEvents(tx, waiting, agent);
   const entries = kind.entriesOf(waiting, { run, tag: agent.tag, transcript: past.transcript, settled });
   const place = { runId: run.id, seq: nextSeq };
   const beginsTurn = entries.some((entry) => entry.kind === 'turn');
   tx.send(insertRun, beginsTurn ? run : { ...run, turn_id: await continuedTurn(tx, run, last) });
   for (const { id } of events) tx.send(claimEvent, { id, runId: run.id });
   const written = insertEntries(held, place, entries);
-  emit(services, tx, { channel: runChannel(run.id), type: 'run.start', payload: { runId: run.id, agentId: agent.id } });
+  tx.emit({ channel: runChannel(run.id), type: 'run.start', payload: { runId: run.id, agentId: agent.id } });
   if (run.active_in !== null) {
     const payload = { runId: run.id, entityId: agent.entityId };
-    emit(services, tx, { channel: spaceChannel(run.active_in), type: 'agent.active', payload });
+    tx.emit({ channel: spaceChannel(run.active_in), type: 'agent.active', payload });
   }
   const answers = await readDecisions(tx, waiting);
   return toCycle(inputs, { run, entries, written, answers, isTakenOver: false });

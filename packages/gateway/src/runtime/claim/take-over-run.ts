@@ -2,7 +2,7 @@ import { withdrawQuestions } from '../../domain/calls/withdraw-questions.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import type { Takeover } from '../../domain/runs/takeover.ts';
-import { emit, runChannel } from '../../domain/streams/emit.ts';
+import { runChannel } from '../../domain/streams/channels.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { RunRow } from '../../ports/store/schema/tables.ts';
@@ -42,12 +42,12 @@ export interface OpenRun {
  * returns false. It does not parse the contents of the run, because that may be what stopped them.
  */
 export async function takeOverRun(
-  services: Services,
+  services: Pick<Services, 'logger'>,
   held: HeldThread,
   { agentLimits }: Registry,
   run: OpenRun,
 ): Promise<boolean> {
-  if ((await recordTakeover(services, held, run)) === 'open') return true;
+  if ((await recordTakeover(held, run)) === 'open') return true;
   const { open, row } = run;
   const agent = readAgent(row, agentLimits);
   await closeStuckRun(services, held, {
@@ -60,11 +60,7 @@ export async function takeOverRun(
   return false;
 }
 
-async function recordTakeover(
-  services: Services,
-  { tx, lease }: HeldThread,
-  { open, row, isLost }: OpenRun,
-): Promise<'open' | 'stuck'> {
+async function recordTakeover({ tx, lease }: HeldThread, { open, row, isLost }: OpenRun): Promise<'open' | 'stuck'> {
   const progress = await progressOf(tx, lease.threadId);
   const attempts = (progress > open.taken_seq ? 0 : open.attempts) + (isLost ? 1 : 0);
   const takeover = await toTakeover(tx, { open, row });
@@ -75,9 +71,9 @@ async function recordTakeover(
     .where('id', '=', open.id)
     .execute();
   // The calls that asked these questions are no longer open.
-  await withdrawQuestions(services, tx, { runId: open.id, agentId: row.id });
+  await withdrawQuestions(tx, { runId: open.id, agentId: row.id });
   const { at: _at, ...told } = takeover;
-  emit(services, tx, { channel: runChannel(open.id), type: 'run.taken', payload: { runId: open.id, ...told } });
+  tx.emit({ channel: runChannel(open.id), type: 'run.taken', payload: { runId: open.id, ...told } });
   // Counts takeovers since the last progress. A call that each worker starts again adds rows, but that is not progress.
   const here = takeovers.filter(({ afterSeq }) => afterSeq >= progress).length;
   return attempts >= MAX_LOST || here >= MAX_CONTINUED ? 'stuck' : 'open';
@@ -85,15 +81,15 @@ async function recordTakeover(
 
 /** Ends a run that made no progress. Its events are dead until an operator redrives them. */
 async function closeStuckRun(
-  services: Services,
+  { logger }: Pick<Services, 'logger'>,
   held: HeldThread,
   run: Omit<EndingRun, 'lease' | 'answers'>,
 ): Promise<void> {
   const { tx, lease } = held;
   const { runId, agent } = run;
-  tx.afterCommit(() => services.logger.error(`Run ${runId} of agent ${agent.id} failed. ${NO_PROGRESS.message}`));
+  tx.afterCommit(() => logger.error(`Run ${runId} of agent ${agent.id} failed. ${NO_PROGRESS.message}`));
   const answers = await decisionsOf(tx, runId);
-  await closeFailedRun(services, held, { ...run, lease, answers }, NO_PROGRESS);
+  await closeFailedRun(held, { ...run, lease, answers }, NO_PROGRESS);
 }
 
 /** Creates the cycle that continues an open run from what is stored. */

@@ -1,7 +1,6 @@
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { keepFailure } from '../../domain/spaces/agent-failure.ts';
-import { emit, spaceChannel } from '../../domain/streams/emit.ts';
-import type { Services } from '../../ports/services.ts';
+import { spaceChannel } from '../../domain/streams/channels.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EndingRun } from '../run/cycle.ts';
 
@@ -20,19 +19,14 @@ export interface FailedAttempt {
  * Shows the people who wait for the agent that it failed, and whether it will try again. People who open the space
  * later see it too.
  */
-export async function announceFailure(
-  services: Services,
-  tx: Tx,
-  cycle: EndingRun,
-  failed: FailedAttempt,
-): Promise<void> {
+export async function announceFailure(tx: Tx, cycle: EndingRun, failed: FailedAttempt): Promise<void> {
   const { attempt, retryAt } = failed;
   const text = `${failed.text} ${retryAt === undefined ? 'It does not try again by itself.' : 'It tries again.'}`;
   const when = retryAt === undefined ? {} : { retryAt };
   const told = { runId: cycle.runId, entityId: cycle.agent.entityId, text };
   for (const spaceId of [...(await concernedSpaces(tx, cycle, failed))].sort()) {
     await keepFailure(tx, { ...told, spaceId, retryAt });
-    emit(services, tx, {
+    tx.emit({
       channel: spaceChannel(spaceId),
       type: 'agent.failed',
       payload: { ...told, attempt, ...when },

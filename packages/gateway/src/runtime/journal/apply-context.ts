@@ -1,4 +1,3 @@
-import type { Services } from '../../ports/services.ts';
 import type { Cycle } from '../run/cycle.ts';
 import type { CycleTool } from '../toolset/cycle-tools.ts';
 import type { Questions } from './questions.ts';
@@ -6,7 +5,6 @@ import type { StagedWrites } from './staged-writes.ts';
 
 /** What is needed to apply the writes of a cycle. */
 export interface ApplyContext {
-  readonly services: Services;
   readonly cycle: Cycle;
   readonly stagedWrites: StagedWrites;
   readonly questions: Pick<Questions, 'of'>;

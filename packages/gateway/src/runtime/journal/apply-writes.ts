@@ -1,7 +1,7 @@
 import { ApiError } from '../../domain/api-error.ts';
 import { assertNotCancelled } from '../../domain/runs/run-cancelled.ts';
 import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
-import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
+import { runChannel, spaceChannel } from '../../domain/streams/channels.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { HeldThread } from '../lease/lease.ts';
@@ -70,30 +70,30 @@ export function toRow({ seq, entry, payload }: EntryWrite): { seq: number; kind:
 type PlainWrite = Exclude<Write, { kind: 'open-card' | 'release-thread' }>;
 
 function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined | Promise<unknown> {
-  const { services, cycle } = context;
+  const { cycle } = context;
   switch (write.kind) {
     case 'space-event':
-      emit(services, tx, { channel: spaceChannel(write.spaceId), type: write.type, payload: write.payload });
+      tx.emit({ channel: spaceChannel(write.spaceId), type: write.type, payload: write.payload });
       return undefined;
     case 'live-event':
-      emit(services, tx, { channel: runChannel(cycle.runId), type: write.type, payload: write.payload });
+      tx.emit({ channel: runChannel(cycle.runId), type: write.type, payload: write.payload });
       return undefined;
     case 'run-event': {
       const { type, json } = write;
-      emit(services, tx, { channel: runChannel(cycle.runId), type, json });
+      tx.emit({ channel: runChannel(cycle.runId), type, json });
       return Object.hasOwn(cycle.answers, write.callId) ? tellAskingRun(context, tx, write) : undefined;
     }
     case 'staged-writes':
       return applyStaged(context, tx, write.callId);
     case 'update-card': {
       const { callId, status, output } = write;
-      return updateCard(services, tx, callId, { status, outputJson: output });
+      return updateCard(tx, callId, { status, outputJson: output });
     }
     case 'pending-call':
       return writePendingCall(context, tx, write);
     case 'close-run': {
       const { as: status, stop, usage, announcedSpaceId } = write;
-      return closeRun(services, tx, cycle, { status, stop, usage, announcedSpaceId });
+      return closeRun(tx, cycle, { status, stop, usage, announcedSpaceId });
     }
     // These were already applied.
     case 'entry':
@@ -110,24 +110,23 @@ function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined
  * get the event.
  */
 async function tellAskingRun(
-  { services, cycle }: ApplyContext,
+  { cycle }: ApplyContext,
   tx: Tx,
   { callId, type, json }: Extract<Write, { kind: 'run-event' }>,
 ): Promise<void> {
   const call = await tx.db.selectFrom('calls').select('run_id').where('id', '=', callId).executeTakeFirst();
-  if (call !== undefined && call.run_id !== cycle.runId)
-    emit(services, tx, { channel: runChannel(call.run_id), type, json });
+  if (call !== undefined && call.run_id !== cycle.runId) tx.emit({ channel: runChannel(call.run_id), type, json });
 }
 
 /** Shows the input only together with the card: a space that the agent was removed from must not see what it wrote. */
-async function openCard({ services, cycle }: ApplyContext, tx: Tx, { card, unseenInput }: OpenCard): Promise<boolean> {
+async function openCard({ cycle }: ApplyContext, tx: Tx, { card, unseenInput }: OpenCard): Promise<boolean> {
   const { runId, agent } = cycle;
   const { spaceId, callId } = card;
-  const opened = await openCardIfMember(services, tx, { ...card, entityId: agent.entityId, runId, status: 'running' });
+  const opened = await openCardIfMember(tx, { ...card, entityId: agent.entityId, runId, status: 'running' });
   if (opened === undefined)
-    endUnendedCall(services, tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
+    endUnendedCall(tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
   else if (unseenInput !== '')
-    emit(services, tx, {
+    tx.emit({
       channel: spaceChannel(spaceId),
       type: 'tool-input-delta',
       payload: { callId, delta: unseenInput },

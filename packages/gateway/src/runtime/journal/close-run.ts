@@ -5,8 +5,7 @@ import { removeMessages } from '../../domain/conversations/remove-messages.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import { updateCard } from '../../domain/spaces/tool-card.ts';
-import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
-import type { Services } from '../../ports/services.ts';
+import { runChannel, spaceChannel } from '../../domain/streams/channels.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { RunRow } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
@@ -35,7 +34,7 @@ export interface RunEnd {
  * space sees the agent become inactive. If a cancel was accepted, only `cancelled` can be written: any other end fails
  * the transaction with RunCancelled.
  */
-export async function closeRun(services: Services, tx: Tx, cycle: EndingRun, end: RunEnd): Promise<void> {
+export async function closeRun(tx: Tx, cycle: EndingRun, end: RunEnd): Promise<void> {
   const { runId, agent } = cycle;
   const { announcedSpaceId } = end;
   const now = tx.now();
@@ -44,18 +43,18 @@ export async function closeRun(services: Services, tx: Tx, cycle: EndingRun, end
   if (status === 'cancelled') tx.send(endCancelled, values);
   else tx.send(endIfUncancelled, values, (error) => (isStatusMissing(error) ? new RunCancelled(runId) : error));
   if (status === 'failed') {
-    const failed = await returnEvents(services, tx, cycle, end);
-    await announceFailure(services, tx, cycle, { ...failed, announcedSpaceId });
+    const failed = await returnEvents(tx, cycle, end);
+    await announceFailure(tx, cycle, { ...failed, announcedSpaceId });
   } else tx.send(finishEvents, { runId });
   if (announcedSpaceId !== null) {
     const payload = { runId, entityId: agent.entityId };
-    emit(services, tx, { channel: spaceChannel(announcedSpaceId), type: 'agent.inactive', payload });
+    tx.emit({ channel: spaceChannel(announcedSpaceId), type: 'agent.inactive', payload });
   }
   const { stop, usage } = values;
   if (cycle.settings?.save === false)
-    await removeMessages(services, tx, { id: runId, thread_id: cycle.lease.threadId, status, stop, usage });
+    await removeMessages(tx, { id: runId, thread_id: cycle.lease.threadId, status, stop, usage });
   const payload = { runId, status, stop: toStopJson(end) };
-  emit(services, tx, { channel: runChannel(runId), type: 'run.end', payload });
+  tx.emit({ channel: runChannel(runId), type: 'run.end', payload });
 }
 
 interface EndedRun extends Pick<RunRow, 'status' | 'stop' | 'usage'> {
@@ -105,12 +104,11 @@ const finishEvents = statement(
  * dead, until an operator redrives them.
  */
 async function returnEvents(
-  services: Services,
   tx: Tx,
   { runId, agent, kind }: EndingRun,
   end: RunEnd,
 ): Promise<Omit<FailedAttempt, 'announcedSpaceId'>> {
-  const { limits } = services;
+  const { limits } = tx;
   const error = toJson(toStopJson(end));
   const events = await tx.db
     .selectFrom('inbox_events')
@@ -127,7 +125,7 @@ async function returnEvents(
       .set(isLast ? { status: 'dead', error } : { status: 'pending', available_at: at, error })
       .where('id', '=', id)
       .execute();
-    if (isLast) await failApprovedCard(services, tx, fromJson(payload));
+    if (isLast) await failApprovedCard(tx, fromJson(payload));
     else retries.push(at);
   }
   // The failure of one conversation does not change the state of the agent.
@@ -145,12 +143,12 @@ async function returnEvents(
  * Ends the card of a call that was approved, or whose question was answered, but whose agent cannot continue. Otherwise
  * the card would show the call as running for ever.
  */
-async function failApprovedCard(services: Services, tx: Tx, event: InboxEvent): Promise<void> {
+async function failApprovedCard(tx: Tx, event: InboxEvent): Promise<void> {
   if (event.type !== 'tool_result') return;
   const { status } = event.outcome;
   if (status !== 'approved' && status !== 'answered') return;
   const output = `The call was ${status}, but the agent failed before it ran. It runs if an operator redrives the event.`;
-  await updateCard(services, tx, event.callId, { status: 'error', output });
+  await updateCard(tx, event.callId, { status: 'error', output });
 }
 
 /** A thrown error is not JSON, so its message is stored for operators to read. */

@@ -2,6 +2,7 @@ import { type Entry, type Journal, LastcallError, type Staged, type StartedCall,
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-consciousness.ts';
 import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
+import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import type { KnownSecrets } from '../../telemetry/known-secrets.ts';
 import { fenced } from '../lease/lease.ts';
@@ -26,6 +27,7 @@ import { isStored, markStored } from './request-texts.ts';
 import { WriteQueue } from './write-queue.ts';
 
 export interface CycleJournalOptions extends ApplyContext {
+  readonly services: Pick<Services, 'store' | 'limits'>;
   /** Keeps outputs within their limit, and holds what was cut off. */
   readonly outputs: OutputLimit;
   /** Records what the model was sent. */

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import { isCancelAccepted } from '../../domain/runs/run-cancelled.ts';
 import type { FailedRequest } from '../../domain/runs/stored-request.ts';
 import { updateCard } from '../../domain/spaces/tool-card.ts';
-import { emit, runChannel } from '../../domain/streams/emit.ts';
+import { runChannel } from '../../domain/streams/channels.ts';
 import { type EntryRecord, toEntryPayload } from '../../domain/transcript/transcript-row.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
@@ -36,16 +36,14 @@ interface UnansweredRequest extends Omit<NotedRequest, 'request'> {
 
 /** Ends a run that cannot continue. Its calls are settled, and its events are tried again if that may help. */
 export async function failRun(
-  services: Services,
+  { store }: Pick<Services, 'store'>,
   cycle: Cycle,
   { error, redact = createRedact(), request }: FailedTurn,
 ): Promise<'failed' | 'cancelled'> {
   // A provider's error may quote the prompt, including the frame tag.
   const hide: Redact = (text) => hideTag(redact(text), cycle.agent.tag);
   const failure = toCycleFailure(error, hide, { isUnanswered: request !== undefined });
-  return await fenced(services.store, cycle.lease, (_tx, held) =>
-    closeFailedRun(services, held, cycle, { ...failure, request }),
-  );
+  return await fenced(store, cycle.lease, (_tx, held) => closeFailedRun(held, cycle, { ...failure, request }));
 }
 
 /**
@@ -53,7 +51,6 @@ export async function failRun(
  * cancel was accepted, the run ends as cancelled although it failed, because the caller was already told so.
  */
 export async function closeFailedRun(
-  services: Services,
   held: HeldThread,
   cycle: EndingRun,
   {
@@ -67,7 +64,7 @@ export async function closeFailedRun(
   const { tx } = held;
   if (asked !== undefined) writeTexts(tx, asked.texts);
   const isCancelled = await isCancelAccepted(tx, cycle.runId);
-  const open = await settleOpenCalls(services, tx, cycle, {
+  const open = await settleOpenCalls(tx, cycle, {
     reason: isCancelled ? 'the run was cancelled' : message,
     isCancelled,
   });
@@ -80,7 +77,7 @@ export async function closeFailedRun(
   const records: EntryRecord[] = [...open.map((entry) => ({ entry })), end];
   appendRows(held, { runId: cycle.runId, seq }, records.map(toRow));
   const status = isCancelled ? 'cancelled' : 'failed';
-  await closeRun(services, tx, cycle, { status, stop, ...how, announcedSpaceId: await announcedSpace(tx, cycle) });
+  await closeRun(tx, cycle, { status, stop, ...how, announcedSpaceId: await announcedSpace(tx, cycle) });
   return status;
 }
 
@@ -95,7 +92,6 @@ async function announcedSpace(tx: Tx, { runId }: EndingRun): Promise<string | nu
 }
 
 async function settleOpenCalls(
-  services: Services,
   tx: Tx,
   cycle: EndingRun,
   { reason, isCancelled }: { reason: string; isCancelled: boolean },
@@ -112,17 +108,16 @@ async function settleOpenCalls(
       .where('id', '=', id)
       .execute();
     const card = { status: outcome.status === 'error' ? 'error' : 'cancelled', output: outcome.text } as const;
-    if ((await updateCard(services, tx, id, card)) !== undefined) callsWithCard.add(id);
+    if ((await updateCard(tx, id, card)) !== undefined) callsWithCard.add(id);
     const call = { callId: id, toolName, input: fromJson(input), outcome };
     entries.push({ kind: 'settled', settlement: { ...call, startedAt, endedAt: now } });
     const type = outcome.status === 'error' ? 'tool-call.error' : 'tool-call.cancelled';
     const payload = hideTagIn(call, cycle.agent.tag);
     // The stream of the run that asked for an approval gets the event too.
-    for (const runId of new Set([cycle.runId, run_id]))
-      emit(services, tx, { channel: runChannel(runId), type, payload });
+    for (const runId of new Set([cycle.runId, run_id])) tx.emit({ channel: runChannel(runId), type, payload });
   }
   for (const unended of await unendedCalls(tx.db, cycle))
-    if (!callsWithCard.has(unended.callId)) endUnendedCall(services, tx, unended, 'The cycle failed.');
+    if (!callsWithCard.has(unended.callId)) endUnendedCall(tx, unended, 'The cycle failed.');
   return entries;
 }
 

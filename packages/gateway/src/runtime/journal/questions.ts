@@ -6,8 +6,8 @@ import { withdrawQuestions } from '../../domain/calls/withdraw-questions.ts';
 import type { Seal } from '../../domain/keys/seal.ts';
 import { newId } from '../../domain/new-id.ts';
 import { openCardIfMember } from '../../domain/spaces/tool-card.ts';
-import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import type { Store } from '../../ports/store/store.ts';
 import { fenced } from '../lease/lease.ts';
 import type { Cycle } from '../run/cycle.ts';
 import type { People, PeopleAnswer, Question } from '../tools/mcp/people.ts';
@@ -22,7 +22,7 @@ export interface AskedQuestion extends Question {
 }
 
 export interface QuestionsOptions {
-  readonly services: Services;
+  readonly store: Store;
   readonly cycle: Cycle;
   readonly seal: () => Promise<Seal>;
   readonly read: CycleContext['read'];
@@ -58,24 +58,24 @@ export class Questions implements People {
   }
 
   async askDuringCall(ctx: ToolContext, question: Question, signal: AbortSignal): Promise<PeopleAnswer> {
-    const { services } = this.#options;
+    const { store } = this.#options;
     const questionId = newId();
     await this.#open(ctx, questionId, question);
     try {
       return await this.#answerTo(questionId, signal);
     } catch (error) {
-      await services.store.transaction((tx) => withdrawQuestions(services, tx, { questionId }));
+      await store.transaction((tx) => withdrawQuestions(tx, { questionId }));
       throw error;
     }
   }
 
   async #open(ctx: ToolContext, questionId: string, { text, schema }: Question): Promise<void> {
-    const { services, cycle, spaceOf } = this.#options;
+    const { store, cycle, spaceOf } = this.#options;
     const { runId, agent, lease } = cycle;
     const spaceId = spaceOf(ctx);
     const { toolName } = ctx;
     const input = { question: text };
-    await fenced(services.store, lease, async (tx) => {
+    await fenced(store, lease, async (tx) => {
       const opened: OpenedPending = {
         callId: questionId,
         threadId: lease.threadId,
@@ -96,7 +96,7 @@ export class Questions implements People {
       if (spaceId === null) return;
       const rawInput = toJson(input);
       const card = { spaceId, entityId: agent.entityId, runId, callId: questionId, toolName, input, rawInput };
-      await openCardIfMember(services, tx, { ...card, status: 'requires_action', call: toCardCall(opened, round) });
+      await openCardIfMember(tx, { ...card, status: 'requires_action', call: toCardCall(opened, round) });
     });
   }
 

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely';
-import { emit, spaceChannel } from '../../domain/streams/emit.ts';
-import type { Services } from '../../ports/services.ts';
+import { spaceChannel } from '../../domain/streams/channels.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -35,9 +34,9 @@ export async function unendedCalls(
 }
 
 /** Shows the space that a call will not continue. */
-export function endUnendedCall(services: Services, tx: Tx, call: Omit<ShownCall, 'shownText'>, reason: string): void {
+export function endUnendedCall(tx: Tx, call: Omit<ShownCall, 'shownText'>, reason: string): void {
   const { spaceId, type, payload } = cancelled(call, reason);
-  emit(services, tx, { channel: spaceChannel(spaceId), type, payload });
+  tx.emit({ channel: spaceChannel(spaceId), type, payload });
 }
 
 function trackEvent(

@@ -30,12 +30,12 @@ export async function writePendingCall(context: ApplyContext, tx: Tx, write: Pen
     askedDefinition: call.kind === 'approval' ? await context.definitionOf(call.toolName) : undefined,
   };
   const round = await openPending(tx, opened);
-  if (tool?.isJob === true && call.kind === 'result') offerJob(context.services, tx, { ...opened, claims: 0 });
+  if (tool?.isJob === true && call.kind === 'result') offerJob(tx, { ...opened, claims: 0 });
   if (spaceId !== null) await askInSpace(context, tx, { ...write, spaceId, shown: toCardCall(opened, round) });
 }
 
 async function askInSpace(
-  { services, cycle }: ApplyContext,
+  { cycle }: ApplyContext,
   tx: Tx,
   { call, spaceId, rawInput, shown }: PendingWrite & { spaceId: string; shown: CardCall },
 ): Promise<void> {
@@ -53,9 +53,8 @@ async function askInSpace(
     rawInput,
     call: shown,
   } as const;
-  const asked =
-    (await updateCard(services, tx, callId, { status, call: shown })) ?? (await openCardIfMember(services, tx, card));
+  const asked = (await updateCard(tx, callId, { status, call: shown })) ?? (await openCardIfMember(tx, card));
   // The agent was removed from the space. Operators still see the call.
   if (asked === undefined && rawInput === undefined)
-    endUnendedCall(services, tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
+    endUnendedCall(tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
 }

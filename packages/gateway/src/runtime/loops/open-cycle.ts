@@ -47,7 +47,7 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
   const requests = new RequestNotes();
   const read = storeReader(services, abort);
   const questions: Questions = new Questions({
-    services,
+    store: services.store,
     cycle,
     seal: async () => registry.seal ?? (await createSeal(services.store, undefined)),
     read,

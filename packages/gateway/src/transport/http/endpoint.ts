@@ -37,10 +37,13 @@ export interface Endpoint {
   readonly group: ((params: Readonly<Record<string, string>>) => GroupOptions) | undefined;
   /** If it is missing, the store is not used and no credentials are needed. */
   readonly handle:
-    | ((input: Input<unknown, unknown, unknown>, tx: Tx, services: Services) => Promise<unknown>)
+    | ((input: Input<unknown, unknown, unknown>, tx: Tx, services: HandleServices) => Promise<unknown>)
     | undefined;
   readonly respond: ((value: unknown, exchange: Exchange) => Promise<Response> | Response) | undefined;
 }
+
+/** What a handler may use besides its transaction. */
+type HandleServices = Pick<Services, 'logger' | 'prices'>;
 
 type Method = 'get' | 'post' | 'patch' | 'delete';
 type MediaType = 'text/event-stream' | 'text/plain' | 'application/octet-stream';
@@ -103,7 +106,7 @@ interface Definition<Path extends string, Q, B, A> {
   readonly reserve?: (holder: Holder) => Place;
   readonly group?: (params: PathParams<Path>) => GroupOptions;
   /** Runs in one transaction, perhaps more than once, so all effects must be part of the transaction. */
-  readonly handle?: (input: Input<PathParams<Path>, Q, B>, tx: Tx, services: Services) => Promise<A>;
+  readonly handle?: (input: Input<PathParams<Path>, Q, B>, tx: Tx, services: HandleServices) => Promise<A>;
   /** Creates the response from the result of `handle`, once that is durable. Default: JSON. */
   readonly respond?: (value: A, exchange: Exchange) => Promise<Response> | Response;
 }

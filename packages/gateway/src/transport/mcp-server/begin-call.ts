@@ -40,7 +40,7 @@ export async function beginCall(beginning: Beginning): Promise<StartedTurn> {
         ? { context: {}, input: { call: { tool: offered.definition.name, input } } }
         : await toMessage(tx, offered.agentId, caller, input);
     const settings = isWatched ? {} : { isUnwatched: true as const };
-    return await startTurn(services, tx, registry, { caller, identity, settings, isBrief: true, ...asked });
+    return await startTurn(tx, registry, { caller, identity, settings, isBrief: true, ...asked });
   });
 }
 

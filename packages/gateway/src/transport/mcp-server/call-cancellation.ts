@@ -39,11 +39,11 @@ function isClose(reason: unknown): boolean {
 }
 
 /** An answer from elsewhere may have continued the turn in another run. */
-async function cancel(services: Services, contextId: string, runId: string): Promise<void> {
+async function cancel({ store }: Pick<Services, 'store'>, contextId: string, runId: string): Promise<void> {
   try {
-    await services.store.transaction(async (tx) => {
+    await store.transaction(async (tx) => {
       const runs = await runsOfTurn(tx.db, contextId, runId);
-      await requestCancel(services, tx, runs.at(-1) ?? runId);
+      await requestCancel(tx, runs.at(-1) ?? runId);
     });
   } catch (error) {
     // The run has ended meanwhile.

@@ -41,7 +41,7 @@ export async function giveAnswers(
   try {
     const { runId } = await services.store
       .transaction((tx) =>
-        startTurn(services, tx, registry, {
+        startTurn(tx, registry, {
           caller: callerOf(ctx),
           context: { contextId: state.contextId },
           input: { answers },

@@ -1,6 +1,5 @@
 import type { Answer } from '@lastcall/core';
 import { invalid } from '../../domain/entities/invalid.ts';
-import type { Services } from '../../ports/services.ts';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { findStarted, startOnce } from '../../runtime/chat/start-once.ts';
@@ -23,7 +22,7 @@ export interface Sent {
   readonly asked: Asked;
 }
 
-export async function accept(services: Services, tx: Tx, registry: Registry, sent: Sent): Promise<AcceptedTurn> {
+export async function accept(tx: Tx, registry: Registry, sent: Sent): Promise<AcceptedTurn> {
   const { caller, headers, asked } = sent;
   const identity = identityOf(sent);
   const isRetry = Number(headers.get('x-stainless-retry-count') ?? 0) > 0;
@@ -44,8 +43,8 @@ export async function accept(services: Services, tx: Tx, registry: Registry, sen
     systemText: told.instructions,
   };
   if ('message' in request.input && told.answers.length > 0)
-    await startTurn(services, tx, registry, { ...request, input: { answers: answersOf(told) } });
-  return await startOnce(services, tx, registry, {
+    await startTurn(tx, registry, { ...request, input: { answers: answersOf(told) } });
+  return await startOnce(tx, registry, {
     ...request,
     identity: {
       ...identity,

@@ -1,7 +1,7 @@
 import type { ApiError } from '../../domain/api-error.ts';
 import { getContext } from '../../domain/conversations/context.ts';
 import { findDeletion, type RunAnswer } from '../../domain/conversations/run-answer.ts';
-import { runChannel } from '../../domain/streams/emit.ts';
+import { runChannel } from '../../domain/streams/channels.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import { awaitRun } from '../../runtime/chat/await-run.ts';
 import type { AcceptedTurn } from '../../runtime/chat/turn-request.ts';

@@ -1,4 +1,4 @@
-import { runChannel } from '../../domain/streams/emit.ts';
+import { runChannel } from '../../domain/streams/channels.ts';
 import { readStream, type StreamItem, type StreamReader } from '../../domain/streams/read-stream.ts';
 import type { Services } from '../../ports/services.ts';
 import type { EventReader } from './event-source.ts';

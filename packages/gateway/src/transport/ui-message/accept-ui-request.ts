@@ -10,7 +10,6 @@ import { findRequested, isKeyUsed, isKeyUsedWith } from '../../domain/conversati
 import { runsOfLatestTurn } from '../../domain/conversations/turn-runs.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import { isId } from '../../domain/entities/column-text.ts';
-import type { Services } from '../../ports/services.ts';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { callerId, startTurn } from '../../runtime/chat/start-turn.ts';
@@ -22,7 +21,6 @@ import { findChat } from './find-chat.ts';
 import { clientToolsOf, readUiRequest, type UiClaim, type UiRequest, type UiRequestBody } from './ui-request.ts';
 
 export interface UiCall {
-  readonly services: Services;
   readonly tx: Tx;
   readonly registry: Registry;
   readonly caller: TurnCaller;
@@ -81,13 +79,13 @@ async function submit(chat: KnownChat, message: Submitted): Promise<AcceptedUiRe
 
 /** A message is identified by its id and content. Sending it again returns the first run. */
 async function say(
-  { services, tx, registry, caller, body }: UiCall,
+  { tx, registry, caller, body }: UiCall,
   { id, content }: Pick<Submitted, 'id' | 'content'>,
   context: TurnRequest['context'],
   more: Pick<TurnSettings, 'instructions'> = {},
 ): Promise<AcceptedUiRequest> {
   const effects = await effectsOfMessage(tx, 'contextId' in context ? context.contextId : undefined, content);
-  const { runId, contextId } = await startTurn(services, tx, registry, {
+  const { runId, contextId } = await startTurn(tx, registry, {
     caller,
     context,
     input: { message: content },
@@ -108,7 +106,7 @@ async function regenerate(
   chat: KnownChat,
   { id, content }: Extract<UiRequest, { kind: 'regenerate' }>,
 ): Promise<AcceptedUiRequest> {
-  const { services, tx, registry, caller, body, contextId } = chat;
+  const { tx, registry, caller, body, contextId } = chat;
   const isKnown =
     (await isKeyUsed(chat.tx.db, callerId(chat.caller), keyOf(body, id, content))) || (await isOfHistory(chat, id));
   // The message never arrived.
@@ -120,7 +118,7 @@ async function regenerate(
     return { kind: 'turn', contextId, runId: first };
   // A run that never began has no settings to carry over.
   const effectsBefore = first === undefined ? {} : await effectsOfRun(tx, first);
-  const { runId } = await startTurn(services, tx, registry, {
+  const { runId } = await startTurn(tx, registry, {
     caller,
     context: { contextId },
     // Without a turn, the message was cancelled before its run began, and the model has never read it.
@@ -150,7 +148,7 @@ async function takeAnswers(
   chat: KnownChat,
   { messageId, claims }: Extract<UiRequest, { kind: 'answers' }>,
 ): Promise<AcceptedUiRequest> {
-  const { services, tx, registry, caller, body, contextId } = chat;
+  const { tx, registry, caller, body, contextId } = chat;
   const calls = await lockAsked(tx, contextId, [...claims.keys()]);
   if (calls.length === 0) throw nothingWaits();
   const waiting = calls.filter((one) => one.status === 'pending' && !isOver(one, tx.now()));
@@ -161,7 +159,7 @@ async function takeAnswers(
   const isContinued = calls.some((one) => ['resolved', 'expired'].includes(one.status) || isOver(one, tx.now()));
   if (answers.length === 0 && !isContinued) throw nothingWaits();
   if (answers.length > 0)
-    await startTurn(services, tx, registry, {
+    await startTurn(tx, registry, {
       caller,
       context: { contextId },
       input: { answers: Object.fromEntries(answers) },

@@ -5,6 +5,7 @@ import { migrate } from '../schema/migrate.ts';
 import type { Tables } from '../schema/tables.ts';
 import type { GroupOptions, Store, Tx } from '../store.ts';
 import { StoreUnavailable } from '../store-error.ts';
+import { DEFAULT_PARTS, type StoreParts } from '../store-parts.ts';
 import { BatchingDriver, postgresDialect } from './postgres-driver.ts';
 import { codeOf, isStaleStatement, toStoreError } from './postgres-error.ts';
 import { GROUP_CONNECTIONS, PostgresGroups } from './postgres-groups.ts';
@@ -17,7 +18,10 @@ export interface PostgresOptions {
 }
 
 /** The store on PostgreSQL, for one gateway or several. */
-export async function openPostgresStore({ url, connections = 10 }: PostgresOptions): Promise<Store> {
+export async function openPostgresStore(
+  { url, connections = 10 }: PostgresOptions,
+  parts: StoreParts = DEFAULT_PARTS,
+): Promise<Store> {
   // If there is only one connection, all transactions use it without groups.
   const forGroups = Math.min(GROUP_CONNECTIONS, Math.floor(connections / 2));
   const pool = createStorePool(url, Math.max(1, connections - forGroups));
@@ -31,6 +35,7 @@ export async function openPostgresStore({ url, connections = 10 }: PostgresOptio
     dialect: 'postgres',
     now: () => clock.now(),
     abortsOnError: true,
+    parts,
     open: () => begin(driver, on),
   };
   const groupDriver = new BatchingDriver(groupPool);

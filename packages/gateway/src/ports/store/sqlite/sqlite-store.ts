@@ -8,6 +8,7 @@ import { migrate } from '../schema/migrate.ts';
 import type { Tables } from '../schema/tables.ts';
 import type { Store } from '../store.ts';
 import { StoreRefused } from '../store-error.ts';
+import { DEFAULT_PARTS, type StoreParts } from '../store-parts.ts';
 import { makePrivateDatabase, makePrivateFolder } from './private-folder.ts';
 import { SqliteDriver, sqliteDialect } from './sqlite-driver.ts';
 import { assertDatabase, assertOwnDatabase } from './sqlite-file.ts';
@@ -30,12 +31,15 @@ export interface SqliteOptions {
 const FEWER_WRITES = `pragma cache_size = -${64 * 1024}; pragma temp_store = memory; pragma wal_autocheckpoint = 4000;`;
 
 /** The embedded store: one file, used by one process. */
-export async function openSqliteStore({ home, synchronous = 'FULL', sliceMs }: SqliteOptions): Promise<Store> {
+export async function openSqliteStore(
+  { home, synchronous = 'FULL', sliceMs }: SqliteOptions,
+  parts: StoreParts = DEFAULT_PARTS,
+): Promise<Store> {
   makePrivateFolder(home);
   const lock = lockHome(home);
   try {
     const database = openDatabase(home, synchronous);
-    return await openStore({ database, lock, sliceMs });
+    return await openStore({ database, lock, sliceMs, parts });
   } catch (error) {
     // Without this, the next start would find the folder in use.
     lock.close();
@@ -56,9 +60,10 @@ function openDatabase(home: string, synchronous: 'FULL' | 'NORMAL'): DatabaseSyn
 interface OpenedFiles extends Pick<SqliteOptions, 'sliceMs'> {
   readonly database: DatabaseSync;
   readonly lock: DatabaseSync;
+  readonly parts: StoreParts;
 }
 
-async function openStore({ database, lock, sliceMs }: OpenedFiles): Promise<Store> {
+async function openStore({ database, lock, sliceMs, parts }: OpenedFiles): Promise<Store> {
   const driver = new SqliteDriver(database, sliceMs === undefined ? {} : { sliceMs });
   const dialect = sqliteDialect(driver);
   const db = new Kysely<Tables>({ dialect });
@@ -78,6 +83,7 @@ async function openStore({ database, lock, sliceMs }: OpenedFiles): Promise<Stor
     dialect: 'sqlite',
     now: Date.now,
     abortsOnError: false,
+    parts,
     open: (options) => transactions.open(options),
   };
   return {

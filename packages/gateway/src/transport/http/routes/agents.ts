@@ -76,10 +76,10 @@ export function agentEndpoints(
       status: 201,
       answer: agentSchema,
       refusals: [404, 409],
-      async handle({ caller, body: { id, spaceIds, metadata, ...config } }, tx, services) {
+      async handle({ caller, body: { id, spaceIds, metadata, ...config } }, tx) {
         await assertMayReachOut(caller, config);
         assertFilePrograms(config, checkProgram);
-        const agent = await createAgent(services, tx, { id, config, spaceIds, metadata, isKnownTool });
+        const agent = await createAgent(tx, { id, config, spaceIds, metadata, isKnownTool });
         return await describeAgent(tx.db, agent);
       },
     }),
@@ -100,11 +100,11 @@ export function agentEndpoints(
       body: agentUpdateSchema,
       answer: agentSchema,
       refusals: [409],
-      async handle({ caller, params, body: { ifVersion, ...config } }, tx, services) {
+      async handle({ caller, params, body: { ifVersion, ...config } }, tx) {
         await assertMayReachOut(caller, config, async () => fromJson((await findAgent(tx.db, params.id)).config));
         assertFilePrograms(config, checkProgram);
         const update = { agentId: params.id, config, isKnownTool, ifVersion };
-        return await describeAgent(tx.db, await updateAgent(services, tx, update));
+        return await describeAgent(tx.db, await updateAgent(tx, update));
       },
     }),
     endpoint({
@@ -114,8 +114,8 @@ export function agentEndpoints(
       description: 'Its pending calls and its running cycle are cancelled. Its messages, runs and transcript are kept.',
       access: 'key',
       answer: z.strictObject({ id: z.string(), status: z.literal('deleted') }),
-      async handle({ params }, tx, services) {
-        await deleteAgent(services, tx, params.id);
+      async handle({ params }, tx) {
+        await deleteAgent(tx, params.id);
         return { id: params.id, status: 'deleted' };
       },
     }),
@@ -139,7 +139,7 @@ export function agentEndpoints(
       description: 'The running cycle finishes and no other starts. Events wait in the inbox.',
       access: 'key',
       answer: agentSchema,
-      handle: async ({ params }, tx, services) => await describeAgent(tx.db, await pauseAgent(services, tx, params.id)),
+      handle: async ({ params }, tx) => await describeAgent(tx.db, await pauseAgent(tx, params.id)),
     }),
     endpoint({
       method: 'post',
@@ -147,8 +147,7 @@ export function agentEndpoints(
       summary: 'Resume a paused agent',
       access: 'key',
       answer: agentSchema,
-      handle: async ({ params }, tx, services) =>
-        await describeAgent(tx.db, await resumeAgent(services, tx, params.id)),
+      handle: async ({ params }, tx) => await describeAgent(tx.db, await resumeAgent(tx, params.id)),
     }),
     endpoint({
       method: 'post',
@@ -167,7 +166,7 @@ export function agentEndpoints(
       refusals: [429],
       // It locks only the agent, so events for other agents can run at the same time.
       group: ({ id: key }) => ({ kind: 'event', key }),
-      handle: ({ params, body }, tx, services) => pushServiceEvent(services, tx, { ...body, agentId: params.id }),
+      handle: ({ params, body }, tx) => pushServiceEvent(tx, { ...body, agentId: params.id }),
     }),
     endpoint({
       method: 'get',
@@ -193,8 +192,8 @@ export function agentEndpoints(
       access: 'key',
       body: z.strictObject({ eventIds: z.array(idField).max(1_000).optional() }).optional(),
       answer: z.strictObject({ eventIds: z.array(z.string()) }),
-      async handle({ params, body }, tx, services) {
-        return { eventIds: await redrive(services, tx, { agentId: params.id, eventIds: body?.eventIds }) };
+      async handle({ params, body }, tx) {
+        return { eventIds: await redrive(tx, { agentId: params.id, eventIds: body?.eventIds }) };
       },
     }),
   ];

@@ -5,7 +5,7 @@ import { getContext } from '../../../domain/conversations/context.ts';
 import { findAnswer, findDeletion, type RunAnswer } from '../../../domain/conversations/run-answer.ts';
 import type { TerminatingContract } from '../../../domain/conversations/turn-settings.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
-import { runChannel } from '../../../domain/streams/emit.ts';
+import { runChannel } from '../../../domain/streams/channels.ts';
 import { encodeLast } from '../../../domain/streams/encode-event.ts';
 import type { StreamEvent } from '../../../ports/bus/bus.ts';
 import { canonicalJson } from '../../../ports/store/schema/json.ts';
@@ -63,7 +63,7 @@ export interface ChatEndpointOptions extends StreamOptions {
 
 /** The chat endpoints, at the root for compatibility, and under /api like all others. */
 export function chatEndpoints(options: ChatEndpointOptions): readonly Endpoint[] {
-  const { services, registry } = options;
+  const { registry } = options;
   const shared = {
     method: 'post',
     access: 'entity',
@@ -76,7 +76,7 @@ export function chatEndpoints(options: ChatEndpointOptions): readonly Endpoint[]
 
   async function accept(tx: Tx, sent: Sent): Promise<AcceptedTurn> {
     const { caller, headers, body, input, door } = sent;
-    return await startTurn(services, tx, registry, {
+    return await startTurn(tx, registry, {
       caller: contextUser(caller),
       context: contextOf(body),
       input,

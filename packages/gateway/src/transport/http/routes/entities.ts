@@ -47,7 +47,7 @@ export function entityEndpoints(tokenSecret: Uint8Array): readonly Endpoint[] {
       status: 201,
       answer: entitySchema,
       refusals: [409],
-      handle: ({ body }, tx, services) => createEntity(services, tx, body),
+      handle: ({ body }, tx) => createEntity(tx, body),
     }),
     endpoint({
       method: 'get',

@@ -42,8 +42,8 @@ export const jobEndpoints: readonly Endpoint[] = [
     body: claimSchema,
     answer: claimedSchema,
     refusals: [409, 410],
-    async handle({ caller, params: { callId }, body }, tx, services) {
-      return await claimJob(services, tx, { ...body, callId, by: answererOf(caller) });
+    async handle({ caller, params: { callId }, body }, tx) {
+      return await claimJob(tx, { ...body, callId, by: answererOf(caller) });
     },
   }),
   endpoint({
@@ -55,8 +55,8 @@ export const jobEndpoints: readonly Endpoint[] = [
     body: heartbeatSchema,
     answer: z.strictObject({ callId: z.string(), claimedUntil: z.int() }),
     refusals: [409, 410, 413],
-    async handle({ caller, params: { callId }, body }, tx, services) {
-      return await keepClaim(services, tx, { ...body, callId, by: answererOf(caller) });
+    async handle({ caller, params: { callId }, body }, tx) {
+      return await keepClaim(tx, { ...body, callId, by: answererOf(caller) });
     },
   }),
 ];

@@ -46,6 +46,6 @@ export const keyEndpoints: readonly Endpoint[] = [
     description: 'It stops working at once, and streams opened with it end.',
     access: 'admin',
     answer: keySchema,
-    handle: ({ params }, tx, services) => revokeKey(services, tx, params.id),
+    handle: ({ params }, tx) => revokeKey(tx, params.id),
   }),
 ];

@@ -22,7 +22,7 @@ export interface OpenAiEndpointOptions extends StreamOptions {
 
 /** For clients of OpenAI: an agent is a model, and its tools run inside. Errors have OpenAI's shape. */
 export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoint[] {
-  const { services, registry } = options;
+  const { registry } = options;
   return [
     endpoint({
       method: 'get',
@@ -59,7 +59,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       async handle({ caller, headers, body }, tx): Promise<Completion> {
         const asked = readChatRequest(body);
         const sent = { caller: contextUser(caller), headers, path: '/v1/chat/completions', body, asked };
-        const accepted = await accept(services, tx, registry, sent);
+        const accepted = await accept(tx, registry, sent);
         return { accepted, asked, isUsageWanted: body.stream_options?.include_usage === true };
       },
       respond: ({ accepted, asked, isUsageWanted }: Completion, exchange: Exchange) =>
@@ -79,7 +79,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       async handle({ caller, headers, body }, tx): Promise<Accepted> {
         const asked = readResponsesRequest(body);
         const sent = { caller: contextUser(caller), headers, path: '/v1/responses', body, asked };
-        return { accepted: await accept(services, tx, registry, sent), asked };
+        return { accepted: await accept(tx, registry, sent), asked };
       },
       respond: ({ accepted, asked }: Accepted, exchange: Exchange) =>
         answerRun(accepted, responseShape(accepted, asked), { exchange, options }),

@@ -65,11 +65,11 @@ export const pendingEndpoints: readonly Endpoint[] = [
     body: answerSchema,
     answer: z.strictObject({ callId: z.string(), duplicate: z.boolean() }),
     refusals: [409, 410],
-    async handle({ caller, params, body: { callId, ...given } }, tx, services) {
+    async handle({ caller, params, body: { callId, ...given } }, tx) {
       const { claimToken, round, ...answer } = given as Answer & Pick<AnsweredCall, 'claimToken' | 'round'>;
       const by = answererOf(caller);
       const answered = { runId: params.runId, callId, answer: answer as Answer, by, claimToken, round };
-      return { callId, verdict: await answerCall(services, tx, answered) };
+      return { callId, verdict: await answerCall(tx, answered) };
     },
     // A late answer is stored, and refused only after that is durable.
     respond({ callId, verdict }) {

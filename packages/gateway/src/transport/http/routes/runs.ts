@@ -65,8 +65,8 @@ export const runEndpoints: readonly Endpoint[] = [
     access: 'key',
     query: z.strictObject({ ...pageFields }),
     answer: pageOf(runEntrySchema),
-    handle: ({ params, query }, tx, { prices, limits }) =>
-      runTranscript(tx.db, params.id, { ...query, prices, limits }),
+    handle: ({ params, query }, tx, { prices }) =>
+      runTranscript(tx.db, params.id, { ...query, prices, limits: tx.limits }),
   }),
   endpoint({
     method: 'get',
@@ -108,7 +108,7 @@ export const runEndpoints: readonly Endpoint[] = [
     async handle({ caller, params }, tx, services) {
       const user = contextUser(caller);
       await assertMayCancel(tx.db, params.id, user);
-      await requestCancel(services, tx, params.id);
+      await requestCancel(tx, params.id);
       return runShownTo(user, await getRunDetails(tx.db, params.id, services.prices));
     },
   }),

@@ -140,7 +140,7 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
         'Signs the browser out. Streams and waiting requests of the session end, and so do the links and sessions that it made.',
       access: 'session',
       answer: sessionSchema,
-      handle: ({ caller }, tx, services) => endSession(services, tx, sessionOf(caller).sessionId),
+      handle: ({ caller }, tx) => endSession(tx, sessionOf(caller).sessionId),
       respond: (session, { request }) => Response.json(session, { headers: { 'set-cookie': clearedCookie(request) } }),
     }),
     endpoint({
@@ -161,7 +161,7 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
         'Its cookie stops working at once. Its streams and waiting requests end, and so do the links and sessions that it made.',
       access: 'admin',
       answer: sessionSchema,
-      handle: ({ params }, tx, services) => endSession(services, tx, params.id),
+      handle: ({ params }, tx) => endSession(tx, params.id),
     }),
   ];
 }

@@ -94,7 +94,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
     status: 201,
     answer: spaceSchema,
     refusals: [404, 409],
-    handle: ({ body }, tx, services) => createSpace(services, tx, body),
+    handle: ({ body }, tx) => createSpace(tx, body),
   }),
   endpoint({
     method: 'get',
@@ -126,7 +126,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
     body: z.strictObject(memberFields),
     status: 201,
     answer: memberSchema,
-    handle: ({ params, body }, tx, services) => addMember(services, tx, { ...body, spaceId: params.id }),
+    handle: ({ params, body }, tx) => addMember(tx, { ...body, spaceId: params.id }),
   }),
   endpoint({
     method: 'delete',
@@ -137,11 +137,11 @@ export const spaceEndpoints: readonly Endpoint[] = [
     query: z.strictObject({ entityId: idField.optional() }),
     body: z.strictObject({ entityId: idField }).optional(),
     answer: z.strictObject({ spaceId: z.string(), entityId: z.string() }),
-    async handle({ params, query, body }, tx, services) {
+    async handle({ params, query, body }, tx) {
       const entityId = body?.entityId ?? query.entityId;
       if (entityId === undefined || (query.entityId ?? entityId) !== entityId)
         throw invalid('entityId', 'must be in the query or in the body, and not in both.');
-      await removeMember(services, tx, { spaceId: params.id, entityId });
+      await removeMember(tx, { spaceId: params.id, entityId });
       return { spaceId: params.id, entityId };
     },
   }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { getAgent } from '../../../domain/agents/agent.ts';
 import { listOpenJobs } from '../../../domain/calls/list-open-jobs.ts';
 import { getRun } from '../../../domain/runs/run.ts';
-import { jobsChannel, runChannel, spaceChannel } from '../../../domain/streams/emit.ts';
+import { jobsChannel, runChannel, spaceChannel } from '../../../domain/streams/channels.ts';
 import { encodeUnnumbered } from '../../../domain/streams/encode-event.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery } from '../fields.ts';

@@ -128,7 +128,7 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       refusals: [409],
       async handle({ params }, tx) {
         await assertEditable(tx, catalog, params.id);
-        return { id: params.id, status: 'deleted', takenFrom: await deleteTool(services, tx, params.id) };
+        return { id: params.id, status: 'deleted', takenFrom: await deleteTool(tx, params.id) };
       },
     }),
     endpoint({

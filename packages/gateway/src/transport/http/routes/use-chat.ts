@@ -5,7 +5,7 @@ import { getContext } from '../../../domain/conversations/context.ts';
 import { assertMayChat } from '../../../domain/conversations/may-chat.ts';
 import { shownContextId } from '../../../domain/conversations/own-context-id.ts';
 import { runsOfLatestTurn } from '../../../domain/conversations/turn-runs.ts';
-import { runChannel } from '../../../domain/streams/emit.ts';
+import { runChannel } from '../../../domain/streams/channels.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/toolset/registry.ts';
@@ -47,7 +47,7 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       refusals: [409, 410, 429],
       reserve: (holder) => options.streams.reserve(holder),
       async handle({ caller, params: { id: agent }, body }, tx) {
-        return await acceptUiRequest({ services, tx, registry, caller: contextUser(caller), agent, body });
+        return await acceptUiRequest({ tx, registry, caller: contextUser(caller), agent, body });
       },
       async respond(accepted, exchange) {
         const { signal } = exchange.request;
