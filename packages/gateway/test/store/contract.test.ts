@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DEFAULT_GATEWAY_LIMITS } from '../../src/config/limits.ts';
 import { lockRows } from '../../src/ports/store/lock-rows.ts';
 import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import { isRowMissing, requireRow } from '../../src/ports/store/require-row.ts';
 import type { SpaceRow } from '../../src/ports/store/schema/tables.ts';
 import { type Params, statement } from '../../src/ports/store/statement.ts';
 import type { Store, Tx } from '../../src/ports/store/store.ts';
+import type { StoreParts } from '../../src/ports/store/store-parts.ts';
 import { holdLock } from '../support/held-lock.ts';
 import { insertSetting } from '../support/settings.ts';
 import { type Database, databases } from '../support/stores.ts';
@@ -18,10 +20,18 @@ import { type TappedWire, tapWire } from '../support/tapped-wire.ts';
 const LOCK_NOT_AVAILABLE = '55P03';
 let database: Database;
 let store: Store;
+/** What was published and woken, in order. */
+let heard: string[];
+const parts: StoreParts = {
+  bus: { publish: (events) => void heard.push(...events.map(({ channel, seq, type }) => `${channel} ${seq} ${type}`)) },
+  engine: { enqueue: (threadId, options) => void heard.push(options?.isUrgent ? `${threadId}@urgent` : threadId) },
+  limits: { ...DEFAULT_GATEWAY_LIMITS, hopLimit: 3 },
+};
 const opened = (create: () => Promise<Database>): void => {
   beforeEach(async () => {
     database = await create();
-    store = await database.open();
+    heard = [];
+    store = await database.open(parts);
   });
   afterEach(async () => {
     await store.close();
@@ -31,6 +41,13 @@ const opened = (create: () => Promise<Database>): void => {
 const setting = (key: string) => ({ key, value: '1' });
 const keys = async (): Promise<string[]> =>
   (await store.db.selectFrom('settings').select('key').orderBy('key').execute()).map(({ key }) => key);
+const streamEvents = () =>
+  store.db
+    .selectFrom('stream_events')
+    .select(['channel', 'seq', 'payload'])
+    .orderBy('channel')
+    .orderBy('seq')
+    .execute();
 const selectKeys = statement((db) => db.selectFrom('settings').select('key').orderBy('key'));
 const findSetting = requireRow((db, { key }: Params<{ key: string }>) =>
   db.selectFrom('settings').select('key').where('key', '=', key),
@@ -53,12 +70,14 @@ describe.each(databases)('the contract of the store on $kind', ({ create }) => {
     const told: string[] = [];
     const failing = store.transaction(async (tx) => {
       tx.afterCommit(() => told.push('told'));
+      tx.emit({ channel: 'space:1', type: 'said', payload: {} });
+      tx.wake('thread');
       tx.send(insertSetting, setting('a'));
       await fail(tx);
       tx.send(insertSetting, setting('b'));
     });
     await expect(failing).rejects.toThrow();
-    expect([await keys(), told]).toEqual([[], []]);
+    expect([await keys(), await streamEvents(), told, heard]).toEqual([[], [], [], []]);
   });
 
   test('a transaction that is durable resolves, whatever those do who are told of it', async () => {
@@ -139,6 +158,45 @@ describe.each(databases)('the contract of the store on $kind', ({ create }) => {
     await requiring('a');
     await expect(requiring('missing')).rejects.toThrow('nobody there');
     expect(await keys()).toEqual(['a', 'behind a']);
+  });
+
+  test('the events of a transaction are numbered within their channels at its end, and published after the commit; threads are woken then', async () => {
+    await store.transaction(async (tx) => tx.emit({ channel: 'space:2', type: 'first', payload: {} }));
+    heard.length = 0;
+    await store.transaction(async (tx) => {
+      tx.emit({ channel: 'space:2', type: 'second', payload: { text: 'Hi' } });
+      tx.emit({ channel: 'space:1', type: 'other', json: '{}' });
+      tx.wake('a');
+      tx.emit({ channel: 'space:2', type: 'third', payload: {} });
+      tx.wake('b', { isUrgent: true });
+      const stored = tx.db.selectFrom('stream_events').select('type').where('type', '!=', 'first');
+      expect(await stored.execute()).toEqual([]);
+      expect(heard).toEqual([]);
+    });
+    expect(heard).toEqual(['a', 'b@urgent', 'space:1 1 other', 'space:2 2 second', 'space:2 3 third']);
+    expect(await streamEvents()).toEqual([
+      { channel: 'space:1', seq: 1, payload: '{}' },
+      { channel: 'space:2', seq: 1, payload: '{}' },
+      { channel: 'space:2', seq: 2, payload: '{"text":"Hi"}' },
+      { channel: 'space:2', seq: 3, payload: '{}' },
+    ]);
+  });
+
+  test('a transaction knows the limits of its gateway', async () => {
+    expect(await store.transaction(async ({ limits }) => limits)).toEqual(parts.limits);
+  });
+
+  test('a store that was opened without a gateway stores events, wakes no thread and has the default limits', async () => {
+    await store.close();
+    store = await database.open();
+    const limits = await store.transaction(async (tx) => {
+      tx.emit({ channel: 'space:1', type: 'said', payload: {} });
+      tx.wake('thread');
+      return tx.limits;
+    });
+    expect(limits).toEqual(DEFAULT_GATEWAY_LIMITS);
+    expect(await streamEvents()).toEqual([{ channel: 'space:1', seq: 1, payload: '{}' }]);
+    expect(heard).toEqual([]);
   });
 
   test('a value that a statement takes is a parameter, and no code can branch on it', () => {
