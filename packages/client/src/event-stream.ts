@@ -1,7 +1,9 @@
 import { createParser } from 'eventsource-parser';
 import { backoffMs, pause } from './backoff.ts';
-import { asClientError, type Connection, mayPass, type StreamRequest } from './connection.ts';
+import type { ClientError } from './client-error.ts';
+import { asClientError, type Connection, type StreamRequest } from './connection.ts';
 import { onceHidden, onceShown } from './page-visibility.ts';
+import { isRepeated, type Numbered, nextStream, startStream } from './stream-state.ts';
 
 export interface StreamOptions {
   /**
@@ -23,12 +25,6 @@ export interface StreamOptions {
 /** `live`: connected. `connecting`: for the first time. `waiting`: the connection was lost and is opened again. */
 export type ConnectionState = 'connecting' | 'live' | 'waiting';
 
-/** What all events of streams have. Those that are no part of the stream (a job that waits already) have no number. */
-interface Numbered {
-  readonly type: string;
-  readonly seq?: number | undefined;
-}
-
 interface FollowOptions extends StreamOptions {
   /** How often it is tried to open the stream for the first time. Default: until it opens. */
   readonly attempts?: number | undefined;
@@ -43,55 +39,45 @@ export async function* followStream<E extends Numbered>(
   request: StreamRequest,
   { after, signal, hiddenMs, onConnection, attempts = Number.POSITIVE_INFINITY }: FollowOptions = {},
 ): AsyncGenerator<E, void, undefined> {
-  let last = after;
-  let wasLive = false;
+  let state = startStream(after, attempts);
   onConnection?.('connecting');
-  for (let failures = 1; ; failures++) {
+  for (;;) {
     const cut = new AbortController();
     const end = (): void => cut.abort();
     signal?.addEventListener('abort', end);
-    let waitMs: number | undefined;
-    let isHidden = false;
-    const unwatch = onceHidden(hiddenMs, () => {
-      isHidden = true;
-      cut.abort();
-    });
+    const hidden = new Error('The page is in the background.');
+    const unwatch = onceHidden(hiddenMs, () => cut.abort(hidden));
+    let failure: ClientError | undefined;
     try {
       signal?.throwIfAborted();
-      const response = await connection.open(request, { lastEventId: last?.toString(), signal: cut.signal });
-      last ??= startOf(response);
-      wasLive = true;
+      const response = await connection.open(request, { lastEventId: state.last?.toString(), signal: cut.signal });
+      state = nextStream(state, { type: 'opened', start: startOf(response) });
       onConnection?.('live');
       for await (const event of readEvents<E>(response, { cut, silenceMs: connection.options.silenceMs })) {
-        failures = 1;
-        const { seq } = event;
-        // A proxy may repeat what it had sent, and a gateway that has never seen us starts where we say.
-        if (seq !== undefined && event.type !== 'reset' && last !== undefined && seq <= last) continue;
-        yield event;
-        last = seq ?? last;
+        const isNew = !isRepeated(state, event);
+        state = nextStream(state, { type: 'received', event });
+        if (isNew) yield event;
       }
     } catch (error) {
       if (signal?.aborted === true) return;
-      const failure = asClientError(error);
-      if (!isHidden && !mayPass(failure)) throw failure;
-      if (!wasLive && failures >= attempts) throw failure;
-      waitMs = failure.retryAfterMs;
+      failure = asClientError(error);
     } finally {
       unwatch();
       signal?.removeEventListener('abort', end);
       // Also where the reader of the events left.
       cut.abort();
     }
-    if (isHidden) {
+    state = nextStream(state, cut.signal.reason === hidden ? { type: 'hidden' } : { type: 'lost', failure });
+    if (state.kind === 'failed') throw state.failure;
+    if (state.kind === 'waiting') {
+      onConnection?.('waiting');
+      await pause(state.retryAfterMs ?? backoffMs(state.failures, connection.options.backoff), signal);
+    } else {
       await onceShown(signal);
-      failures = 0;
-      if (signal?.aborted === true) return;
-      onConnection?.('connecting');
-      continue;
+      state = nextStream(state, { type: 'shown' });
     }
-    onConnection?.('waiting');
-    await pause(waitMs ?? backoffMs(failures, connection.options.backoff), signal);
     if (signal?.aborted === true) return;
+    if (state.kind === 'connecting') onConnection?.('connecting');
   }
 }
 

@@ -1,30 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { JournalStalled } from '@lastcall/core';
-import { cancelRequested } from '../domain/runs/request-cancel.ts';
 import type { Services } from '../ports/services.ts';
 import { StoreUnavailable } from '../ports/store/store-error.ts';
-import { type ActiveThread, createActiveThread, runOnThread } from './active-thread.ts';
+import { type ActiveThread, createActiveThread, interruptCycle } from './active-thread.ts';
 import { AdmissionQueue, type Wait } from './admission-queue.ts';
 import { BackgroundTasks } from './background-tasks.ts';
 import { excuseTakeover } from './claim/excuse-takeover.ts';
-import { giveUpThread } from './claim/give-up-thread.ts';
-import { claimNextCycle, nextCycle } from './claim/next-cycle.ts';
+import { claimNextCycle } from './claim/next-cycle.ts';
 import { TranscriptCache } from './claim/transcript-cache.ts';
-import { findRunnableThreads } from './find-runnable-threads.ts';
+import { findRunnableThreads, type RunnableThread } from './find-runnable-threads.ts';
 import { LeaseLost } from './lease/lease.ts';
-import { renewLeases } from './lease/renew-leases.ts';
 import { CycleInterrupted } from './loops/cycle-interrupted.ts';
-import { keepsThread } from './loops/leaves-run-open.ts';
-import type { Cycle } from './run/cycle.ts';
+import { addWake, makeUrgent, type OpenWake, toWake } from './open-wake.ts';
+import { renewThreads } from './renew-threads.ts';
+import { runThread, type ThreadHost } from './run-thread.ts';
+import { lastRunOf, type WorkerPhase } from './thread-state.ts';
 import { atMost } from './tools/at-most.ts';
-import type { Registry, WorkerRegistry } from './toolset/registry.ts';
+import type { Registry } from './toolset/registry.ts';
 import { ToolCaches } from './toolset/tool-caches.ts';
 
 /** A thread that is about to be claimed. */
-interface PendingWake extends Wait {
-  wokenAgain: boolean;
-  isUrgent: boolean;
+interface PendingWake {
+  /** `none` while the thread is being claimed, unless it is woken again meanwhile. */
+  wake: OpenWake;
+  readonly hadTurn: boolean;
   readonly done: Promise<void>;
 }
 
@@ -47,24 +46,20 @@ const OVERLOADED_SWEEPS = 5;
  */
 export class Worker {
   readonly #services: Services;
-  readonly #registry: WorkerRegistry;
   readonly #owner: string = `${hostname()}:${process.pid}:${randomUUID()}`;
   readonly #active = new Map<string, ActiveThread>();
   readonly #pendingWakes = new Map<string, PendingWake>();
   readonly #admission: AdmissionQueue;
-  readonly #transcriptCache = new TranscriptCache();
+  readonly #host: ThreadHost;
   /** Runs until the last thread is released. */
   readonly #renewals: BackgroundTasks;
   readonly #sweeps: BackgroundTasks;
   /** How many sweeps in a row found the worker overloaded. */
   #overloadedSweeps = 0;
-  #isStopping = false;
-  /** The grace time is over: no further cycle starts, not even for a thread that is just being claimed. */
-  #isInterrupted = false;
+  #phase: WorkerPhase = 'running';
 
   constructor(services: Services, registry: Registry) {
     this.#services = services;
-    this.#registry = { ...registry, toolCaches: new ToolCaches() };
     const { store, limits, logger } = services;
     this.#renewals = new BackgroundTasks(logger);
     this.#sweeps = new BackgroundTasks(logger);
@@ -73,6 +68,14 @@ export class Worker {
       startsAtOnce: store.claimsAtOnce,
       isBusy: () => store.isBusy,
     });
+    this.#host = {
+      services,
+      registry: { ...registry, toolCaches: new ToolCaches() },
+      owner: this.#owner,
+      admission: this.#admission,
+      transcriptCache: new TranscriptCache(),
+      phase: () => this.#phase,
+    };
   }
 
   /** The name under which the worker holds threads. */
@@ -87,20 +90,28 @@ export class Worker {
   async start({ sweeps }: { sweeps: readonly (() => Promise<unknown>)[] }): Promise<void> {
     const { leaseMs, sweepMs } = this.#services.limits;
     // Two renewals may be missed before the lease runs out.
-    this.#renewals.repeat(Math.floor(leaseMs / 3), () => this.#renewLeases());
+    this.#renewals.repeat(Math.floor(leaseMs / 3), () => this.#renewThreads());
     for (const sweep of sweeps) this.#sweeps.repeat(sweepMs, sweep);
     const wakeRunnable = this.#sweeps.repeat(sweepMs, async () => {
       const waitedMs = this.#lostAfterMs();
-      for (const { threadId, isUrgent } of await findRunnableThreads(this.#services.store, { waitedMs })) {
-        const pendingWake = this.#pendingWakes.get(threadId);
-        // The worker that is about to claim the thread, or holds it, finds the same work as the sweep.
-        if (pendingWake !== undefined) this.#prioritize(threadId, pendingWake, isUrgent);
-        else if (!this.#active.has(threadId)) void this.wake(threadId, { isUrgent });
-      }
+      const found = await findRunnableThreads(this.#services.store, { waitedMs });
+      for (const thread of found) this.#wakeRunnable(thread);
     });
     await this.#services.engine.start((threadId, options) => this.wake(threadId, options));
     // Threads that a dead gateway left should not wait for the first sweep.
     await wakeRunnable();
+  }
+
+  /** The worker that is about to claim the thread, or holds it, finds the same work as the sweep. */
+  #wakeRunnable({ threadId, isUrgent }: RunnableThread): void {
+    const pendingWake = this.#pendingWakes.get(threadId);
+    if (pendingWake === undefined) {
+      if (!this.#active.has(threadId)) void this.wake(threadId, { isUrgent });
+      return;
+    }
+    if (!isUrgent) return;
+    pendingWake.wake = makeUrgent(pendingWake.wake);
+    this.#admission.prioritize(threadId);
   }
 
   /**
@@ -119,39 +130,32 @@ export class Worker {
   async wake(threadId: string, { isUrgent = false, hadTurn = false }: Partial<Wait> = {}): Promise<void> {
     const known = this.#active.get(threadId) ?? this.#pendingWakes.get(threadId);
     if (known !== undefined) {
-      known.wokenAgain = true;
-      this.#prioritize(threadId, known, isUrgent);
+      known.wake = addWake(known.wake, toWake(isUrgent));
+      if (isUrgent) this.#admission.prioritize(threadId);
     }
-    if (known !== undefined || this.#isStopping) return;
+    if (known !== undefined || this.#phase !== 'running') return;
     const { promise: done, resolve } = Promise.withResolvers<void>();
-    const pendingWake: PendingWake = { wokenAgain: false, isUrgent, hadTurn, done };
+    const pendingWake: PendingWake = { wake: toWake(isUrgent), hadTurn, done };
     this.#pendingWakes.set(threadId, pendingWake);
     await this.#claimWhenAdmitted(threadId, pendingWake);
     this.#pendingWakes.delete(threadId);
     resolve();
+    const { wake } = pendingWake;
+    if (wake === 'none') return;
     const claimed = this.#active.get(threadId);
-    if (!pendingWake.wokenAgain) return;
     // The wake may be for something newer than what the claim has read.
-    if (claimed === undefined) await this.wake(threadId, pendingWake);
-    else {
-      claimed.wokenAgain = true;
-      claimed.isUrgent ||= pendingWake.isUrgent;
-    }
-  }
-
-  #prioritize(threadId: string, known: Pick<PendingWake, 'isUrgent'>, isUrgent: boolean): void {
-    known.isUrgent ||= isUrgent;
-    if (isUrgent) this.#admission.prioritize(threadId);
+    if (claimed === undefined) await this.wake(threadId, { isUrgent: wake === 'urgent', hadTurn });
+    else claimed.wake = addWake(claimed.wake, wake);
   }
 
   async #claimWhenAdmitted(threadId: string, pendingWake: PendingWake): Promise<void> {
-    await this.#admission.acquire(threadId, pendingWake);
+    const { wake, hadTurn } = pendingWake;
+    await this.#admission.acquire(threadId, { isUrgent: wake === 'urgent', hadTurn });
     try {
-      const { isUrgent } = pendingWake;
-      pendingWake.wokenAgain = false;
-      // The urgency of this wake is used up. A later wake sets it again.
-      pendingWake.isUrgent = false;
-      if (this.#isStopping || !(await this.#claim(threadId, isUrgent))) this.#admission.release();
+      const isUrgent = pendingWake.wake === 'urgent';
+      // The claim reads the events of all wakes until now.
+      pendingWake.wake = 'none';
+      if (this.#phase !== 'running' || !(await this.#claim(threadId, isUrgent))) this.#admission.release();
     } catch (error) {
       this.#admission.release();
       if (!(error instanceof StoreUnavailable))
@@ -163,14 +167,14 @@ export class Worker {
 
   /** Claims no more threads, lets cycles finish in the grace time, and leaves the rest to other workers. */
   async stop(): Promise<void> {
-    this.#isStopping = true;
+    this.#phase = 'stopping';
     this.#sweeps.stop();
     await this.#services.engine.stop();
     this.#admission.admitAll();
     const all = Promise.allSettled([...this.#active.values()].map(({ done }) => done));
     await atMost(this.#services.limits.graceMs, all);
-    this.#isInterrupted = true;
-    for (const { abort } of this.#active.values()) abort.abort(new CycleInterrupted());
+    this.#phase = 'interrupted';
+    for (const thread of this.#active.values()) interruptCycle(thread, new CycleInterrupted());
     await atMost(LAST_WRITES_MS, this.#releaseAll());
     this.#renewals.stop();
   }
@@ -189,13 +193,9 @@ export class Worker {
   }
 
   async #claim(threadId: string, isUrgent: boolean): Promise<boolean> {
-    const owner = this.#owner;
-    const transcriptCache = this.#transcriptCache;
-    const claimed = await claimNextCycle(this.#services, this.#registry, threadId, {
-      owner,
-      isUrgent,
-      transcriptCache,
-    });
+    const { registry, owner, transcriptCache } = this.#host;
+    const claimant = { owner, isUrgent, transcriptCache };
+    const claimed = await claimNextCycle(this.#services, registry, threadId, claimant);
     if (claimed === undefined) return false;
     const { promise: done, resolve } = Promise.withResolvers<void>();
     const thread = createActiveThread(claimed, done);
@@ -207,7 +207,7 @@ export class Worker {
   async #runThread(thread: ActiveThread): Promise<void> {
     const { threadId } = thread.lease;
     try {
-      while (await this.#runNext(thread));
+      await runThread(this.#host, thread);
     } catch (error) {
       if (error instanceof LeaseLost) await this.#excuse(thread);
       else
@@ -219,98 +219,18 @@ export class Worker {
       this.#active.delete(threadId);
       this.#admission.release();
     }
-    if (thread.wokenAgain) await this.wake(threadId, { isUrgent: thread.isUrgent, hadTurn: true });
+    const { wake } = thread;
+    if (wake !== 'none') await this.wake(threadId, { isUrgent: wake === 'urgent', hadTurn: true });
   }
 
   /** If the store is unavailable, the takeover counts. That only costs one of the run's attempts. */
-  async #excuse({ runId }: ActiveThread): Promise<void> {
+  async #excuse({ state }: ActiveThread): Promise<void> {
+    const runId = lastRunOf(state);
     if (runId !== undefined) await excuseTakeover(this.#services.store, runId).catch(() => {});
   }
 
-  /** Returns true if there may be more to do. */
-  async #runNext(thread: ActiveThread): Promise<boolean> {
-    try {
-      const { claimedCycle } = thread;
-      thread.claimedCycle = undefined;
-      if (claimedCycle === undefined && !this.#isStopping)
-        await this.#admission.nextTurn(thread.lease.threadId, thread);
-      if (this.#isStopping) {
-        await giveUpThread(this.#services, thread.lease);
-        return false;
-      }
-      const cycle = claimedCycle ?? (await this.#nextCycle(thread));
-      if (cycle === undefined) return false;
-      // Claimed while the worker was stopping: the run is left open, and the thread is released in the next round.
-      if (this.#isInterrupted) return true;
-      this.#transcriptCache.forget(thread.lease.threadId);
-      const ended = await runOnThread(this.#services, this.#registry, thread, cycle);
-      if (ended.transcript !== 'unknown') this.#transcriptCache.put({ lease: cycle.lease, rows: ended.transcript });
-      if (ended.thread === 'held') return true;
-      // Other threads get their turn before the next cycle of this thread.
-      thread.wokenAgain ||= ended.waiting !== 'nothing';
-      thread.isUrgent ||= ended.waiting === 'urgent';
-      return false;
-    } catch (error) {
-      // The last write has ended, and may have released the thread.
-      if (error instanceof JournalStalled) thread.isCommitUnknown = true;
-      // The run continues from what is stored, or ends there if it was cancelled.
-      if (keepsThread(error)) return true;
-      if (!(error instanceof StoreUnavailable)) throw error;
-      thread.isCommitUnknown ||= error.inDoubt;
-      // The thread cannot be released now. Another worker takes it when its lease has run out.
-      if (this.#isStopping) return false;
-      // Nothing is lost: what was not written is done again once the store is back, if this worker still holds the
-      // thread.
-      await this.#pause();
-      return true;
-    }
-  }
-
-  async #nextCycle(thread: ActiveThread): Promise<Cycle | undefined> {
-    const { leaseMs } = this.#services.limits;
-    const reclaim = thread.isCommitUnknown ? { owner: this.#owner, leaseMs } : undefined;
-    thread.wokenAgain = false;
-    thread.isUrgent = false;
-    try {
-      const cycle = await nextCycle(this.#services, this.#registry, thread.lease, {
-        transcriptCache: this.#transcriptCache,
-        reclaim,
-      });
-      thread.isCommitUnknown = false;
-      return cycle;
-    } finally {
-      this.#admission.started();
-    }
-  }
-
-  async #renewLeases(): Promise<void> {
-    if (this.#active.size === 0) return;
-    const { store, limits } = this.#services;
-    // The list is made before the renewal: a thread that is claimed in the meantime is not in the result, and must not
-    // count as lost.
-    const threads = [...this.#active.values()];
-    const threadIds = threads.map(({ lease }) => lease.threadId);
-    const held = await renewLeases(store, { owner: this.#owner, leaseMs: limits.leaseMs, threadIds });
-    for (const { lease, abort } of threads)
-      if (held.get(lease.threadId) !== lease.epoch) abort.abort(new LeaseLost(lease.threadId));
-    await this.#checkCancelRequests(threads);
-  }
-
-  /** A cancel notice can get lost or arrive before there is a listener. The request is also in the run's row. */
-  async #checkCancelRequests(threads: readonly ActiveThread[]): Promise<void> {
-    const running = threads.flatMap((thread) => thread.running ?? []);
-    const asked = await this.#services.store.transaction((tx) =>
-      cancelRequested(
-        tx.db,
-        running.map(({ runId }) => runId),
-      ),
-    );
-    for (const { runId, cancel } of running) if (asked.has(runId)) cancel();
-  }
-
-  async #pause(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    setTimeout(resolve, this.#services.limits.retryMs / 2);
-    await promise;
+  async #renewThreads(): Promise<void> {
+    // A thread that is claimed while the leases are renewed is not in the list, and must not count as lost.
+    await renewThreads(this.#services, this.#owner, [...this.#active.values()]);
   }
 }

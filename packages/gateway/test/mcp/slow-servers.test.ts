@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createEgress } from '../../src/ports/egress/egress.ts';
 import { McpConnection } from '../../src/runtime/tools/mcp/mcp-connection.ts';
 import { KnownSecrets } from '../../src/telemetry/known-secrets.ts';
-import { startWebSite } from '../support/web-site.ts';
+import { startWebSite, type WebSite } from '../support/web-site.ts';
 import { startMcpAgent, stdioServer } from './mcp-agent.ts';
 
 test('[X15] the first run of an agent waits for a server that is slow to start, and has its tools', async () => {
@@ -47,17 +47,7 @@ test('[X15] a server that hangs is down after its connectTimeout, and the run go
 
 test('[X15] a run waits for a server no longer than it may, and not at all once it is cancelled', async () => {
   await using site = await startWebSite(() => {});
-  const connection = new McpConnection({
-    name: 'web',
-    transport: 'http',
-    connectTimeoutMs: 600_000,
-    address: async () => ({ transport: 'http', url: site.url, headers: {} }),
-    authorizationUrl: async () => undefined,
-    egress: createEgress({ allow: [site.host] }),
-    secrets: new KnownSecrets(),
-    logger: { debug() {}, info() {}, warn() {}, error() {} },
-    findHeld: async () => new Set(),
-  });
+  const connection = connectTo(site);
   await connection.ready({ isFresh: false, withinMs: 50 });
   expect(connection.status.status).toBe('connecting');
   const cancelled = new AbortController();
@@ -66,6 +56,14 @@ test('[X15] a run waits for a server no longer than it may, and not at all once 
   cancelled.abort();
   await waiting;
   await connection.close();
+});
+
+test('[X15] a call over a connection that was closed fails at once, and was not sent', async () => {
+  await using site = await startWebSite(() => {});
+  const connection = connectTo(site);
+  await connection.close();
+  const called = connection.call({ name: 'echo', inputSchema: { type: 'object' } }, call);
+  expect(await called).toEqual({ failure: { kind: 'not-sent', message: 'its connection was closed' } });
 });
 
 test('[X15] tools of a server that was lost a moment ago stay offered, and their calls wait until it is back', async () => {
@@ -78,3 +76,25 @@ test('[X15] tools of a server that was lost a moment ago stay offered, and their
   expect(offered[1]).toContain('local__echo');
   expect(settled.map(({ outcome }) => outcome.code ?? outcome.text)).toEqual(['unknown_outcome', 'again']);
 });
+
+const call = {
+  input: {},
+  mayRepeat: true,
+  signal: new AbortController().signal,
+  onProgress: () => {},
+  onAsk: async () => ({ action: 'decline' as const }),
+};
+
+function connectTo(site: WebSite): McpConnection {
+  return new McpConnection({
+    name: 'web',
+    transport: 'http',
+    connectTimeoutMs: 600_000,
+    address: async () => ({ transport: 'http', url: site.url, headers: {} }),
+    authorizationUrl: async () => undefined,
+    egress: createEgress({ allow: [site.host] }),
+    secrets: new KnownSecrets(),
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    findHeld: async () => new Set(),
+  });
+}

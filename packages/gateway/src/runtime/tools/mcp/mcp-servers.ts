@@ -11,9 +11,10 @@ import { canonicalJson } from '../../../ports/store/schema/json.ts';
 import type { Secrets } from '../../../telemetry/secrets.ts';
 import { fillText } from '../http/fill-template.ts';
 import type { Outgoing } from '../http/http-tool.ts';
-import { McpConnection, type McpStatus } from './mcp-connection.ts';
+import { McpConnection } from './mcp-connection.ts';
 import { approvedPart, fingerprintOf, type McpDefinition } from './mcp-definition.ts';
 import type { McpLogin } from './mcp-login.ts';
+import type { McpStatus } from './mcp-status.ts';
 import { mcpToolName } from './mcp-tool-name.ts';
 import type { McpAddress } from './open-client.ts';
 

@@ -31,11 +31,11 @@ const NO_TOOLS: McpSnapshot = { tools: [] };
 export class ToolList {
   readonly #options: ToolListOptions;
   readonly #checker: ToolChecker;
-  #tools: readonly McpDefinition[] = [];
+  /** Undefined until a good list was read. */
+  #tools: readonly McpDefinition[] | undefined;
   #snapshot = NO_TOOLS;
   #held: readonly string[] = [];
   #unusable: readonly string[] = [];
-  #isKnown = false;
 
   constructor(options: ToolListOptions) {
     this.#options = options;
@@ -58,23 +58,22 @@ export class ToolList {
 
   /** True once a good list was read. */
   get isKnown(): boolean {
-    return this.#isKnown;
+    return this.#tools !== undefined;
   }
 
   /** Replaces the list with the server's new one. If that fails, the old one stays. */
   async take(listed: McpList): Promise<'same' | 'changed'> {
     const { tools, problems } = await this.#checker.check(listed);
-    const isChanged = !isSame(tools, this.#tools);
+    const isChanged = !isSame(tools, this.#tools ?? []);
     await this.#offer(tools, { isChanged });
     this.#reportUnusable(problems);
     this.#tools = tools;
-    this.#isKnown = true;
     return isChanged ? 'changed' : 'same';
   }
 
   /** Checks whether the held tools are approved now, without asking the server. */
   async checkHeld(): Promise<void> {
-    if (this.#held.length > 0) await this.#offer(this.#tools, { isChanged: false });
+    if (this.#tools !== undefined && this.#held.length > 0) await this.#offer(this.#tools, { isChanged: false });
   }
 
   async #offer(tools: readonly McpDefinition[], list: { readonly isChanged: boolean }): Promise<void> {

@@ -1,5 +1,5 @@
 import type { McpServerConfig } from '../../../config/mcp-server.ts';
-import type { McpStatus } from './mcp-connection.ts';
+import type { McpStatus } from './mcp-status.ts';
 import { mcpToolName } from './mcp-tool-name.ts';
 
 /**

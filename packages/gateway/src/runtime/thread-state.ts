@@ -1,0 +1,86 @@
+import { JournalStalled } from '@lastcall/core';
+import { StoreUnavailable } from '../ports/store/store-error.ts';
+import { keepsThread } from './loops/leaves-run-open.ts';
+import type { Cycle } from './run/cycle.ts';
+
+/**
+ * What a worker does: `running` → `stopping` → `interrupted`, and never back.
+ *
+ * - `stopping`: it claims no more threads, and the cycles that run may finish in the grace time.
+ * - `interrupted`: the grace time is over. No further cycle starts, not even for a thread that is just being claimed.
+ */
+export type WorkerPhase = 'running' | 'stopping' | 'interrupted';
+
+/**
+ * What a worker does with a thread that it holds: `claimed` → `running` ⇄ `between-cycles`. It may release the thread
+ * in each of them.
+ *
+ * - `claimed`: its first cycle was claimed together with it, and has not started.
+ * - `between-cycles`: the next cycle is read from the store. If it is unknown whether the last transaction was
+ *   committed, that may have released the thread, so the thread is claimed again first.
+ */
+export type ThreadState =
+  | { readonly kind: 'claimed'; readonly cycle: Cycle }
+  | ({ readonly kind: 'running' } & RunningRun)
+  | { readonly kind: 'between-cycles'; readonly lastRunId: string; readonly lastCommit: 'known' | 'unknown' };
+
+interface RunningRun {
+  readonly runId: string;
+  /** Cancels the run. */
+  readonly cancel: () => void;
+  /** Ends the cycle and leaves the run open. */
+  readonly interrupt: (reason: Error) => void;
+}
+
+export type ThreadEvent =
+  | ({ readonly type: 'cycle-started' } & RunningRun)
+  | { readonly type: 'cycle-ended' }
+  | { readonly type: 'commit-unknown' };
+
+/** The next state of a held thread. This is a pure function. */
+export function nextThread(state: ThreadState, event: ThreadEvent): ThreadState {
+  switch (event.type) {
+    case 'cycle-started': {
+      const { runId, cancel, interrupt } = event;
+      return { kind: 'running', runId, cancel, interrupt };
+    }
+    case 'cycle-ended':
+      return state.kind === 'running' ? { kind: 'between-cycles', lastRunId: state.runId, lastCommit: 'known' } : state;
+    case 'commit-unknown':
+      // A thread with a claimed cycle is only written to when it is released, which is not tried again.
+      return state.kind === 'between-cycles' ? { ...state, lastCommit: 'unknown' } : state;
+  }
+}
+
+/** The run that was last worked on. */
+export function lastRunOf(state: ThreadState): string | undefined {
+  switch (state.kind) {
+    case 'claimed':
+      return undefined;
+    case 'running':
+      return state.runId;
+    case 'between-cycles':
+      return state.lastRunId;
+  }
+}
+
+/**
+ * What follows an error in the work on a held thread. `leave`: the thread cannot be released now, and another worker
+ * takes it when its lease has run out. `throw`: the error is none that the work can continue after.
+ */
+export type AfterError = 'continue' | 'pause' | 'leave' | 'throw';
+
+export function decideAfterError(
+  state: ThreadState,
+  error: unknown,
+  phase: WorkerPhase,
+): readonly [state: ThreadState, then: AfterError] {
+  // The last write has ended, and may have released the thread.
+  if (error instanceof JournalStalled) return [nextThread(state, { type: 'commit-unknown' }), 'continue'];
+  // The run continues from what is stored, or ends there if it was cancelled.
+  if (keepsThread(error)) return [state, 'continue'];
+  if (!(error instanceof StoreUnavailable)) return [state, 'throw'];
+  const next = error.inDoubt ? nextThread(state, { type: 'commit-unknown' }) : state;
+  // Nothing is lost: what was not written is done again once the store is back, if this worker still holds the thread.
+  return [next, phase === 'running' ? 'pause' : 'leave'];
+}
