@@ -24,9 +24,9 @@ import { databases } from '../support/stores.ts';
 import type { World } from '../support/world.ts';
 
 /** Another worker claims the thread. Returns undefined if there was nothing to claim. */
-const claim = (world: World, threadId: string, services = world.services) =>
+const claim = (world: World, threadId: string, services = world.services, owner: string = crypto.randomUUID()) =>
   claimNextCycle(services, world.registry, threadId, {
-    owner: crypto.randomUUID(),
+    owner,
     isUrgent: false,
     transcriptCache: new TranscriptCache(),
   });
@@ -101,6 +101,19 @@ describeIdleWorld('a run that no worker survives', ({ world }) => {
       await giveUpThread(world.services, claimed.lease);
     }
     for (let deaths = 0; deaths < 3; deaths++) await claimAndDie(world, bot);
+    expect(await runsOf(world, bot)).toMatchObject([{ status: 'running' }]);
+    expect(await claim(world, bot)).toBeUndefined();
+    expect(await runsOf(world, bot)).toMatchObject([{ status: 'failed', stop: NO_PROGRESS }]);
+  });
+
+  test('[X27] a worker that finds its own run, because the confirmation of its claim was lost, counts for nothing', async () => {
+    const { ada, bot, space } = await lobby(world);
+    await world.say(space, ada, 'Go');
+    for (let losses = 0; losses < 6; losses++) {
+      expect(await claim(world, bot, world.services, 'alive')).toBeDefined();
+      await die(world, bot);
+    }
+    for (let deaths = 0; deaths < 2; deaths++) await claimAndDie(world, bot);
     expect(await runsOf(world, bot)).toMatchObject([{ status: 'running' }]);
     expect(await claim(world, bot)).toBeUndefined();
     expect(await runsOf(world, bot)).toMatchObject([{ status: 'failed', stop: NO_PROGRESS }]);

@@ -1,7 +1,7 @@
 import type { Store } from '../../ports/store/store.ts';
 
 /**
- * Every takeover from a worker that did not release its run counts against the run. A worker that notices that it lost
+ * Every takeover by another worker from one that did not release its run counts against the run. A worker that notices that it lost
  * its lease was slow, but not dead or blocked, so the run did not stop it. The takeover is subtracted again.
  */
 export async function excuseTakeover(store: Store, runId: string): Promise<void> {

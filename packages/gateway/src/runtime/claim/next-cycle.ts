@@ -61,7 +61,9 @@ export async function claimNextCycle(
     const { lease } = held;
     if (isOpen(found)) {
       tx.afterCommit(() => transcriptCache.forget(threadId));
-      return (await takeOverRun(services, held, registry, { ...found, isLost: true }))
+      // If the confirmation of its last claim was lost, this worker finds its own run here.
+      const isLost = found.open.owner !== owner;
+      return (await takeOverRun(services, held, registry, { ...found, isLost }))
         ? { lease, runId: found.open.id }
         : undefined;
     }

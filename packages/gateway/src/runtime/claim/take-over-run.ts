@@ -62,7 +62,9 @@ export async function takeOverRun(
 
 async function recordTakeover({ tx, lease }: HeldThread, { open, row, isLost }: OpenRun): Promise<'open' | 'stuck'> {
   const progress = await progressOf(tx, lease.threadId);
-  const attempts = (progress > open.taken_seq ? 0 : open.attempts) + (isLost ? 1 : 0);
+  const before = progress > open.taken_seq ? 0 : open.attempts;
+  // Below zero means that the next takeover is excused. That of the same worker does not count, so it uses the excuse up.
+  const attempts = isLost ? before + 1 : Math.max(0, before);
   const takeover = await toTakeover(tx, { open, row });
   const takeovers = [...knownTakeovers(open), takeover].slice(-MAX_CONTINUED);
   await tx.db
