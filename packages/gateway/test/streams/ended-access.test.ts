@@ -209,17 +209,7 @@ test('[G50] an event that is taken after the token of the stream ran out is not 
   const expiresAt = Date.now() + 100;
   const body = eventSource({
     reader,
-    streams: createOpenStreams(api.services.limits, api.app.metrics),
-    holder: { caller: { kind: 'anonymous' }, address: '' },
-    logger: api.services.logger,
-    access: {
-      isAllowed: async () => true,
-      concerns: () => false,
-      catchUp: () => undefined,
-      ended: new AbortController().signal,
-      expiresAt,
-      close() {},
-    },
+    ...readerOptions(api, { expiresAt }),
     heartbeatMs: NEVER_MS,
     stallMs: NEVER_MS,
   });
@@ -233,6 +223,21 @@ test('[G50] an event that is taken after the token of the stream ran out is not 
   await database.remove();
 });
 
+/** Options for the stream of a client that may read until this time, or for ever. */
+const readerOptions = (api: Api, { expiresAt }: { expiresAt?: number } = {}) => ({
+  streams: createOpenStreams(api.services.limits, api.app.metrics),
+  holder: { caller: { kind: 'anonymous' as const }, address: '' },
+  logger: api.services.logger,
+  access: {
+    isAllowed: async () => true,
+    concerns: () => false,
+    catchUp: () => undefined,
+    ended: new AbortController().signal,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    close() {},
+  },
+});
+
 test('what a stream waits for at its end is no longer waited for once its client has left', async () => {
   const database = await onSqlite.create();
   const api = await openApi(database);
@@ -240,16 +245,7 @@ test('what a stream waits for at its end is no longer waited for once its client
   const waiting = Promise.withResolvers<AbortSignal>();
   const body = eventSource({
     reader: await readStream(api.services, { channel: spaceChannel(space) }),
-    streams: createOpenStreams(api.services.limits, api.app.metrics),
-    holder: { caller: { kind: 'anonymous' }, address: '' },
-    logger: api.services.logger,
-    access: {
-      isAllowed: async () => true,
-      concerns: () => false,
-      catchUp: () => undefined,
-      ended: new AbortController().signal,
-      close() {},
-    },
+    ...readerOptions(api),
     finish(_event, signal) {
       waiting.resolve(signal);
       return new Promise(() => {});

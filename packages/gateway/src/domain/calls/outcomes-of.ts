@@ -14,7 +14,10 @@ export async function outcomesOf(
   );
 }
 
-/** The outcome of the first call of the context. A question that a tool asked during its call has a row of its own, and no outcome. */
+/**
+ * The outcome of the first call of the context, found by its run: calls have no index by thread. A question that a tool asked during its
+ * call is stored as a separate row without an outcome.
+ */
 export async function firstOutcomeIn(db: Kysely<Tables>, contextId: string): Promise<Outcome | undefined> {
   const call = await db
     .selectFrom('calls')

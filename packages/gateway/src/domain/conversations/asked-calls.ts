@@ -59,7 +59,7 @@ export async function contextOfClientCall(db: Kysely<Tables>, callId: string): P
   return clientTools.some(({ name }) => name === call.tool_name) ? call.thread_id : undefined;
 }
 
-/** The calls of the context that wait for an answer. */
+/** The calls of the context that wait for an answer. Calls of an earlier run may still wait after a later run has ended. */
 export async function waitingIn(db: Kysely<Tables>, contextId: string): Promise<readonly PendingCall[]> {
   const rows = await db
     .selectFrom('calls')

@@ -120,7 +120,7 @@ export async function findOwnTurn(db: Kysely<Tables>, caller: string, runId: str
 }
 
 /** The conversation that a run belongs to, and when the run was requested. The run may not have begun yet. */
-export async function findRequested(
+export async function findContextOfRun(
   db: Kysely<Tables>,
   runId: string,
 ): Promise<{ readonly contextId: string; readonly createdAt: number } | undefined> {
@@ -141,7 +141,7 @@ export async function isKeyUsed(db: Kysely<Tables>, caller: string, key: string)
 /**
  * True if this caller has used a key with this beginning. LIKE is not used, because an underscore would match any character.
  */
-export async function isKeyUsedWith(db: Kysely<Tables>, caller: string, beginning: string): Promise<boolean> {
+export async function isKeyPrefixUsed(db: Kysely<Tables>, caller: string, beginning: string): Promise<boolean> {
   const requests = db.selectFrom('turn_requests').select('run_id').where('caller', '=', caller);
   const known = requests.where(sql<string>`substr(idempotency_key, 1, ${sql.lit(beginning.length)})`, '=', beginning);
   return (await known.limit(1).executeTakeFirst()) !== undefined;

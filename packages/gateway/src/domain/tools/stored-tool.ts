@@ -28,6 +28,11 @@ export function toRegisteredTool({ id, version, config }: ToolRow): RegisteredTo
   return { ...fromJson<ToolConfig>(config), kind: 'configured', id, version };
 }
 
+/** The ids and names of all tools of the registry. Their configurations may be large. */
+export async function listToolNames(db: Kysely<Tables>): Promise<readonly Pick<ToolRow, 'id' | 'name'>[]> {
+  return await db.selectFrom('tools').select(['id', 'name']).execute();
+}
+
 /** All tools of the registry, oldest first. */
 export async function listToolRows(db: Kysely<Tables>): Promise<readonly ToolRow[]> {
   return await db.selectFrom('tools').selectAll().orderBy('id').execute();

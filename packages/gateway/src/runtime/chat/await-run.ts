@@ -4,10 +4,10 @@ import type { Services } from '../../ports/services.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 
 /**
- * Resolves with the answer of the run, on whatever gateway it runs. Rejects with 404 if the conversation was deleted, and
- * with a signal's reason if that is aborted first; then the run goes on. Notices of the bus report the end, and the store is also read from time to time, because a
- * notice can get lost. If the store is unavailable, it is read again later: the run is stored, so the caller must not
- * get an error as if nothing had been done.
+ * Resolves with the answer of the run, on whatever gateway it runs. Rejects with `not_found` if the conversation was
+ * deleted, and with a signal's reason if that is aborted first; then the run goes on. Notices of the bus report the end,
+ * and the store is also read from time to time, because a notice can get lost. If the store is unavailable, it is read
+ * again later: the run is stored, so the caller must not get an error as if nothing had been done.
  */
 export async function awaitRun(
   { store, bus, limits }: Pick<Services, 'store' | 'bus' | 'limits'>,

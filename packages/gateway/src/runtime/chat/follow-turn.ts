@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { IS_PENDING } from '../../domain/calls/is-pending.ts';
-import { type PendingCall, toPendingCall } from '../../domain/calls/pending-call.ts';
+import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import { waitingIn } from '../../domain/conversations/asked-calls.ts';
 import { type RunAnswer, runDeleted } from '../../domain/conversations/run-answer.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
@@ -31,22 +31,10 @@ export async function followTurn(services: Services, runId: string, options: Fol
     if (onEvent !== undefined) for await (const event of runEvents(services, current, { signal })) onEvent(event);
     const answer = await awaitRun(services, current, { signals: [signal] });
     if (answer.stop.reason !== 'suspended') return { answer, waiting: [] };
-    const waiting = await waitingCalls(services, answer.contextId);
+    const waiting = await waitingIn(services.store.db, answer.contextId);
     if (!waiting.every(isAnsweredElsewhere)) return { answer, waiting };
     current = await nextRun(services, answer, signal);
   }
-}
-
-/** All waiting calls of the context. Calls of an earlier run may still wait after a later run has ended. */
-async function waitingCalls({ store }: Services, contextId: string): Promise<readonly PendingCall[]> {
-  const rows = await store.db
-    .selectFrom('calls')
-    .selectAll()
-    .where('thread_id', '=', contextId)
-    .where(IS_PENDING)
-    .orderBy('id')
-    .execute();
-  return rows.map(toPendingCall);
 }
 
 /**

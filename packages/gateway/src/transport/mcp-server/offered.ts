@@ -4,7 +4,7 @@ import type { McpExposure } from '../../config/mcp-exposure.ts';
 import type { RegisteredTools } from '../../config/registered-tool.ts';
 import type { ToolCatalog } from '../../domain/tools/list-tools.ts';
 import type { ListedTool } from '../../domain/tools/listed-tool.ts';
-import { findToolRows, listToolRows } from '../../domain/tools/stored-tool.ts';
+import { findToolRows, listToolNames, listToolRows } from '../../domain/tools/stored-tool.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { describeAgent, describeRun, describeTool } from './describe-offered.ts';
 import { listOfferedAgents } from './offered-agents.ts';
@@ -82,7 +82,7 @@ async function findTool(db: Kysely<Tables>, offer: Offer, name: string): Promise
 }
 
 async function toolNames(db: Kysely<Tables>, offer: Offer): Promise<ReadonlySet<string>> {
-  const ofRegistry = (await listToolRows(db)).filter(({ id, name }) => isNamed(offer.exposure.tools, id, name));
+  const ofRegistry = (await listToolNames(db)).filter(({ id, name }) => isNamed(offer.exposure.tools, id, name));
   return new Set([...(await listFileTools(offer)), ...ofRegistry].map(({ name }) => name));
 }
 

@@ -98,7 +98,7 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     end('access');
   }
 
-  /** Ends the stream of a client that may no longer read. One whose conversation was deleted is told so. */
+  /** Ends the stream of a client that may no longer read. If the conversation was deleted, the last event says so. */
   async function deny(): Promise<void> {
     const deletion = await options.deletion?.();
     end('access', deletion && format.failed?.(deletion));

@@ -6,7 +6,7 @@ import type { PendingCall } from '../../domain/calls/pending-call.ts';
 import { lockPending } from '../../domain/calls/settle-pending.ts';
 import { askedCalls } from '../../domain/conversations/asked-calls.ts';
 import { findAnswer } from '../../domain/conversations/run-answer.ts';
-import { findRequested, isKeyUsed, isKeyUsedWith } from '../../domain/conversations/turn-requests.ts';
+import { findContextOfRun, isKeyPrefixUsed, isKeyUsed } from '../../domain/conversations/turn-requests.ts';
 import { runsOfLatestTurn } from '../../domain/conversations/turn-runs.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import { isId } from '../../domain/entities/column-text.ts';
@@ -73,7 +73,7 @@ async function submit(chat: KnownChat, message: Submitted): Promise<AcceptedUiRe
   // A page also sends `messageId` if it sends the same message again.
   const replacesOther =
     isEdit &&
-    ((await isKeyUsedWith(chat.tx.db, callerId(chat.caller), keyOf(chat.body, id))) || (await isOfHistory(chat, id)));
+    ((await isKeyPrefixUsed(chat.tx.db, callerId(chat.caller), keyOf(chat.body, id))) || (await isOfHistory(chat, id)));
   return await say(chat, message, { contextId: chat.contextId }, replacesOther ? { instructions: EDITED } : {});
 }
 
@@ -137,7 +137,7 @@ const AGAIN =
 async function isOfHistory({ tx, contextId }: KnownChat, messageId: string): Promise<boolean> {
   const runId = runOfMessage(messageId);
   if (runId === messageId || !isId(runId)) return false;
-  return (await findRequested(tx.db, runId))?.contextId === contextId;
+  return (await findContextOfRun(tx.db, runId))?.contextId === contextId;
 }
 
 /**

@@ -259,7 +259,7 @@ export type PendingKind = 'result' | 'approval' | 'input';
 
 /**
  * A call, from the reply that asked for it to its end. What it waits for, who may answer and what they answered are columns of the same
- * row: see `WaitColumns`. A question that a tool asks during its call is a row of its own, with `during_call`.
+ * row: see `WaitColumns`. A question that a tool asks during its call is a separate row, with `during_call`.
  */
 export interface CallRow extends WaitColumns {
   id: string;

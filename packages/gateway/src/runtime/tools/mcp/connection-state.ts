@@ -34,7 +34,7 @@ export type ConnectionEvent =
   | { readonly type: 'lost'; readonly client: McpClient; readonly problem: string }
   | { readonly type: 'closed' };
 
-/** What operators are told of a change: that the server is down, once for each problem, and that it is back. */
+/** What the log says about a change: that the server is down, once for each problem, or that it is back. */
 export type ConnectionNotice = { readonly kind: 'down'; readonly problem: string } | { readonly kind: 'back' };
 
 /** The next state of a connection, and what is logged. This is a pure function. */

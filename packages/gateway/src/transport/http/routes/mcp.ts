@@ -1,19 +1,14 @@
 import { z } from 'zod';
 import { approveMcpTool, listMcpTools } from '../../../domain/mcp/mcp-tool.ts';
+import type { McpStatus } from '../../../runtime/tools/mcp/mcp-status.ts';
 import { type Caller, scopesOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { pageFields, pageOf } from '../fields.ts';
 
 /** The state of an MCP server, as this gateway sees it. */
-interface ServerStatus {
+interface ServerStatus extends McpStatus {
   readonly name: string;
   readonly transport: string;
-  readonly status: 'connecting' | 'up' | 'down';
-  readonly problem?: string;
-  readonly authorizationUrl?: string;
-  readonly tools: readonly string[];
-  readonly held: readonly string[];
-  readonly unusable: readonly string[];
 }
 
 const serverSchema = z

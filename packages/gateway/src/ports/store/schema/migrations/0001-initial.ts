@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Dialect } from '../../dialect.ts';
 
-/** All tables and indexes. What the columns mean is said in tables.ts. Change this file only together with an upgrade of what exists. */
+/** All tables and indexes. tables.ts explains the columns. Change this file only together with an upgrade of what exists. */
 export function initial(dialect: Dialect): Migration {
   return {
     async up(db: Kysely<unknown>) {
