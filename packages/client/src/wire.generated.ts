@@ -67,6 +67,13 @@ export type AgentLimits = {
   readonly subAgentDepth?: number | undefined;
 };
 
+/** What an agent remembers. */
+export type AgentTranscript = {
+  readonly messages: readonly (ModelMessage)[];
+  readonly entries: readonly (TranscriptEntry)[];
+  readonly nextSeq: number;
+};
+
 /** A configuration that an agent has or had. */
 export type AgentVersion = {
   readonly version: number;
@@ -290,13 +297,6 @@ export type ClaimedJob = {
   readonly input?: unknown | undefined;
   readonly resultSchema?: JsonSchema | undefined;
   readonly expiresAt?: number | undefined;
-};
-
-/** What an agent remembers. */
-export type Consciousness = {
-  readonly messages: readonly (ModelMessage)[];
-  readonly entries: readonly (TranscriptEntry)[];
-  readonly nextSeq: number;
 };
 
 /** A conversation with an agent. */
@@ -871,12 +871,12 @@ export type ResponsesRequest = {
   readonly [name: string]: unknown;
 };
 
-/** One cycle of an agent. */
+/** One run of an agent. */
 export type Run = {
   readonly id: string;
   readonly agentId: string;
   readonly threadId: string;
-  readonly cycle: number;
+  readonly number: number;
   /** `queued`: it waits for an earlier request in its context. */
   readonly status: "running" | "completed" | "failed" | "cancelled" | "queued";
   /** The events that woke the agent. */
@@ -1615,7 +1615,6 @@ export interface Operations {
     };
     answer: string;
   }>;
-  'GET /api/agents/{id}/consciousness': Operation<{ params: { id: string }; answer: Consciousness }>;
   'POST /api/agents/{id}/events': Operation<{
     params: { id: string };
     body: {
@@ -1652,6 +1651,7 @@ export interface Operations {
   'POST /api/agents/{id}/pause': Operation<{ params: { id: string }; answer: Agent }>;
   'GET /api/agents/{id}/plans': Operation<{ params: { id: string }; answer: Page<Plan> }>;
   'POST /api/agents/{id}/resume': Operation<{ params: { id: string }; answer: Agent }>;
+  'GET /api/agents/{id}/transcript': Operation<{ params: { id: string }; answer: AgentTranscript }>;
   'GET /api/agents/{id}/versions': Operation<{ params: { id: string }; query: PageQuery; answer: Page<AgentVersion> }>;
   'GET /api/artifacts/{id}': Operation<{ params: { id: string }; answer: string }>;
   'GET /api/calls/{id}': Operation<{ params: { id: string }; answer: Call }>;

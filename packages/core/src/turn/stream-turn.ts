@@ -2,7 +2,7 @@ import type { ToolSet } from '../contract/tool-set.ts';
 import type { TurnEvent } from '../contract/turn-events.ts';
 import type { TerminalOutput, TurnResult } from '../contract/turn-result.ts';
 import { checkSignal } from '../dispatch/dispatch-options.ts';
-import { EventChannel } from './event-channel.ts';
+import { EventQueue } from './event-queue.ts';
 import { runNested, runOpened } from './run-turn.ts';
 import { openTurn } from './turn.ts';
 import { checkTurnOptions, type TurnOptions } from './turn-options.ts';
@@ -16,7 +16,7 @@ export type TurnStream<O = unknown> = AsyncIterable<TurnEvent> & {
  * the reader stops reading the events, the turn stops. `turn.end` is always the last event; a failure is in the result.
  */
 export function streamTurn<T extends ToolSet>(options: TurnOptions<T>): TurnStream<TerminalOutput<T>> {
-  const channel = new EventChannel<TurnEvent>();
+  const channel = new EventQueue<TurnEvent>();
   const abort = new AbortController();
   let running: Promise<TurnResult<TerminalOutput<T>>> | undefined;
   const start = (): Promise<TurnResult<TerminalOutput<T>>> => {
@@ -41,7 +41,7 @@ export function streamTurn<T extends ToolSet>(options: TurnOptions<T>): TurnStre
 
 async function run(
   options: TurnOptions,
-  channel: EventChannel<TurnEvent>,
+  channel: EventQueue<TurnEvent>,
   abort: AbortController,
 ): Promise<TurnResult> {
   // The turn starts a microtask later, so that a caller who takes the result first and then reads the events misses
@@ -70,7 +70,7 @@ async function run(
   }
 }
 
-function reader(channel: EventChannel<TurnEvent>, abort: AbortController): AsyncIterator<TurnEvent> {
+function reader(channel: EventQueue<TurnEvent>, abort: AbortController): AsyncIterator<TurnEvent> {
   return {
     next: () => channel.next(),
     async return() {

@@ -189,7 +189,7 @@ describeWorlds('runs of the chat endpoints', (open) => {
   });
 
   test('a failing model ends the run with 502, once, and the context goes on', async () => {
-    // An agent's cycle would be tried again after this.
+    // An agent's run would be tried again after this.
     const model = scriptedModel([new Error('Broken.'), 'Better.']);
     const world = await open({ models: { default: model } });
     const api = await chatApi(world);

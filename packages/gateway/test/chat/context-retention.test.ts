@@ -35,7 +35,7 @@ const TABLES = [
   'transcript_entries',
   'inbox_events',
   'turn_requests',
-  'channels',
+  'streams',
   'stream_events',
 ] as const;
 

@@ -84,7 +84,7 @@ describeWorlds('what doors may ask of a turn', (open) => {
     await world.idle();
     expect(model.requests.map(systemOf)).toEqual(['First.', 'Second.', 'First.']);
     const runs = world.store.db.selectFrom('runs').select('settings').where('thread_id', '=', chat.contextId);
-    const [last] = await runs.orderBy('cycle_no', 'desc').limit(1).execute();
+    const [last] = await runs.orderBy('number', 'desc').limit(1).execute();
     expect(fromJson(last?.settings ?? '')).toEqual({ clientTools: [{ name: 'ask' }], instructions: 'First.' });
   });
 

@@ -12,7 +12,7 @@ const pay = tool({ description: 'Pays.', inputSchema: z.object({}), execute: () 
 const look = tool({ description: 'Looks.', inputSchema: z.object({}), effects: 'none', execute: () => 'seen' });
 
 const HISTORY =
-  '### Chat History:\n<chat_history>\nUSER: Pay it and send me a note.\nASSISTANT: Done.\n</chat_history>';
+  '### Chat PastTranscript:\n<chat_history>\nUSER: Pay it and send me a note.\nASSISTANT: Done.\n</chat_history>';
 const CHOICE =
   'Available Tools: [{"name": "weather", "parameters": {}}]\n\nYour task is to choose and return the correct tool(s) for the query.\n- Return only the JSON object.';
 
@@ -138,7 +138,7 @@ describeOpenAi('requests of chat pages', (open) => {
     const counted = tool({ description: 'Pays.', inputSchema: z.object({}), execute: () => `paid ${++paid}` });
     const { client, world } = await open({ models: { default: model }, tools: { pay: counted, look } });
     const agent = await world.agent('Payer', { tools: ['pay', 'look'] });
-    const query = 'Query: History:\nUSER: """Pay"""\nQuery: Pay';
+    const query = 'Query: PastTranscript:\nUSER: """Pay"""\nQuery: Pay';
     const requests = [
       ...Object.values({ ...OPEN_WEBUI, ...LIBRECHAT }).map((text) => [user(text)]),
       ...Object.values(SYSTEM_TASKS).map((text) => [system(text), user(query)]),

@@ -25,7 +25,7 @@ describeIdleWorld({ title: 'answers while rights change', on: overlapping }, ({ 
     await held.waitedFor({ by: 2, orDone: changed });
     await held.release();
     await Promise.all([answered, changed]);
-    const events = services.store.db.selectFrom('stream_events').select('type').where('channel', '=', `space:${space}`);
+    const events = services.store.db.selectFrom('stream_events').select('type').where('stream', '=', `space:${space}`);
     return (await events.orderBy('seq').execute()).map(({ type }) => type).slice(-2);
   };
 

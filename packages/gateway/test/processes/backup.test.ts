@@ -18,7 +18,7 @@ async function withWaitingCall(folder: string, env: Readonly<Record<string, stri
   const gateway = await start(folder, env);
   await say(gateway, 'Book a hotel in Tokyo, please.');
   await until(
-    'the cycle has ended',
+    'the run has ended',
     async () => (await ask(gateway.url, '/api/runs?status=completed')).items.length > 0,
   );
   return gateway;

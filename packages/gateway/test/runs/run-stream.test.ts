@@ -6,7 +6,7 @@ import { answer } from '../../src/domain/calls/answer-call.ts';
 import { getCall } from '../../src/domain/runs/call-details.ts';
 import { getRunDetails } from '../../src/domain/runs/run-details.ts';
 import { runTranscript } from '../../src/domain/runs/run-transcript.ts';
-import { runChannel, spaceChannel } from '../../src/domain/streams/channels.ts';
+import { runStream, spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { pendingOf } from '../support/pending-of.ts';
@@ -33,7 +33,7 @@ async function runIds({ store }: World, agentId: string): Promise<string[]> {
 }
 
 async function told(world: World, runId: string | undefined) {
-  return (await world.events(runChannel(runId ?? ''))).map(({ type, payload }) => ({ type, ...(payload as object) }));
+  return (await world.events(runStream(runId ?? ''))).map(({ type, payload }) => ({ type, ...(payload as object) }));
 }
 
 describeWorlds(
@@ -118,7 +118,7 @@ describeWorlds(
       const { ada, space } = await lobby(world, { tools: ['slow'] }, { isIn: true });
       await world.say(space, ada, 'Go.');
       await world.idle();
-      const heard = JSON.stringify(await world.events(spaceChannel(space)));
+      const heard = JSON.stringify(await world.events(spaceStream(space)));
       for (const word of ['step.', 'slow', 'secret']) expect(heard).not.toContain(word);
     });
 

@@ -6,7 +6,7 @@ import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import type { CardCall } from '../spaces/card-call.ts';
 import { updateCard } from '../spaces/tool-card.ts';
-import { runChannel } from '../streams/channels.ts';
+import { runStream } from '../streams/stream-names.ts';
 import { fitsKind, hashAnswer, toOutcome } from './answer.ts';
 import { nameOfAnswerer } from './answerer-name.ts';
 import { assertSize, fitAnswer } from './check-answer.ts';
@@ -161,7 +161,7 @@ async function resolve(
   tellJobEnded(tx, call, 'resolved');
   const { kind: _kind, ...answered } = told;
   const payload = { callId: call.duringCall ?? call.callId, toolName: call.toolName, ...answered };
-  tx.emit({ channel: runChannel(call.runId), type: 'tool-call.answered', payload });
+  tx.emit({ stream: runStream(call.runId), type: 'tool-call.answered', payload });
   const outcome = call.kind === 'input' ? { status: 'answered' as const, round: row.rounds } : toOutcome(completed);
   const resolvedBy = by.entityId === undefined ? undefined : { entityId: by.entityId, name };
   await pushCallEnd(tx, row, outcome, { resolvedBy, answeringRunId });

@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
-import { runChannel } from '../streams/channels.ts';
+import { runStream } from '../streams/stream-names.ts';
 
 /** Deletes a context with all its runs, calls, requests and streams. Nothing in it may be running. */
 export async function deleteContext({ db }: Tx, contextId: string): Promise<void> {
   const runs = db.selectFrom('runs').select('id').where('thread_id', '=', contextId);
   // Includes requests whose run never began.
   const requested = db.selectFrom('inbox_events').select('run_id').where('thread_id', '=', contextId);
-  const channels = requested.clearSelect().select(sql<string>`${sql.lit(runChannel(''))} || run_id`.as('channel'));
-  await db.deleteFrom('stream_events').where('channel', 'in', channels).execute();
-  await db.deleteFrom('channels').where('id', 'in', channels).execute();
+  const streams = requested.clearSelect().select(sql<string>`${sql.lit(runStream(''))} || run_id`.as('stream'));
+  await db.deleteFrom('stream_events').where('stream', 'in', streams).execute();
+  await db.deleteFrom('streams').where('id', 'in', streams).execute();
   await db.deleteFrom('turn_requests').where('run_id', 'in', requested).execute();
   await db.deleteFrom('inbox_events').where('thread_id', '=', contextId).execute();
   await db.deleteFrom('calls').where('run_id', 'in', runs).execute();

@@ -1,7 +1,7 @@
 import type { Entry } from '@lastcall/core';
 import { clip } from './clip.ts';
 import { clipFrame } from './clip-frame.ts';
-import type { ReplyEntry } from './cycles.ts';
+import type { ReplyEntry } from './split-runs.ts';
 import { jsonLength } from './estimate-tokens.ts';
 import { isReference, toReference } from './output-reference.ts';
 

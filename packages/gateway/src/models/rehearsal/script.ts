@@ -9,7 +9,7 @@ export interface Call {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** The calls of a cycle: each is yielded, and its result comes back. The return value is the text to say. */
+/** The calls of a run: each is yielded, and its result comes back. The return value is the text to say. */
 type Script<R> = Generator<Call, R, Step>;
 
 export const CONFESSION = 'This is a rehearsal: I follow simple rules and am not a language model.';
@@ -92,7 +92,7 @@ function* callAndTell(scene: Scene, tool: Tool, text: string): Script<string> {
   return `I called ${tool.name}, and it says: ${short(result.text)}`;
 }
 
-/** Reports the outcome of a call of an earlier cycle, and continues if that was a confirmation. */
+/** Reports the outcome of a call of an earlier run, and continues if that was a confirmation. */
 function* report(scene: Scene, { callId, toolName, input, outcome, resolvedBy }: ToolResultEvent): Script<string> {
   const who = resolvedBy?.name ?? 'Someone';
   const said = scene.lateAnswers.get(callId);
@@ -122,7 +122,7 @@ function* decide(scene: Scene, { answer, who, text }: { answer: unknown; who: st
   return `${who} said yes. ${yield* callAndTell(scene, tool, text)}`;
 }
 
-/** The call that must end the cycle: of the tool that looks most like an end, with all topics of the cycle. */
+/** The call that must end the run: of the tool that looks most like an end, with all topics of the run. */
 function lastCall(scene: Scene): Call | undefined {
   const { topic, tools, steps, isNudged, mustCall } = scene;
   const allowed = isNudged ? tools.filter(acts) : mustCall ? tools : [];

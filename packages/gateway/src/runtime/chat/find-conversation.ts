@@ -39,7 +39,7 @@ export async function isLast(db: Kysely<Tables>, { runId, contextId }: StartedTu
     .selectFrom('runs')
     .select(['id', 'status'])
     .where('thread_id', '=', contextId)
-    .orderBy('cycle_no', 'desc')
+    .orderBy('number', 'desc')
     .limit(1)
     .executeTakeFirst();
   return last?.id === runId && last.status !== 'running' && (await countWaiting(db, contextId)) === 0;

@@ -62,7 +62,7 @@ export async function findNext(
       selectFrom('runs')
         .select('runs.id')
         .whereRef('runs.thread_id', '=', 'suspended.thread_id')
-        .whereRef('runs.cycle_no', '>', 'suspended.cycle_no')
+        .whereRef('runs.number', '>', 'suspended.number')
         .where(({ exists, selectFrom }) =>
           exists(
             selectFrom('inbox_events')
@@ -71,7 +71,7 @@ export async function findNext(
               .where('inbox_events.type', '=', 'tool_result'),
           ),
         )
-        .orderBy('runs.cycle_no')
+        .orderBy('runs.number')
         .limit(1)
         .as('next'),
     )

@@ -130,7 +130,7 @@ interface Accepted extends Opened {
 async function toEvent(tx: Tx, registry: Registry, { request, context, agent, runId }: Accepted): Promise<ChatEvent> {
   const { input, caller } = request;
   const settings = settingsFor(request);
-  const messages = [...historyOf(request), ...messagesOf(input)];
+  const messages = [...toldMessages(request), ...messagesOf(input)];
   if ('invoke' in input && messages.length === 0) await assertSomethingSaid(tx, context.id);
   const { terminating, tools = [], clientTools = [] } = settings;
   const added = await toolsToAdd(tx.db, registry, {
@@ -151,7 +151,7 @@ async function toEvent(tx: Tx, registry: Registry, { request, context, agent, ru
   return { type: 'chat', runId, messages, settings: own, ...('answers' in input ? { isAnswer: true } : {}) };
 }
 
-function historyOf({ context }: TurnRequest): readonly LanguageModelV4Message[] {
+function toldMessages({ context }: TurnRequest): readonly LanguageModelV4Message[] {
   const { history = [] } = 'contextId' in context ? {} : context;
   return history.map(({ role, text }) => ({ role, content: [{ type: 'text', text }] }));
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { type EventRow, FIRST_PAGE, selectWaiting } from '../../domain/inbox/waiting-events.ts';
 import { TOOLS_VERSION } from '../../domain/tools/tools-version.ts';
-import { loadTranscriptRows, type TranscriptRow } from '../../domain/transcript/load-consciousness.ts';
+import { loadTranscriptRows, type TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { batchReads } from '../../ports/store/batch-reads.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
@@ -22,7 +22,7 @@ export interface ThreadRows {
   readonly open: RunRow | undefined;
   readonly events: readonly EventRow[];
   /** The newest run, if there is one. */
-  readonly last: Pick<RunRow, 'cycle_no' | 'turn_id' | 'answer'> | undefined;
+  readonly last: Pick<RunRow, 'number' | 'turn_id' | 'answer'> | undefined;
 }
 
 export async function readThread({ tx, threadId }: LockedThread): Promise<ThreadRows> {
@@ -31,7 +31,7 @@ export async function readThread({ tx, threadId }: LockedThread): Promise<Thread
   return { row: agents[0], open: last?.status === 'running' ? last : undefined, events, last };
 }
 
-/** What a cycle needs to start. */
+/** What a run needs to start. */
 export interface ThreadContext {
   readonly rows: readonly TranscriptRow[];
   readonly surroundings: Surroundings;
@@ -59,11 +59,11 @@ const readThreadRows = batchReads<ThreadParams>({ types: { threadId: 'text', now
       .selectFrom('runs')
       .select(COLUMNS.runs)
       .where('thread_id', '=', threadId)
-      .orderBy('cycle_no', 'desc')
+      .orderBy('number', 'desc')
       .limit(sql.lit(1)),
   // The limit is a literal: with a parameter, SQLite would plan the query each time.
   events: (db, { threadId, now }) => selectWaiting(db, { threadId, now }).limit(sql.lit(FIRST_PAGE)),
-  // Read after the events: if a tool was changed before an event arrived, the event's cycle must see the change.
+  // Read after the events: if a tool was changed before an event arrived, the event's run must see the change.
   agents: (db, { threadId }) =>
     db
       .selectFrom('agents')

@@ -4,21 +4,21 @@ import { toCardCall } from '../../domain/calls/to-card-call.ts';
 import type { CardCall } from '../../domain/spaces/card-call.ts';
 import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { PendingWrite } from '../run/cycle-write.ts';
+import type { PendingWrite } from '../run/run-write.ts';
 import type { ApplyContext } from './apply-context.ts';
 import { endUnendedCall } from './unended-calls.ts';
 
 /** Stores a call that waits for an answer, and opens the card that asks for it. */
 export async function writePendingCall(context: ApplyContext, tx: Tx, write: PendingWrite): Promise<void> {
-  const { cycle, toolNamed } = context;
+  const { run, toolNamed } = context;
   const { call, spaceId } = write;
   const tool = toolNamed(call.toolName);
   const question = call.kind === 'input' ? context.questions.of(call.callId) : undefined;
   const opened = {
     ...call,
-    threadId: cycle.lease.threadId,
-    agentId: cycle.agent.id,
-    runId: cycle.runId,
+    threadId: run.lease.threadId,
+    agentId: run.agent.id,
+    runId: run.runId,
     spaceId,
     display: question === undefined ? (tool?.display ?? call.display) : call.display,
     answeredBy: tool?.answerers,
@@ -35,12 +35,12 @@ export async function writePendingCall(context: ApplyContext, tx: Tx, write: Pen
 }
 
 async function askInSpace(
-  { cycle }: ApplyContext,
+  { run }: ApplyContext,
   tx: Tx,
   { call, spaceId, rawInput, shown }: PendingWrite & { spaceId: string; shown: CardCall },
 ): Promise<void> {
   const { callId, toolName, input } = call;
-  const { runId, agent } = cycle;
+  const { runId, agent } = run;
   const status = 'requires_action';
   const card = {
     spaceId,

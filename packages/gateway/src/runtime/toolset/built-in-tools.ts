@@ -5,7 +5,7 @@ import { memoryTools } from '../tools/memory-tools.ts';
 import { planTools } from '../tools/plan-tools.ts';
 import { readOutputTool } from '../tools/read-output.ts';
 import { spaceTools } from '../tools/space-tools.ts';
-import { currentCycle } from './cycle-context.ts';
+import { currentRun } from './current-run.ts';
 
 export type BuiltInLimits = Pick<GatewayLimits, 'messageCharacters'>;
 
@@ -16,10 +16,10 @@ export function agentBuiltIns({ messageCharacters }: BuiltInLimits): ToolSet {
   const known = byLimit.get(messageCharacters);
   if (known !== undefined) return known;
   const tools = mergeToolSets(
-    spaceTools(currentCycle, { messageCharacters }),
-    goalTools(currentCycle),
-    memoryTools(currentCycle),
-    planTools(currentCycle),
+    spaceTools(currentRun, { messageCharacters }),
+    goalTools(currentRun),
+    memoryTools(currentRun),
+    planTools(currentRun),
     contextBuiltIns(),
   );
   byLimit.set(messageCharacters, tools);
@@ -31,4 +31,4 @@ export function contextBuiltIns(): ToolSet {
   return outputs;
 }
 
-const outputs: ToolSet = { read_output: readOutputTool(currentCycle) };
+const outputs: ToolSet = { read_output: readOutputTool(currentRun) };

@@ -54,7 +54,7 @@ export interface AppOptions {
   readonly tokenSecret: Uint8Array;
   /** Origins whose pages may use the API. Default: none. */
   readonly corsOrigins?: readonly string[];
-  /** Checks whether a tool that an agent's configuration names exists. Default: not checked until the cycle. */
+  /** Checks whether a tool that an agent's configuration names exists. Default: not checked until the run. */
   readonly isKnownTool?: IsKnownTool;
   /** The environment of tools, and the tools of the configuration file. Default: none. */
   readonly registry?: Registry;

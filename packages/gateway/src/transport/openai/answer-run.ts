@@ -1,7 +1,7 @@
 import type { ApiError } from '../../domain/api-error.ts';
 import { getContext } from '../../domain/conversations/context.ts';
 import { findDeletion, type RunAnswer } from '../../domain/conversations/run-answer.ts';
-import { runChannel } from '../../domain/streams/channels.ts';
+import { runStream } from '../../domain/streams/stream-names.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import { awaitRun } from '../../runtime/chat/await-run.ts';
 import type { AcceptedTurn } from '../../runtime/chat/turn-request.ts';
@@ -53,7 +53,7 @@ async function streamRun(
   };
   return await openStream(
     {
-      channel: runChannel(runId),
+      stream: runStream(runId),
       lastEventId: 0,
       assertAllowed: async ({ db }) => void (await getContext(db, contextId, contextUser(exchange.caller))),
       format: {

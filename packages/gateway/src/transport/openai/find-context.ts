@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { ifNotFound } from '../../domain/api-error.ts';
 import { contextOfClientCall } from '../../domain/conversations/asked-calls.ts';
 import { getContext } from '../../domain/conversations/context.ts';
-import { historyOf } from '../../domain/conversations/history-of.ts';
+import { toldMessages } from '../../domain/conversations/told-messages.ts';
 import { invalid } from '../../domain/entities/invalid.ts';
 import { lockRows } from '../../ports/store/lock-rows.ts';
 import type { AgentRow, Tables } from '../../ports/store/schema/tables.ts';
@@ -59,7 +59,7 @@ async function afterRun(tx: Tx, search: Search, runId: string): Promise<TurnRequ
   // If two requests continue from the same run at once, the second one branches off.
   await lockRows(tx, { threads: [turn.contextId] });
   if (await isLast(tx.db, turn)) return context;
-  const before = await historyOf(tx.db, turn);
+  const before = await toldMessages(tx.db, turn);
   if (before.length === 0)
     throw invalid('previous_response_id', 'belongs to a run that has not ended, or was not stored.');
   return { agent: search.agent.id, history: [...before, ...search.told.history] };

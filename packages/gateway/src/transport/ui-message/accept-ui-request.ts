@@ -15,7 +15,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { callerId, startTurn } from '../../runtime/chat/start-turn.ts';
 import type { TurnCaller, TurnRequest } from '../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../runtime/toolset/registry.ts';
-import { runOfMessage } from './chat-history.ts';
+import { runOfMessage } from './chat-messages.ts';
 import { effectsOfMessage, effectsOfRun } from './effects-of-task.ts';
 import { findChat } from './find-chat.ts';
 import { clientToolsOf, readUiRequest, type UiClaim, type UiRequest, type UiRequestBody } from './ui-request.ts';
@@ -73,7 +73,7 @@ async function submit(chat: KnownChat, message: Submitted): Promise<AcceptedUiRe
   // A page also sends `messageId` if it sends the same message again.
   const replacesOther =
     isEdit &&
-    ((await isKeyPrefixUsed(chat.tx.db, callerId(chat.caller), keyOf(chat.body, id))) || (await isOfHistory(chat, id)));
+    ((await isKeyPrefixUsed(chat.tx.db, callerId(chat.caller), keyOf(chat.body, id))) || (await isOfChat(chat, id)));
   return await say(chat, message, { contextId: chat.contextId }, replacesOther ? { instructions: EDITED } : {});
 }
 
@@ -108,7 +108,7 @@ async function regenerate(
 ): Promise<AcceptedUiRequest> {
   const { tx, registry, caller, body, contextId } = chat;
   const isKnown =
-    (await isKeyUsed(chat.tx.db, callerId(chat.caller), keyOf(body, id, content))) || (await isOfHistory(chat, id));
+    (await isKeyUsed(chat.tx.db, callerId(chat.caller), keyOf(body, id, content))) || (await isOfChat(chat, id));
   // The message never arrived.
   if (!isKnown) return await say(chat, { id, content }, { contextId });
   const latest = await runsOfLatestTurn(tx.db, contextId);
@@ -133,8 +133,8 @@ async function regenerate(
 const AGAIN =
   'The person asks for another answer to their last message. Write a new answer. Everything that your tools have done since then remains done: do not do it a second time.';
 
-/** True if the page got the message from `chatHistory`. */
-async function isOfHistory({ tx, contextId }: KnownChat, messageId: string): Promise<boolean> {
+/** True if the page got the message from `chatMessages`. */
+async function isOfChat({ tx, contextId }: KnownChat, messageId: string): Promise<boolean> {
   const runId = runOfMessage(messageId);
   if (runId === messageId || !isId(runId)) return false;
   return (await findContextOfRun(tx.db, runId))?.contextId === contextId;

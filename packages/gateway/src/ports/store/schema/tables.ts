@@ -26,7 +26,7 @@ export interface Tables {
   tools: ToolRow;
   agent_tools: AgentToolRow;
   agent_versions: AgentVersionRow;
-  channels: ChannelRow;
+  streams: StreamRow;
   stream_events: StreamEventRow;
   api_keys: ApiKeyRow;
   settings: SettingRow;
@@ -195,7 +195,7 @@ export interface RunRow {
   trigger: Json;
   status: RunStatus;
   stop: Json | null;
-  cycle_no: number;
+  number: number;
   usage: Json | null;
   epoch: number;
   config_version: number;
@@ -389,7 +389,7 @@ interface AgentVersionRow {
 }
 
 /** Counts the events of a stream. */
-interface ChannelRow {
+interface StreamRow {
   id: string;
   next_seq: number;
   /** Events up to this number were deleted by the sweep. */
@@ -399,7 +399,7 @@ interface ChannelRow {
 }
 
 export interface StreamEventRow {
-  channel: string;
+  stream: string;
   seq: number;
   type: string;
   payload: Json;

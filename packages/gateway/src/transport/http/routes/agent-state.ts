@@ -5,7 +5,7 @@ import { findAgent } from '../../../domain/agents/agent.ts';
 import { listGoals } from '../../../domain/memory/goals.ts';
 import { listMemories } from '../../../domain/memory/memories.ts';
 import { listPlans } from '../../../domain/plans/plans.ts';
-import { loadConsciousness } from '../../../domain/transcript/load-consciousness.ts';
+import { loadTranscript } from '../../../domain/transcript/load-transcript.ts';
 import { toReadable } from '../../../domain/transcript/readable-frames.ts';
 import type { Tables } from '../../../ports/store/schema/tables.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
@@ -43,10 +43,11 @@ const planSchema = z
 export const agentStateEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
-    path: '/api/agents/{id}/consciousness',
-    summary: "Get an agent's consciousness",
+    path: '/api/agents/{id}/transcript',
+    alias: '/api/agents/{id}/consciousness',
+    summary: "Get an agent's transcript",
     description:
-      'The messages that the next cycle starts with, the transcript entries they come from, and the number of the next entry.',
+      'The messages that the next run starts with, the transcript entries they come from, and the number of the next entry.',
     access: 'key',
     answer: z
       .strictObject({
@@ -54,10 +55,10 @@ export const agentStateEndpoints: readonly Endpoint[] = [
         entries: z.array(transcriptEntrySchema),
         nextSeq: z.int(),
       })
-      .meta({ id: 'Consciousness', description: 'What an agent remembers.' }),
+      .meta({ id: 'AgentTranscript', description: 'What an agent remembers.' }),
     async handle({ params }, tx) {
       const { tag } = await findAgent(tx.db, params.id);
-      const { entries, nextSeq } = await loadConsciousness(tx.db, params.id);
+      const { entries, nextSeq } = await loadTranscript(tx.db, params.id);
       const transcript = new Transcript(entries);
       return {
         messages: toReadable(transcript.view(), tag),

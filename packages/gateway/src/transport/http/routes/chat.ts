@@ -5,7 +5,7 @@ import { getContext } from '../../../domain/conversations/context.ts';
 import { findAnswer, findDeletion, type RunAnswer } from '../../../domain/conversations/run-answer.ts';
 import type { TerminatingContract } from '../../../domain/conversations/turn-settings.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
-import { runChannel } from '../../../domain/streams/channels.ts';
+import { runStream } from '../../../domain/streams/stream-names.ts';
 import { encodeLast } from '../../../domain/streams/encode-event.ts';
 import type { StreamEvent } from '../../../ports/bus/bus.ts';
 import { canonicalJson } from '../../../ports/store/schema/json.ts';
@@ -213,7 +213,7 @@ async function respondWithStream(
   if (known !== undefined) return new Response(encode(known), { headers: STREAM_HEADERS });
   return await openStream(
     {
-      channel: runChannel(runId),
+      stream: runStream(runId),
       lastEventId: 0,
       assertAllowed: async ({ db }) => void (await getContext(db, contextId, contextUser(caller))),
       format: {

@@ -24,7 +24,7 @@ export const runEndpoints: readonly Endpoint[] = [
     method: 'get',
     path: '/api/runs',
     summary: 'List runs, newest first',
-    description: 'A run is one cycle of an agent.',
+    description: 'A run is one run of an agent.',
     access: 'key',
     query: z.strictObject({
       ...pageFields,

@@ -5,13 +5,13 @@ import { getContext } from '../../../domain/conversations/context.ts';
 import { assertMayChat } from '../../../domain/conversations/may-chat.ts';
 import { shownContextId } from '../../../domain/conversations/own-context-id.ts';
 import { runsOfLatestTurn } from '../../../domain/conversations/turn-runs.ts';
-import { runChannel } from '../../../domain/streams/channels.ts';
+import { runStream } from '../../../domain/streams/stream-names.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/toolset/registry.ts';
 import { RunsReader } from '../../sse/runs-reader.ts';
 import { acceptUiRequest } from '../../ui-message/accept-ui-request.ts';
-import { chatHistory, historySchema } from '../../ui-message/chat-history.ts';
+import { chatMessages, historySchema } from '../../ui-message/chat-messages.ts';
 import { findChat, type NamedChat } from '../../ui-message/find-chat.ts';
 import { hasUnwatched, isForgotten, isSwept, toTurn } from '../../ui-message/find-turn.ts';
 import { UI_STREAM_HEADERS } from '../../ui-message/ui-chunk.ts';
@@ -94,7 +94,7 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       answer: historySchema,
       async handle({ caller, params: { id: agent, chatId }, query: { limit = 50, before } }, tx) {
         const contextId = await findOpenChat(tx, { caller: contextUser(caller), agent, chatId });
-        return contextId === undefined ? [] : await chatHistory(tx.db, contextId, { limit, before });
+        return contextId === undefined ? [] : await chatMessages(tx.db, contextId, { limit, before });
       },
     }),
   ];
@@ -122,7 +122,7 @@ async function show(turn: ShownTurn, exchange: Exchange, options: UseChatOptions
   const format = new UiStream(services, turn, { chatId: shownContextId(contextId, caller) });
   return await openStream(
     {
-      channel: runChannel(runIds[0] ?? ''),
+      stream: runStream(runIds[0] ?? ''),
       reader: new RunsReader(services, runIds),
       lastEventId: 0,
       assertAllowed: async ({ db }) => void (await getContext(db, contextId, caller)),

@@ -21,7 +21,7 @@ export const runSchema: z.ZodObject = z
     id: z.string(),
     agentId: z.string(),
     threadId: z.string(),
-    cycle: z.int(),
+    number: z.int(),
     status: z
       .enum([...runStatusSchema.options, 'queued'])
       .meta({ description: '`queued`: it waits for an earlier request in its context.' }),
@@ -67,7 +67,7 @@ export const runSchema: z.ZodObject = z
     createdAt: z.int(),
     endedAt: z.int().optional(),
   })
-  .meta({ id: 'Run', description: 'One cycle of an agent.' });
+  .meta({ id: 'Run', description: 'One run of an agent.' });
 
 export const callSchema: z.ZodType = z
   .strictObject({
