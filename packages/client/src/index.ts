@@ -20,7 +20,7 @@ export type { SessionResource } from './resources/session.ts';
 export type { Spaces } from './resources/spaces.ts';
 export type { StatusResource } from './resources/status.ts';
 export type { Tools } from './resources/tools.ts';
-export type { Problem, Verdict } from './answer-end.ts';
+export type { Problem, Verdict } from './verdict.ts';
 export type {
   Agent,
   AgentConfig,

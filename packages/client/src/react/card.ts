@@ -1,4 +1,4 @@
-import type { Problem, Verdict } from '../answer-end.ts';
+import type { Problem, Verdict } from '../verdict.ts';
 import type { Answer, CardCall, Message } from '../wire.generated.ts';
 import type { CardItem } from './space-view.ts';
 

@@ -1,5 +1,5 @@
 import { createElement, type ReactElement, useCallback, useState } from 'react';
-import type { Verdict } from '../answer-end.ts';
+import type { Verdict } from '../verdict.ts';
 import type { Answer } from '../wire.generated.ts';
 import { type CardProps, type CardState, toCard, toCardState } from './card.ts';
 import { useLastcall } from './provider.ts';

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'react';
 import { isPageHidden } from '../page-visibility.ts';
-import type { Verdict } from '../answer-end.ts';
+import type { Verdict } from '../verdict.ts';
 import type { Answer, PendingCall } from '../wire.generated.ts';
 import { useLastcall } from './provider.ts';
 

@@ -1,5 +1,5 @@
 import type { Connection, RequestOptions } from '../connection.ts';
-import { toVerdict, type Verdict } from '../answer-end.ts';
+import { toVerdict, type Verdict } from '../verdict.ts';
 import type { Answer, Operations } from '../wire.generated.ts';
 
 /** A call that waits, as an answer names it. `claimToken` for a job that was claimed. */
