@@ -39,11 +39,7 @@ export function streamTurn<T extends ToolSet>(options: TurnOptions<T>): TurnStre
   };
 }
 
-async function run(
-  options: TurnOptions,
-  channel: EventQueue<TurnEvent>,
-  abort: AbortController,
-): Promise<TurnResult> {
+async function run(options: TurnOptions, channel: EventQueue<TurnEvent>, abort: AbortController): Promise<TurnResult> {
   // The turn starts a microtask later, so that a caller who takes the result first and then reads the events misses
   // none.
   await Promise.resolve();

@@ -48,9 +48,9 @@ export interface GatewayLimits {
   readonly streamStallMs: number;
   /** How long the events of a stream are kept for readers that reconnect. */
   readonly streamWindowMs: number;
-  /** How many days a context is kept after its last use. */
+  /** How many days a conversation is kept after its last use. */
   readonly contextDays: number;
-  /** The same for contexts of MCP calls, and for those that a request with `save: false` made. */
+  /** The same for conversations of MCP calls, and for those that a request with `save: false` made. */
   readonly briefContextDays: number;
   /** How long runs may continue after a stop was requested. */
   readonly graceMs: number;

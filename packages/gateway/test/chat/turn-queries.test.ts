@@ -1,6 +1,6 @@
 import { CompiledQuery, createQueryId, type Kysely, type RootOperationNode } from 'kysely';
 import { expect, test } from 'vitest';
-import { createContext } from '../../src/domain/conversations/context.ts';
+import { createConversation } from '../../src/domain/conversations/conversation.ts';
 import { listTurns } from '../../src/domain/conversations/list-turns.ts';
 import { runsOfLatestTurn, runsOfTurn } from '../../src/domain/conversations/turn-runs.ts';
 import type { Tables } from '../../src/ports/store/schema/tables.ts';
@@ -15,7 +15,7 @@ describeIdleWorld('queries of the turns of a long conversation', ({ world, kind 
   const conversation = async (): Promise<{ contextId: string; at: (run: number) => string }> => {
     const agentId = await world.agent();
     return await world.in(async (tx) => {
-      const { id: contextId } = await createContext(tx, { agentId });
+      const { id: contextId } = await createConversation(tx, { agentId });
       const at = (run: number): string => `${contextId}-${run}`;
       const runs = Array.from({ length: RUNS }, (_, index) => index + 1);
       for (const run of runs)
@@ -71,8 +71,7 @@ describeIdleWorld('queries of the turns of a long conversation', ({ world, kind 
     });
   }
 
-  const range =
-    kind === 'sqlite' ? /runs_by_thread \(thread_id=\? AND number>\?/ : /thread_id = .* AND \(number >=? /;
+  const range = kind === 'sqlite' ? /runs_by_thread \(thread_id=\? AND number>\?/ : /thread_id = .* AND \(number >=? /;
 
   test('the newest turns are read by the runs that they may have, and not by all runs of the conversation', async () => {
     const { contextId, at } = await conversation();
@@ -115,7 +114,7 @@ describeIdleWorld('queries of the turns of a long conversation', ({ world, kind 
   test('a run that was not saved is no part of the turn whose call it answered', async () => {
     const agentId = await world.agent();
     const { contextId, runIds } = await world.in(async (tx) => {
-      const { id: thread_id } = await createContext(tx, { agentId });
+      const { id: thread_id } = await createConversation(tx, { agentId });
       const first = await insertRun(tx, { thread_id, status: 'completed' });
       const more = { thread_id, turn_id: first, status: 'completed' as const };
       await insertRun(tx, { ...more, number: 2, answer: '{}' });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { revokeKey } from '../../src/domain/keys/api-key.ts';
 import { MCP_CALLBACK } from '../../src/transport/http/routes/mcp.ts';
-import { openWaiting } from '../pending/open-waiting.ts';
+import { openWaiting } from '../calls/open-waiting.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 import { type Document, openApi } from './api.ts';

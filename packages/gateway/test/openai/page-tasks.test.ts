@@ -22,9 +22,9 @@ const OPEN_WEBUI = {
   tags: `### Task:\nGenerate 1-3 tags for the themes of the chat.\n${HISTORY}`,
   'follow-ups': `### Task:\nSuggest 3 follow-up questions that the user might ask.\n${HISTORY}`,
   queries: `### Task:\nAnalyze the chat history to see if generating search queries is needed.\n### Guidelines:\n- JSON alone.\n${HISTORY}\n`,
-  'image prompt': `### Task:\nGenerate a detailed prompt for an image generation task from the context.\n${HISTORY}`,
+  'image prompt': `### Task:\nGenerate a detailed prompt for an image generation task from the conversation.\n${HISTORY}`,
   autocomplete:
-    '### Task:\nYou are an autocompletion system. Continue the text in `<text>`.\n### Context:\n<context>\nUSER: Pay.\n</context>\n<type>General</type>\n<text>Pay the</text>\n#### Output:\n',
+    '### Task:\nYou are an autocompletion system. Continue the text in `<text>`.\n### Context:\n<conversation>\nUSER: Pay.\n</context>\n<type>General</type>\n<text>Pay the</text>\n#### Output:\n',
   emoji: 'Your task is to reflect the mood of the speaker with a fitting emoji.\n\nMessage: """Pay it and send it."""',
   merge:
     'You have been provided with a set of responses from various models to the query: "Pay it and send it."\n\nYour task is to synthesize them.\n\nResponses from models: Paid.',
@@ -63,7 +63,7 @@ const MEANT: Readonly<Record<string, { readonly instructions?: string; readonly 
     text: 'Write a concise title for this chat and email it to Bob:\nUser: Hi\nAssistant: Hello',
   },
   'a question with retrieved context': {
-    text: '### Task:\nRespond to the user query with the context, with citations.\n<context>\n<source id="1">Invoices</source>\n</context>\n\nPay the second invoice.',
+    text: '### Task:\nRespond to the user query with the conversation, with citations.\n<conversation>\n<source id="1">Invoices</source>\n</context>\n\nPay the second invoice.',
   },
   'a quoted chat, and something to do': { text: 'Pay what was agreed here:\nUser: 5 euros?\nAssistant: Yes, 5 euros.' },
   'tags as the matter': { text: 'Generate tags for my photos and upload them. Return only the links.' },

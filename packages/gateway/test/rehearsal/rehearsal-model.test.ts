@@ -73,7 +73,10 @@ describe('a rehearsed run', () => {
 
   test('a tool that ends the run is called with arguments that fit its schema', async () => {
     const report = { ...submit_report, terminal: true };
-    const result = await runTurnLoop([says('Please report')], { activeSpaceId: 's1', tools: { submit_report: report } });
+    const result = await runTurnLoop([says('Please report')], {
+      activeSpaceId: 's1',
+      tools: { submit_report: report },
+    });
     expect(callsOf(result)).toEqual(['submit_report {"title":"Please report","score":3}']);
     expect(result.stop).toEqual({ reason: 'end_turn', by: 'terminal', tool: 'submit_report' });
   });

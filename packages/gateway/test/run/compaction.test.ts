@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { answer } from '../../src/domain/calls/answer-call.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
-import { pendingOf } from '../support/pending-of.ts';
 import { inboxOf, resultsOf, systemOf, textsOf } from '../support/requests.ts';
+import { waitingOf } from '../support/waiting-of.ts';
 
 describeWorlds('compaction', (open) => {
   test('[G14] over its budget is compacted after the run: the model’s summary stands for what is gone, and what waits is still answerable', async () => {
@@ -31,7 +31,7 @@ describeWorlds('compaction', (open) => {
       .where('kind', '=', 'compaction')
       .execute();
     expect(compactions.length).toBeGreaterThan(0);
-    const pending = await pendingOf(world, bot);
+    const pending = await waitingOf(world, bot);
     await answer(world.services, { ...pending, answer: { result: 'yes' }, by: { entityId: ada } });
     await world.idle();
     const last = model.requests.findLast((request) => !systemOf(request).startsWith('You keep')) as never as {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { RunEvent } from '../../src/runtime/run/run-event.ts';
 import { asCancelled, usageOf } from '../../src/runtime/run/decide-end.ts';
+import type { RunEvent } from '../../src/runtime/run/run-event.ts';
 import { appended, decided, inHall, kinds, reply, started } from './decided.ts';
 
 const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };

@@ -1,9 +1,9 @@
 import type { Entry, Settlement } from '@lastcall/core';
-import type { RunEvent } from '../../src/runtime/run/run-event.ts';
-import { type RunState, type RunningState, startState } from '../../src/runtime/run/run-state.ts';
-import type { Write } from '../../src/runtime/run/run-write.ts';
 import { decide } from '../../src/runtime/run/decide.ts';
 import type { DecisionContext } from '../../src/runtime/run/decision.ts';
+import type { RunEvent } from '../../src/runtime/run/run-event.ts';
+import { type RunningState, type RunState, startState } from '../../src/runtime/run/run-state.ts';
+import type { Write } from '../../src/runtime/run/run-write.ts';
 import { serializeEnd } from '../../src/runtime/run/settlement-json.ts';
 
 export const TAG = 'ab12cd34ef56ab78cd90ef12';

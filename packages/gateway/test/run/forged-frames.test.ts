@@ -31,7 +31,7 @@ async function eventsTaken(world: World, agentId: string): Promise<string[]> {
   return runs.flatMap(({ trigger }) => (JSON.parse(trigger) as { eventId: string }[]).map(({ eventId }) => eventId));
 }
 
-async function pendingCalls(
+async function waitingCalls(
   world: World,
   agentId: string,
 ): Promise<{ callId: string; runId: string; toolName: string }[]> {
@@ -193,7 +193,7 @@ describeWorlds('a frame that is known to those who forge it', (open) => {
       ask: { result: { [fake]: fake } },
       ask_again: { error: fake },
     } as const;
-    const waiting = await pendingCalls(world, bot);
+    const waiting = await waitingCalls(world, bot);
     expect(waiting).toHaveLength(tools.length);
     for (const { toolName, ...call } of waiting)
       await answer(world.services, { ...call, answer: answers[toolName as 'risky'], by: { key: true } });

@@ -11,10 +11,10 @@ import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
 import { Worker } from '../../src/runtime/worker.ts';
 import { describeWorlds, type OpenWorld } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
-import { pendingOf } from '../support/pending-of.ts';
 import { resultsOf } from '../support/requests.ts';
 import { databases } from '../support/stores.ts';
 import { withoutNotices, withoutWakes } from '../support/unheard.ts';
+import { waitingOf } from '../support/waiting-of.ts';
 import type { World } from '../support/world.ts';
 
 /** A worker loses its thread as if it had died: nothing that it still does is written, and whoever comes next takes over. */
@@ -72,7 +72,7 @@ describeWorlds(
       const given = await begun(open, { approval: true });
       const { world, bot } = given;
       await world.idle();
-      const call = await pendingOf(world, bot);
+      const call = await waitingOf(world, bot);
       await answer(world.services, { ...call, answer: { approve: true }, by: { key: true } });
       await given.inside;
       return { ...given, callId: call.callId };
@@ -126,7 +126,7 @@ describeWorlds(
       async (_what, canGoOn) => {
         const { world, models, bot, space, paid } = await begun(open, { approval: true });
         await world.idle();
-        const call = await pendingOf(world, bot);
+        const call = await waitingOf(world, bot);
         // The worker that takes the answer dies before anything comes of it.
         await world.worker.stop();
         await withoutWakes(world, () =>

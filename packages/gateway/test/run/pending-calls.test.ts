@@ -8,9 +8,9 @@ import { expireDue } from '../../src/domain/calls/expire-due.ts';
 import { redrive } from '../../src/domain/inbox/redrive.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
-import { pendingOf } from '../support/pending-of.ts';
 import { inboxOf, resultsOf, textsOf } from '../support/requests.ts';
 import { databases } from '../support/stores.ts';
+import { waitingOf } from '../support/waiting-of.ts';
 import type { World } from '../support/world.ts';
 
 const confirm = {
@@ -42,7 +42,7 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world, { tools: ['confirm'] }, { isIn: true });
       await world.say(space, ada, 'Ask me');
       await world.idle();
-      const { callId } = await pendingOf(world, bot);
+      const { callId } = await waitingOf(world, bot);
       expect(JSON.parse(resultsOf(model.requests[1] as never)[0]?.text ?? '')).toEqual({
         status: 'pending',
         pendingToolCallId: callId,
@@ -61,7 +61,7 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world, { tools: ['confirm'] }, { isIn: true });
       await world.say(space, ada, 'Ask me');
       await world.idle();
-      const { callId, runId } = await pendingOf(world, bot);
+      const { callId, runId } = await waitingOf(world, bot);
       await answer(world.services, { runId, callId, answer: { result: { yes: true } }, by: { entityId: ada } });
       await world.idle();
       const request = model.requests[2] as never;
@@ -83,7 +83,7 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world, { tools: ['confirm'] }, { isIn: true });
       await world.say(space, ada, 'Ask me');
       await world.idle();
-      const { callId } = await pendingOf(world, bot);
+      const { callId } = await waitingOf(world, bot);
       expect(await expireDue(world.services, { now: Date.now() + 61_000 })).toBe(1);
       await world.idle();
       expect(inboxOf(model.requests[2] as never)).toMatchObject([
@@ -102,7 +102,7 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world, { tools: ['confirm'] }, { isIn: true });
       await world.say(space, ada, 'Ask me');
       await world.idle();
-      const { callId, runId } = await pendingOf(world, bot);
+      const { callId, runId } = await waitingOf(world, bot);
       await world.store.transaction((tx) => updateAgent(tx, { agentId: bot, config: { tools: [] } }));
       await answer(world.services, { runId, callId, answer: { result: { yes: false } }, by: { entityId: ada } });
       await world.idle();
@@ -128,7 +128,7 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world, { tools: ['pay'] }, { isIn: true });
       await world.say(space, ada, 'Pay');
       await world.idle();
-      const { callId, runId } = await pendingOf(world, bot);
+      const { callId, runId } = await waitingOf(world, bot);
       expect(paid).toEqual([]);
       await answer(world.services, { runId, callId, answer: { approve: true }, by: { entityId: ada } });
       await world.idle();
@@ -201,7 +201,7 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world, { tools: ['danger'] }, { isIn: true });
       await world.say(space, ada, 'Do it');
       await world.idle();
-      const pending = await pendingOf(world, bot);
+      const pending = await waitingOf(world, bot);
       isDown = true;
       await answer(world.services, { ...pending, answer: { approve: true }, by: { entityId: ada } });
       await world.idle();
@@ -236,7 +236,7 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world, { tools: ['danger'] }, { isIn: true });
       await world.say(space, ada, 'Do it');
       await world.idle();
-      const pending = await pendingOf(world, bot);
+      const pending = await waitingOf(world, bot);
       const config = { model: 'gone/model' };
       await world.store.transaction((tx) => updateAgent(tx, { agentId: bot, config }));
       await answer(world.services, { ...pending, answer: { approve: true }, by: { entityId: ada } });

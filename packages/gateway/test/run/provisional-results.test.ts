@@ -8,9 +8,9 @@ import { expireDue } from '../../src/domain/calls/expire-due.ts';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
-import { pendingOf } from '../support/pending-of.ts';
 import { inboxOf, resultsOf, systemOf } from '../support/requests.ts';
 import { embedded } from '../support/stores.ts';
+import { waitingOf } from '../support/waiting-of.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const inputSchema = z.object({ amount: z.number().optional() });
@@ -83,7 +83,7 @@ describe.each(embedded)('the provisional result of a call on $kind', ({ create }
       const { ada, bot, space } = await lobby(first, { tools: [toolName] }, { isIn: true });
       await first.say(space, ada, 'Ask');
       await first.idle();
-      const { callId, runId } = await pendingOf(first, bot);
+      const { callId, runId } = await waitingOf(first, bot);
       const provisional = resultsOf(last(model)).find(({ text }) => text.includes(callId))?.text ?? '';
       expect(provisional).toContain('when this was written');
       expect(provisional).toContain(callId);
@@ -126,7 +126,7 @@ describe.each(embedded)('the provisional result of a call on $kind', ({ create }
     const { ada, bot, space } = await lobby(one, { tools: ['slow'] }, { isIn: true });
     await one.say(space, ada, 'Ask');
     await one.idle();
-    const { callId, runId } = await pendingOf(one, bot);
+    const { callId, runId } = await waitingOf(one, bot);
     await answer(one.services, { runId, callId, answer: { approve: true }, by: { key: true } });
     await inside.promise;
     const running = await one.store.db

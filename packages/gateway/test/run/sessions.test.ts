@@ -5,12 +5,12 @@ import { z } from 'zod';
 import { updateAgent } from '../../src/domain/agents/update-agent.ts';
 import { answer } from '../../src/domain/calls/answer-call.ts';
 import { redrive } from '../../src/domain/inbox/redrive.ts';
-import { chatWith } from '../support/contexts.ts';
+import { chatWith } from '../support/conversations.ts';
 import { describeWorlds, type OpenWorld } from '../support/describe-worlds.ts';
 import { type Lobby, lobby } from '../support/lobby.ts';
-import { pendingOf } from '../support/pending-of.ts';
 import { inboxOf, resultsOf, systemOf, textsOf } from '../support/requests.ts';
 import { databases } from '../support/stores.ts';
+import { waitingOf } from '../support/waiting-of.ts';
 import type { World } from '../support/world.ts';
 
 interface Added extends SessionEvent {
@@ -111,7 +111,7 @@ describeWorlds(
       const world = await open({ models: { default: model }, tools });
       const hall = await lobby(world, { tools: Object.keys(tools) }, { isIn: true });
       await sayAll(world, hall, 'add apple', 'pay pear');
-      const pending = await pendingOf(world, hall.bot);
+      const pending = await waitingOf(world, hall.bot);
       await answer(world.services, { ...pending, answer: { approve: true }, by: { entityId: hall.ada } });
       await world.idle();
       await sayAll(world, hall, 'look');

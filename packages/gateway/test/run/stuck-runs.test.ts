@@ -17,7 +17,7 @@ import { RunInterrupted } from '../../src/runtime/loops/run-interrupted.ts';
 import { runTurnLoop } from '../../src/runtime/loops/turn-loop.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { until } from '../processes/until.ts';
-import { chatWith } from '../support/contexts.ts';
+import { chatWith } from '../support/conversations.ts';
 import { describeIdleWorld, describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { databases } from '../support/stores.ts';

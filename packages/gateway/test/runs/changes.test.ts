@@ -66,9 +66,7 @@ describeWorlds('what calls changed', (open) => {
       ['broken', { committed: [], discarded: BOOKED }],
       ['idle', undefined],
     ]);
-    const ends = (await world.events(runStream(runId))).filter(({ type }) =>
-      /^tool-call\.(complete|error)/.test(type),
-    );
+    const ends = (await world.events(runStream(runId))).filter(({ type }) => /^tool-call\.(complete|error)/.test(type));
     expect(ends.map(({ payload }) => (payload as { changes?: unknown }).changes)).toEqual(told.map(([, one]) => one));
   });
 

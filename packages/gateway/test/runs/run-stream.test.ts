@@ -9,8 +9,8 @@ import { runTranscript } from '../../src/domain/runs/run-transcript.ts';
 import { runStream, spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
-import { pendingOf } from '../support/pending-of.ts';
 import { databases } from '../support/stores.ts';
+import { waitingOf } from '../support/waiting-of.ts';
 import type { World } from '../support/world.ts';
 
 const inputSchema = z.object({}).loose();
@@ -128,7 +128,7 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world, { tools: names }, { isIn: true });
       await world.say(space, ada, 'Ask me.');
       await world.idle();
-      const { callId, runId } = await pendingOf(world, bot);
+      const { callId, runId } = await waitingOf(world, bot);
       await answer(world.services, { runId, callId, answer: { result: { yes: true } }, by: { entityId: ada } });
       await world.idle();
       const events = await told(world, runId);
@@ -163,7 +163,7 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world, { tools: names }, { isIn: true });
       await world.say(space, ada, 'Pay.');
       await world.idle();
-      const { callId, runId } = await pendingOf(world, bot);
+      const { callId, runId } = await waitingOf(world, bot);
       await answer(world.services, { runId, callId, answer: { approve: true }, by: { entityId: ada } });
       await world.idle();
       const [asked, ran] = await runIds(world, bot);
@@ -182,7 +182,7 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world, { tools: names }, { isIn: true });
       await world.say(space, ada, 'Pay.');
       await world.idle();
-      const { callId, runId } = await pendingOf(world, bot);
+      const { callId, runId } = await waitingOf(world, bot);
       const waits = async () =>
         (await runTranscript(world.store.db, runId)).items.find(({ kind }) => kind === 'pending');
       expect(await waits()).not.toHaveProperty('ended');

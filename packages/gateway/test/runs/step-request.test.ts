@@ -8,7 +8,7 @@ import { getStepRequest } from '../../src/domain/runs/step-request.ts';
 import { sweepRequestTexts } from '../../src/domain/runs/sweep-request-texts.ts';
 import { hideTag } from '../../src/telemetry/hide-tag.ts';
 import { openApi } from '../http/api.ts';
-import { chatWith } from '../support/contexts.ts';
+import { chatWith } from '../support/conversations.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { isFirstStep, systemOf } from '../support/requests.ts';

@@ -42,12 +42,7 @@ const setting = (key: string) => ({ key, value: '1' });
 const keys = async (): Promise<string[]> =>
   (await store.db.selectFrom('settings').select('key').orderBy('key').execute()).map(({ key }) => key);
 const streamEvents = () =>
-  store.db
-    .selectFrom('stream_events')
-    .select(['stream', 'seq', 'payload'])
-    .orderBy('stream')
-    .orderBy('seq')
-    .execute();
+  store.db.selectFrom('stream_events').select(['stream', 'seq', 'payload']).orderBy('stream').orderBy('seq').execute();
 const selectKeys = statement((db) => db.selectFrom('settings').select('key').orderBy('key'));
 const findSetting = requireRow((db, { key }: Params<{ key: string }>) =>
   db.selectFrom('settings').select('key').where('key', '=', key),

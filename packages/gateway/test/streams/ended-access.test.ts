@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ensureFirstKey } from '../../src/domain/keys/first-key.ts';
-import { runStream, spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { readStream } from '../../src/domain/streams/read-stream.ts';
+import { runStream, spaceStream } from '../../src/domain/streams/stream-names.ts';
 import type { Bus } from '../../src/ports/bus/bus.ts';
 import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
 import { eventSource } from '../../src/transport/sse/event-source.ts';

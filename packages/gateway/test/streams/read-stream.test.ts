@@ -312,9 +312,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     const kept = newStream();
     expect(await sweepStreams({ store, limits }, { now: later })).toBeGreaterThanOrEqual(700);
     await say(kept, 1);
-    expect(await store.db.selectFrom('stream_events').select('seq').where('stream', '=', stream).execute()).toEqual(
-      [],
-    );
+    expect(await store.db.selectFrom('stream_events').select('seq').where('stream', '=', stream).execute()).toEqual([]);
     const row = await store.db.selectFrom('streams').selectAll().where('id', '=', stream).executeTakeFirst();
     expect(row).toMatchObject({ next_seq: 701, swept_seq: 700, oldest_at: null });
     expect(await sweepStreams({ store, limits })).toBe(0);

@@ -6,11 +6,11 @@ import { problemOfMessages } from '../../../core/src/testing/valid-history.ts';
 import { parseFrame } from '../../src/domain/frame.ts';
 import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
 import { type CompactOptions, compact } from '../../src/domain/transcript/compact.ts';
-import { withoutRewound } from '../../src/domain/transcript/split-runs.ts';
 import { estimateEntries, estimateTokens } from '../../src/domain/transcript/estimate-tokens.ts';
 import { isReference, toReference } from '../../src/domain/transcript/output-reference.ts';
+import { withoutRewound } from '../../src/domain/transcript/split-runs.ts';
 import { parseInbox } from '../../src/models/rehearsal/parse-inbox.ts';
-import { type Call, type RunScript, performRuns, tools } from './transcripts.ts';
+import { type Call, performRuns, type RunScript, tools } from './transcripts.ts';
 
 const tag = 'k3y';
 const call = (toolName: Call['toolName'], outputLength = 0, inputLength = 0): Call => ({

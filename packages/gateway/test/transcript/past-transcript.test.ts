@@ -1,8 +1,8 @@
 import { type Entry, slice, Transcript } from '@lastcall/core';
 import { expect, test } from 'vitest';
 import { CountedMessages, estimateTokens } from '../../src/domain/transcript/estimate-tokens.ts';
-import { charactersOf, PastTranscript, toldMessages } from '../../src/domain/transcript/past-transcript.ts';
 import type { TranscriptRow } from '../../src/domain/transcript/load-transcript.ts';
+import { charactersOf, PastTranscript, toldMessages } from '../../src/domain/transcript/past-transcript.ts';
 import { toCompactionPayload, toEntryPayload } from '../../src/domain/transcript/transcript-row.ts';
 
 const said = (text: string): Entry => ({

@@ -1,7 +1,7 @@
-import type { PendingStatus } from '../../ports/store/schema/tables.ts';
+import type { WaitStatus } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { jobsStream, spaceStream } from '../streams/stream-names.ts';
-import type { PendingCall } from './pending-call.ts';
+import type { WaitingCall } from './waiting-call.ts';
 
 /** The announcement of a job. The worker that claims it gets the input. */
 export interface JobOffer {
@@ -31,7 +31,7 @@ export function tellJobClaimed(
 }
 
 /** Progress is shown to the other workers, and in the space that has the call's card. */
-export async function tellJobProgress(tx: Tx, call: PendingCall, value: unknown): Promise<void> {
+export async function tellJobProgress(tx: Tx, call: WaitingCall, value: unknown): Promise<void> {
   const { agentId, callId, spaceId } = call;
   tx.emit({ stream: jobsStream(agentId), type: 'job.progress', payload: { callId, value } });
   // If the agent had been removed from the space, there is no card, and the space must not see the call.
@@ -44,7 +44,7 @@ async function hasCard(tx: Tx, callId: string): Promise<boolean> {
 }
 
 /** Does nothing for a call that is not a job. */
-export function tellJobEnded(tx: Tx, call: PendingCall, status: PendingStatus): void {
+export function tellJobEnded(tx: Tx, call: WaitingCall, status: WaitStatus): void {
   if (call.job === undefined) return;
   const { agentId, callId } = call;
   tx.emit({ stream: jobsStream(agentId), type: 'job.ended', payload: { callId, status } });

@@ -12,7 +12,7 @@ export interface StoredTurn {
   readonly isOpen: boolean;
 }
 
-/** The newest turns of a context, oldest first. `before`: a run; only turns that began before its own. */
+/** The newest turns of a conversation, oldest first. `before`: a run; only turns that began before its own. */
 export async function listTurns(
   db: Kysely<Tables>,
   contextId: string,
@@ -40,7 +40,7 @@ export async function listTurns(
 interface TurnBounds {
   readonly contextId: string;
   readonly turnId: string;
-  /** The run of its first run, and that of the next turn, if it is known. Without these, all runs of the context would be read. */
+  /** The run of its first run, and that of the next turn, if it is known. Without these, all runs of the conversation would be read. */
   readonly from: number;
   readonly until: number | undefined;
 }

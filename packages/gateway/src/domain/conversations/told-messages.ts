@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { COMPACTION, fromEntryPayload } from '../transcript/transcript-row.ts';
-import { toConversation } from './conversation.ts';
+import { toConversation } from './to-messages.ts';
 import type { StartedTurn } from './turn-requests.ts';
 
-/** The texts of a context up to the end of a turn, without its tool calls. */
+/** The texts of a conversation up to the end of a turn, without its tool calls. */
 export async function toldMessages(
   db: Kysely<Tables>,
   { runId, contextId }: StartedTurn,

@@ -2,7 +2,7 @@ import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { TurnSettings } from '../conversations/turn-settings.ts';
 
 /**
- * An event that waits for an agent or a context, as `inbox_events.payload` stores it: JSON that can be understood without any
+ * An event that waits for an agent or a conversation, as `inbox_events.payload` stores it: JSON that can be understood without any
  * history.
  */
 export type InboxEvent = SpaceMessageEvent | ToolResultEvent | PlanEvent | ServiceEvent | ChatEvent;

@@ -6,7 +6,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { isId } from '../entities/column-text.ts';
 import { runStream } from '../streams/stream-names.ts';
 
-/** A run of a context that is queued, or was cancelled before it began. */
+/** A run of a conversation that is queued, or was cancelled before it began. */
 export interface QueuedRun {
   readonly runId: string;
   readonly threadId: string;

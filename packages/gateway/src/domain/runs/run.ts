@@ -15,7 +15,7 @@ export interface Run {
   readonly threadId: string;
   /** Counts 1, 2, 3 … within the thread. */
   readonly number: number;
-  /** `queued`: a request of a context that waits for an earlier one. */
+  /** `queued`: a request of a conversation that waits for an earlier one. */
   readonly status: RunStatus | 'queued';
   readonly trigger: readonly RunTrigger[];
   /** Why it ended. */

@@ -1,4 +1,6 @@
 import type { Entry } from '@lastcall/core';
+import { estimateEntries } from './estimate-tokens.ts';
+import { clipEntries, replaceLargestOutputs } from './shrink-entries.ts';
 import {
   type SplitRuns,
   splitAfterFirstStep,
@@ -7,8 +9,6 @@ import {
   withoutForeignStarts,
   withoutRewound,
 } from './split-runs.ts';
-import { estimateEntries } from './estimate-tokens.ts';
-import { clipEntries, replaceLargestOutputs } from './shrink-entries.ts';
 import { type Summarise, summariseRuns } from './summarise-runs.ts';
 import { toSummaryEntries } from './summary-frame.ts';
 import type { Compaction } from './transcript-row.ts';

@@ -2,9 +2,9 @@ import type { Entry } from '@lastcall/core';
 import { renderFrame } from '../frame.ts';
 import { toCharacters, toTokens } from './estimate-tokens.ts';
 import { fitLines } from './fit-lines.ts';
-import { type TranscriptLine, transcriptLines } from './transcript-line.ts';
 import { summariseByRule } from './rule-summary.ts';
 import { readSummary, summaryLength } from './summary-frame.ts';
+import { type TranscriptLine, transcriptLines } from './transcript-line.ts';
 
 /**
  * Asks a model for a summary of at most `budgetTokens`. The text is data in a frame, one JSON value per line. If it

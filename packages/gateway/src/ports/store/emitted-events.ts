@@ -41,9 +41,7 @@ export function writeEmittedEvents(tx: Tx, events: readonly EmittedEvent[]): () 
 
 /** Sorts the events by stream, and keeps the order within each. */
 function numberWithin(events: readonly EmittedEvent[]): NumberedEvent[] {
-  const sorted = events.toSorted((one, other) =>
-    one.stream < other.stream ? -1 : one.stream > other.stream ? 1 : 0,
-  );
+  const sorted = events.toSorted((one, other) => (one.stream < other.stream ? -1 : one.stream > other.stream ? 1 : 0));
   const numbered: NumberedEvent[] = [];
   for (const { stream, type, json } of sorted.reverse()) {
     const next = numbered.at(-1);

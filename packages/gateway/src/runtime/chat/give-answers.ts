@@ -14,7 +14,7 @@ interface Given {
 }
 
 /**
- * Answers waiting calls of the context. If all answers were given before, returns the run that took them. Throws the
+ * Answers waiting calls of the conversation. If all answers were given before, returns the run that took them. Throws the
  * same errors as POST /api/runs/:runId/tool-results: 404, 409, 410 or 422. `keepLate` stores late answers after the
  * rollback.
  */
@@ -36,7 +36,7 @@ export async function giveAnswers(tx: Tx, { contextId, runId, caller, input }: G
   return isNew ? undefined : await runThatTook(tx.db, contextId, repeated);
 }
 
-/** A call of another context is not found. */
+/** A call of another conversation is not found. */
 async function runThatAsked(tx: Tx, contextId: string, callId: string): Promise<string> {
   const call = await tx.db
     .selectFrom('calls')

@@ -1,6 +1,6 @@
 import { findDeletion } from '../../domain/conversations/run-answer.ts';
-import { runStream } from '../../domain/streams/stream-names.ts';
 import { readStream } from '../../domain/streams/read-stream.ts';
+import { runStream } from '../../domain/streams/stream-names.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
 

@@ -24,7 +24,7 @@ import { giveUpThread } from './give-up-thread.ts';
 import { readAgent } from './read-agent.ts';
 import { type Past, readPast } from './read-past.ts';
 import { readRegistryTools } from './read-registry-tools.ts';
-import { loadContext, readThread, type ThreadContext, type ThreadRows } from './read-thread.ts';
+import { loadConversation, readThread, type ThreadContext, type ThreadRows } from './read-thread.ts';
 import { settingsOfRun } from './settings-of-run.ts';
 import { startRun } from './start-run.ts';
 import { continueRun, type OpenRun, takeOverRun } from './take-over-run.ts';
@@ -49,9 +49,9 @@ export async function claimNextRun(
   const claimant = { owner, leaseMs: services.limits.leaseMs };
   const take = async (tx: Tx): Promise<ClaimedRun | TakenRun | undefined> => {
     const cached = transcriptCache.peek(threadId);
-    // A woken thread usually has work, so the context is loaded in the same round trip that reads the work.
+    // A woken thread usually has work, so the conversation is loaded in the same round trip that reads the work.
     const claimed = await claimThread(tx, threadId, claimant, (thread) =>
-      pipeline(readThread(thread), loadContext(thread, cached)),
+      pipeline(readThread(thread), loadConversation(thread, cached)),
     );
     if (claimed === undefined) return undefined;
     const {
@@ -71,9 +71,9 @@ export async function claimNextRun(
     let isIdle = true;
     const useContext = async (): Promise<ThreadContext> => {
       isIdle = false;
-      return isCurrent ? context : await loadContext(held, undefined);
+      return isCurrent ? context : await loadConversation(held, undefined);
     };
-    const run = await findRun(services, held, registry, { found, loadContext: useContext });
+    const run = await findRun(services, held, registry, { found, loadConversation: useContext });
     if (run !== undefined) return { lease, run };
     release(tx, lease);
     // If a run was ended here, the transcript has changed.
@@ -157,7 +157,10 @@ export async function nextRun(
     const found = await readThread(held);
     if (!isTaken && isOpen(found) && !(await takeOverRun(services, held, registry, { ...found, isLost: false })))
       return undefined;
-    const run = await findRun(services, held, registry, { found, loadContext: () => loadContext(held, known) });
+    const run = await findRun(services, held, registry, {
+      found,
+      loadConversation: () => loadConversation(held, known),
+    });
     // Released in the transaction that found nothing: an event that is written at the same time wakes a worker, which
     // then finds the thread free.
     if (run === undefined) release(tx, lease);
@@ -169,14 +172,14 @@ export async function nextRun(
 interface RunSource {
   readonly found: ThreadRows;
   /** Called only if there is something to do. */
-  readonly loadContext: () => Promise<ThreadContext>;
+  readonly loadConversation: () => Promise<ThreadContext>;
 }
 
 async function findRun(
   services: Pick<Services, 'logger'>,
   held: HeldThread,
   registry: Registry,
-  { found: { row, open, events, last }, loadContext }: RunSource,
+  { found: { row, open, events, last }, loadConversation }: RunSource,
 ): Promise<ActiveRun | undefined> {
   if (row === undefined) return undefined;
   const { metrics, redact } = registry;
@@ -189,7 +192,7 @@ async function findRun(
   const config = kind.configOf(configured.config, request.settings);
   const registryTools = await readRegistryTools(held.tx.db, registry, config, row.tools_version);
   const agent = { ...configured, config, registryTools };
-  const context = await loadContext();
+  const context = await loadConversation();
   const past = readPast(context.rows, row.state);
   const inputs = { held, agent, row, context, past, kind, request };
   const run =

@@ -1,6 +1,6 @@
 import { Transcript } from '@lastcall/core';
-import { PastTranscript, toldMessages } from '../../domain/transcript/past-transcript.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
+import { PastTranscript, toldMessages } from '../../domain/transcript/past-transcript.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Json } from '../../ports/store/schema/tables.ts';

@@ -7,7 +7,7 @@ import { pipeline } from '../../ports/store/pipeline.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import type { AgentRow, RunRow, ThreadRow } from '../../ports/store/schema/tables.ts';
 import type { LockedThread } from '../lease/lease.ts';
-import { loadSurroundings, type Surroundings } from './load-situation.ts';
+import { loadStoredSituation, type StoredSituation } from './load-situation.ts';
 
 export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'updated_at'> &
   Pick<ThreadRow, 'state' | 'kind' | 'lease_owner'> & {
@@ -34,17 +34,17 @@ export async function readThread({ tx, threadId }: LockedThread): Promise<Thread
 /** What a run needs to start. */
 export interface ThreadContext {
   readonly rows: readonly TranscriptRow[];
-  readonly surroundings: Surroundings;
+  readonly stored: StoredSituation;
 }
 
 /** `known` holds the transcript rows if they are cached. */
-export async function loadContext(
+export async function loadConversation(
   { tx, threadId }: LockedThread,
   known: readonly TranscriptRow[] | undefined,
 ): Promise<ThreadContext> {
-  if (known !== undefined) return { rows: known, surroundings: await loadSurroundings(tx.db, threadId) };
-  const [rows, surroundings] = await pipeline(loadTranscriptRows(tx.db, threadId), loadSurroundings(tx.db, threadId));
-  return { rows, surroundings };
+  if (known !== undefined) return { rows: known, stored: await loadStoredSituation(tx.db, threadId) };
+  const [rows, stored] = await pipeline(loadTranscriptRows(tx.db, threadId), loadStoredSituation(tx.db, threadId));
+  return { rows, stored };
 }
 
 interface ThreadParams {

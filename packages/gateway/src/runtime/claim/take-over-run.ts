@@ -95,7 +95,10 @@ async function closeStuckRun(
 }
 
 /** Creates the run that continues an open run from what is stored. */
-export async function continueRun({ open, ...inputs }: ActiveRunInputs & { readonly open: RunRow }): Promise<ActiveRun> {
+export async function continueRun({
+  open,
+  ...inputs
+}: ActiveRunInputs & { readonly open: RunRow }): Promise<ActiveRun> {
   const answers = await decisionsOf(inputs.held.tx, open.id);
   return toActiveRun(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
 }

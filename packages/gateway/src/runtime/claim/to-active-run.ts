@@ -2,7 +2,7 @@ import type { Entry } from '@lastcall/core';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import type { RunRow } from '../../ports/store/schema/tables.ts';
 import type { HeldThread } from '../lease/lease.ts';
-import type { ConfiguredAgent, ActiveRun } from '../run/active-run.ts';
+import type { ActiveRun, ConfiguredAgent } from '../run/active-run.ts';
 import { startState } from '../run/run-state.ts';
 import type { RunRequest, ThreadKind } from '../run/thread-kind.ts';
 import { toSituation } from './load-situation.ts';
@@ -30,7 +30,7 @@ export function toActiveRun(
   {
     held: { lease },
     agent,
-    context: { rows, surroundings },
+    context: { rows, stored },
     past: { history, nextSeq, transcript, state },
     row,
     kind,
@@ -50,7 +50,7 @@ export function toActiveRun(
     history,
     rows: [...rows, ...written],
     written,
-    situation: toSituation(row, surroundings),
+    situation: toSituation(row, stored),
     state,
     ...rest,
     isCancelRequested: run.cancel_requested_at !== null,

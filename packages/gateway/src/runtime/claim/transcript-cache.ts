@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { charactersOf } from '../../domain/transcript/past-transcript.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
+import { charactersOf } from '../../domain/transcript/past-transcript.ts';
 import type { Lease } from '../lease/lease.ts';
 
 /** The transcript of a thread when it was last held. */

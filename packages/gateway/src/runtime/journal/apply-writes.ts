@@ -6,8 +6,8 @@ import { pipeline } from '../../ports/store/pipeline.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { HeldThread } from '../lease/lease.ts';
 import { releaseAndLook, type Waiting } from '../lease/release-thread.ts';
-import type { EntryWrite, OpenCard, Write } from '../run/run-write.ts';
 import { mergeDeltas } from '../run/merge-deltas.ts';
+import type { EntryWrite, OpenCard, Write } from '../run/run-write.ts';
 import { appendRows } from './append-rows.ts';
 import type { ApplyContext } from './apply-context.ts';
 import { writeCalls } from './call-rows.ts';
@@ -15,7 +15,7 @@ import { closeRun } from './close-run.ts';
 import { writeTexts } from './request-texts.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
 import { endUnendedCall } from './unended-calls.ts';
-import { writePendingCall } from './write-pending-call.ts';
+import { writeWaitingCall } from './write-waiting-call.ts';
 
 /** Results that are known only after the writes are committed. */
 export interface Applied {
@@ -90,7 +90,7 @@ function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined
       return updateCard(tx, callId, { status, outputJson: output });
     }
     case 'pending-call':
-      return writePendingCall(context, tx, write);
+      return writeWaitingCall(context, tx, write);
     case 'close-run': {
       const { as: status, stop, usage, announcedSpaceId } = write;
       return closeRun(tx, run, { status, stop, usage, announcedSpaceId });

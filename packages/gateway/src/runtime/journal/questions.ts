@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ToolContext } from '@lastcall/core';
-import { type OpenedPending, openPending } from '../../domain/calls/open-pending.ts';
+import { type OpenedWait, openWait } from '../../domain/calls/open-wait.ts';
 import { toCardCall } from '../../domain/calls/to-card-call.ts';
 import { withdrawQuestions } from '../../domain/calls/withdraw-questions.ts';
 import type { Seal } from '../../domain/keys/seal.ts';
@@ -76,7 +76,7 @@ export class Questions implements People {
     const { toolName } = ctx;
     const input = { question: text };
     await fenced(store, lease, async (tx) => {
-      const opened: OpenedPending = {
+      const opened: OpenedWait = {
         callId: questionId,
         threadId: lease.threadId,
         agentId: agent.id,
@@ -92,7 +92,7 @@ export class Questions implements People {
         // deadline.
         expiresAt: ctx.deadline,
       };
-      const round = await openPending(tx, opened);
+      const round = await openWait(tx, opened);
       if (spaceId === null) return;
       const rawInput = toJson(input);
       const card = { spaceId, entityId: agent.entityId, runId, callId: questionId, toolName, input, rawInput };

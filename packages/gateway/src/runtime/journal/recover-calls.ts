@@ -1,8 +1,8 @@
 import { readArguments } from '@lastcall/core/internal';
 import type { Services } from '../../ports/services.ts';
 import type { ActiveRun } from '../run/active-run.ts';
-import type { CallsRecovered } from '../run/run-event.ts';
 import { rawInput } from '../run/raw-input.ts';
+import type { CallsRecovered } from '../run/run-event.ts';
 import type { RunTool } from '../toolset/run-tools.ts';
 import type { RunJournal } from './run-journal.ts';
 import { unendedCalls } from './unended-calls.ts';
@@ -15,9 +15,7 @@ type Recovered = Omit<CallsRecovered, 'type'>;
  */
 export async function findShownCalls(services: Services, run: ActiveRun): Promise<Recovered> {
   const asked = new Set(
-    run.transcript.entries.flatMap((entry) =>
-      entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : [],
-    ),
+    run.transcript.entries.flatMap((entry) => (entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : [])),
   );
   const cards = (await cardsOf(services, run)).flatMap(({ callId }) => callId ?? []);
   const { shown = [], lost = [] } = Object.groupBy(await unendedCalls(services.store.db, run), ({ callId }) =>

@@ -4,8 +4,8 @@ import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EndingRun } from '../run/active-run.ts';
-import type { ShownCall } from '../run/run-state.ts';
 import { cancelled } from '../run/decide-shown-call.ts';
+import type { ShownCall } from '../run/run-state.ts';
 
 /** Finds the calls of this run that were shown and have not ended, in the stored events of the spaces. */
 export async function unendedCalls(

@@ -2,8 +2,8 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type Middleware, replay, type Session, type TurnOptions } from '@lastcall/core';
 import { newId } from '../../domain/new-id.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
-import type { RunActivity } from '../../telemetry/run-activity.ts';
 import { countEvent, traceRun } from '../../telemetry/observe-run.ts';
+import type { RunActivity } from '../../telemetry/run-activity.ts';
 import { withoutTag } from '../../telemetry/without-tag.ts';
 import { UNKEPT_FILES } from '../claim/unkept-files.ts';
 import { findApprovedCalls, findShownCalls, showStartedCalls } from '../journal/recover-calls.ts';
@@ -94,9 +94,7 @@ function middlewareOf(open: OpenedRun, { modelId }: LanguageModelV4): Middleware
   return [
     outputs.middleware,
     ...traceRun(modelId),
-    ...(run.kind.hasSpaces && tools.isAnyVisible
-      ? [showCards(services, run, { journal, named: tools.named })]
-      : []),
+    ...(run.kind.hasSpaces && tools.isAnyVisible ? [showCards(services, run, { journal, named: tools.named })] : []),
     parts.notes.middleware,
     ...configuredMiddleware(config.middleware ?? [], parts),
     ...toolMiddleware(new Map(ofTools)),

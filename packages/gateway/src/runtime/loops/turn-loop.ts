@@ -2,18 +2,18 @@ import { runTurn, Transcript } from '@lastcall/core';
 import { loadTranscript } from '../../domain/transcript/load-transcript.ts';
 import { restoreSession } from '../../domain/transcript/restore-session.ts';
 import type { Services } from '../../ports/services.ts';
-import { RunActivity } from '../../telemetry/run-activity.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
+import { RunActivity } from '../../telemetry/run-activity.ts';
 import { compactTranscript } from '../journal/compact-transcript.ts';
 import { type FailedTurn, failRun } from '../journal/fail-run.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import type { EndedState } from '../run/run-state.ts';
 import { withCurrentRun } from '../toolset/current-run.ts';
 import type { WorkerRegistry } from '../toolset/registry.ts';
-import type { RunAbort } from './run-abort.ts';
 import { leavesRunOpen } from './leaves-run-open.ts';
 import { type OpenedRun, openRun } from './open-run.ts';
 import { type PreparedTurn, prepareTurn } from './prepare-turn.ts';
+import type { RunAbort } from './run-abort.ts';
 
 /**
  * Runs one run: a turn of core on the agent's history, with a journal in the store. If it fails, the run ends as

@@ -4,8 +4,8 @@ import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { RegisteredTools } from '../../config/registered-tool.ts';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
-import type { PastTranscript } from '../../domain/transcript/past-transcript.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
+import type { PastTranscript } from '../../domain/transcript/past-transcript.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
 import type { Lease } from '../lease/lease.ts';
 import type { BuiltInAgent } from '../tools/built-in-context.ts';
@@ -18,7 +18,7 @@ export interface ActiveRun {
   readonly runId: string;
   readonly number: number;
   readonly kind: ThreadKind;
-  /** The settings that the request of a context asked for. */
+  /** The settings that the request of a conversation asked for. */
   readonly settings?: TurnSettings | undefined;
   readonly agent: ConfiguredAgent;
   /** The history of the thread when the run began. */

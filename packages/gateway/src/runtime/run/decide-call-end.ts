@@ -1,11 +1,11 @@
 import type { Settlement } from '@lastcall/core';
 import type { MessageStatus } from '../../ports/store/schema/tables.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
+import { cancelShown, completeMessage, withoutCard, withoutShown } from './decide-shown-call.ts';
+import { appendEntry, type Decision, type DecisionContext, inTurn } from './decision.ts';
 import type { CallEnded } from './run-event.ts';
 import type { RunningState } from './run-state.ts';
 import type { Write } from './run-write.ts';
-import { cancelShown, completeMessage, withoutCard, withoutShown } from './decide-shown-call.ts';
-import { appendEntry, type Decision, type DecisionContext, inTurn } from './decision.ts';
 
 type Status = Settlement['outcome']['status'];
 

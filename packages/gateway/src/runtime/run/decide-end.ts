@@ -1,10 +1,10 @@
 import type { Entry, Usage } from '@lastcall/core';
 import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
+import { cancelAllShown } from './decide-shown-call.ts';
+import { appendEntry, type Decision, inTurn } from './decision.ts';
 import type { TurnStopped } from './run-event.ts';
 import type { RunningState } from './run-state.ts';
 import type { Write } from './run-write.ts';
-import { cancelAllShown } from './decide-shown-call.ts';
-import { appendEntry, type Decision, inTurn } from './decision.ts';
 
 /**
  * The turn is over: the run ends, and the thread is released with it. This also holds if more events wait, because

@@ -1,9 +1,9 @@
 import type { Entry } from '@lastcall/core';
+import { showRequested } from './decide-shown-call.ts';
+import { appendEntry, type Decision, inTurn } from './decision.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunningState } from './run-state.ts';
 import type { CallWrite, Write } from './run-write.ts';
-import { showRequested } from './decide-shown-call.ts';
-import { appendEntry, type Decision, inTurn } from './decision.ts';
 
 type Appended = Extract<RunEvent, { type: 'entry-appended' }>;
 

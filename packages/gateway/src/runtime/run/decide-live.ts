@@ -1,7 +1,7 @@
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
+import type { DecisionContext } from './decision.ts';
 import type { RunEvent } from './run-event.ts';
 import type { LiveEvent } from './run-write.ts';
-import type { DecisionContext } from './decision.ts';
 
 /**
  * The event that the run's stream gets while the turn is running. The ends of calls and of the run are sent with their

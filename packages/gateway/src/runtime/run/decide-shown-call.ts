@@ -1,8 +1,8 @@
 import type { Entry } from '@lastcall/core';
+import { type Decision, type DecisionContext, inTurn } from './decision.ts';
 import type { CallStarted, CallsRecovered, RunEvent } from './run-event.ts';
 import type { RunningState, ShownCall } from './run-state.ts';
 import type { SpaceEvent } from './run-write.ts';
-import { type Decision, type DecisionContext, inTurn } from './decision.ts';
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 

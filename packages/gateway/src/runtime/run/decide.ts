@@ -1,6 +1,3 @@
-import type { RunEvent } from './run-event.ts';
-import type { RunState, RunningState } from './run-state.ts';
-import type { Write } from './run-write.ts';
 import { decideCallEnd } from './decide-call-end.ts';
 import { decideStop } from './decide-end.ts';
 import { decideEntry } from './decide-entry.ts';
@@ -15,6 +12,9 @@ import {
   startInput,
 } from './decide-shown-call.ts';
 import type { Decision, DecisionContext } from './decision.ts';
+import type { RunEvent } from './run-event.ts';
+import type { RunningState, RunState } from './run-state.ts';
+import type { Write } from './run-write.ts';
 
 /** What an event changes in a run, and what has to be written because of it. This is a pure function. */
 export function decide(

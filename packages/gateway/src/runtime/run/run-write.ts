@@ -1,5 +1,5 @@
 import type { Entry, Stop, Usage } from '@lastcall/core';
-import type { OpenedPending } from '../../domain/calls/open-pending.ts';
+import type { OpenedWait } from '../../domain/calls/open-wait.ts';
 import type { RequestText } from '../../domain/runs/stored-request.ts';
 import type { Json, MessageStatus } from '../../ports/store/schema/tables.ts';
 
@@ -22,7 +22,7 @@ export type Write =
       readonly status: MessageStatus;
       readonly output: Json | undefined;
     }
-  | PendingWrite
+  | WaitWrite
   | CloseRunWrite
   | { readonly kind: 'release-thread' };
 
@@ -82,9 +82,9 @@ export interface OpenCard {
 }
 
 /** A call that waits for an answer, with the card that asks for it. */
-export interface PendingWrite {
+export interface WaitWrite {
   readonly kind: 'pending-call';
-  readonly call: Pick<OpenedPending, 'callId' | 'toolName' | 'kind' | 'input' | 'display' | 'expiresAt'>;
+  readonly call: Pick<OpenedWait, 'callId' | 'toolName' | 'kind' | 'input' | 'display' | 'expiresAt'>;
   /** Null if no space sees the call. Then operators may answer it, and those that the tool names. */
   readonly spaceId: string | null;
   /** The input as the model wrote it. Undefined if the space saw the model write it. */

@@ -20,14 +20,14 @@ export function agentBuiltIns({ messageCharacters }: BuiltInLimits): ToolSet {
     goalTools(currentRun),
     memoryTools(currentRun),
     planTools(currentRun),
-    contextBuiltIns(),
+    conversationBuiltIns(),
   );
   byLimit.set(messageCharacters, tools);
   return tools;
 }
 
-/** The built-in tools of every context. A context is in no space and stores only its messages. */
-export function contextBuiltIns(): ToolSet {
+/** The built-in tools of every context. A conversation is in no space and stores only its messages. */
+export function conversationBuiltIns(): ToolSet {
   return outputs;
 }
 

@@ -13,8 +13,8 @@ import { isToolNameOf, mcpToolName } from '../tools/mcp/mcp-tool-name.ts';
 import type { McpSnapshot } from '../tools/mcp/tool-list.ts';
 import { whyUnavailable } from '../tools/mcp/why-unavailable.ts';
 import { currentRun } from './current-run.ts';
-import { advertisedInput, type RunTool, type RunTools } from './run-tools.ts';
 import type { Registry } from './registry.ts';
+import { advertisedInput, type RunTool, type RunTools } from './run-tools.ts';
 
 /**
  * Adds the tools of MCP servers to an agent's own. They are read again for each step, and do not change within a step.

@@ -1,5 +1,5 @@
-import { runStream } from '../../domain/streams/stream-names.ts';
 import { readStream, type StreamItem, type StreamReader } from '../../domain/streams/read-stream.ts';
+import { runStream } from '../../domain/streams/stream-names.ts';
 import type { Services } from '../../ports/services.ts';
 import type { EventReader } from './event-source.ts';
 

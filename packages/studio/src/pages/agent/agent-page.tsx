@@ -11,11 +11,11 @@ import { Tabs, tabClass } from '../../parts/ui/tabs.tsx';
 import { AgentActions } from './agent-actions.tsx';
 import { ConfigTab } from './config/config-tab.tsx';
 import { InboxTab } from './inbox-tab.tsx';
-import { TranscriptTab } from './transcript-tab.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import { PlansTab } from './plans-tab.tsx';
 import { RunsTab } from './runs-tab.tsx';
 import { StatusMark } from './status-mark.tsx';
+import { TranscriptTab } from './transcript-tab.tsx';
 
 const route = getRouteApi('/agents/$id');
 

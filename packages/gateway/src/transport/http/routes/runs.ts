@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { assertMayCancel } from '../../../domain/conversations/may-cancel.ts';
-import { shownContextId } from '../../../domain/conversations/own-context-id.ts';
+import { shownContextId } from '../../../domain/conversations/own-conversation-id.ts';
 import { findAnswer } from '../../../domain/conversations/run-answer.ts';
 import { getCall } from '../../../domain/runs/call-details.ts';
 import { requestCancel } from '../../../domain/runs/request-cancel.ts';
@@ -11,7 +11,7 @@ import { getStepRequest } from '../../../domain/runs/step-request.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 import { limitedTo } from '../../caller.ts';
 import { stopShownTo, toChatAnswer } from '../chat-answer.ts';
-import { contextUser } from '../context-user.ts';
+import { conversationUser } from '../conversation-user.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery, pageFields, pageOf } from '../fields.ts';
 import { callSchema, runCallSchema, runEntrySchema, runSchema, runStatusSchema } from '../schemas/run.ts';
@@ -106,7 +106,7 @@ export const runEndpoints: readonly Endpoint[] = [
     answer: runSchema,
     refusals: [409],
     async handle({ caller, params }, tx, services) {
-      const user = contextUser(caller);
+      const user = conversationUser(caller);
       await assertMayCancel(tx.db, params.id, user);
       await requestCancel(tx, params.id);
       return runShownTo(user, await getRunDetails(tx.db, params.id, services.prices));

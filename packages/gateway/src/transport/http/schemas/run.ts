@@ -3,7 +3,7 @@ import { chatAnswerSchema } from '../chat-answer.ts';
 import { changesSchema } from './changes.ts';
 import { messageSchema } from './message.ts';
 import { outcomeSchema } from './outcome.ts';
-import { pendingCallSchema } from './pending-call.ts';
+import { waitingCallSchema } from './pending-call.ts';
 import { takeoverFields } from './run-event.ts';
 import { stopSchema } from './stop.ts';
 import { transcriptEntrySchema } from './transcript-entry.ts';
@@ -86,7 +86,7 @@ export const callSchema: z.ZodType = z
     }),
     createdAt: z.int().optional(),
     settledAt: z.int().optional(),
-    pending: pendingCallSchema.optional().meta({
+    pending: waitingCallSchema.optional().meta({
       description:
         'Set if it waits or waited for an answer. With a token: only if no space sees the call and its entity may answer it.',
     }),

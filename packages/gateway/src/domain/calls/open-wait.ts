@@ -5,9 +5,9 @@ import type { Answerers } from '../../config/tool-config.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { WaitColumns } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { PendingKind } from './pending-call.ts';
+import type { WaitKind } from './waiting-call.ts';
 
-export interface OpenedPending {
+export interface OpenedWait {
   /** The call's own id. Answers use it. */
   readonly callId: string;
   readonly threadId: string;
@@ -16,7 +16,7 @@ export interface OpenedPending {
   /** The space of its card. */
   readonly spaceId?: string | null | undefined;
   readonly toolName: string;
-  readonly kind: PendingKind;
+  readonly kind: WaitKind;
   readonly input: unknown;
   readonly display?: unknown;
   /** Who may answer. Default: every member of the space. */
@@ -42,7 +42,7 @@ export interface OpenedPending {
  * result, or whose answer has not come, is left as it is: a retried run may have opened it before. Returns which question it is, for a
  * call that waits for input.
  */
-export async function openPending(tx: Tx, call: OpenedPending): Promise<number | undefined> {
+export async function openWait(tx: Tx, call: OpenedWait): Promise<number | undefined> {
   // A schema that cannot be used would refuse every answer, so it is refused now, while the tool's author can see it.
   const schema = call.kind === 'approval' ? call.inputSchema : call.resultSchema;
   if (schema !== undefined) dataSchema(schema);
@@ -81,7 +81,7 @@ export async function openPending(tx: Tx, call: OpenedPending): Promise<number |
 }
 
 /** A question during a call has its own row: the call itself is open, and ends later. */
-async function insertQuestion(tx: Tx, question: OpenedPending, wait: Updateable<WaitColumns>): Promise<number> {
+async function insertQuestion(tx: Tx, question: OpenedWait, wait: Updateable<WaitColumns>): Promise<number> {
   const { callId, threadId, agentId, runId, toolName, input, duringCall } = question;
   await tx.db
     .insertInto('calls')

@@ -2,10 +2,10 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
 import { COMPACTION, fromEntryPayload } from '../transcript/transcript-row.ts';
-import { type ConversationMessage, toConversation } from './conversation.ts';
+import { type ConversationMessage, toConversation } from './to-messages.ts';
 
-/** The messages and calls of a context, oldest first. A page covers `limit` entries of the transcript. */
-export async function contextMessages(
+/** The messages and calls of a conversation, oldest first. A page covers `limit` entries of the transcript. */
+export async function conversationMessages(
   db: Kysely<Tables>,
   contextId: string,
   page: PageOptions,

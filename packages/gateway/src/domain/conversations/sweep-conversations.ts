@@ -2,16 +2,16 @@ import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { IS_PENDING } from '../calls/is-pending.ts';
-import { deleteContext } from './delete-context.ts';
+import { IS_PENDING } from '../calls/is-waiting.ts';
+import { deleteConversation } from './delete-conversation.ts';
 
 type SweepServices = Pick<Services, 'store' | 'limits'>;
 
 /**
- * Deletes contexts that have not been used for a while, each in a separate transaction. Returns how many. Using a context does
- * not write to its row. So a context that seems due is checked, and if it was used meanwhile, that is noted for the next sweep.
+ * Deletes conversations that have not been used for a while, each in a separate transaction. Returns how many. Using a conversation does
+ * not write to its row. So a conversation that seems due is checked, and if it was used meanwhile, that is noted for the next sweep.
  */
-export async function sweepContexts(services: SweepServices, { now }: { now?: number } = {}): Promise<number> {
+export async function sweepConversations(services: SweepServices, { now }: { now?: number } = {}): Promise<number> {
   const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
   const { contextDays, briefContextDays } = services.limits;
   const brief = await sweepUnused(services, { isBrief: 1, before: at - briefContextDays * DAY_MS, at });
@@ -29,9 +29,9 @@ interface Unused {
 
 async function sweepUnused({ store }: SweepServices, unused: Unused): Promise<number> {
   let swept = 0;
-  // Continues after the last page, so that a context that is skipped because it is in use is not read again.
-  for (let after: DueContext = START; ; ) {
-    const due = await dueContexts(store.db, unused, after);
+  // Continues after the last page, so that a conversation that is skipped because it is in use is not read again.
+  for (let after: DueConversation = START; ; ) {
+    const due = await dueConversations(store.db, unused, after);
     for (const { id } of due) if (await store.transaction((tx) => sweepOne(tx, id, unused))) swept += 1;
     const last = due.at(-1);
     if (last === undefined || due.length < PAGE_SIZE) return swept;
@@ -39,18 +39,18 @@ async function sweepUnused({ store }: SweepServices, unused: Unused): Promise<nu
   }
 }
 
-interface DueContext {
+interface DueConversation {
   readonly id: string;
   readonly used_at: number;
 }
 
-const START: DueContext = { id: '', used_at: -1 };
+const START: DueConversation = { id: '', used_at: -1 };
 
-async function dueContexts(
+async function dueConversations(
   db: Kysely<Tables>,
   { isBrief, before }: Unused,
-  after: DueContext,
-): Promise<readonly DueContext[]> {
+  after: DueConversation,
+): Promise<readonly DueConversation[]> {
   return await db
     .selectFrom('contexts')
     .select(['id', 'used_at'])
@@ -68,13 +68,13 @@ async function sweepOne(tx: Tx, contextId: string, { before, at }: Unused): Prom
   const use = await lastUse(tx.db, contextId);
   if (use === undefined) return false;
   const usedAt = use.isBusy ? at : use.usedAt;
-  if (usedAt < before) await deleteContext(tx, contextId);
+  if (usedAt < before) await deleteConversation(tx, contextId);
   else await tx.db.updateTable('contexts').set({ used_at: usedAt }).where('id', '=', contextId).execute();
   return usedAt < before;
 }
 
 /**
- * Returns false if the context is in use. A request that wants to add a message waits here, and then finds that the context is
+ * Returns false if the conversation is in use. A request that wants to add a message waits here, and then finds that the conversation is
  * gone.
  */
 async function lockThread({ db, dialect }: Tx, contextId: string): Promise<boolean> {

@@ -1,8 +1,8 @@
 import type { Answer } from '@lastcall/core';
 import { expect, test } from 'vitest';
 import { answer, answerCall } from '../../src/domain/calls/answer-call.ts';
-import { cancelPending } from '../../src/domain/calls/cancel-pending.ts';
-import { listPending } from '../../src/domain/calls/list-pending.ts';
+import { cancelWaiting } from '../../src/domain/calls/cancel-waiting.ts';
+import { listWaiting } from '../../src/domain/calls/list-waiting.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { openDesk } from './desk.ts';
@@ -96,7 +96,7 @@ describeIdleWorld({ title: 'answers to pending calls', limits: { resultBytes: 1_
     const lose = (result: string) => answer(desk.services, { ...call, answer: { result }, by: { entityId: loser } });
     for (const result of ['no', 'perhaps', 'no'])
       await expect(lose(result)).rejects.toMatchObject({ code: 'already_answered' });
-    const { items } = await listPending(world.store.db, { agentId, status: 'resolved' });
+    const { items } = await listWaiting(world.store.db, { agentId, status: 'resolved' });
     expect(items).toMatchObject([
       {
         answer: { result: 'yes' },
@@ -106,7 +106,7 @@ describeIdleWorld({ title: 'answers to pending calls', limits: { resultBytes: 1_
         })),
       },
     ]);
-    const [seen] = (await listPending(world.store.db, { agentId, status: 'resolved', entityId: loser })).items;
+    const [seen] = (await listWaiting(world.store.db, { agentId, status: 'resolved', entityId: loser })).items;
     expect(seen).not.toHaveProperty('lateAnswers');
     // Whoever repeats the answer that won has not lost.
     await answer(desk.services, { ...call, answer: { result: 'yes' }, by: { entityId: loser } });
@@ -231,7 +231,7 @@ describeIdleWorld({ title: 'answers to pending calls', limits: { resultBytes: 1_
     const { callId, runId } = await desk.ask({ agentId: other });
     const untouched = await desk.ask();
     world.wakes.length = 0;
-    const count = await world.in((tx) => cancelPending(tx, { agentId: other }));
+    const count = await world.in((tx) => cancelWaiting(tx, { agentId: other }));
     expect(count).toBe(1);
     expect((await desk.row(callId)).status).toBe('cancelled');
     expect((await desk.card(callId))?.status).toBe('cancelled');
@@ -241,7 +241,7 @@ describeIdleWorld({ title: 'answers to pending calls', limits: { resultBytes: 1_
       answer(desk.services, { runId, callId, answer: { result: 1 }, by: desk.member }),
     ).rejects.toMatchObject({ code: 'cancelled' });
     expect((await desk.row(callId)).lateAnswers).toMatchObject([{ answer: { result: 1 }, by: desk.person }]);
-    expect(await world.in((tx) => cancelPending(tx, { agentId: other }))).toBe(0);
+    expect(await world.in((tx) => cancelWaiting(tx, { agentId: other }))).toBe(0);
   });
 
   test('hostile content goes through whole', async () => {

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { ifNotFound } from '../../domain/api-error.ts';
-import { contextOfClientCall } from '../../domain/conversations/asked-calls.ts';
-import { getContext } from '../../domain/conversations/context.ts';
+import { conversationOfClientCall } from '../../domain/conversations/asked-calls.ts';
+import { getConversation } from '../../domain/conversations/conversation.ts';
 import { toldMessages } from '../../domain/conversations/told-messages.ts';
 import { invalid } from '../../domain/entities/invalid.ts';
 import { lockRows } from '../../ports/store/lock-rows.ts';
@@ -22,12 +22,13 @@ export interface Search {
   readonly scope: Scope;
 }
 
-/** The context that a request continues, or a new one with the history that the client sent. */
-export async function findContext(tx: Tx, search: Search): Promise<TurnRequest['context']> {
+/** The conversation that a request continues, or a new one with the history that the client sent. */
+export async function chooseConversation(tx: Tx, search: Search): Promise<TurnRequest['conversation']> {
   const { asked, told, agent, caller, scope } = search;
   const [first] = told.answers;
-  if (first !== undefined) return await inContext(tx, search, await contextOfCalls(tx.db, told.answers, caller));
-  if (asked.contextId !== undefined) return await inContext(tx, search, asked.contextId);
+  if (first !== undefined)
+    return await inConversation(tx, search, await conversationOfCalls(tx.db, told.answers, caller));
+  if (asked.contextId !== undefined) return await inConversation(tx, search, asked.contextId);
   if (asked.previousRunId !== undefined) return await afterRun(tx, search, asked.previousRunId);
   const contextId =
     told.lastReply === undefined
@@ -40,40 +41,40 @@ export async function findContext(tx: Tx, search: Search): Promise<TurnRequest['
   return contextId === undefined ? { agent: agent.id, history: told.history } : { contextId };
 }
 
-/** A context belongs to one agent; another agent cannot answer in it. */
-async function inContext(
+/** A conversation belongs to one agent; another agent cannot answer in it. */
+async function inConversation(
   tx: Tx,
   { agent, caller }: Search,
   contextId: string,
 ): Promise<{ readonly contextId: string }> {
-  const context = await getContext(tx.db, contextId, caller);
-  if (context.agentId !== agent.id)
-    throw invalid('model', `must be the agent of the conversation, "${context.agentId}".`);
-  return { contextId: context.id };
+  const conversation = await getConversation(tx.db, contextId, caller);
+  if (conversation.agentId !== agent.id)
+    throw invalid('model', `must be the agent of the conversation, "${conversation.agentId}".`);
+  return { contextId: conversation.id };
 }
 
-/** If the conversation has continued since that run, a new context branches off with the texts up to that run. */
-async function afterRun(tx: Tx, search: Search, runId: string): Promise<TurnRequest['context']> {
+/** If the conversation has continued since that run, a new conversation branches off with the texts up to that run. */
+async function afterRun(tx: Tx, search: Search, runId: string): Promise<TurnRequest['conversation']> {
   const turn = await findTurn(tx.db, runId, search.caller);
-  const context = await inContext(tx, search, turn.contextId);
+  const conversation = await inConversation(tx, search, turn.contextId);
   // If two requests continue from the same run at once, the second one branches off.
   await lockRows(tx, { threads: [turn.contextId] });
-  if (await isLast(tx.db, turn)) return context;
+  if (await isLast(tx.db, turn)) return conversation;
   const before = await toldMessages(tx.db, turn);
   if (before.length === 0)
     throw invalid('previous_response_id', 'belongs to a run that has not ended, or was not stored.');
   return { agent: search.agent.id, history: [...before, ...search.told.history] };
 }
 
-/** The one context whose calls are answered. Only calls of the caller's own tools can be answered here. */
-async function contextOfCalls(
+/** The one conversation whose calls are answered. Only calls of the caller's own tools can be answered here. */
+async function conversationOfCalls(
   db: Kysely<Tables>,
   answers: readonly Extract<Item, { kind: 'answer' }>[],
   caller: TurnCaller,
 ): Promise<string> {
   const found = new Set<string>();
   for (const { callId, path } of answers) {
-    const contextId = await contextOfClientCall(db, callId);
+    const contextId = await conversationOfClientCall(db, callId);
     const isTheirs = contextId !== undefined && (await mayUse(db, contextId, caller));
     if (!isTheirs) throw invalid(path, `"${callId.slice(0, 100)}" is not a waiting call of your tools.`);
     found.add(contextId);
@@ -83,5 +84,5 @@ async function contextOfCalls(
 }
 
 async function mayUse(db: Kysely<Tables>, contextId: string, caller: TurnCaller): Promise<boolean> {
-  return (await getContext(db, contextId, caller).catch(ifNotFound)) !== undefined;
+  return (await getConversation(db, contextId, caller).catch(ifNotFound)) !== undefined;
 }

@@ -1,15 +1,15 @@
 import { offerJob } from '../../domain/calls/job-events.ts';
-import { openPending } from '../../domain/calls/open-pending.ts';
+import { openWait } from '../../domain/calls/open-wait.ts';
 import { toCardCall } from '../../domain/calls/to-card-call.ts';
 import type { CardCall } from '../../domain/spaces/card-call.ts';
 import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { PendingWrite } from '../run/run-write.ts';
+import type { WaitWrite } from '../run/run-write.ts';
 import type { ApplyContext } from './apply-context.ts';
 import { endUnendedCall } from './unended-calls.ts';
 
 /** Stores a call that waits for an answer, and opens the card that asks for it. */
-export async function writePendingCall(context: ApplyContext, tx: Tx, write: PendingWrite): Promise<void> {
+export async function writeWaitingCall(context: ApplyContext, tx: Tx, write: WaitWrite): Promise<void> {
   const { run, toolNamed } = context;
   const { call, spaceId } = write;
   const tool = toolNamed(call.toolName);
@@ -29,7 +29,7 @@ export async function writePendingCall(context: ApplyContext, tx: Tx, write: Pen
     isJob: tool?.isJob,
     askedDefinition: call.kind === 'approval' ? await context.definitionOf(call.toolName) : undefined,
   };
-  const round = await openPending(tx, opened);
+  const round = await openWait(tx, opened);
   if (tool?.isJob === true && call.kind === 'result') offerJob(tx, { ...opened, claims: 0 });
   if (spaceId !== null) await askInSpace(context, tx, { ...write, spaceId, shown: toCardCall(opened, round) });
 }
@@ -37,7 +37,7 @@ export async function writePendingCall(context: ApplyContext, tx: Tx, write: Pen
 async function askInSpace(
   { run }: ApplyContext,
   tx: Tx,
-  { call, spaceId, rawInput, shown }: PendingWrite & { spaceId: string; shown: CardCall },
+  { call, spaceId, rawInput, shown }: WaitWrite & { spaceId: string; shown: CardCall },
 ): Promise<void> {
   const { callId, toolName, input } = call;
   const { runId, agent } = run;

@@ -3,7 +3,7 @@ import type { Tables } from '../../ports/store/schema/tables.ts';
 import { idTaken, ownId } from '../own-id.ts';
 
 /*
- * Each entity has its own namespace for the ids of its contexts: its "c1" is stored as "c1." with the entity's id. So
+ * Each entity has its own namespace for the ids of its conversations: its "c1" is stored as "c1." with the entity's id. So
  * it neither learns that another caller has a "c1", nor takes that id from an agent, since chosen ids have no dot. Keys choose the
  * stored id.
  */
@@ -14,8 +14,8 @@ interface User {
 }
 
 /**
- * The stored id of a new context with this id. Throws 409 if its owner can already use a context with that id: if it had both its
- * own context and one that a key gave it, it could reach only one of them.
+ * The stored id of a new conversation with this id. Throws 409 if its owner can already use a conversation with that id: if it had both its
+ * own conversation and one that a key gave it, it could reach only one of them.
  */
 export async function newContextId(
   db: Kysely<Tables>,
@@ -32,12 +32,12 @@ export async function newContextId(
   return stored;
 }
 
-/** The stored ids that an entity may mean by an id: its own context, or one that a key gave it. */
+/** The stored ids that an entity may mean by an id: its own conversation, or one that a key gave it. */
 export function meantIds(id: string, entityId: string): readonly [given: string, chosen: string] {
   return [id, `${id}.${entityId}`];
 }
 
-/** The id of a context as this caller knows it. */
+/** The id of a conversation as this caller knows it. */
 export function shownContextId(id: string, user: User): string {
   const end = `.${user.entityId}`;
   return user.kind === 'entity' && id.endsWith(end) ? id.slice(0, -end.length) : id;

@@ -1,5 +1,5 @@
-import type { OpenedPending } from '../../src/domain/calls/open-pending.ts';
-import { type PendingCall, toPendingCall } from '../../src/domain/calls/pending-call.ts';
+import type { OpenedWait } from '../../src/domain/calls/open-wait.ts';
+import { toWaitingCall, type WaitingCall } from '../../src/domain/calls/waiting-call.ts';
 import { newId } from '../../src/domain/new-id.ts';
 import { type Message, toMessage } from '../../src/domain/spaces/message.ts';
 import { openCard } from '../../src/domain/spaces/tool-card.ts';
@@ -19,8 +19,8 @@ export interface Desk {
   addMember(role: string): Promise<string>;
   leave(entityId: string): Promise<void>;
   /** A call that waits, with its card where it has a space. */
-  ask(call?: Partial<OpenedPending>): Promise<{ callId: string; runId: string }>;
-  row(callId: string): Promise<PendingCall>;
+  ask(call?: Partial<OpenedWait>): Promise<{ callId: string; runId: string }>;
+  row(callId: string): Promise<WaitingCall>;
   card(callId: string): Promise<Message | undefined>;
   /** What the agent was told of the call. */
   events(callId: string): Promise<Awaited<ReturnType<World['inbox']>>>;
@@ -45,9 +45,9 @@ export async function openDesk(world: World): Promise<Desk> {
         .onConflict((conflict) => conflict.doNothing())
         .execute(),
     );
-  const row = async (callId: string): Promise<PendingCall> => {
+  const row = async (callId: string): Promise<WaitingCall> => {
     const found = world.store.db.selectFrom('calls').selectAll().where('id', '=', callId);
-    return toPendingCall(await found.executeTakeFirstOrThrow());
+    return toWaitingCall(await found.executeTakeFirstOrThrow());
   };
   return {
     world,
@@ -68,7 +68,7 @@ export async function openDesk(world: World): Promise<Desk> {
       );
     },
     async ask(given = {}) {
-      const call: Omit<OpenedPending, 'threadId'> = {
+      const call: Omit<OpenedWait, 'threadId'> = {
         callId: newId(),
         runId: newId(),
         agentId: agent,

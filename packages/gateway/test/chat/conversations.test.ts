@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { awaitRun } from '../../src/runtime/chat/await-run.ts';
 import { runEvents } from '../../src/runtime/chat/run-events.ts';
-import { chatWith } from '../support/contexts.ts';
+import { chatWith } from '../support/conversations.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { systemOf, textsOf } from '../support/requests.ts';
 import { databases } from '../support/stores.ts';

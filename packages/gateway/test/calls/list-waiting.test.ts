@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answer } from '../../src/domain/calls/answer-call.ts';
-import { listPending, type PendingFilter } from '../../src/domain/calls/list-pending.ts';
+import { listWaiting, type WaitingFilter } from '../../src/domain/calls/list-waiting.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { openDesk } from './desk.ts';
@@ -8,8 +8,8 @@ import { openDesk } from './desk.ts';
 describeIdleWorld('what waits for whom', ({ world }) => {
   const desk = forAllTests(() => openDesk(world));
 
-  const list = (filter?: PendingFilter) => listPending(world.store.db, filter);
-  const ids = async (filter?: PendingFilter) => (await list(filter)).items.map(({ callId }) => callId);
+  const list = (filter?: WaitingFilter) => listWaiting(world.store.db, filter);
+  const ids = async (filter?: WaitingFilter) => (await list(filter)).items.map(({ callId }) => callId);
 
   test('[G33] an entity sees what it may answer, operators see all, and what is answered is gone', async () => {
     const owner = await desk.addMember('owner');

@@ -10,13 +10,13 @@ import { fixedReply } from '../../models/fixed-reply.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import type { ThreadKind } from '../run/thread-kind.ts';
-import { contextBuiltIns } from '../toolset/built-in-tools.ts';
+import { conversationBuiltIns } from '../toolset/built-in-tools.ts';
 import { callerFrame, observedText } from './caller-frame.ts';
 import { limitSteps, lowerContract } from './caller-limits.ts';
 import { turnRules } from './turn-rules.ts';
 
 /** A plain conversation with the agent's instructions, its tools and messages. One request is one run. */
-export const contextThread: ThreadKind = {
+export const conversationThread: ThreadKind = {
   name: 'context',
   hasSpaces: false,
   runStream: 'whole',
@@ -48,7 +48,7 @@ export const contextThread: ThreadKind = {
     const answers = isResumed ? settled.map((entry): Entry => ({ ...entry, late: true })) : settled;
     return isResumed ? [{ kind: 'turn' }, ...answers, ...messages] : [...answers, { kind: 'turn' }, ...messages];
   },
-  builtInTools: contextBuiltIns,
+  builtInTools: conversationBuiltIns,
   turnOptions({ agent: { config, limits, tag }, settings = {} }) {
     const { instructions = '', callerText, prompt, aiMessage, modelSettings } = settings;
     const frame = callerFrame(callerText, tag);
@@ -68,7 +68,7 @@ export const contextThread: ThreadKind = {
   },
 };
 
-/** A turn begins with a message, even if the caller gives the reply in an empty context. */
+/** A turn begins with a message, even if the caller gives the reply in an empty conversation. */
 const GIVEN = 'The caller gives the next message.';
 
 /** Requests above the inbox limit are refused long before this number. */

@@ -1,15 +1,15 @@
 import type { Tx } from '../../ports/store/store.ts';
 import { updateCard } from '../spaces/tool-card.ts';
-import { IS_PENDING } from './is-pending.ts';
+import { IS_PENDING } from './is-waiting.ts';
 import { tellJobEnded } from './job-events.ts';
-import { toPendingCall } from './pending-call.ts';
-import { endOfWait } from './settle-pending.ts';
+import { endOfWait } from './settle-waiting.ts';
+import { toWaitingCall } from './waiting-call.ts';
 
 /**
  * Ends all calls of an agent, or of one run, that still wait, with their cards. The agent gets no event: it is being deleted, or the
  * run is not saved. Returns how many.
  */
-export async function cancelPending(
+export async function cancelWaiting(
   tx: Tx,
   which: { readonly agentId: string } | { readonly runId: string },
 ): Promise<number> {
@@ -30,7 +30,7 @@ export async function cancelPending(
     if (ended === undefined) continue;
     cancelled += 1;
     await updateCard(tx, row.id, { status: 'cancelled' });
-    tellJobEnded(tx, toPendingCall(row), 'cancelled');
+    tellJobEnded(tx, toWaitingCall(row), 'cancelled');
   }
   return cancelled;
 }

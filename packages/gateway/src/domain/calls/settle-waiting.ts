@@ -1,19 +1,19 @@
 import type { Selectable } from 'kysely';
-import type { CallRow, PendingStatus } from '../../ports/store/schema/tables.ts';
+import type { CallRow, WaitStatus } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { isId } from '../entities/column-text.ts';
 import type { ToolResultOutcome } from '../inbox/inbox-event.ts';
 import { pushEvent } from '../inbox/push-event.ts';
-import { toPendingCall } from './pending-call.ts';
+import { toWaitingCall } from './waiting-call.ts';
 
-export type LockedPending = Selectable<CallRow>;
+export type LockedWait = Selectable<CallRow>;
 
 /** Locks the call, so that concurrent answers come one after the other and only the first finds it waiting. */
-export async function lockPending(
+export async function lockWaiting(
   tx: Tx,
   callId: string,
   { skipLocked = false }: { skipLocked?: boolean } = {},
-): Promise<LockedPending | undefined> {
+): Promise<LockedWait | undefined> {
   if (!isId(callId)) return undefined;
   const row = tx.db
     .selectFrom('calls')
@@ -36,11 +36,11 @@ interface CallEnd {
  */
 export async function pushCallEnd(
   tx: Tx,
-  row: LockedPending,
+  row: LockedWait,
   outcome: ToolResultOutcome,
   { resolvedBy, answeringRunId }: CallEnd = {},
 ): Promise<void> {
-  const call = toPendingCall(row);
+  const call = toWaitingCall(row);
   // The call that asks is still open, and its worker looks for the answer itself.
   if (call.duringCall !== undefined) return;
   await pushEvent(tx, {
@@ -58,17 +58,17 @@ export async function pushCallEnd(
   });
 }
 
-function suffixOf({ wait_kind: kind, rounds }: LockedPending): string {
+function suffixOf({ wait_kind: kind, rounds }: LockedWait): string {
   if (kind === 'approval') return ':decision';
   return kind === 'input' ? `:input:${rounds}` : '';
 }
 
 /** The columns that end a wait. A question during a call ends with it; a call that waited is settled by the run that gets the answer. */
 export function endOfWait(
-  { during_call: duringCall }: Pick<LockedPending, 'during_call'>,
-  status: PendingStatus,
+  { during_call: duringCall }: Pick<LockedWait, 'during_call'>,
+  status: WaitStatus,
   now: number,
-): Partial<LockedPending> {
+): Partial<LockedWait> {
   return {
     ...{ wait_status: status, answered_at: now },
     ...(duringCall === null ? {} : { status: 'settled' as const, settled_at: now }),

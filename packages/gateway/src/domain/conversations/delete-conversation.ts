@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
 import { runStream } from '../streams/stream-names.ts';
 
-/** Deletes a context with all its runs, calls, requests and streams. Nothing in it may be running. */
-export async function deleteContext({ db }: Tx, contextId: string): Promise<void> {
+/** Deletes a conversation with all its runs, calls, requests and streams. Nothing in it may be running. */
+export async function deleteConversation({ db }: Tx, contextId: string): Promise<void> {
   const runs = db.selectFrom('runs').select('id').where('thread_id', '=', contextId);
   // Includes requests whose run never began.
   const requested = db.selectFrom('inbox_events').select('run_id').where('thread_id', '=', contextId);

@@ -1,15 +1,20 @@
 import { z } from 'zod';
 import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
-import { type Context, type ContextUser, createContext, getContext } from '../../../domain/conversations/context.ts';
-import { contextMessages } from '../../../domain/conversations/context-messages.ts';
-import { deleteIdleContext } from '../../../domain/conversations/delete-idle-context.ts';
+import {
+  type Context,
+  type ConversationUser,
+  createConversation,
+  getConversation,
+} from '../../../domain/conversations/conversation.ts';
+import { conversationMessages } from '../../../domain/conversations/conversation-messages.ts';
+import { deleteIdleConversation } from '../../../domain/conversations/delete-idle-conversation.ts';
 import { assertMayChat } from '../../../domain/conversations/may-chat.ts';
-import { newContextId, shownContextId } from '../../../domain/conversations/own-context-id.ts';
+import { newContextId, shownContextId } from '../../../domain/conversations/own-conversation-id.ts';
 import { sharesSpace } from '../../../domain/conversations/shares-space.ts';
 import { getEntity } from '../../../domain/entities/entity.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { messagesSchema } from '../chat-answer.ts';
-import { contextUser } from '../context-user.ts';
+import { conversationUser } from '../conversation-user.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, metadataField, ownIdField, pageFields } from '../fields.ts';
 
@@ -22,14 +27,14 @@ const contextFields = {
 };
 
 /** Conversations of the chat endpoints, at the root and under /api. */
-export const contextEndpoints: readonly Endpoint[] = [
+export const conversationEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/contexts',
     alias: '/api/contexts',
     summary: 'Create a context',
     description:
-      'A context is a conversation with an agent. With a token, the agent must share a space with its entity.',
+      'A conversation is a conversation with an agent. With a token, the agent must share a space with its entity.',
     access: 'entity',
     body: z.strictObject({
       id: ownIdField,
@@ -42,7 +47,7 @@ export const contextEndpoints: readonly Endpoint[] = [
     answer: z.strictObject(contextFields).meta({ id: 'Conversation', description: 'A conversation with an agent.' }),
     refusals: [404, 409],
     async handle({ caller, body }, tx) {
-      const user = contextUser(caller);
+      const user = conversationUser(caller);
       const { id, agent = body.agent_id, entity_id: entityId, metadata } = body;
       if (body.agent_id !== undefined && body.agent_id !== agent)
         throw invalid('agent_id', 'must be absent if agent is set, or have the same value.');
@@ -56,14 +61,14 @@ export const contextEndpoints: readonly Endpoint[] = [
       const isGiven =
         user.kind === 'key' && entityId !== undefined && !(await sharesSpace(tx.db, { agentId, entityId }));
       const newId = id === undefined ? undefined : await newContextId(tx.db, id, user, ownerId);
-      return toWire(await createContext(tx, { id: newId, agentId, ownerId, metadata, isGiven }), user);
+      return toWire(await createConversation(tx, { id: newId, agentId, ownerId, metadata, isGiven }), user);
     },
   }),
   endpoint({
     method: 'get',
     path: '/contexts/{id}',
     alias: '/api/contexts/{id}',
-    summary: 'Get a context and its messages',
+    summary: 'Get a conversation and its messages',
     description: 'Oldest first.',
     access: 'entity',
     query: z.strictObject({ ...pageFields }),
@@ -75,26 +80,26 @@ export const contextEndpoints: readonly Endpoint[] = [
       })
       .meta({ id: 'ConversationWithMessages', description: 'A conversation and a page of its messages.' }),
     async handle({ caller, params, query }, tx) {
-      const user = contextUser(caller);
-      const context = await getContext(tx.db, params.id, user);
-      const { items: messages, next } = await contextMessages(tx.db, context.id, query);
-      return { ...toWire(context, user), messages, ...(next === undefined ? {} : { next }) };
+      const user = conversationUser(caller);
+      const conversation = await getConversation(tx.db, params.id, user);
+      const { items: messages, next } = await conversationMessages(tx.db, conversation.id, query);
+      return { ...toWire(conversation, user), messages, ...(next === undefined ? {} : { next }) };
     },
   }),
   endpoint({
     method: 'delete',
     path: '/contexts/{id}',
     alias: '/api/contexts/{id}',
-    summary: 'Delete a context with its runs',
+    summary: 'Delete a conversation with its runs',
     description: 'Refused with 409 while a run goes on in it, or a call of it waits for an answer.',
     access: 'key',
     answer: z.strictObject({ id: z.string() }),
     refusals: [409],
-    handle: ({ caller, params }, tx) => deleteIdleContext(tx, params.id, contextUser(caller)),
+    handle: ({ caller, params }, tx) => deleteIdleConversation(tx, params.id, conversationUser(caller)),
   }),
 ];
 
-function toWire({ id, agentId, ownerId, metadata, createdAt }: Context, user: ContextUser): object {
+function toWire({ id, agentId, ownerId, metadata, createdAt }: Context, user: ConversationUser): object {
   const owner = ownerId === undefined ? {} : { entity_id: ownerId };
   return { id: shownContextId(id, user), agent_id: agentId, ...owner, metadata, created_at: createdAt };
 }

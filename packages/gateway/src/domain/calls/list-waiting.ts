@@ -1,22 +1,22 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { CallRow, PendingStatus, Tables } from '../../ports/store/schema/tables.ts';
+import type { CallRow, Tables, WaitStatus } from '../../ports/store/schema/tables.ts';
 import { usableBy } from '../conversations/usable-by.ts';
 import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
-import { IS_PENDING } from './is-pending.ts';
+import { IS_PENDING } from './is-waiting.ts';
 import { answerRight } from './may-answer.ts';
 import { withNames } from './named-answerers.ts';
-import { forAnswerer, type PendingCall, toPendingCall } from './pending-call.ts';
+import { forAnswerer, toWaitingCall, type WaitingCall } from './waiting-call.ts';
 
-export interface PendingFilter extends PageOptions {
+export interface WaitingFilter extends PageOptions {
   /** Only calls that this entity may answer. Without it: all waiting calls, for operators. */
   readonly entityId?: string | undefined;
   readonly agentId?: string | undefined;
   /** Only calls with a card in this space. */
   readonly spaceId?: string | undefined;
   /** Default `pending`. */
-  readonly status?: PendingStatus | undefined;
+  readonly status?: WaitStatus | undefined;
 }
 
 type Listed = Selectable<CallRow> & {
@@ -25,14 +25,14 @@ type Listed = Selectable<CallRow> & {
 };
 
 /** Lists pending calls, soonest expiry first. Calls that do not expire come last, oldest first. */
-export async function listPending(db: Kysely<Tables>, filter: PendingFilter = {}): Promise<Page<PendingCall>> {
+export async function listWaiting(db: Kysely<Tables>, filter: WaitingFilter = {}): Promise<Page<WaitingCall>> {
   const page = await readConcerning(db, filter);
   return { ...page, items: await withNames(db, page.items) };
 }
 
-async function readConcerning(db: Kysely<Tables>, filter: PendingFilter): Promise<Page<PendingCall>> {
+async function readConcerning(db: Kysely<Tables>, filter: WaitingFilter): Promise<Page<WaitingCall>> {
   const limit = pageLimit(filter.limit);
-  const items: PendingCall[] = [];
+  const items: WaitingCall[] = [];
   if ([filter.entityId, filter.agentId, filter.spaceId].some((id) => id !== undefined && !isId(id))) return { items };
   for (let after = positionOf(textCursor(filter.cursor)); ; ) {
     const rows = await readPage(db, { ...filter, after }, limit + 1);
@@ -57,7 +57,7 @@ interface Position {
   readonly callId: string;
 }
 
-function cursorOf({ expiresAt = NEVER, callId }: PendingCall): string {
+function cursorOf({ expiresAt = NEVER, callId }: WaitingCall): string {
   return `${expiresAt}.${callId}`;
 }
 
@@ -72,17 +72,17 @@ function positionOf(cursor: string | undefined): Position {
 /** The answerers are JSON, so they are checked for each row, after the database has filtered by space. */
 function concerns({ role, owned_context: owned, ...row }: Listed, entityId: string | undefined): boolean {
   if (entityId === undefined) return true;
-  return answerRight(toPendingCall(row), { entityId, role: role ?? undefined, isOwner: owned !== null }) === 'yes';
+  return answerRight(toWaitingCall(row), { entityId, role: role ?? undefined, isOwner: owned !== null }) === 'yes';
 }
 
-function shownTo({ role: _role, owned_context: _owned, ...row }: Listed, entityId: string | undefined): PendingCall {
-  const call = toPendingCall(row);
+function shownTo({ role: _role, owned_context: _owned, ...row }: Listed, entityId: string | undefined): WaitingCall {
+  const call = toWaitingCall(row);
   return entityId === undefined ? call : forAnswerer(call);
 }
 
 async function readPage(
   db: Kysely<Tables>,
-  { entityId, agentId, spaceId, status = 'pending', after }: PendingFilter & { readonly after: Position },
+  { entityId, agentId, spaceId, status = 'pending', after }: WaitingFilter & { readonly after: Position },
   limit: number,
 ): Promise<Listed[]> {
   const dueAt = sql<number>`coalesce(calls.expires_at, ${sql.lit(NEVER)})`;

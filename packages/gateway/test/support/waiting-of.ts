@@ -1,7 +1,7 @@
 import type { World } from './world.ts';
 
 /** The call of the agent that waits or waited for an answer, as an answer names it. */
-export async function pendingOf({ store }: World, agentId: string): Promise<{ callId: string; runId: string }> {
+export async function waitingOf({ store }: World, agentId: string): Promise<{ callId: string; runId: string }> {
   return await store.db
     .selectFrom('calls')
     .select(['id as callId', 'run_id as runId'])

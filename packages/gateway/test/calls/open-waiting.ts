@@ -1,10 +1,10 @@
-import { type OpenedPending, openPending } from '../../src/domain/calls/open-pending.ts';
+import { type OpenedWait, openWait } from '../../src/domain/calls/open-wait.ts';
 import { toJson } from '../../src/ports/store/schema/json.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
 
 /** A call that waits, as a run would leave it: planned, and then opened for an answer. The thread is that of the agent. */
-export async function openWaiting(tx: Tx, given: Omit<OpenedPending, 'threadId'>): Promise<number | undefined> {
-  const call: OpenedPending = { threadId: given.agentId, ...given };
+export async function openWaiting(tx: Tx, given: Omit<OpenedWait, 'threadId'>): Promise<number | undefined> {
+  const call: OpenedWait = { threadId: given.agentId, ...given };
   const { callId, threadId, agentId, runId, toolName, input } = call;
   await tx.db
     .insertInto('calls')
@@ -14,5 +14,5 @@ export async function openWaiting(tx: Tx, given: Omit<OpenedPending, 'threadId'>
     })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-  return await openPending(tx, call);
+  return await openWait(tx, call);
 }

@@ -2,24 +2,24 @@ import type { JsonSchemaObject } from '@lastcall/core';
 import type { Selectable } from 'kysely';
 import type { Answerers } from '../../config/tool-config.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
-import type { CallRow, Json, PendingKind, PendingStatus } from '../../ports/store/schema/tables.ts';
+import type { CallRow, Json, WaitKind, WaitStatus } from '../../ports/store/schema/tables.ts';
 import { type Display, toDisplay } from './display.ts';
 
 /** A call that waits for an answer from outside the run: its result, or approval. */
-export interface PendingCall {
+export interface WaitingCall {
   readonly callId: string;
   readonly runId: string;
   readonly agentId: string;
   /** The space of its card. Without one, only secret keys and the named entities can answer. */
   readonly spaceId?: string;
   readonly toolName: string;
-  readonly kind: PendingKind;
+  readonly kind: WaitKind;
   readonly input: unknown;
   readonly display?: Display;
   readonly answeredBy?: Answerers;
   /** The schema of a result, or for an approval, of an edited input. */
   readonly resultSchema?: JsonSchemaObject;
-  readonly status: PendingStatus;
+  readonly status: WaitStatus;
   /** The answer that counted. */
   readonly answer?: unknown;
   readonly resolvedBy?: string;
@@ -47,7 +47,7 @@ interface JobState {
   readonly claimedUntil?: number;
 }
 
-export type { PendingKind };
+export type { WaitKind };
 
 export interface LateAnswer {
   readonly answer: unknown;
@@ -58,7 +58,7 @@ export interface LateAnswer {
 }
 
 /** The row must be one of a call that waits or waited. */
-export function toPendingCall(row: Selectable<CallRow>): PendingCall {
+export function toWaitingCall(row: Selectable<CallRow>): WaitingCall {
   const { wait_kind: kind, wait_status: status } = row;
   if (kind === null || status === null) throw new TypeError(`Call ${row.id} has never waited.`);
   return {
@@ -106,7 +106,7 @@ function optionalField<K extends string, T>(name: K, value: T | null): { readonl
  * The call as an entity that may answer it sees it. Answers that did not count, and the process that works on it, are only for
  * operators.
  */
-export function forAnswerer({ lateAnswers: _late, job, ...call }: PendingCall): PendingCall {
+export function forAnswerer({ lateAnswers: _late, job, ...call }: WaitingCall): WaitingCall {
   if (job === undefined) return call;
   const { worker: _worker, ...shown } = job;
   return { ...call, job: shown };

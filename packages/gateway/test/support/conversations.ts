@@ -1,4 +1,4 @@
-import { createContext } from '../../src/domain/conversations/context.ts';
+import { createConversation } from '../../src/domain/conversations/conversation.ts';
 import type { RunAnswer } from '../../src/domain/conversations/run-answer.ts';
 import { awaitRun } from '../../src/runtime/chat/await-run.ts';
 import { startTurn } from '../../src/runtime/chat/start-turn.ts';
@@ -16,12 +16,12 @@ export interface Chat {
   say(message: string, settings?: TurnRequest['settings']): Promise<RunAnswer>;
 }
 
-/** A context of a new agent. */
+/** A conversation of a new agent. */
 export async function chatWith(world: World, config: object = {}): Promise<Chat> {
   const agentId = await world.agent('Bot', config);
-  const { id: contextId } = await world.in((tx) => createContext(tx, { agentId }));
+  const { id: contextId } = await world.in((tx) => createConversation(tx, { agentId }));
   const start: Chat['start'] = (input, more) =>
-    world.in((tx) => startTurn(tx, world.registry, { caller: KEY, context: { contextId }, input, ...more }));
+    world.in((tx) => startTurn(tx, world.registry, { caller: KEY, conversation: { contextId }, input, ...more }));
   const turn: Chat['turn'] = async (input, settings) => {
     const { runId } = await start(input, settings === undefined ? {} : { settings });
     return await awaitRun(world.services, runId);

@@ -3,13 +3,13 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { answer } from '../../src/domain/calls/answer-call.ts';
-import { createContext, getContext } from '../../src/domain/conversations/context.ts';
-import { sweepContexts } from '../../src/domain/conversations/sweep-contexts.ts';
+import { createConversation, getConversation } from '../../src/domain/conversations/conversation.ts';
+import { sweepConversations } from '../../src/domain/conversations/sweep-conversations.ts';
 import { awaitRun } from '../../src/runtime/chat/await-run.ts';
 import { startTurn } from '../../src/runtime/chat/start-turn.ts';
 import type { TurnRequest } from '../../src/runtime/chat/turn-request.ts';
 import { waitFor } from '../../src/testing/wait-for.ts';
-import { chatWith } from '../support/contexts.ts';
+import { chatWith } from '../support/conversations.ts';
 import { describeIdleWorld, describeWorlds } from '../support/describe-worlds.ts';
 import { databases, onPostgres } from '../support/stores.ts';
 import type { World } from '../support/world.ts';
@@ -21,7 +21,7 @@ const anything = z.looseObject({});
 
 /** As the sweep sees it so many days from now. */
 const sweepAfter = (world: World, days: number): Promise<number> =>
-  sweepContexts(world.services, { now: Date.now() + days * DAY });
+  sweepConversations(world.services, { now: Date.now() + days * DAY });
 
 async function contextIds(world: World): Promise<readonly string[]> {
   return (await world.store.db.selectFrom('contexts').select('id').execute()).map(({ id }) => id);
@@ -59,7 +59,7 @@ async function start(world: World, request: Omit<TurnRequest, 'caller'>) {
 describeWorlds(
   'contexts that nobody uses',
   (open) => {
-    test('a context is deleted a year after its last use, with everything that happened in it', async () => {
+    test('a conversation is deleted a year after its last use, with everything that happened in it', async () => {
       const look = tool({ description: 'Looks.', inputSchema: anything, approval: true, execute: () => 'Seen.' });
       const world = await open({
         models: { default: scriptedModel([call('look'), 'Yes.', 'Again.']) },
@@ -85,12 +85,12 @@ describeWorlds(
       const world = await open({ models: { default: scriptedModel(() => 'Hi.') }, tools: { look } });
       const agent = await world.agent('Bot');
       const message = { input: { message: 'Hi' } };
-      const calls = await start(world, { context: {}, input: { call: { tool: 'look', input: {} } } });
-      const unsaved = await start(world, { context: { agent }, ...message, settings: { save: false } });
-      const asked = await start(world, { context: { agent }, ...message, isBrief: true });
-      const saved = await start(world, { context: { agent }, ...message });
-      const keptIn = await start(world, { context: { agent }, ...message, settings: { save: false } });
-      await start(world, { context: { contextId: keptIn.contextId }, ...message });
+      const calls = await start(world, { conversation: {}, input: { call: { tool: 'look', input: {} } } });
+      const unsaved = await start(world, { conversation: { agent }, ...message, settings: { save: false } });
+      const asked = await start(world, { conversation: { agent }, ...message, isBrief: true });
+      const saved = await start(world, { conversation: { agent }, ...message });
+      const keptIn = await start(world, { conversation: { agent }, ...message, settings: { save: false } });
+      await start(world, { conversation: { contextId: keptIn.contextId }, ...message });
       await world.idle();
       await sweepAfter(world, 6);
       const all = [calls, unsaved, asked, saved, keptIn].map(({ contextId }) => contextId);
@@ -100,7 +100,7 @@ describeWorlds(
       expect(all.filter((id) => left.includes(id))).toEqual([saved.contextId, keptIn.contextId]);
     });
 
-    test('a context with an open run is kept however old it is, and counts as used when it ends', async () => {
+    test('a conversation with an open run is kept however old it is, and counts as used when it ends', async () => {
       const gate = Promise.withResolvers<void>();
       const look = tool({ description: 'Looks.', inputSchema: anything, execute: () => gate.promise });
       const world = await open({ models: { default: scriptedModel([call('look'), 'Yes.']) }, tools: { look } });
@@ -116,7 +116,7 @@ describeWorlds(
       expect(await contextIds(world)).toContain(chat.contextId);
     });
 
-    test('a context with a call that waits is kept, and so is one whose answer was not read yet', async () => {
+    test('a conversation with a call that waits is kept, and so is one whose answer was not read yet', async () => {
       const model = scriptedModel([call('ask'), 'Thanks.']);
       const world = await open({ models: { default: model } });
       const chat = await chatWith(world);
@@ -148,35 +148,35 @@ describeWorlds(
       expect(await contextIds(world)).not.toContain(chat.contextId);
     });
 
-    test('a context that is made again under the id of a deleted one knows nothing of it', async () => {
+    test('a conversation that is made again under the id of a deleted one knows nothing of it', async () => {
       const model = scriptedModel(() => 'Hi.');
       const world = await open({ models: { default: model } });
       const agent = await world.agent('Bot');
-      await start(world, { context: { agent, newId: 'again' }, input: { message: 'A secret' } });
+      await start(world, { conversation: { agent, newId: 'again' }, input: { message: 'A secret' } });
       await world.idle();
       const epochOf = async () =>
         (await world.store.db.selectFrom('threads').select('epoch').where('id', '=', 'again').executeTakeFirst())
           ?.epoch ?? 0;
       const before = await epochOf();
       await sweepAfter(world, 366);
-      await world.in((tx) => createContext(tx, { id: 'again', agentId: agent }));
+      await world.in((tx) => createConversation(tx, { id: 'again', agentId: agent }));
       // Caches know a thread by its id and epoch.
       expect(await epochOf()).toBeGreaterThan(before + 1);
-      await start(world, { context: { contextId: 'again' }, input: { message: 'Hello' } });
+      await start(world, { conversation: { contextId: 'again' }, input: { message: 'Hello' } });
       expect(JSON.stringify(model.requests.at(-1))).not.toContain('A secret');
     });
   },
   databases,
 );
 
-describeIdleWorld({ title: 'a context that is about to be used', on: [onPostgres] }, ({ world }) => {
+describeIdleWorld({ title: 'a conversation that is about to be used', on: [onPostgres] }, ({ world }) => {
   test('it is not deleted while somebody says something in it', async () => {
     const agentId = await world.agent('Bot');
-    const { id: contextId } = await world.in((tx) => createContext(tx, { agentId }));
+    const { id: contextId } = await world.in((tx) => createConversation(tx, { agentId }));
     const said = Promise.withResolvers<void>();
     const swept = Promise.withResolvers<void>();
     const saying = world.in(async (tx) => {
-      const request = { caller: KEY, context: { contextId }, input: { message: 'Hi' } };
+      const request = { caller: KEY, conversation: { contextId }, input: { message: 'Hi' } };
       await startTurn(tx, world.registry, request);
       said.resolve();
       await swept.promise;
@@ -186,6 +186,6 @@ describeIdleWorld({ title: 'a context that is about to be used', on: [onPostgres
     swept.resolve();
     await saying;
     await sweepAfter(world, 5_000);
-    expect((await getContext(world.store.db, contextId, KEY)).id).toBe(contextId);
+    expect((await getConversation(world.store.db, contextId, KEY)).id).toBe(contextId);
   });
 });

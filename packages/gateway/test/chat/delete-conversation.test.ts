@@ -6,7 +6,7 @@ import { describeWorlds } from '../support/describe-worlds.ts';
 import { call, chatApi } from './chat-api.ts';
 
 describeWorlds('deleting a context', (open) => {
-  test('a deleted context is gone with its runs and transcripts, and its id can be used for a new one', async () => {
+  test('a deleted conversation is gone with its runs and transcripts, and its id can be used for a new one', async () => {
     const model = scriptedModel(() => 'Hi.');
     const api = await chatApi(await open({ models: { default: model } }));
     const agent = await api.agent();
@@ -22,7 +22,7 @@ describeWorlds('deleting a context', (open) => {
     expect(JSON.stringify(model.requests.at(-1))).not.toContain('A secret');
   });
 
-  test('a context with a call that waits is refused, and can be deleted once the call has been answered', async () => {
+  test('a conversation with a call that waits is refused, and can be deleted once the call has been answered', async () => {
     const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
     const world = await open({ models: { default: scriptedModel([call('pay'), 'Done.']) }, tools: { pay } });
     const api = await chatApi(world);
