@@ -58,7 +58,7 @@ export type GatewayLimitsInput = Optional<Omit<GatewayLimits, 'leaseMs'>> & {
 };
 
 const count = z.int().min(1).max(1_000_000_000).optional();
-// A run that runs for longer than a day is a mistake.
+// A run that takes longer than a day is a mistake.
 const runTime = z.int().min(1).max(86_400_000).optional();
 // Zero means none: no goals, or no answer to another agent.
 const countOrNone = z.int().min(0).max(1_000_000).optional();

@@ -4,7 +4,7 @@ export interface GatewayLimits {
   readonly leaseMs: number;
   /** How often the gateway looks for lost wakes and due work. */
   readonly sweepMs: number;
-  /** The number of runs that run at once. */
+  /** The number of runs at once. */
   readonly runs: number;
   /** The number of events that may wait for one agent. */
   readonly inboxLength: number;

@@ -23,12 +23,12 @@ export function createActiveThread({ lease, run }: ClaimedRun, done: Promise<voi
   return { lease, state: { kind: 'claimed', run }, wake: 'none', done };
 }
 
-/** Ends the running run, if there is one, and leaves its run open. */
+/** Interrupts the current run, if there is one, and leaves it open. */
 export function interruptRun({ state }: ActiveThread, reason: Error): void {
   if (state.kind === 'running') state.interrupt(reason);
 }
 
-/** Runs a run on the thread. A request to cancel the run aborts it, from any client or gateway. */
+/** Performs a run on the thread. A request to cancel the run aborts it, from any client or gateway. */
 export async function runOnThread(
   services: Services,
   registry: WorkerRegistry,

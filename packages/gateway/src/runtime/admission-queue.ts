@@ -38,7 +38,7 @@ const REFILL_MS = 2;
 const MAX_WAIT_MS = 20;
 
 /**
- * Limits how many runs run, and how fast they start. If all started at once, they would wait for each other inside
+ * Limits how many runs are active, and how fast they start. If all started at once, they would wait for each other inside
  * the store, where none can be given priority. So only a few start at a time, and the others wait here, in this order:
  *
  * 1. threads that a person woke: they had nothing to do until now

@@ -22,7 +22,7 @@ export interface ThreadHost {
 }
 
 /**
- * Runs the runs of a held thread one after the other, until it is released or cannot be. Throws `LeaseLost` if
+ * Performs the runs of a held thread one after the other, until it is released or cannot be. Throws `LeaseLost` if
  * another worker has taken it.
  */
 export async function runThread(host: ThreadHost, thread: ActiveThread): Promise<void> {

@@ -6,7 +6,7 @@ import type { ActiveRun } from './run/active-run.ts';
 /**
  * What a worker does: `running` → `stopping` → `interrupted`, and never back.
  *
- * - `stopping`: it claims no more threads, and the runs that run may finish in the grace time.
+ * - `stopping`: it claims no more threads, and current runs may finish in the grace time.
  * - `interrupted`: the grace time is over. No further run starts, not even for a thread that is just being claimed.
  */
 export type WorkerPhase = 'running' | 'stopping' | 'interrupted';

@@ -16,7 +16,7 @@ export interface Metrics {
   inboxLag(seconds: number): void;
   streamOpened(): void;
   streamClosed(why: StreamEnd): void;
-  /** Adds a value that is read when the metrics are rendered, e.g. the number of running runs. */
+  /** Adds a value that is read when the metrics are rendered, e.g. the number of current runs. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
 }
 

@@ -9,7 +9,7 @@ import { openDesk } from './desk.ts';
 
 const confirmed = { type: 'object', properties: { confirmed: { type: 'boolean' } }, required: ['confirmed'] };
 
-describeIdleWorld({ title: 'answers to pending calls', limits: { resultBytes: 1_000 } }, ({ world, beside }) => {
+describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_000 } }, ({ world, beside }) => {
   const after = beside();
   const desk = forAllTests(() => openDesk(world));
 

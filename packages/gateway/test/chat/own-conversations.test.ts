@@ -22,7 +22,7 @@ async function member(api: Api, agent: string): Promise<Member> {
 describeWorlds(
   "an entity's own contexts",
   (open) => {
-    test('[G33] the calls that wait in them are in its list of pending calls, and in no other entity’s', async () => {
+    test('[G33] the calls that wait in them are in its list of waiting calls, and in no other entity’s', async () => {
       const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
       const world = await open({ models: { default: scriptedModel(() => call('pay')) }, tools: { pay } });
       const api = await chatApi(world);

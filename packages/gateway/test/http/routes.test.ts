@@ -161,7 +161,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     ]);
   });
 
-  test('[G29] [G33] pending calls are listed and answered over HTTP, each answer once', async () => {
+  test('[G29] [G33] waiting calls are listed and answered over HTTP, each answer once', async () => {
     const [ada, eve] = [await api.person('Ada'), await api.person('Eve')];
     const agent = await api.agent();
     const space = await api.space(ada, agent);

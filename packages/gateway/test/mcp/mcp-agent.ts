@@ -40,7 +40,7 @@ interface ActiveRun {
 export interface McpAgent extends AsyncDisposable {
   readonly gateway: TestGateway;
   readonly agentId: string;
-  /** Runs one run, with one step for each group of calls. */
+  /** Performs one run, with one step for each group of calls. */
   run(...steps: readonly (readonly Asked[])[]): Promise<ActiveRun>;
   /** Begins a run, and does not wait for its end. */
   begin(...steps: readonly (readonly Asked[])[]): Promise<void>;

@@ -25,7 +25,7 @@ describe.each(embedded)('configured middleware on $kind', ({ create }) => {
   afterEach(async () => {
     await gateway?.stop();
   });
-  /** Starts a gateway whose agent has these tools and middleware, and lets it run one run for each of the replies. */
+  /** Starts a gateway whose agent has these tools and middleware, and lets it perform one run for each of the replies. */
   const run = async (
     { middleware, ...options }: Parameters<typeof startRegistryGateway>[1] & { middleware?: readonly unknown[] },
     ...replies: ScriptedReply[]

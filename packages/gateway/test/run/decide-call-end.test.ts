@@ -72,7 +72,7 @@ test.each([
   { what: 'a success', outcome: OK, hasStagedWrites: true, isApplied: true },
   { what: 'a success that staged nothing', outcome: OK, hasStagedWrites: false, isApplied: false },
   { what: 'a failure', outcome: ERROR, hasStagedWrites: true, isApplied: false },
-  { what: 'a pending call', outcome: pending(), hasStagedWrites: false, isApplied: true },
+  { what: 'a waiting call', outcome: pending(), hasStagedWrites: false, isApplied: true },
 ])('what a call staged is applied with $what: $isApplied', ({ outcome, hasStagedWrites, isApplied }) => {
   const { writes } = decided(inHall, ended(outcome, { toolName: 'hidden', hasStagedWrites }));
   expect(find(writes, 'staged-writes') !== undefined).toBe(isApplied);
@@ -116,7 +116,7 @@ test('[G19] enter_space moves the agent when it succeeds, and leaves it where it
   expect(decided(inHall, ended(ERROR, enter)).state).toMatchObject({ activeSpaceId: 'hall', announcedSpaceId: 'hall' });
 });
 
-test('[G28] a pending call waits, and its card is asked for where it was shown', () => {
+test('[G28] a waiting call waits, and its card is asked for where it was shown', () => {
   const { last, state } = decided(inHall, started('c', 'shown'), ended(pending({ expiresAt: 9 })));
   expect(kinds(last)).toEqual(['entry', 'call-ended', 'staged-writes', 'pending-call', 'run tool-call.pending']);
   expect(find(last, 'call-ended')).toMatchObject({ status: 'pending' });
@@ -124,7 +124,7 @@ test('[G28] a pending call waits, and its card is asked for where it was shown',
   expect(state).toMatchObject({ cards: new Set(['c']), shown: new Map() });
 });
 
-test('a pending call whose start no space saw shows its input with the card', () => {
+test('a waiting call whose start no space saw shows its input with the card', () => {
   expect(find(decided(inHall, ended(pending())).writes, 'pending-call')).toMatchObject({
     spaceId: 'hall',
     rawInput: '{}',
@@ -134,18 +134,18 @@ test('a pending call whose start no space saw shows its input with the card', ()
 test.each([
   { who: 'invisible', from: inHall, toolName: 'hidden' },
   { who: 'visible, of an agent in no space,', from: nowhere, toolName: 'shown' },
-])('a pending call that is $who is in no space and has no card', ({ from, toolName }) => {
+])('a waiting call that is $who is in no space and has no card', ({ from, toolName }) => {
   const { writes, state } = decided(from, ended(pending(), { toolName }));
   expect(find(writes, 'pending-call')).toMatchObject({ spaceId: null });
   expect((state as RunningState).cards.size).toBe(0);
 });
 
-test('a pending call that is cancelled in the same run ends on its card', () => {
+test('a waiting call that is cancelled in the same run ends on its card', () => {
   const cancelled = { status: 'cancelled', reason: 'no', text: 'No.' } as const;
   expect(find(decided(inHall, ended(pending()), ended(cancelled)).last, 'update-card')?.status).toBe('cancelled');
 });
 
-test("what a pending call shows hides the agent's frame tag", () => {
+test("what a waiting call shows hides the agent's frame tag", () => {
   const { writes } = decided(inHall, ended(pending({ display: { text: `<inbox-${TAG}>` } })));
   expect(find(writes, 'pending-call')?.call.display).toEqual({ text: '<inbox-hidden>' });
 });

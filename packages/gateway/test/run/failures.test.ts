@@ -85,7 +85,7 @@ describeWorlds(
       expect(model.requests.map((request) => systemOf(request).split('\n')[0])).toEqual(['Be brief.', 'Be long.']);
     });
 
-    test('[G16] pause finishes the run that runs and starts no other; events wait until the agent is resumed', async () => {
+    test('[G16] pause finishes the current run and starts no other; events wait until the agent is resumed', async () => {
       const gate = Promise.withResolvers<void>();
       const model = scriptedModel(async (_request, invocation) => {
         if (invocation === 1) await gate.promise;

@@ -34,9 +34,9 @@ const cardStatus = async (world: World, callId: string) =>
     ?.status;
 
 describeWorlds(
-  'a pending call',
+  'a waiting call',
   (open) => {
-    test('[G28] a pending call waits with a card while the run goes on; the model knows at once, by the id that answers use', async () => {
+    test('[G28] a waiting call waits with a card while the run goes on; the model knows at once, by the id that answers use', async () => {
       const model = asking('confirm');
       const world = await open({ models: { default: model }, tools: { confirm } });
       const { ada, bot, space } = await lobby(world, { tools: ['confirm'] }, { isIn: true });
@@ -77,7 +77,7 @@ describeWorlds(
       expect(await cardStatus(world, callId)).toBe('complete');
     });
 
-    test('[G32] a pending call that expires is told once, its card too, and the call is settled as expired', async () => {
+    test('[G32] a waiting call that expires is told once, its card too, and the call is settled as expired', async () => {
       const model = asking('confirm');
       const world = await open({ models: { default: model }, tools: { confirm: { ...confirm, expiresInMs: 60_000 } } });
       const { ada, bot, space } = await lobby(world, { tools: ['confirm'] }, { isIn: true });
@@ -96,7 +96,7 @@ describeWorlds(
       expect(await cardStatus(world, callId)).toBe('expired');
     });
 
-    test('[G35] a pending call is still answerable after the configuration changed', async () => {
+    test('[G35] a waiting call is still answerable after the configuration changed', async () => {
       const model = asking('confirm');
       const world = await open({ models: { default: model }, tools: { confirm } });
       const { ada, bot, space } = await lobby(world, { tools: ['confirm'] }, { isIn: true });
@@ -121,7 +121,7 @@ describeWorlds(
       }),
     });
 
-    test('[G36] a pending call that needs approval runs once, in a run, when it is approved, and the model sees decision and result', async () => {
+    test('[G36] a waiting call that needs approval runs once, in a run, when it is approved, and the model sees decision and result', async () => {
       const paid: unknown[] = [];
       const model = asking('pay', { amount: 5 });
       const world = await open({ models: { default: model }, tools: { pay: pay(paid) } });

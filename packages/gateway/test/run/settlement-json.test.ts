@@ -49,7 +49,7 @@ test('of an outcome that was cut the call keeps the complete one, and all others
   expect(json.output).toBe('"lon…"');
 });
 
-test('the time at which a pending call expires is not in the transcript', () => {
+test('the time at which a waiting call expires is not in the transcript', () => {
   const { entry, outcome, runEvent } = serialized({ status: 'pending', kind: 'result', text: 'Waits.', expiresAt: 5 });
   expect(entry).not.toContain('expiresAt');
   expect(JSON.parse(outcome)).toEqual({ status: 'pending', kind: 'result', text: 'Waits.', expiresAt: 5 });

@@ -171,7 +171,7 @@ describeWorlds('a visible call', (open) => {
     expect(world.logs.filter(({ level }) => level === 'warn')).toHaveLength(1);
   });
 
-  test('[G26] a visible call that asks fails without an active space and makes no pending call; a space tool cannot be invisible', async () => {
+  test('[G26] a visible call that asks fails without an active space and makes no waiting call; a space tool cannot be invisible', async () => {
     const told: string[] = [];
     const model = scriptedModel((request) => {
       told.push(resultsOf(request).at(-1)?.text ?? '');

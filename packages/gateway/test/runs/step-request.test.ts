@@ -87,7 +87,7 @@ async function compareAll({ store }: World, threadId: string, requests: Scripted
 }
 
 describeWorlds('the request of a step', (open) => {
-  test('it is what the model was sent: over runs, failures, condensed results, goals, pending calls and their answers', async () => {
+  test('it is what the model was sent: over runs, failures, condensed results, goals, waiting calls and their answers', async () => {
     const model = scriptedModel([
       calls('look', 'broken'),
       { calls: [{ toolName: 'set_goals', input: { goals: [{ key: 'g', description: 'Be kind.' }] } }] },

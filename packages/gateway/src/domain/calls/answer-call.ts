@@ -42,7 +42,7 @@ export type AnswerEnd =
    */
   | { readonly status: 'late'; readonly error: ApiError };
 
-/** Answers a pending call in a separate transaction. Throws an ApiError for every answer that does not count. */
+/** Answers a waiting call in a separate transaction. Throws an ApiError for every answer that does not count. */
 export async function answer(
   { store }: Pick<Services, 'store'>,
   answered: AnsweredCall,
@@ -53,7 +53,7 @@ export async function answer(
 }
 
 /**
- * Answers a pending call: its end, its card, the event and the wake, all in the caller's transaction. Throws an
+ * Answers a waiting call: its end, its card, the event and the wake, all in the caller's transaction. Throws an
  * ApiError if nothing of the answer is stored. A late answer is stored, so its error is returned as a value.
  */
 export async function answerCall(

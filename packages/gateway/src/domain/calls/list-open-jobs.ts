@@ -4,7 +4,7 @@ import { IS_PENDING } from './is-waiting.ts';
 import { type JobOffer, toOffer } from './job-events.ts';
 import { toWaitingCall } from './waiting-call.ts';
 
-/** A worker that has finished these finds the others when it subscribes again, or in the list of pending calls. */
+/** A worker that has finished these finds the others when it subscribes again, or in the list of waiting calls. */
 const MOST_OFFERS = 1_000;
 
 /** The jobs of an agent that a worker could claim now, oldest first. */

@@ -24,7 +24,7 @@ type Listed = Selectable<CallRow> & {
   readonly owned_context: string | null;
 };
 
-/** Lists pending calls, soonest expiry first. Calls that do not expire come last, oldest first. */
+/** Lists waiting calls, soonest expiry first. Calls that do not expire come last, oldest first. */
 export async function listWaiting(db: Kysely<Tables>, filter: WaitingFilter = {}): Promise<Page<WaitingCall>> {
   const page = await readConcerning(db, filter);
   return { ...page, items: await withNames(db, page.items) };

@@ -21,7 +21,7 @@ export interface SpaceMessageEvent {
 export type EntityKind = 'human' | 'agent' | 'service';
 
 /**
- * The answer to a pending call. It contains the call itself, so that the agent understands it even after compaction.
+ * The answer to a waiting call. It contains the call itself, so that the agent understands it even after compaction.
  */
 export interface ToolResultEvent {
   readonly type: 'tool_result';

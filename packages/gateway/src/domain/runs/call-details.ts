@@ -63,7 +63,7 @@ export async function getCall(
   return shown;
 }
 
-/** As the list of pending calls shows it. */
+/** As the list of waiting calls shows it. */
 async function answerableCall(db: Kysely<Tables>, call: StoredCall, entityId: string): Promise<WaitingCall> {
   const pending = await waitingOf(db, call);
   if (pending === undefined || !(await mayAnswerUnseen(db, pending, entityId))) throw notFound('call', call.id);

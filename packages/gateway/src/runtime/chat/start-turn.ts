@@ -29,7 +29,7 @@ import { giveAnswers } from './give-answers.ts';
 import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from './turn-request.ts';
 
 /*
- * How all endpoints start turns in conversations: the chat endpoints, /v1, useChat, the MCP server. docs/concepts/contexts.md
+ * How all endpoints start turns in conversations: the chat endpoints, /v1, useChat, the MCP server. docs/concepts/conversations.md
  * describes conversations as a whole.
  *
  *   const { runId, contextId } = await store.transaction((tx) => startTurn(tx, registry, request));

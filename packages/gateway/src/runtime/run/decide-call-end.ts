@@ -58,7 +58,7 @@ function moveTo(state: RunningState, { toolName, input, outcome }: Settlement): 
 }
 
 /**
- * A failed call leaves no writes. A pending call includes this write because it checks for a cancel: a call of a
+ * A failed call leaves no writes. A waiting call includes this write because it checks for a cancel: a call of a
  * cancelled run must not wait for an answer.
  */
 function stagedWrites({ settlement: { callId, outcome }, hasStagedWrites }: CallEnded): readonly Write[] {

@@ -111,7 +111,7 @@ export function agentEndpoints(
       method: 'delete',
       path: '/api/agents/{id}',
       summary: 'Delete an agent',
-      description: 'Its pending calls and its running run are cancelled. Its messages, runs and transcript are kept.',
+      description: 'Its waiting calls and its current run are cancelled. Its messages, runs and transcript are kept.',
       access: 'key',
       answer: z.strictObject({ id: z.string(), status: z.literal('deleted') }),
       async handle({ params }, tx) {
@@ -136,7 +136,7 @@ export function agentEndpoints(
       method: 'post',
       path: '/api/agents/{id}/pause',
       summary: 'Pause an agent',
-      description: 'The running run finishes and no other starts. Events wait in the inbox.',
+      description: 'The current run finishes and no other starts. Events wait in the inbox.',
       access: 'key',
       answer: agentSchema,
       handle: async ({ params }, tx) => await describeAgent(tx.db, await pauseAgent(tx, params.id)),

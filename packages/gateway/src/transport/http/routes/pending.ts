@@ -35,7 +35,7 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/pending',
-    summary: 'List pending calls, soonest expiry first',
+    summary: 'List waiting calls, soonest expiry first',
     description: 'With a token: the calls that its entity may answer.',
     access: 'entity',
     query: z.strictObject({
@@ -59,7 +59,7 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/api/runs/{runId}/tool-results',
-    summary: 'Answer a pending call',
+    summary: 'Answer a waiting call',
     description: 'The first answer counts. Sending the same answer again gives the same response.',
     access: 'entity',
     body: answerSchema,
