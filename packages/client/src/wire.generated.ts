@@ -125,7 +125,7 @@ export type Call = {
   readonly createdAt?: number | undefined;
   readonly settledAt?: number | undefined;
   /** Set if it waits or waited for an answer. With a token: only if no space sees the call and its entity may answer it. */
-  readonly pending?: PendingCall | undefined;
+  readonly pending?: WaitingCall | undefined;
 };
 
 /** What a card shows about its call. */
@@ -760,45 +760,6 @@ export type OutputCut = {
   readonly kept: boolean;
 };
 
-/** A call that waits for an answer from outside the run. */
-export type PendingCall = {
-  readonly callId: string;
-  readonly runId: string;
-  readonly agentId: string;
-  readonly spaceId?: string | undefined;
-  readonly toolName: string;
-  readonly kind: "result" | "approval" | "input";
-  readonly input?: unknown | undefined;
-  readonly display?: Display | undefined;
-  readonly answeredBy?: Answerers | undefined;
-  readonly resultSchema?: JsonSchema | undefined;
-  readonly status: "pending" | "resolved" | "expired" | "cancelled";
-  /** The answer that counted. */
-  readonly answer?: Answer | undefined;
-  readonly resolvedBy?: string | undefined;
-  readonly resolvedByName?: string | undefined;
-  /** Answers that came after the call ended, or after the answer that counted. */
-  readonly lateAnswers?: readonly ({
-    readonly answer: Answer;
-    readonly by: string;
-    readonly byName?: string | undefined;
-    readonly at: number;
-  })[] | undefined;
-  readonly expiresAt?: number | undefined;
-  /** The number of the question, if the call waits for input. */
-  readonly round?: number | undefined;
-  /** The open call that asks. */
-  readonly duringCall?: string | undefined;
-  readonly createdAt: number;
-  readonly resolvedAt?: number | undefined;
-  /** Present if workers may claim the call. */
-  readonly job?: {
-    readonly claims: number;
-    readonly worker?: string | undefined;
-    readonly claimedUntil?: number | undefined;
-  } | undefined;
-};
-
 export type Plan = {
   readonly id: string;
   readonly key: string;
@@ -1260,7 +1221,7 @@ export type Status = {
   readonly counts?: {
     readonly agents: number;
     readonly deadEvents: number;
-    readonly pendingCalls: number;
+    readonly waitingCalls: number;
   } | undefined;
   /** True for the demo, whose process can be killed on purpose with `POST /api/demo/crash`. */
   readonly canCrash?: true | undefined;
@@ -1482,6 +1443,45 @@ export type Usage = {
   readonly totalTokens: number;
 };
 
+/** A call that waits for an answer from outside the run. */
+export type WaitingCall = {
+  readonly callId: string;
+  readonly runId: string;
+  readonly agentId: string;
+  readonly spaceId?: string | undefined;
+  readonly toolName: string;
+  readonly kind: "result" | "approval" | "input";
+  readonly input?: unknown | undefined;
+  readonly display?: Display | undefined;
+  readonly answeredBy?: Answerers | undefined;
+  readonly resultSchema?: JsonSchema | undefined;
+  readonly status: "pending" | "resolved" | "expired" | "cancelled";
+  /** The answer that counted. */
+  readonly answer?: Answer | undefined;
+  readonly resolvedBy?: string | undefined;
+  readonly resolvedByName?: string | undefined;
+  /** Answers that came after the call ended, or after the answer that counted. */
+  readonly lateAnswers?: readonly ({
+    readonly answer: Answer;
+    readonly by: string;
+    readonly byName?: string | undefined;
+    readonly at: number;
+  })[] | undefined;
+  readonly expiresAt?: number | undefined;
+  /** The number of the question, if the call waits for input. */
+  readonly round?: number | undefined;
+  /** The open call that asks. */
+  readonly duringCall?: string | undefined;
+  readonly createdAt: number;
+  readonly resolvedAt?: number | undefined;
+  /** Present if workers may claim the call. */
+  readonly job?: {
+    readonly claims: number;
+    readonly worker?: string | undefined;
+    readonly claimedUntil?: number | undefined;
+  } | undefined;
+};
+
 /** A page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
@@ -1573,9 +1573,9 @@ export interface Operations {
       readonly token?: string | undefined;
     };
     body: {
-      /** The id of the chat. A new context gets this id. */
+      /** The id of the chat. A new conversation gets this id. */
       readonly id: string;
-      /** Only the newest message is read, or the answers to waiting calls. The rest is stored in the context. */
+      /** Only the newest message is read, or the answers to waiting calls. The rest is stored in the conversation. */
       readonly messages: readonly ({
         readonly id: string;
         readonly role: "system" | "user" | "assistant";
@@ -1774,7 +1774,7 @@ export interface Operations {
       /** Default: `pending`. With a token: of the calls that its entity may answer, or could have answered. */
       readonly status?: "pending" | "resolved" | "expired" | "cancelled" | undefined;
     };
-    answer: Page<PendingCall>;
+    answer: Page<WaitingCall>;
   }>;
   'GET /api/runs': Operation<{
     query: PageQuery & {
@@ -2048,11 +2048,11 @@ export interface Operations {
   }>;
   'POST /chat': Operation<{
     body: {
-      /** Default: a new context. */
+      /** Default: a new conversation. */
       readonly context_id?: string | undefined;
-      /** For a new context: the id or name of the agent. Default: the only agent. */
+      /** For a new conversation: the id or name of the agent. Default: the only agent. */
       readonly agent?: string | undefined;
-      /** For a new context. */
+      /** For a new conversation. */
       readonly metadata?: Readonly<Record<string, unknown>> | undefined;
       readonly terminating_config?: TerminatingConfig | undefined;
       /** False: the messages of this run are not stored. Default true. */
@@ -2063,11 +2063,11 @@ export interface Operations {
   }>;
   'POST /chat/add-ai-message': Operation<{
     body: {
-      /** Default: a new context. */
+      /** Default: a new conversation. */
       readonly context_id?: string | undefined;
-      /** For a new context: the id or name of the agent. Default: the only agent. */
+      /** For a new conversation: the id or name of the agent. Default: the only agent. */
       readonly agent?: string | undefined;
-      /** For a new context. */
+      /** For a new conversation. */
       readonly metadata?: Readonly<Record<string, unknown>> | undefined;
       readonly terminating_config?: TerminatingConfig | undefined;
       /** False: the messages of this run are not stored. Default true. */
@@ -2079,11 +2079,11 @@ export interface Operations {
   }>;
   'POST /chat/invoke': Operation<{
     body: {
-      /** Default: a new context. */
+      /** Default: a new conversation. */
       readonly context_id?: string | undefined;
-      /** For a new context: the id or name of the agent. Default: the only agent. */
+      /** For a new conversation: the id or name of the agent. Default: the only agent. */
       readonly agent?: string | undefined;
-      /** For a new context. */
+      /** For a new conversation. */
       readonly metadata?: Readonly<Record<string, unknown>> | undefined;
       readonly terminating_config?: TerminatingConfig | undefined;
       /** False: the messages of this run are not stored. Default true. */
