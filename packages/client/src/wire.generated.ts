@@ -125,7 +125,7 @@ export type Call = {
   readonly createdAt?: number | undefined;
   readonly settledAt?: number | undefined;
   /** Set if it waits or waited for an answer. With a token: only if no space sees the call and its entity may answer it. */
-  readonly pending?: WaitingCall | undefined;
+  readonly pending?: PendingCall | undefined;
 };
 
 /** What a card shows about its call. */
@@ -758,6 +758,45 @@ export type Outcome = {
 export type OutputCut = {
   readonly characters: number;
   readonly kept: boolean;
+};
+
+/** A call that waits for an answer from outside the run. */
+export type PendingCall = {
+  readonly callId: string;
+  readonly runId: string;
+  readonly agentId: string;
+  readonly spaceId?: string | undefined;
+  readonly toolName: string;
+  readonly kind: "result" | "approval" | "input";
+  readonly input?: unknown | undefined;
+  readonly display?: Display | undefined;
+  readonly answeredBy?: Answerers | undefined;
+  readonly resultSchema?: JsonSchema | undefined;
+  readonly status: "pending" | "resolved" | "expired" | "cancelled";
+  /** The answer that counted. */
+  readonly answer?: Answer | undefined;
+  readonly resolvedBy?: string | undefined;
+  readonly resolvedByName?: string | undefined;
+  /** Answers that came after the call ended, or after the answer that counted. */
+  readonly lateAnswers?: readonly ({
+    readonly answer: Answer;
+    readonly by: string;
+    readonly byName?: string | undefined;
+    readonly at: number;
+  })[] | undefined;
+  readonly expiresAt?: number | undefined;
+  /** The number of the question, if the call waits for input. */
+  readonly round?: number | undefined;
+  /** The open call that asks. */
+  readonly duringCall?: string | undefined;
+  readonly createdAt: number;
+  readonly resolvedAt?: number | undefined;
+  /** Present if workers may claim the call. */
+  readonly job?: {
+    readonly claims: number;
+    readonly worker?: string | undefined;
+    readonly claimedUntil?: number | undefined;
+  } | undefined;
 };
 
 export type Plan = {
@@ -1443,45 +1482,6 @@ export type Usage = {
   readonly totalTokens: number;
 };
 
-/** A call that waits for an answer from outside the run. */
-export type WaitingCall = {
-  readonly callId: string;
-  readonly runId: string;
-  readonly agentId: string;
-  readonly spaceId?: string | undefined;
-  readonly toolName: string;
-  readonly kind: "result" | "approval" | "input";
-  readonly input?: unknown | undefined;
-  readonly display?: Display | undefined;
-  readonly answeredBy?: Answerers | undefined;
-  readonly resultSchema?: JsonSchema | undefined;
-  readonly status: "pending" | "resolved" | "expired" | "cancelled";
-  /** The answer that counted. */
-  readonly answer?: Answer | undefined;
-  readonly resolvedBy?: string | undefined;
-  readonly resolvedByName?: string | undefined;
-  /** Answers that came after the call ended, or after the answer that counted. */
-  readonly lateAnswers?: readonly ({
-    readonly answer: Answer;
-    readonly by: string;
-    readonly byName?: string | undefined;
-    readonly at: number;
-  })[] | undefined;
-  readonly expiresAt?: number | undefined;
-  /** The number of the question, if the call waits for input. */
-  readonly round?: number | undefined;
-  /** The open call that asks. */
-  readonly duringCall?: string | undefined;
-  readonly createdAt: number;
-  readonly resolvedAt?: number | undefined;
-  /** Present if workers may claim the call. */
-  readonly job?: {
-    readonly claims: number;
-    readonly worker?: string | undefined;
-    readonly claimedUntil?: number | undefined;
-  } | undefined;
-};
-
 /** A page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
@@ -1774,7 +1774,7 @@ export interface Operations {
       /** Default: `pending`. With a token: of the calls that its entity may answer, or could have answered. */
       readonly status?: "pending" | "resolved" | "expired" | "cancelled" | undefined;
     };
-    answer: Page<WaitingCall>;
+    answer: Page<PendingCall>;
   }>;
   'GET /api/runs': Operation<{
     query: PageQuery & {

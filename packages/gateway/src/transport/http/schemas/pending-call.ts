@@ -44,4 +44,4 @@ export const waitingCallSchema: z.ZodType = z
       .optional()
       .meta({ description: 'Present if workers may claim the call.' }),
   })
-  .meta({ id: 'WaitingCall', description: 'A call that waits for an answer from outside the run.' });
+  .meta({ id: 'PendingCall', description: 'A call that waits for an answer from outside the run.' });
