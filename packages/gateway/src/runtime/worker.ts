@@ -36,7 +36,7 @@ const LAST_WRITES_MS = 5_000;
 /**
  * An overloaded worker looks for lost wakes only once in this many sweeps, and only for events that have waited that
  * long: most wakes are not lost but queued at another worker, and a worker that takes such a thread has to read its
- * history again.
+ * transcript again.
  */
 const OVERLOADED_SWEEPS = 5;
 

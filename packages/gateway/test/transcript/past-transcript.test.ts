@@ -2,7 +2,7 @@ import { type Entry, slice, Transcript } from '@lastcall/core';
 import { expect, test } from 'vitest';
 import { CountedMessages, estimateTokens } from '../../src/domain/transcript/estimate-tokens.ts';
 import type { TranscriptRow } from '../../src/domain/transcript/load-transcript.ts';
-import { charactersOf, PastTranscript, toldMessages } from '../../src/domain/transcript/past-transcript.ts';
+import { charactersOf, PastTranscript, pastOf } from '../../src/domain/transcript/past-transcript.ts';
 import { toCompactionPayload, toEntryPayload } from '../../src/domain/transcript/transcript-row.ts';
 
 const said = (text: string): Entry => ({
@@ -47,21 +47,21 @@ function growing(runs: number): readonly (readonly TranscriptRow[])[] {
   return all;
 }
 
-test('[G13] a history that is kept up from run to run is what its rows say', () => {
+test('[G13] a past that is kept up from run to run is what its rows say', () => {
   for (const [index, rows] of growing(4).entries()) {
-    const history = toldMessages(rows);
-    history.shownTo('one');
-    const forked = history.fork();
+    const past = pastOf(rows);
+    past.shownTo('one');
+    const forked = past.fork();
     const entries = Array.from({ length: index + 1 }, (_, at) => run(at + 1)).flat();
     expect(forked.entries).toEqual(entries);
     expect(forked.viewFor('one')).toEqual(new Transcript(entries).viewFor('one'));
-    expect(history.counted.tokens).toBe(estimateTokens(new Transcript(entries).view()));
+    expect(past.counted.tokens).toBe(estimateTokens(new Transcript(entries).view()));
     expect(charactersOf(rows)).toBe(rows.reduce((sum, { payload }) => sum + payload.length, 0));
-    expect(history.hasFrame(`Message ${index + 1}`)).toBe(true);
-    expect(history.hasFrame(`Message ${index + 2}`)).toBe(false);
+    expect(past.hasFrame(`Message ${index + 1}`)).toBe(true);
+    expect(past.hasFrame(`Message ${index + 2}`)).toBe(false);
     const [first] = growing(1);
-    expect(history.session(undefined).toJSON()).toEqual(
-      toldMessages(first ?? [])
+    expect(past.session(undefined).toJSON()).toEqual(
+      pastOf(first ?? [])
         .session(undefined)
         .toJSON(),
     );
@@ -70,11 +70,11 @@ test('[G13] a history that is kept up from run to run is what its rows say', () 
 
 test('[R40] a row is parsed once, however many runs follow', () => {
   const all = growing(5);
-  const [first, second] = [toldMessages(all[0] ?? []), toldMessages(all[1] ?? [])];
+  const [first, second] = [pastOf(all[0] ?? []), pastOf(all[1] ?? [])];
   expect(second).toBe(first);
   const before = first.fork().view();
   // The fork of a later run shows the very messages of the earlier one.
-  const after = toldMessages(all[4] ?? [])
+  const after = pastOf(all[4] ?? [])
     .fork()
     .view();
   expect(after.slice(0, before.length).every((message, index) => message === before[index])).toBe(true);
@@ -82,42 +82,42 @@ test('[R40] a row is parsed once, however many runs follow', () => {
 
 test('[G13] what a run adds to its fork is not remembered before it is stored', () => {
   const [rows = [], more = []] = growing(2);
-  const history = toldMessages(rows);
-  const forked = history.fork();
+  const past = pastOf(rows);
+  const forked = past.fork();
   forked.push(...run(7));
   const counter = slice('counter', { initial: 0, on: { Counted: (count: number) => count + 1 } });
-  const session = history.session(undefined);
+  const session = past.session(undefined);
   session.register(counter);
   session.dispatch({ type: 'Counted' });
-  expect([session.read(counter), history.session(undefined).read(counter)]).toEqual([1, 0]);
-  expect(history.fork().entries).toEqual(run(1));
-  expect(toldMessages(more).fork().entries).toEqual([...run(1), ...run(2)]);
+  expect([session.read(counter), past.session(undefined).read(counter)]).toEqual([1, 0]);
+  expect(past.fork().entries).toEqual(run(1));
+  expect(pastOf(more).fork().entries).toEqual([...run(1), ...run(2)]);
 });
 
-test('[G13] rows of another claim have a history of their own, also if some are the same', () => {
+test('[G13] rows of another claim have a past of their own, also if some are the same', () => {
   const [rows = [], more = []] = growing(2);
-  const history = toldMessages(more);
-  expect(toldMessages(rows)).not.toBe(history);
-  expect(toldMessages(rows).fork().entries).toEqual(run(1));
+  const past = pastOf(more);
+  expect(pastOf(rows)).not.toBe(past);
+  expect(pastOf(rows).fork().entries).toEqual(run(1));
   const reread = more.map((row) => ({ ...row }));
-  expect(toldMessages(reread)).not.toBe(history);
-  expect(toldMessages(reread).fork().entries).toEqual(history.fork().entries);
+  expect(pastOf(reread)).not.toBe(past);
+  expect(pastOf(reread).fork().entries).toEqual(past.fork().entries);
 });
 
-test('[G14] after a compaction a history begins with what was carried over', () => {
+test('[G14] after a compaction a past begins with what was carried over', () => {
   const carried = run(1);
   const row = { seq: 9, kind: 'compaction', payload: toCompactionPayload({ summary: 'Short.', carried }) };
-  const history = toldMessages([row, ...toRows(run(2), 10)]);
-  expect(history.fork().entries).toEqual([...carried, ...run(2)]);
+  const past = pastOf([row, ...toRows(run(2), 10)]);
+  expect(past.fork().entries).toEqual([...carried, ...run(2)]);
 });
 
 test('a row that cannot be read is an error each time, and is never left out', () => {
   const broken = { seq: 6, kind: 'reply', payload: '{"entry":' };
   const rows = [...toRows(run(1)), broken];
-  const history = new PastTranscript();
-  expect(() => history.read(rows)).toThrow(SyntaxError);
-  expect(() => history.read(rows)).toThrow(SyntaxError);
-  expect(() => toldMessages([...rows, ...toRows(run(2), 7)])).toThrow(SyntaxError);
+  const past = new PastTranscript();
+  expect(() => past.read(rows)).toThrow(SyntaxError);
+  expect(() => past.read(rows)).toThrow(SyntaxError);
+  expect(() => pastOf([...rows, ...toRows(run(2), 7)])).toThrow(SyntaxError);
 });
 
 test('messages that changed are counted again, and those that went are not counted', () => {

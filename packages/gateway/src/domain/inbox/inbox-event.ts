@@ -3,7 +3,7 @@ import type { TurnSettings } from '../conversations/turn-settings.ts';
 
 /**
  * An event that waits for an agent or a conversation, as `inbox_events.payload` stores it: JSON that can be understood without any
- * history.
+ * transcript.
  */
 export type InboxEvent = SpaceMessageEvent | ToolResultEvent | PlanEvent | ServiceEvent | ChatEvent;
 

@@ -11,12 +11,12 @@ import { SentMessages } from './sent-messages.ts';
  *
  *     rows        r1 … r6 ──────────────┬─ r7 … r12 ─────┬─ …     as they are stored
  *                    │ read once        │ read once      │
- *     history     ───▶ h ───────────────▶ h ─────────────▶ h       knows stored rows only
+ *     transcript     ───▶ h ───────────────▶ h ─────────────▶ h       knows stored rows only
  *                      │ fork           │ fork           │ fork
  *     run            ▼ 1              ▼ 2              ▼ 3       adds what happens, and is discarded
  *
  * 1. It knows stored rows only. What a run adds to its fork is added here once it is stored, and as it was stored.
- * 2. It reads each row once. Rows that do not begin with the rows it has read belong to another history: `toldMessages`.
+ * 2. It reads each row once. Rows that do not begin with the rows it has read belong to another transcript: `pastOf`.
  * 3. Objects that it shares with forks are frozen: no tool and no model can change what a later run remembers.
  * 4. A row that cannot be read is an error every time. It is never left out.
  */
@@ -123,7 +123,7 @@ export function framesIn(entries: readonly Entry[]): readonly string[] {
   );
 }
 
-const histories = new WeakMap<TranscriptRow, PastTranscript>();
+const pasts = new WeakMap<TranscriptRow, PastTranscript>();
 
 /** The size of the rows. */
 export function charactersOf(rows: readonly TranscriptRow[]): number {
@@ -131,19 +131,19 @@ export function charactersOf(rows: readonly TranscriptRow[]): number {
 }
 
 /**
- * The history of these rows. It is found by its first row: cached rows are the same objects in each run, and the history is
+ * The transcript of these rows. It is found by its first row: cached rows are the same objects in each run, and the transcript is
  * stored with them.
  */
-export function toldMessages(rows: readonly TranscriptRow[]): PastTranscript {
-  const history = knownPast(rows) ?? new PastTranscript();
+export function pastOf(rows: readonly TranscriptRow[]): PastTranscript {
+  const past = knownPast(rows) ?? new PastTranscript();
   const [first] = rows;
-  if (first !== undefined) histories.set(first, history);
-  history.read(rows);
-  return history;
+  if (first !== undefined) pasts.set(first, past);
+  past.read(rows);
+  return past;
 }
 
 function knownPast(rows: readonly TranscriptRow[]): PastTranscript | undefined {
   const [first] = rows;
-  const known = first === undefined ? undefined : histories.get(first);
+  const known = first === undefined ? undefined : pasts.get(first);
   return known?.isOf(rows) === true ? known : undefined;
 }

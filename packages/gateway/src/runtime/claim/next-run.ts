@@ -210,7 +210,7 @@ async function findRun(
 }
 
 /**
- * Closes the run in the transaction that took its events: the model cannot be called with a history that cannot be
+ * Closes the run in the transaction that took its events: the model cannot be called with a transcript that cannot be
  * read.
  */
 async function closeUnreadable(

@@ -6,7 +6,7 @@ import type { Lease } from '../lease/lease.ts';
 /** The transcript of a thread when it was last held. */
 interface CachedTranscript {
   readonly epoch: number;
-  /** The rows as they were written. Each is parsed once: see history.ts. */
+  /** The rows as they were written. Each is parsed once: see past-transcript.ts. */
   readonly rows: readonly TranscriptRow[];
   readonly characters: number;
 }

@@ -9,10 +9,10 @@ import type { ActiveRun } from '../run/active-run.ts';
 import { writeCompaction } from './write-compaction.ts';
 
 /** True if the transcript is larger than the agent's budget. Then it is compacted before the thread is released. */
-export function isOverBudget({ agent, history, transcript }: ActiveRun): boolean {
+export function isOverBudget({ agent, past, transcript }: ActiveRun): boolean {
   // Uses the size of what the model was shown, which is already known. Counting it again would cost as much as
-  // processing the whole history.
-  return history.counted.next(transcript.view()).tokens > agent.limits.consciousnessTokens;
+  // processing the whole transcript.
+  return past.counted.next(transcript.view()).tokens > agent.limits.consciousnessTokens;
 }
 
 /** What is compacted, and what is needed to write the compaction. */
@@ -26,7 +26,7 @@ export interface CompactionInput {
 }
 
 /**
- * Shortens the history that the next run starts from, if it is over the agent's budget. This runs after the run, so
+ * Shortens the transcript that the next run starts from, if it is over the agent's budget. This runs after the run, so
  * no caller waits for it. Returns true if something was written.
  */
 export async function compactTranscript(

@@ -5,8 +5,8 @@ import { type FrameGuard, guardMessage } from '../../telemetry/guard-message.ts'
 type Part = Exclude<LanguageModelV4Message['content'], string>[number];
 
 export interface RunGuard extends FrameGuard {
-  /** The history of the thread. Its messages are guarded once, not in each run. */
-  readonly history: Pick<PastTranscript, 'sent' | 'hasFrame'>;
+  /** The transcript of the thread. Its messages are guarded once, not in each run. */
+  readonly past: Pick<PastTranscript, 'sent' | 'hasFrame'>;
 }
 
 /**
@@ -17,17 +17,17 @@ export interface RunGuard extends FrameGuard {
 export function guardModel(model: LanguageModelV4, guard: RunGuard): LanguageModelV4 {
   // Each request repeats the messages of the previous one. Each message is guarded once, so the cost of a step does not
   // grow with the number of steps.
-  const { history } = guard;
+  const { past } = guard;
   const known = new WeakMap<LanguageModelV4Message, LanguageModelV4Message>();
   const guardOnce = (message: LanguageModelV4Message): { message: LanguageModelV4Message; isKept: boolean } => {
-    const isKept = isRemembered(message, history);
+    const isKept = isRemembered(message, past);
     const guarded = known.get(message) ?? guardMessage(message, guard);
     known.set(message, guarded);
     return { message: isKept ? freezeGuarded(guarded) : guarded, isKept };
   };
   const guarded = (options: LanguageModelV4CallOptions): LanguageModelV4CallOptions => ({
     ...options,
-    prompt: history.sent.next(options.prompt, guardOnce),
+    prompt: past.sent.next(options.prompt, guardOnce),
   });
   return {
     // Core checks the version to know how to call the model, so a model with an older version must keep it.
@@ -41,15 +41,13 @@ export function guardModel(model: LanguageModelV4, guard: RunGuard): LanguageMod
 }
 
 /**
- * True for a message that the next run sends too, and that would be guarded in the same way. The history's messages
+ * True for a message that the next run sends too, and that would be guarded in the same way. The transcript's messages
  * are frozen. System messages are compared with the instructions, and a user's text with frames, of which the situation
  * differs each time.
  */
-function isRemembered(message: LanguageModelV4Message, history: RunGuard['history']): boolean {
+function isRemembered(message: LanguageModelV4Message, past: RunGuard['past']): boolean {
   if (message.role === 'system' || !Object.isFrozen(message)) return false;
-  return (
-    message.role !== 'user' || message.content.every((part) => part.type !== 'text' || history.hasFrame(part.text))
-  );
+  return message.role !== 'user' || message.content.every((part) => part.type !== 'text' || past.hasFrame(part.text));
 }
 
 /** All later runs send this message, so a model must not be able to change it. */

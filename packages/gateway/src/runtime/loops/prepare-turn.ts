@@ -47,14 +47,14 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
     signal: abort.signal,
   });
   const answers = await voidChangedApprovals(open);
-  run.history.shownTo(model.provider);
+  run.past.shownTo(model.provider);
   const { instructions } = options;
   const counted = { model: model.modelId, labelOf: toolLabel(tools, run.settings) };
   const isFrame = (text: string): boolean => text === framed || frames.has(text);
   const turn: TurnOptions = {
     ...options,
     ...(options.observe === undefined ? {} : { observe: requests.observing(options.observe) }),
-    model: guardModel(model, { tag, instructions, isFrame, history: run.history }),
+    model: guardModel(model, { tag, instructions, isFrame, past: run.past }),
     transcript: run.transcript,
     answers,
     tools: () => tools.tools,
@@ -77,8 +77,8 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
 }
 
 /** The session after the last run, including the ends of calls whose answers this run begins with. */
-function sessionOf({ services, run: { history, state, written, agent } }: OpenedRun): Session {
-  const session = history.session(state, {
+function sessionOf({ services, run: { past, state, written, agent } }: OpenedRun): Session {
+  const session = past.session(state, {
     logger: withoutTag(services.logger, agent.tag),
     filesystem: UNKEPT_FILES,
   });

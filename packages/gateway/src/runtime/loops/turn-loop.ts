@@ -16,7 +16,7 @@ import { type PreparedTurn, prepareTurn } from './prepare-turn.ts';
 import type { RunAbort } from './run-abort.ts';
 
 /**
- * Performs one run: a turn of core on the agent's history, with a journal in the store. If it fails, the run ends as
+ * Performs one run: a turn of core on the agent's transcript, with a journal in the store. If it fails, the run ends as
  * failed and its events are tried again. It rejects only if the run stays open: the lease is lost, the store is
  * unavailable, the gateway stops, a staged write was refused, or a cancel was accepted before a call's write.
  */

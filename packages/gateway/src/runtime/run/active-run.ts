@@ -21,13 +21,13 @@ export interface ActiveRun {
   /** The settings that the request of a conversation asked for. */
   readonly settings?: TurnSettings | undefined;
   readonly agent: ConfiguredAgent;
-  /** The history of the thread when the run began. */
-  readonly history: PastTranscript;
-  /** The history and the events of this run. */
+  /** The thread's transcript when the run began. */
+  readonly past: PastTranscript;
+  /** The same with the events of this run. */
   readonly transcript: Transcript;
   /** The transcript rows that the run started with. */
   readonly rows: readonly TranscriptRow[];
-  /** The rows that were written when the run started. The history does not contain them yet. */
+  /** The rows that were written when the run started. The transcript does not contain them yet. */
   readonly written: readonly TranscriptRow[];
   /** A snapshot of the session, taken at some row of the transcript. */
   readonly state: SessionState | undefined;

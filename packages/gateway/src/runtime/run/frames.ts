@@ -4,18 +4,18 @@ import type { ActiveRun } from './active-run.ts';
 
 /** The frames that the model reads in a run. Only the gateway writes them. */
 export class Frames {
-  readonly #history: PastTranscript;
+  readonly #past: PastTranscript;
   readonly #texts: Set<string>;
   readonly #tag: string;
   #situation: string;
 
   /**
    * The frames of the run's own messages are collected when it starts, so that a tool that changes the messages it
-   * sees cannot add one. Earlier frames are in the history.
+   * sees cannot add one. Earlier frames are in the transcript.
    */
-  constructor({ history, transcript, situation, agent }: ActiveRun) {
-    this.#history = history;
-    this.#texts = new Set(framesIn(transcript.entries.slice(history.entries)));
+  constructor({ past, transcript, situation, agent }: ActiveRun) {
+    this.#past = past;
+    this.#texts = new Set(framesIn(transcript.entries.slice(past.entries)));
     this.#tag = agent.tag;
     this.#situation = this.showSituation(situation);
   }
@@ -32,6 +32,6 @@ export class Frames {
   }
 
   has(text: string): boolean {
-    return this.#texts.has(text) || this.#history.hasFrame(text);
+    return this.#texts.has(text) || this.#past.hasFrame(text);
   }
 }

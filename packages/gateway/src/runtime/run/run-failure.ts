@@ -31,10 +31,10 @@ export function toRunFailure(
   return { message, text: modelProblem(error, isUnanswered) ?? CYCLE_FAILED, retry: true };
 }
 
-/** The agent's stored history cannot be read. Another attempt would find the same. */
+/** The agent's stored transcript cannot be read. Another attempt would find the same. */
 export function toTranscriptFailure(error: unknown, redact: Redact): RunFailure {
   const why = redact(error instanceof Error ? error.message : String(error));
-  return { message: `${HISTORY_UNREADABLE} ${why}`, text: HISTORY_UNREADABLE, retry: false };
+  return { message: `${TRANSCRIPT_UNREADABLE} ${why}`, text: TRANSCRIPT_UNREADABLE, retry: false };
 }
 
 /** Another gateway that worked on the run would stop too. */
@@ -47,7 +47,7 @@ export const NO_PROGRESS: RunFailure = {
   retry: false,
 };
 
-const HISTORY_UNREADABLE = "The agent's stored history cannot be read.";
+const TRANSCRIPT_UNREADABLE = "The agent's stored past cannot be read.";
 
 export const CYCLE_FAILED = 'Something went wrong while the agent was working.';
 const NEVER_FINISHED = 'The model did not end with a required tool, although it was reminded.';
