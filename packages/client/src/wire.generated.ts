@@ -1615,6 +1615,7 @@ export interface Operations {
     };
     answer: string;
   }>;
+  'GET /api/agents/{id}/consciousness': Operation<{ params: { id: string }; answer: AgentTranscript }>;
   'POST /api/agents/{id}/events': Operation<{
     params: { id: string };
     body: {

@@ -85,7 +85,7 @@ describeWorlds('what the gateway answers', (open) => {
       );
       for (const { kind } of transcript.items) kinds.add(kind);
     }
-    for (const path of ['inbox', 'consciousness', 'goals', 'memories', 'plans', ''])
+    for (const path of ['inbox', 'consciousness', 'transcript', 'goals', 'memories', 'plans', ''])
       await api.done('GET', `/api/agents/${bot}${path === '' ? '' : `/${path}`}`);
     for (const status of ['pending', 'resolved', 'expired', 'cancelled'])
       await api.done('GET', `/api/pending?status=${status}`);

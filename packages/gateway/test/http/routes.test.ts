@@ -143,6 +143,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
       ['memories', { items: [] }],
       ['plans', { items: [] }],
       ['consciousness', { messages: [], entries: [], nextSeq: 1 }],
+      ['transcript', { messages: [], entries: [], nextSeq: 1 }],
     ] as const)
       expect(await api.done('GET', `${path}/${part}`)).toEqual(empty);
     expect(await api.done('DELETE', path)).toEqual({ id: created.body.id, status: 'deleted' });

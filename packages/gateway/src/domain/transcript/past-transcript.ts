@@ -11,9 +11,9 @@ import { SentMessages } from './sent-messages.ts';
  *
  *     rows        r1 … r6 ──────────────┬─ r7 … r12 ─────┬─ …     as they are stored
  *                    │ read once        │ read once      │
- *     transcript     ───▶ h ───────────────▶ h ─────────────▶ h       knows stored rows only
+ *     past        ───▶ p ───────────────▶ p ─────────────▶ p       knows stored rows only
  *                      │ fork           │ fork           │ fork
- *     run            ▼ 1              ▼ 2              ▼ 3       adds what happens, and is discarded
+ *     run              ▼ 1              ▼ 2              ▼ 3       adds what happens, and is discarded
  *
  * 1. It knows stored rows only. What a run adds to its fork is added here once it is stored, and as it was stored.
  * 2. It reads each row once. Rows that do not begin with the rows it has read belong to another transcript: `pastOf`.

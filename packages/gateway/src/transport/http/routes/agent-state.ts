@@ -41,32 +41,9 @@ const planSchema = z
 
 /** Goals, memories and plans of an agent. The agent's limits bound their number, so they fit on one page. */
 export const agentStateEndpoints: readonly Endpoint[] = [
-  endpoint({
-    method: 'get',
-    path: '/api/agents/{id}/transcript',
-    alias: '/api/agents/{id}/consciousness',
-    summary: "Get an agent's transcript",
-    description:
-      'The messages that the next run starts with, the transcript entries they come from, and the number of the next entry.',
-    access: 'key',
-    answer: z
-      .strictObject({
-        messages: z.array(modelMessageSchema),
-        entries: z.array(transcriptEntrySchema),
-        nextSeq: z.int(),
-      })
-      .meta({ id: 'AgentTranscript', description: 'What an agent remembers.' }),
-    async handle({ params }, tx) {
-      const { tag } = await findAgent(tx.db, params.id);
-      const { entries, nextSeq } = await loadTranscript(tx.db, params.id);
-      const transcript = new Transcript(entries);
-      return {
-        messages: toReadable(transcript.view(), tag),
-        entries: toReadable(transcript.toJSON().entries, tag),
-        nextSeq,
-      };
-    },
-  }),
+  transcriptAt('/api/agents/{id}/transcript'),
+  // The old name of the path.
+  transcriptAt('/api/agents/{id}/consciousness'),
   keptBy({
     kind: 'goals',
     summary: "List an agent's goals, most important first",
@@ -100,6 +77,34 @@ function keptBy({ kind, summary, item, list }: Kept): Endpoint {
     async handle({ params }, tx) {
       await findAgent(tx.db, params.id);
       return { items: await list(tx.db, params.id) };
+    },
+  });
+}
+
+function transcriptAt(path: string): Endpoint {
+  return endpoint({
+    method: 'get',
+    path,
+    summary: "Get an agent's transcript",
+    description:
+      'The messages that the next run starts with, the transcript entries they come from, and the number of the next entry.',
+    access: 'key',
+    answer: z
+      .strictObject({
+        messages: z.array(modelMessageSchema),
+        entries: z.array(transcriptEntrySchema),
+        nextSeq: z.int(),
+      })
+      .meta({ id: 'AgentTranscript', description: 'What an agent remembers.' }),
+    async handle({ params }, tx) {
+      const { tag } = await findAgent(tx.db, params.id);
+      const { entries, nextSeq } = await loadTranscript(tx.db, params.id);
+      const transcript = new Transcript(entries);
+      return {
+        messages: toReadable(transcript.view(), tag),
+        entries: toReadable(transcript.toJSON().entries, tag),
+        nextSeq,
+      };
     },
   });
 }
