@@ -115,7 +115,7 @@ function toReport(all: readonly StepTimes[]): Report {
     title: 'What a durable step costs',
     claim:
       `A run of ${STEPS} steps: the model, which answers at once, calls one TypeScript tool with outside effects. Before the ` +
-      "tool runs, the end of the previous call, the model's reply and the start of this call are durable. Measured from one run of " +
+      "tool runs, the end of the previous call, the model's reply and the start of this call are durable. Measured from one start of " +
       'the tool to the next, in turns; each gateway runs in a separate process, the peers in that of the benchmark.',
     columns: ['', 'package', 'steps', 'p50, ms', 'p95, ms', 'against SQLite FULL'],
     rows: all.map(({ name, of, times }) => [
