@@ -871,13 +871,13 @@ export type ResponsesRequest = {
   readonly [name: string]: unknown;
 };
 
-/** One run of an agent. */
+/** A run of an agent. */
 export type Run = {
   readonly id: string;
   readonly agentId: string;
   readonly threadId: string;
   readonly number: number;
-  /** `queued`: it waits for an earlier request in its context. */
+  /** `queued`: it waits for an earlier request in its conversation. */
   readonly status: "running" | "completed" | "failed" | "cancelled" | "queued";
   /** The events that woke the agent. */
   readonly trigger: readonly ({

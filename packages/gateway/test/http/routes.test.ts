@@ -221,7 +221,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
   test('runs are listed, shown with their transcript, and cancelled', async () => {
     const agent = await api.agent();
     const run = await api.run(agent);
-    expect(await api.done('GET', `/api/runs?agentId=${agent}`)).toMatchObject({ items: [{ id: run, run: 1 }] });
+    expect(await api.done('GET', `/api/runs?agentId=${agent}`)).toMatchObject({ items: [{ id: run, number: 1 }] });
     expect(await api.done('GET', `/api/runs/${run}`)).toMatchObject({ agentId: agent, status: 'running' });
     expect(await api.done('GET', `/api/runs/${run}/transcript`)).toEqual({ items: [] });
     expect(await api.done('POST', `/api/runs/${run}/cancel`)).toHaveProperty('cancelRequestedAt');

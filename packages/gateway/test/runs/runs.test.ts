@@ -27,7 +27,7 @@ describeIdleWorld('runs', ({ world }) => {
       id,
       agentId: bot,
       threadId: bot,
-      run: 3,
+      number: 3,
       status: 'completed',
       trigger: [{ eventId: 'message:1', type: 'space_message' }],
       stop: { reason: 'end_turn' },

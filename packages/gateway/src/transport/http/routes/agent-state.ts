@@ -41,9 +41,8 @@ const planSchema = z
 
 /** Goals, memories and plans of an agent. The agent's limits bound their number, so they fit on one page. */
 export const agentStateEndpoints: readonly Endpoint[] = [
-  transcriptAt('/api/agents/{id}/transcript'),
-  // The old name of the path.
-  transcriptAt('/api/agents/{id}/consciousness'),
+  transcriptAt('transcript', "Get an agent's transcript"),
+  transcriptAt('consciousness', "Get an agent's transcript by the old name of its path"),
   keptBy({
     kind: 'goals',
     summary: "List an agent's goals, most important first",
@@ -81,11 +80,12 @@ function keptBy({ kind, summary, item, list }: Kept): Endpoint {
   });
 }
 
-function transcriptAt(path: string): Endpoint {
+/** The endpoint that shows what an agent remembers, under one of its names. */
+function transcriptAt(name: 'transcript' | 'consciousness', summary: string): Endpoint {
   return endpoint({
     method: 'get',
-    path,
-    summary: "Get an agent's transcript",
+    path: `/api/agents/{id}/${name}`,
+    summary,
     description:
       'The messages that the next run starts with, the transcript entries they come from, and the number of the next entry.',
     access: 'key',
