@@ -8,7 +8,7 @@ import { heldAtMost, percentile } from './percentiles.ts';
 import { type BenchGateway, startGateway } from './start-gateway.ts';
 
 const STEPS = 10;
-const CYCLES = 20;
+const RUNS = 20;
 const ROUNDS = 8;
 const USED = ['tool_0', 'tool_1', 'tool_2', 'tool_3', 'tool_4'];
 const MOST = 1.1;
@@ -66,13 +66,13 @@ function toolConfig(index: number): object {
 async function runRound({ gateway, agents, stepMs, processorMs }: Measured, counts: boolean): Promise<void> {
   const agent = agents.pop() ?? '';
   const before = await gateway.processorMs();
-  for (let run = 0; run < CYCLES; run++) {
+  for (let run = 0; run < RUNS; run++) {
     await push(gateway, agent);
     const ranAt: number[] = [];
     for (; ranAt.length < STEPS; ranAt.push(...(await gateway.ranAt()))) await sleep(5);
     if (counts) stepMs.push(...ranAt.slice(1).map((at, index) => at - (ranAt[index] ?? 0)));
   }
-  if (counts) processorMs.push(((await gateway.processorMs()) - before) / (CYCLES * STEPS));
+  if (counts) processorMs.push(((await gateway.processorMs()) - before) / (RUNS * STEPS));
 }
 
 function toReport(measured: readonly Measured[]): Report {

@@ -13,7 +13,7 @@ export function deepFreeze<T>(value: T, before: unknown, path: string = '', walk
   if (typeof value !== 'object' || value === null || value === before) return value;
   if (walked.has(value) || walking.has(value)) return value;
   if (!isPlain(value)) throw new SessionError(`State is plain data, and ${describe(value)} is not${at(path)}.`);
-  // A run ends at the first object met twice. Objects are marked as walked only once all of the value was found to be
+  // A cycle ends at the first object met twice. Objects are marked as walked only once all of the value was found to be
   // plain.
   walking.add(value);
   if (Array.isArray(value)) freezeItems(value, Array.isArray(before) ? before : [], path, walking);

@@ -74,7 +74,7 @@ function hostileProxy(): object {
   );
 }
 
-function run(): object {
+function cycle(): object {
   const one: Record<string, unknown> = {};
   one.self = one;
   return one;
@@ -84,7 +84,7 @@ const values: Record<string, () => unknown> = {
   nothing: () => undefined,
   null: () => null,
   text: () => 'text',
-  run,
+  cycle,
   bigint: () => 10n,
   proxy: hostileProxy,
   function: () => () => 1,
@@ -104,7 +104,7 @@ const values: Record<string, () => unknown> = {
       throw new Error('then');
     },
   }),
-  ok: () => ok(run()),
+  ok: () => ok(cycle()),
   okProxy: () => ok(hostileProxy()),
   okOddMessage: () => ok(1, Symbol('m') as never),
   fail: () => fail('no', { value: hostileProxy() }),
@@ -312,11 +312,11 @@ test('[T17] no generated bad input makes dispatch throw or reaches execute unpar
     fc.json(),
     anything,
     fc.record({ a: fc.string(), extra: anything }),
-    fc.constantFrom('(proxy)', '(run)'),
+    fc.constantFrom('(proxy)', '(cycle)'),
   );
   const hostile = new Map<unknown, () => unknown>([
     ['(proxy)', hostileProxy],
-    ['(run)', run],
+    ['(cycle)', cycle],
   ]);
   const toolName = fc.oneof(fc.constantFrom('zod', 'json', 'foreign'), fc.string());
   await fc.assert(

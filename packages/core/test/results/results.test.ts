@@ -140,10 +140,10 @@ test('[T14] render is used if given; one that throws or gives no text falls back
   expect(await textOf(() => ({ n: 3 }), { render: () => 5 })).toBe('{"n":3}');
 });
 
-test('[T14] a run, a BigInt and a throwing getter give a safe text', () => {
-  const run: Record<string, unknown> = { name: 'a' };
-  run.self = run;
-  expect(renderValue(run)).toBe('{"name":"a","self":"[seen above]"}');
+test('[T14] a cyclic value, a BigInt and a throwing getter give a safe text', () => {
+  const cycle: Record<string, unknown> = { name: 'a' };
+  cycle.self = cycle;
+  expect(renderValue(cycle)).toBe('{"name":"a","self":"[seen above]"}');
   expect(renderValue({ n: 10n })).toBe('{"n":"10"}');
   expect(renderValue(10n)).toBe('"10"');
   const hostile = {

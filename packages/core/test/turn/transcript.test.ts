@@ -34,8 +34,8 @@ test('[R47] a transcript read back is the one stored: entries, view and JSON', a
 });
 
 test('[R47] whatever a tool gives, its transcript can be stored', async () => {
-  const run: Record<string, unknown> = { name: 'run' };
-  run.self = run;
+  const cycle: Record<string, unknown> = { name: 'cycle' };
+  cycle.self = cycle;
   const deep = JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`);
   const hostile = {
     get field() {
@@ -44,7 +44,7 @@ test('[R47] whatever a tool gives, its transcript can be stored', async () => {
   };
   const values = [
     10n,
-    run,
+    cycle,
     deep,
     hostile,
     new Map([['a', 1]]),
@@ -63,7 +63,7 @@ test('[R47] whatever a tool gives, its transcript can be stored', async () => {
     const text = JSON.stringify(transcript);
     expect(JSON.stringify(Transcript.fromJSON(text))).toBe(text);
     expect(Transcript.fromJSON(text).view()).toEqual(transcript.view());
-    if (value === run) expect(text).toContain('{"name":"run","self":"[circular]"}');
+    if (value === cycle) expect(text).toContain('{"name":"cycle","self":"[circular]"}');
     if (value === deep) expect(text).toContain('"[too deep]"');
   }
 });

@@ -20,7 +20,7 @@ export interface ToolConfig {
   /** Each call waits until a person approves it. */
   readonly approval?: boolean | undefined;
   readonly keepLatest?: string | undefined;
-  /** How long a waiting call waits for its answer. Without it, it waits for ever. */
+  /** How long a call waits for its answer. Without it, it waits for ever. */
   readonly expiresInMs?: number | undefined;
   /** Who may answer a waiting call. Default: every member of the space that its card is in. */
   readonly answerers?: Answerers | undefined;

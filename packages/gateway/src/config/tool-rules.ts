@@ -118,7 +118,7 @@ function visibilityProblems({ executionType, visible }: ToolConfig): readonly Pr
 }
 
 /**
- * Refuses settings of waiting calls on a tool whose calls are never pending: they would have no effect, or not the intended one.
+ * Refuses settings of waiting calls on a tool whose calls never wait: they would have no effect, or not the intended one.
  */
 function pendingProblems(config: ToolConfig): readonly ProblemAt[] {
   const waits = isInteractive(config);

@@ -28,7 +28,7 @@ interface RunningRun {
   readonly runId: string;
   /** Cancels the run. */
   readonly cancel: () => void;
-  /** Ends the run and leaves the run open. */
+  /** Ends the turn and leaves the run open. */
   readonly interrupt: (reason: Error) => void;
 }
 

@@ -41,7 +41,7 @@ const LAST_WRITES_MS = 5_000;
 const OVERLOADED_SWEEPS = 5;
 
 /**
- * Runs runs for the threads that are woken: one run at a time per thread, many threads in parallel. A wake may come
+ * Does the runs of threads that are woken: one run at a time per thread, many threads in parallel. A wake may come
  * twice or get lost: the thread's row decides which worker holds it, and the sweep finds threads whose wake was lost.
  */
 export class Worker {

@@ -41,7 +41,7 @@ export class RunActivity {
 
   end(status: string): void {
     const durationMs = Math.round(performance.now() - this.#startedAt);
-    this.#logger.info('ActiveRun', { event: 'run', ...this.#ids, outcome: status, calls: this.#calls, durationMs });
+    this.#logger.info('Run', { event: 'run', ...this.#ids, outcome: status, calls: this.#calls, durationMs });
   }
 
   /** A tool's error may quote its input, and with it the frame tag. */

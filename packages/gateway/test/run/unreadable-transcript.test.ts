@@ -7,7 +7,7 @@ import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import type { World } from '../support/world.ts';
 
-const TEXT = "The agent's stored past cannot be read. It does not try again by itself.";
+const TEXT = "The agent's stored transcript cannot be read. It does not try again by itself.";
 
 const inbox = (world: World, bot: string) =>
   world.store.db.selectFrom('inbox_events').select(['status', 'error']).where('thread_id', '=', bot).orderBy('id');
@@ -77,7 +77,7 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
       await world.say(space, ada, 'two');
       await world.idle();
       expect(model.requests).toHaveLength(1);
-      const failure = expect.stringContaining("The agent's stored past cannot be read");
+      const failure = expect.stringContaining("The agent's stored transcript cannot be read");
       expect(await inbox(world, bot).execute()).toEqual([
         { status: 'done', error: null },
         { status: 'dead', error: failure },

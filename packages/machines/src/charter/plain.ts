@@ -8,7 +8,7 @@ export interface PlainObject {
   readonly [key: string]: Plain;
 }
 
-// No real state is nearly this deep, and the stack allows far more. The limit also stops at a run.
+// No real state is nearly this deep, and the stack allows far more. The limit also stops at a cycle.
 const DEEPEST = 200;
 
 // Values made here are plain already and are not copied again: a patch costs only what it changes.

@@ -221,15 +221,15 @@ describe('plain data', () => {
     const plain = toPlain(given, 'state');
     expect(JSON.stringify(plain)).toBe(JSON.stringify({ ...given, z: 0 }));
     expect(Object.isFrozen((plain as { a: readonly object[] }).a[0])).toBe(true);
-    const run: Record<string, unknown> = {};
-    run.self = run;
+    const cycle: Record<string, unknown> = {};
+    cycle.self = cycle;
     const bad: [unknown, string][] = [
       [{ a: [1, { at: new Date() }] }, 'state.a[1].at'],
       [{ a: Number.NaN }, 'state.a'],
       [{ a: 1n }, 'state.a'],
       [[undefined], 'state[0]'],
       [new (class Own {})(), 'state'],
-      [run, 'holds itself'],
+      [cycle, 'holds itself'],
     ];
     for (const [value, says] of bad) expect(() => toPlain(value, 'state')).toThrow(says);
   });

@@ -47,9 +47,9 @@ export async function answer(
   { store }: Pick<Services, 'store'>,
   answered: AnsweredCall,
 ): Promise<{ readonly callId: string; readonly duplicate: boolean }> {
-  const verdict = await store.transaction((tx) => answerCall(tx, answered));
-  if (verdict.status === 'late') throw verdict.error;
-  return { callId: answered.callId, duplicate: verdict.status === 'duplicate' };
+  const result = await store.transaction((tx) => answerCall(tx, answered));
+  if (result.status === 'late') throw result.error;
+  return { callId: answered.callId, duplicate: result.status === 'duplicate' };
 }
 
 /**
@@ -61,7 +61,7 @@ export async function answerCall(
   { runId, callId, answer, by, claimToken, answeringRunId, round }: AnsweredCall,
 ): Promise<AnswerEnd> {
   const row = await lockWaiting(tx, callId);
-  if (row === undefined || !(await isOfRun(tx, row, runId))) throw notFound('pending call', callId);
+  if (row === undefined || !(await isOfRun(tx, row, runId))) throw notFound('waiting call', callId);
   const call = toWaitingCall(row);
   await assertMayAnswer(tx, call, by);
   assertSize(answer, tx.limits.resultBytes);

@@ -32,7 +32,7 @@ export async function assertMayAnswer(tx: Tx, call: WaitingCall, by: Answerer): 
   const role = call.spaceId === undefined ? undefined : await lockRole(tx, call.spaceId, by.entityId);
   const isOwner = call.spaceId === undefined && (await ownsConversation(tx.db, call.runId, by.entityId));
   const may = answerRight(call, { entityId: by.entityId, role, isOwner });
-  if (may === 'unknown') throw notFound('pending call', call.callId);
+  if (may === 'unknown') throw notFound('waiting call', call.callId);
   if (may === 'no') throw new ApiError('may_not_answer', `You may not answer calls of the tool "${call.toolName}".`);
 }
 

@@ -14,14 +14,14 @@ import { meantIds, shownContextId } from './own-conversation-id.ts';
 import { usableBy } from './usable-by.ts';
 
 /** A conversation with an agent. Its thread has the same id. */
-export interface Context {
+export interface Conversation {
   readonly id: string;
   readonly agentId: string;
   /** The entity that may use it with its token. Without one, only keys may. */
   readonly ownerId?: string;
   readonly metadata: Metadata;
   readonly createdAt: number;
-  /** True if it is deleted sooner than others: see sweep-contexts.ts. */
+  /** True if it is deleted sooner than others: see sweep-conversations.ts. */
   readonly isBrief: boolean;
 }
 
@@ -41,13 +41,13 @@ export interface NewConversation {
 export type ConversationUser = { readonly kind: 'key' } | { readonly kind: 'entity'; readonly entityId: string };
 
 /** Creates a conversation and its thread. Throws 404 without the agent, and 409 if the id is taken. */
-export async function createConversation(tx: Tx, wanted: NewConversation): Promise<Context> {
+export async function createConversation(tx: Tx, wanted: NewConversation): Promise<Conversation> {
   await getAgent(tx.db, wanted.agentId);
   return await insertConversation(tx, wanted);
 }
 
 /** The same, for an agent that was already looked up. */
-export async function insertConversation(tx: Tx, wanted: NewConversation): Promise<Context> {
+export async function insertConversation(tx: Tx, wanted: NewConversation): Promise<Conversation> {
   const { id = newId(tx.now()), agentId, ownerId, metadata, isBrief = false, isGiven = false } = wanted;
   const [thread] = await insertThread(tx.db, { id, agentId, epoch: firstEpoch(tx) });
   if (thread === undefined) throw idTaken(shownContextId(id, { kind: 'entity', entityId: ownerId }));
@@ -84,12 +84,16 @@ const insertThread = statement((db, { id, agentId, epoch }: Params<{ id: string;
 );
 
 /** Throws 404 for a conversation that does not exist, and for one that the user may not use, or no longer. */
-export async function getConversation(db: Kysely<Tables>, contextId: string, user: ConversationUser): Promise<Context> {
+export async function getConversation(
+  db: Kysely<Tables>,
+  contextId: string,
+  user: ConversationUser,
+): Promise<Conversation> {
   return await readConversation(selectConversation(db, contextId, user), contextId);
 }
 
 /** The same for a request that adds a message: the conversation is not deleted before the commit. */
-export async function getConversationForUse(tx: Tx, contextId: string, user: ConversationUser): Promise<Context> {
+export async function getConversationForUse(tx: Tx, contextId: string, user: ConversationUser): Promise<Conversation> {
   const row = selectConversation(tx.db, contextId, user);
   return await readConversation(tx.dialect === 'sqlite' ? row : row.forKeyShare('threads'), contextId);
 }
@@ -113,18 +117,18 @@ function selectConversation(db: Kysely<Tables>, contextId: string, user: Convers
   return meant.where(usableBy(user.entityId)).orderBy('contexts.id', 'desc');
 }
 
-async function readConversation(query: SelectedConversation, contextId: string): Promise<Context> {
+async function readConversation(query: SelectedConversation, contextId: string): Promise<Conversation> {
   const row = isId(contextId) ? await query.executeTakeFirst() : undefined;
-  if (row === undefined) throw notFound('context', contextId);
+  if (row === undefined) throw notFound('conversation', contextId);
   return toConversation(row);
 }
 
 /** Keeps the conversation for the full time, because a message in it is saved. */
-export async function keepLonger(tx: Tx, { id, isBrief }: Context): Promise<void> {
+export async function keepLonger(tx: Tx, { id, isBrief }: Conversation): Promise<void> {
   if (isBrief) await tx.db.updateTable('contexts').set({ is_brief: 0 }).where('id', '=', id).execute();
 }
 
-function toConversation(row: Selectable<ConversationRow>): Context {
+function toConversation(row: Selectable<ConversationRow>): Conversation {
   return {
     id: row.id,
     agentId: row.agent_id,

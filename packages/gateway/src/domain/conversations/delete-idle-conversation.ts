@@ -30,6 +30,6 @@ async function lockThread({ db, dialect }: Tx, contextId: string): Promise<void>
 function inUse(contextId: string): ApiError {
   return new ApiError(
     'context_in_use',
-    `Context "${contextId}" is in use: cancel its run or answer its calls first, then delete it.`,
+    `Conversation "${contextId}" is in use: cancel its run or answer its calls first, then delete it.`,
   );
 }

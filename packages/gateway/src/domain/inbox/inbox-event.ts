@@ -66,7 +66,7 @@ interface ServiceEvent {
   readonly data: unknown;
 }
 
-/** A request for a turn of a context. */
+/** A request for a turn of a conversation. */
 export interface ChatEvent {
   readonly type: 'chat';
   /** The id that its run will have. The client that sent the request waits for this run. */

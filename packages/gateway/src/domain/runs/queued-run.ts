@@ -37,7 +37,7 @@ export async function findQueued(db: Kysely<Tables>, runId: string): Promise<Que
   };
 }
 
-/** Cancels a run that has not begun. Returns false if it has begun, or is not a run of a context. */
+/** Cancels a run that has not begun. Returns false if it has begun, or is not a run of a conversation. */
 export async function cancelQueued(tx: Tx, runId: string): Promise<boolean> {
   const queued = await findQueued(tx.db, runId);
   if (queued === undefined) return false;

@@ -71,7 +71,7 @@ export function fromFirstRow({ kind, payload }: TranscriptRow): readonly Entry[]
 
 /**
  * Cached rows are parsed once. Their records are frozen, because all runs share them: a change by one run would become
- * transcript for the next. The record is a field of its row, because every run reads the records of all rows, and a look-up in a
+ * the past of the next. The record is a field of its row, because every run reads the records of all rows, and a look-up in a
  * WeakMap takes ten times as long.
  */
 const RECORD: unique symbol = Symbol('record');

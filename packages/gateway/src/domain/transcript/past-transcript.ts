@@ -131,8 +131,8 @@ export function charactersOf(rows: readonly TranscriptRow[]): number {
 }
 
 /**
- * The transcript of these rows. It is found by its first row: cached rows are the same objects in each run, and the transcript is
- * stored with them.
+ * The past transcript of these rows. It is found by its first row: cached rows are the same objects in each run, and the past
+ * transcript is kept with them.
  */
 export function pastOf(rows: readonly TranscriptRow[]): PastTranscript {
   const past = knownPast(rows) ?? new PastTranscript();

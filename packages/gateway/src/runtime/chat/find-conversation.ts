@@ -17,7 +17,7 @@ export interface ToldBefore {
 }
 
 /**
- * Finds the conversation of exactly this conversation that ended with this reply, so that it can continue there, with the
+ * Finds the stored conversation that has exactly these messages and ended with this reply, so that it can continue there, with the
  * results of its tools. Returns undefined if the conversation is unknown or has continued since, and if two conversations
  * match: then it is ambiguous.
  */

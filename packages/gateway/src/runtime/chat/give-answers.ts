@@ -28,9 +28,9 @@ export async function giveAnswers(tx: Tx, { contextId, runId, caller, input }: G
   for (const [callId, answer] of Object.entries(input.answers)) {
     const askedIn = await runThatAsked(tx, contextId, callId);
     const answered = { runId: askedIn, callId, answer, by, answeringRunId: runId };
-    const verdict = await answerCall(tx, answered);
-    if (verdict.status === 'late') throw new LateAnswer(verdict.error, answered);
-    if (verdict.status === 'resolved') isNew = true;
+    const result = await answerCall(tx, answered);
+    if (result.status === 'late') throw new LateAnswer(result.error, answered);
+    if (result.status === 'resolved') isNew = true;
     else repeated.push(callId);
   }
   return isNew ? undefined : await runThatTook(tx.db, contextId, repeated);
@@ -45,6 +45,6 @@ async function runThatAsked(tx: Tx, contextId: string, callId: string): Promise<
     .where('thread_id', '=', contextId)
     .where('wait_kind', 'is not', null)
     .executeTakeFirst();
-  if (call === undefined) throw notFound('pending call', callId);
+  if (call === undefined) throw notFound('waiting call', callId);
   return call.run_id;
 }

@@ -5,7 +5,7 @@ import { findAgentNamed } from '../../domain/agents/find-agent-named.ts';
 import { ensureToolCaller } from '../../domain/agents/tool-caller.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import {
-  type Context,
+  type Conversation,
   getConversation,
   getConversationForUse,
   insertConversation,
@@ -88,7 +88,7 @@ export function callerId(caller: TurnCaller): string {
 }
 
 interface Opened {
-  readonly conversation: Context;
+  readonly conversation: Conversation;
   readonly agent: AgentRow;
   /** No other request can know the conversation yet, so no call waits in it. */
   readonly isNew: boolean;
@@ -184,7 +184,7 @@ async function assertSomethingSaid(tx: Tx, contextId: string): Promise<void> {
     .limit(1)
     .execute();
   if (said.length > 0 || (await countWaiting(tx.db, contextId)) > 0) return;
-  throw new ApiError('empty_context', `Context "${contextId}" has no messages yet: send a message or a prompt.`);
+  throw new ApiError('empty_context', `Conversation "${contextId}" has no messages yet: send a message or a prompt.`);
 }
 
 /** Counts after the insert, so this request is included. */

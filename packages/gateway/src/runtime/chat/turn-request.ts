@@ -21,7 +21,7 @@ export interface TurnRequest {
   readonly systemText?: string;
   readonly identity?: RequestIdentity | undefined;
   /**
-   * True if a new conversation is kept only for this turn and its answers, and deleted sooner than others. Contexts of turns
+   * True if a new conversation is kept only for this turn and its answers, and deleted sooner than others. Conversations of turns
    * that are not saved are also brief.
    */
   readonly isBrief?: true;

@@ -24,13 +24,13 @@ import { giveUpThread } from './give-up-thread.ts';
 import { readAgent } from './read-agent.ts';
 import { type Past, readPast } from './read-past.ts';
 import { readRegistryTools } from './read-registry-tools.ts';
-import { loadConversation, readThread, type ThreadContext, type ThreadRows } from './read-thread.ts';
+import { type LoadedThread, loadThread, readThread, type ThreadRows } from './read-thread.ts';
 import { settingsOfRun } from './settings-of-run.ts';
 import { startRun } from './start-run.ts';
 import { continueRun, type OpenRun, takeOverRun } from './take-over-run.ts';
 import type { TranscriptCache } from './transcript-cache.ts';
 
-/** A thread that was just claimed, and the run to run on it. */
+/** A thread that was just claimed, and the run that starts on it. */
 export interface ClaimedRun {
   readonly lease: Lease;
   readonly run: ActiveRun;
@@ -49,14 +49,14 @@ export async function claimNextRun(
   const claimant = { owner, leaseMs: services.limits.leaseMs };
   const take = async (tx: Tx): Promise<ClaimedRun | TakenRun | undefined> => {
     const cached = transcriptCache.peek(threadId);
-    // A woken thread usually has work, so the conversation is loaded in the same round trip that reads the work.
+    // A woken thread usually has work, so what a run needs is loaded in the same round trip that reads the work.
     const claimed = await claimThread(tx, threadId, claimant, (thread) =>
-      pipeline(readThread(thread), loadConversation(thread, cached)),
+      pipeline(readThread(thread), loadThread(thread, cached)),
     );
     if (claimed === undefined) return undefined;
     const {
       held,
-      found: [found, context],
+      found: [found, loaded],
     } = claimed;
     const { lease } = held;
     if (isOpen(found)) {
@@ -69,11 +69,11 @@ export async function claimNextRun(
     }
     const isCurrent = cached === undefined || cached === transcriptCache.get(lease, { isNewClaim: true });
     let isIdle = true;
-    const useContext = async (): Promise<ThreadContext> => {
+    const useLoaded = async (): Promise<LoadedThread> => {
       isIdle = false;
-      return isCurrent ? context : await loadConversation(held, undefined);
+      return isCurrent ? loaded : await loadThread(held, undefined);
     };
-    const run = await findRun(services, held, registry, { found, loadConversation: useContext });
+    const run = await findRun(services, held, registry, { found, loadThread: useLoaded });
     if (run !== undefined) return { lease, run };
     release(tx, lease);
     // If a run was ended here, the transcript has changed.
@@ -159,7 +159,7 @@ export async function nextRun(
       return undefined;
     const run = await findRun(services, held, registry, {
       found,
-      loadConversation: () => loadConversation(held, known),
+      loadThread: () => loadThread(held, known),
     });
     // Released in the transaction that found nothing: an event that is written at the same time wakes a worker, which
     // then finds the thread free.
@@ -172,14 +172,14 @@ export async function nextRun(
 interface RunSource {
   readonly found: ThreadRows;
   /** Called only if there is something to do. */
-  readonly loadConversation: () => Promise<ThreadContext>;
+  readonly loadThread: () => Promise<LoadedThread>;
 }
 
 async function findRun(
   services: Pick<Services, 'logger'>,
   held: HeldThread,
   registry: Registry,
-  { found: { row, open, events, last }, loadConversation }: RunSource,
+  { found: { row, open, events, last }, loadThread }: RunSource,
 ): Promise<ActiveRun | undefined> {
   if (row === undefined) return undefined;
   const { metrics, redact } = registry;
@@ -192,9 +192,9 @@ async function findRun(
   const config = kind.configOf(configured.config, request.settings);
   const registryTools = await readRegistryTools(held.tx.db, registry, config, row.tools_version);
   const agent = { ...configured, config, registryTools };
-  const context = await loadConversation();
-  const past = readPast(context.rows, row.state);
-  const inputs = { held, agent, row, context, past, kind, request };
+  const loaded = await loadThread();
+  const past = readPast(loaded.rows, row.state);
+  const inputs = { held, agent, row, loaded, past, kind, request };
   const run =
     open === undefined
       ? await startRun({

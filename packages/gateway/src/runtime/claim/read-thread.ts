@@ -32,16 +32,16 @@ export async function readThread({ tx, threadId }: LockedThread): Promise<Thread
 }
 
 /** What a run needs to start. */
-export interface ThreadContext {
+export interface LoadedThread {
   readonly rows: readonly TranscriptRow[];
   readonly stored: StoredSituation;
 }
 
 /** `known` holds the transcript rows if they are cached. */
-export async function loadConversation(
+export async function loadThread(
   { tx, threadId }: LockedThread,
   known: readonly TranscriptRow[] | undefined,
-): Promise<ThreadContext> {
+): Promise<LoadedThread> {
   if (known !== undefined) return { rows: known, stored: await loadStoredSituation(tx.db, threadId) };
   const [rows, stored] = await pipeline(loadTranscriptRows(tx.db, threadId), loadStoredSituation(tx.db, threadId));
   return { rows, stored };

@@ -7,14 +7,14 @@ import { startState } from '../run/run-state.ts';
 import type { RunRequest, ThreadKind } from '../run/thread-kind.ts';
 import { toSituation } from './load-situation.ts';
 import type { Past } from './read-past.ts';
-import type { ThreadContext, ThreadedAgent } from './read-thread.ts';
+import type { LoadedThread, ThreadedAgent } from './read-thread.ts';
 
 /** The data that was read for a thread that has work. */
 export interface ActiveRunInputs {
   readonly held: HeldThread;
   readonly agent: ConfiguredAgent;
   readonly row: ThreadedAgent;
-  readonly context: ThreadContext;
+  readonly loaded: LoadedThread;
   readonly past: Past;
   readonly kind: ThreadKind;
   readonly request: RunRequest;
@@ -30,7 +30,7 @@ export function toActiveRun(
   {
     held: { lease },
     agent,
-    context: { rows, stored },
+    loaded: { rows, stored },
     past: { past, nextSeq, transcript, state },
     row,
     kind,

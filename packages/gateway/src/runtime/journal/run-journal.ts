@@ -52,7 +52,7 @@ export interface RunJournalOptions extends ApplyContext {
  *
  * A reply and a plain end of a call are buffered until the next write, or until the turn waits for the model or a tool:
  * nothing takes effect before the records that led to it are durable. Events for spaces about a reply that is still
- * being written are buffered for up to 50 ms, and so are events on the stream of a context's run, except for the first
+ * being written are buffered for up to 50 ms, and so are events on the stream of a conversation's run, except for the first
  * words of a step. Everything else is written at once.
  */
 export class RunJournal implements Journal {

@@ -44,7 +44,7 @@ export async function runTurnLoop(
     if (leavesRunOpen(error)) throw error;
     // A provider's error may quote the prompt, including the frame tag.
     const safeError = hideTagIn(error, run.agent.tag);
-    services.logger.error(`ActiveRun ${run.number} of agent ${run.agent.id} failed.`, safeError);
+    services.logger.error(`Run ${run.number} of agent ${run.agent.id} failed.`, safeError);
     await open?.journal.close();
     const as = await failRun(services, run, { error, redact: registry.redact, request: unanswered(open, prepared) });
     const ended: EndedState = { status: 'ended', as, thread: 'held', waiting: 'nothing', transcript: 'unknown' };

@@ -47,7 +47,7 @@ export const NO_PROGRESS: RunFailure = {
   retry: false,
 };
 
-const TRANSCRIPT_UNREADABLE = "The agent's stored past cannot be read.";
+const TRANSCRIPT_UNREADABLE = "The agent's stored transcript cannot be read.";
 
 export const CYCLE_FAILED = 'Something went wrong while the agent was working.';
 const NEVER_FINISHED = 'The model did not end with a required tool, although it was reminded.';

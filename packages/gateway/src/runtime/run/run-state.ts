@@ -4,7 +4,7 @@ import type { AgentPosition } from '../tools/built-in-context.ts';
 
 /**
  * The state of a run. It is immutable: `decide` returns the next state. It may be ahead of the store by the writes
- * that are still buffered. If such a write fails, the state is discarded with the run, and the run continues from
+ * that are still buffered. If such a write fails, the state is discarded, and the run continues from
  * what is stored.
  */
 export type RunState = RunningState | EndedState;

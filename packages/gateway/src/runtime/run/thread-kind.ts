@@ -17,7 +17,7 @@ import type { LockedThread } from '../lease/lease.ts';
 export type RunStream = 'whole' | 'steps' | 'ends';
 
 /**
- * Everything that differs between the thread of an agent and that of a conversation: agent-thread.ts and context-thread.ts.
+ * Everything that differs between the thread of an agent and that of a conversation: agent-thread.ts and conversation-thread.ts.
  * The rest of a run (its lease, its fence, its journal, its turn) is the same for both.
  */
 export interface ThreadKind {

@@ -26,7 +26,7 @@ export function agentBuiltIns({ messageCharacters }: BuiltInLimits): ToolSet {
   return tools;
 }
 
-/** The built-in tools of every context. A conversation is in no space and stores only its messages. */
+/** The built-in tools of every conversation. It is in no space and stores only its messages. */
 export function conversationBuiltIns(): ToolSet {
   return outputs;
 }

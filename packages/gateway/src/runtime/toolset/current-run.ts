@@ -26,7 +26,7 @@ export function withCurrentRun<T>(context: CurrentRun, work: () => T): T {
   return contexts.run(context, work);
 }
 
-/** The run of the running call. Call it at the start of `execute`, before the asynchronous conversation can be lost. */
+/** The run of the running call. Call it at the start of `execute`, before the asynchronous context can be lost. */
 export function currentRun(): CurrentRun {
   const context = contexts.getStore();
   if (context === undefined) throw new LastcallError('no_run', 'This tool runs only in the run of an agent.');

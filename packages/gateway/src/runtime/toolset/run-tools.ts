@@ -214,7 +214,7 @@ function imageHost(config: ToolConfig, { images }: Registry): ImageHost {
   };
 }
 
-/** The tools of a sub-agent are made when it is first called, because sub-agents may refer to each other in a run. */
+/** The tools of a sub-agent are made when it is first called, because sub-agents may refer to each other in a cycle. */
 function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgentHost {
   const known = new WeakMap<SubAgentConfig, ToolSet>();
   const all = [registry.tools, ofRegistry, TASK_TOOLS];

@@ -69,7 +69,7 @@ async function toMessage(
   if (typeof contextId !== 'string') throw invalid('context_id', 'must be the context_id of an earlier result.');
   const conversation = await getConversation(tx.db, contextId, caller);
   // A conversation with another agent is not found.
-  if (conversation.agentId !== agentId) throw notFound('context', contextId);
+  if (conversation.agentId !== agentId) throw notFound('conversation', contextId);
   return { conversation: { contextId }, input: { message } };
 }
 

@@ -50,7 +50,7 @@ export async function acceptUiRequest(call: UiCall): Promise<AcceptedUiRequest> 
   const request = readUiRequest(call.body);
   const contextId = await findChat(call.tx, { ...call, chatId: call.body.id });
   if (contextId !== undefined) return await acceptInChat({ ...call, contextId }, request);
-  if (request.kind === 'answers') throw notFound('context', call.body.id);
+  if (request.kind === 'answers') throw notFound('conversation', call.body.id);
   // The message that should be answered again never arrived, or its conversation was deleted.
   return await say(call, request, { agent: call.agent, newId: call.body.id });
 }

@@ -21,6 +21,6 @@ export async function findChat({ db }: Pick<Tx, 'db'>, chat: NamedChat): Promise
   const conversation = await getConversation(db, chatId, caller).catch(ifNotFound);
   if (conversation === undefined) return undefined;
   const { id } = await findAgentNamed(db, agent);
-  if (conversation.agentId !== id) throw notFound('context', chatId);
+  if (conversation.agentId !== id) throw notFound('conversation', chatId);
   return conversation.id;
 }

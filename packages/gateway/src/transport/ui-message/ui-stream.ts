@@ -30,7 +30,7 @@ export class UiStream implements EventFormat {
   readonly #chatId: string;
   readonly #chunks: RunChunks;
 
-  /** `chatId`: the context's id as the caller knows it. */
+  /** `chatId`: the conversation's id as the caller knows it. */
   constructor(services: Services, turn: ShownTurn, { chatId }: { readonly chatId: string }) {
     this.#services = services;
     this.#turn = turn;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
 import {
-  type Context,
+  type Conversation,
   type ConversationUser,
   createConversation,
   getConversation,
@@ -32,9 +32,8 @@ export const conversationEndpoints: readonly Endpoint[] = [
     method: 'post',
     path: '/contexts',
     alias: '/api/contexts',
-    summary: 'Create a context',
-    description:
-      'A conversation is a conversation with an agent. With a token, the agent must share a space with its entity.',
+    summary: 'Create a conversation',
+    description: 'It is a conversation with one agent. With a token, the agent must share a space with its entity.',
     access: 'entity',
     body: z.strictObject({
       id: ownIdField,
@@ -99,7 +98,7 @@ export const conversationEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-function toWire({ id, agentId, ownerId, metadata, createdAt }: Context, user: ConversationUser): object {
+function toWire({ id, agentId, ownerId, metadata, createdAt }: Conversation, user: ConversationUser): object {
   const owner = ownerId === undefined ? {} : { entity_id: ownerId };
   return { id: shownContextId(id, user), agent_id: agentId, ...owner, metadata, created_at: createdAt };
 }

@@ -69,12 +69,12 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
       const { claimToken, round, ...answer } = given as Answer & Pick<AnsweredCall, 'claimToken' | 'round'>;
       const by = answererOf(caller);
       const answered = { runId: params.runId, callId, answer: answer as Answer, by, claimToken, round };
-      return { callId, verdict: await answerCall(tx, answered) };
+      return { callId, result: await answerCall(tx, answered) };
     },
     // A late answer is stored, and refused only after that is durable.
-    respond({ callId, verdict }) {
-      if (verdict.status === 'late') throw verdict.error;
-      return Response.json({ callId, duplicate: verdict.status === 'duplicate' });
+    respond({ callId, result }) {
+      if (result.status === 'late') throw result.error;
+      return Response.json({ callId, duplicate: result.status === 'duplicate' });
     },
   }),
 ];

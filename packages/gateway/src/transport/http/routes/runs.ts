@@ -24,7 +24,7 @@ export const runEndpoints: readonly Endpoint[] = [
     method: 'get',
     path: '/api/runs',
     summary: 'List runs, newest first',
-    description: 'A run is one run of an agent.',
+    description: 'A run is what an agent does about the events that woke it.',
     access: 'key',
     query: z.strictObject({
       ...pageFields,
@@ -101,7 +101,7 @@ export const runEndpoints: readonly Endpoint[] = [
     path: '/api/runs/{id}/cancel',
     summary: 'Cancel a run',
     description:
-      'Aborts its model request and its tools, and settles its open calls. With a token: a run in a context of its entity.',
+      'Aborts its model request and its tools, and settles its open calls. With a token: a run in a conversation of its entity.',
     access: 'entity',
     answer: runSchema,
     refusals: [409],

@@ -24,7 +24,7 @@ export const runSchema: z.ZodObject = z
     number: z.int(),
     status: z
       .enum([...runStatusSchema.options, 'queued'])
-      .meta({ description: '`queued`: it waits for an earlier request in its context.' }),
+      .meta({ description: '`queued`: it waits for an earlier request in its conversation.' }),
     trigger: z
       .array(
         z.strictObject({
@@ -67,7 +67,7 @@ export const runSchema: z.ZodObject = z
     createdAt: z.int(),
     endedAt: z.int().optional(),
   })
-  .meta({ id: 'Run', description: 'One run of an agent.' });
+  .meta({ id: 'Run', description: 'A run of an agent.' });
 
 export const callSchema: z.ZodType = z
   .strictObject({
