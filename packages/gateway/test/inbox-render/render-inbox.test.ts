@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { EntityKind, InboxEvent } from '../../src/domain/inbox/inbox-event.ts';
 import { priorityOf } from '../../src/domain/inbox/inbox-event.ts';
 import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
+import { toReadable } from '../../src/domain/transcript/readable-frames.ts';
 import { parseInbox } from '../../src/models/rehearsal/parse-inbox.ts';
 import { TAG, waitingEvents } from './hostile-events.ts';
 
@@ -55,6 +56,13 @@ describe('what waits', () => {
         text: 'hello',
       },
     });
+  });
+
+  test('a stored inbox whose run is called a cycle keeps its number', () => {
+    const text = renderInbox([], frame).replace('run=', 'cycle=');
+    expect(parseInbox(text, TAG)?.run).toBe(12);
+    const shown = toReadable({ role: 'user', content: [{ type: 'text', text }] }, TAG);
+    expect(shown).toMatchObject({ content: [{ type: 'inbox', run: 12 }] });
   });
 
   test('[G10] a message that contains a fake event line adds no event', () => {

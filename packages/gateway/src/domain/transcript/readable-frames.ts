@@ -25,7 +25,8 @@ function toReadablePart(part: unknown, tag: string): unknown {
   if (type !== 'text' || typeof text !== 'string') return part;
   const inbox = parseFrame(text, 'inbox', tag);
   if (inbox !== undefined) {
-    const { run = 0, now = '', leftout } = inbox.attributes ?? {};
+    // Older rows call it `cycle`.
+    const { cycle = 0, run = cycle, now = '', leftout } = inbox.attributes ?? {};
     const clipped = leftout === undefined ? {} : { leftOut: Number(leftout) };
     return { type: 'inbox', run: Number(run), now, ...clipped, events: inbox.lines };
   }

@@ -29,6 +29,6 @@ export function withCurrentRun<T>(context: CurrentRun, work: () => T): T {
 /** The run of the running call. Call it at the start of `execute`, before the asynchronous context can be lost. */
 export function currentRun(): CurrentRun {
   const context = contexts.getStore();
-  if (context === undefined) throw new LastcallError('no_run', 'This tool runs only in the run of an agent.');
+  if (context === undefined) throw new LastcallError('no_run', 'This tool works only in a run of an agent.');
   return context;
 }

@@ -158,7 +158,7 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
     if (row !== undefined) return toRegisteredTool(row);
     const { source } = (await outsideTool(catalog, nameOrId)) ?? {};
     if (source === undefined) throw notFound('tool', nameOrId);
-    throw new ApiError('not_testable', `"${nameOrId}" (${source}) runs only in the run of an agent.`, {
+    throw new ApiError('not_testable', `"${nameOrId}" (${source}) works only in a run of an agent.`, {
       details: { source },
     });
   }
