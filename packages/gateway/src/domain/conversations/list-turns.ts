@@ -40,7 +40,10 @@ export async function listTurns(
 interface TurnBounds {
   readonly contextId: string;
   readonly turnId: string;
-  /** The number of its first run, and that of the first run of the next turn, if there is one. Without these, all runs of the conversation would be read. */
+  /**
+   * The number of its first run, and that of the first run of the next turn, if there is one. Without these, all runs of the
+   * conversation would be read.
+   */
   readonly from: number;
   readonly until: number | undefined;
 }

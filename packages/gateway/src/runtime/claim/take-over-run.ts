@@ -94,7 +94,7 @@ async function closeStuckRun(
   await closeFailedRun(held, { ...run, lease, answers }, NO_PROGRESS);
 }
 
-/** Creates the run that continues an open run from what is stored. */
+/** Continues an open run from what is stored. */
 export async function continueRun({
   open,
   ...inputs

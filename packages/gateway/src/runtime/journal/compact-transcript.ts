@@ -26,7 +26,7 @@ export interface CompactionInput {
 }
 
 /**
- * Shortens the transcript that the next run starts from, if it is over the agent's budget. This runs after the run, so
+ * Shortens the transcript that the next run starts from, if it is over the agent's budget. This happens after the run, so
  * no caller waits for it. Returns true if something was written.
  */
 export async function compactTranscript(

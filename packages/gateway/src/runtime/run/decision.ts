@@ -2,7 +2,7 @@ import type { RunningState } from './run-state.ts';
 import type { Write } from './run-write.ts';
 import type { RunStream } from './thread-kind.ts';
 
-/** The next state of a current run, and what has to be written. */
+/** The next state of an open run, and what has to be written. */
 export type Decision = readonly [state: RunningState, writes: readonly Write[]];
 
 /** The inputs of decisions besides the state. They do not change during a run. */

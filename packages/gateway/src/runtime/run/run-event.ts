@@ -6,7 +6,7 @@ import type { Waiting } from '../lease/release-thread.ts';
 import type { ShownCall } from './run-state.ts';
 import type { SettlementJson } from './settlement-json.ts';
 
-/** What happens in a current run, with all data that a decision about it needs. */
+/** What happens in an open run, with all data that a decision about it needs. */
 export type RunEvent =
   /** The model is called. From the second attempt on, its last reply was interrupted. */
   | { readonly type: 'step-started'; readonly step: number; readonly attempt: number }

@@ -5,7 +5,7 @@ import type { Services } from '../../ports/services.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
-/** What a built-in tool can use of the run it runs in. */
+/** What a built-in tool can use of its run. */
 export interface BuiltInContext {
   readonly services: Services;
   readonly runId: string;

@@ -7,7 +7,7 @@ import type { People } from '../tools/mcp/people.ts';
 import type { SubAgentRun } from '../tools/sub-agent/sub-agent-tool.ts';
 import type { NewArtifact } from './store-artifact.ts';
 
-/** What a tool call can use of the run that it runs in. */
+/** What a tool call can use of the run that it belongs to. */
 export interface CurrentRun extends SpaceToolContext {
   readonly threadId: string;
   readonly kind: ThreadKind;
@@ -21,7 +21,7 @@ export interface CurrentRun extends SpaceToolContext {
 
 const contexts = new AsyncLocalStorage<CurrentRun>();
 
-/** Runs `work` in the run. Tools are made once for all runs, so a call finds its own run by asynchronous context. */
+/** Calls `work` as part of the run. Tools are made once for all runs, so a call finds its own run by asynchronous context. */
 export function withCurrentRun<T>(context: CurrentRun, work: () => T): T {
   return contexts.run(context, work);
 }
