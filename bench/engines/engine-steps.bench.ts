@@ -11,7 +11,7 @@ const WAKES_A_ROUND = 20;
 /** Fewer: each measures many steps. */
 const ROUNDS_AT_ONCE = Math.ceil(ROUNDS / 3);
 const POLL_MS = 10;
-/** What a cycle leaves to be done is not the next one's. */
+/** What a run leaves to be done is not the next one's. */
 const REST_MS = 50;
 
 interface Measured {

@@ -1,7 +1,7 @@
 import { tool } from '@lastcall/core';
 import { createGateway, type Gateway } from '@lastcall/gateway';
 import { z } from 'zod';
-import { everyCycle } from '../gateway/every-cycle.ts';
+import { everyRun } from '../gateway/every-run.ts';
 import { task } from '../overhead/contender.ts';
 import type { Engine, EngineModule, EnginePlace } from './engine.ts';
 import { type HttpSender, openHttpSender } from './http-sender.ts';
@@ -52,7 +52,7 @@ async function open(place: EnginePlace, settings: { databaseUrl: string } | { ho
   });
   const models = Array.from({ length: place.atOnce }, (_, index) => [
     `${NAMED_RUN}-${index}`,
-    everyCycle(place.steps, { toolName: 'step', input: `{"a":${index},"b":2}` }),
+    everyRun(place.steps, { toolName: 'step', input: `{"a":${index},"b":2}` }),
   ]);
   const gateway = createGateway({
     ...settings,
@@ -63,7 +63,7 @@ async function open(place: EnginePlace, settings: { databaseUrl: string } | { ho
     limits: { agent: { maxSteps: 1_000_000, tokensPerCycle: 1e9, consciousnessTokens: 1e9, eventsPerCycle: 1 } },
     models: {
       ...Object.fromEntries(models),
-      instant: everyCycle(Number.POSITIVE_INFINITY, { toolName: 'note', input: task.input }),
+      instant: everyRun(Number.POSITIVE_INFINITY, { toolName: 'note', input: task.input }),
     },
     tools: { step: { tool: step, visible: false }, note: { tool: note, visible: false } },
   });

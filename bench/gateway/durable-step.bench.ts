@@ -13,11 +13,11 @@ import { startGateway } from './start-gateway.ts';
 const STEPS = 200;
 const ROUNDS = 6;
 
-/** Somebody who runs cycles of so many steps and says when the tool ran in each. */
+/** Somebody who runs runs of so many steps and says when the tool ran in each. */
 export interface Stepper {
   readonly name: string;
   readonly of: string;
-  /** One cycle. */
+  /** One run. */
   run(steps: number): Promise<readonly number[]>;
   close(): Promise<void>;
 }
@@ -70,7 +70,7 @@ async function ours(
   spec: Pick<GatewaySpec, 'tool' | 'synchronous'>,
 ): Promise<Stepper> {
   const filling = await database.open();
-  // A new agent each time: the model reads what this cycle did, and not all that were before.
+  // A new agent each time: the model reads what this run did, and not all that were before.
   const agents = [...(await filling.agents(ROUNDS + 1, { model: 'instant', tools: [task.toolName] }))];
   const rooms: string[] = [];
   for (const agent of agents) rooms.push((await filling.room(agent)).spaceId);
@@ -114,8 +114,8 @@ function toReport(all: readonly StepTimes[]): Report {
   return {
     title: 'What a durable step costs',
     claim:
-      `A cycle of ${STEPS} steps: the model, which answers at once, calls one TypeScript tool with outside effects. Before the ` +
-      "tool runs, the end of the previous call, the model's reply and the start of this call are durable. Measured from one run of " +
+      `A run of ${STEPS} steps: the model, which answers at once, calls one TypeScript tool with outside effects. Before the ` +
+      "tool runs, the end of the previous call, the model's reply and the start of this call are durable. Measured from one start of " +
       'the tool to the next, in turns; each gateway runs in a separate process, the peers in that of the benchmark.',
     columns: ['', 'package', 'steps', 'p50, ms', 'p95, ms', 'against SQLite FULL'],
     rows: all.map(({ name, of, times }) => [

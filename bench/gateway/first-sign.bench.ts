@@ -67,7 +67,7 @@ async function furnish(database: BenchDatabase): Promise<readonly Room[]> {
   return rooms;
 }
 
-/** The next message comes when the agent rests: what one cycle leaves to be done is not the next one's. */
+/** The next message comes when the agent rests: what one run leaves to be done is not the next one's. */
 async function timeOf(gateway: BenchGateway, room: Room, watcher: Watcher): Promise<number> {
   const rested = watcher.next('agent.inactive');
   const seen = watcher.next('tool-call.start');

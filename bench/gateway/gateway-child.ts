@@ -6,7 +6,7 @@ import { createGateway, type GatewayLimits } from '@lastcall/gateway';
 import { z } from 'zod';
 import { task } from '../overhead/contender.ts';
 import { chatSteps, timedWords } from './chat-models.ts';
-import { everyCycle } from './every-cycle.ts';
+import { everyRun } from './every-run.ts';
 
 /** What a benchmark wants of a gateway. */
 export interface GatewaySpec {
@@ -14,9 +14,9 @@ export interface GatewaySpec {
   readonly secretKey: string;
   readonly synchronous?: 'FULL' | 'NORMAL';
   readonly tuning?: Partial<GatewayLimits>;
-  /** Of its one tool. A terminal one ends a cycle with its first call. */
+  /** Of its one tool. A terminal one ends a run with its first call. */
   readonly tool: { readonly terminal: boolean; readonly visible: boolean; readonly effects?: 'none' | 'external' };
-  /** Tool steps in a cycle, where the tool is not terminal. */
+  /** Tool steps in a run, where the tool is not terminal. */
   readonly steps?: number;
 }
 
@@ -57,13 +57,13 @@ const gateway = createGateway({
   env: {},
   synchronous: spec.synchronous,
   tuning: spec.tuning,
-  // What an agent may use is not what is measured. One event a cycle, so that events count cycles.
+  // What an agent may use is not what is measured. One event a run, so that events count runs.
   limits: {
     agent: { maxSteps: 1_000_000, tokensPerCycle: 1e9, consciousnessTokens: 1e9, eventsPerCycle: 1 },
   },
   models: {
-    instant: everyCycle(steps),
-    'after-200-ms': delayed(everyCycle(steps), 200),
+    instant: everyRun(steps),
+    'after-200-ms': delayed(everyRun(steps), 200),
     'chat-steps': chatSteps(steps),
     'timed-words': timedWords(),
   },

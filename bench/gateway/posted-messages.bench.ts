@@ -40,7 +40,7 @@ const VARIANTS: readonly Variant[] = [
 ];
 
 interface Handled extends Variant {
-  /** From the first request until the last cycle ended. */
+  /** From the first request until the last run ended. */
   readonly perSecond: number;
   /** The same until the last request was answered. */
   readonly postedPerSecond: number;
@@ -100,7 +100,7 @@ async function measure(variant: Variant, { database, furnished, gateways }: Sett
   const before = { gateways: await sumOf(gateways, (one) => one.processorMs()), database: databaseMs(variant) };
   const posting = postFromOutside({ posts: postsOf(furnished, gateways), connections: CONNECTIONS });
   const [posted, wakeMs] = await Promise.all([posting, observe(gateways, furnished.idle.room)]);
-  // What a cycle leaves to be done belongs to it: the time is read when the gateways have ended all of it.
+  // What a run leaves to be done belongs to it: the time is read when the gateways have ended all of it.
   const gatewayMs = (await sumOf(gateways, (one) => one.stop())) - before.gateways;
   const storeMs = databaseMs(variant) - before.database;
   const messages = AGENTS * MESSAGES_EACH + wakeMs.length;
@@ -195,7 +195,7 @@ async function ratesOf(
     .executeTakeFirstOrThrow();
   await filling.close();
   const messages = AGENTS * MESSAGES_EACH;
-  if (count !== messages) throw new Error(`${count} cycles were completed, not ${messages}.`);
+  if (count !== messages) throw new Error(`${count} runs were completed, not ${messages}.`);
   return {
     perSecond: (messages * 1_000) / ((to ?? Number.NaN) - startedAt),
     postedPerSecond: (messages * 1_000) / (endedAt - startedAt),
@@ -207,8 +207,8 @@ function toReport(all: readonly Handled[]): Report {
     title: 'Messages posted from outside',
     claim:
       `${AGENTS.toLocaleString('en')} sleeping agents, ${MESSAGES_EACH} messages each, posted by a client in another process on ` +
-      `${CONNECTIONS} kept connections while the agents work; a model that answers at once; each message causes a cycle with one ` +
-      'call of a terminal tool, durable before and after. Handled from the first request until the last cycle ended; processor ' +
+      `${CONNECTIONS} kept connections while the agents work; a model that answers at once; each message causes a run with one ` +
+      'call of a terminal tool, durable before and after. Handled from the first request until the last run ended; processor ' +
       'time per message, posting included. Meanwhile a message is sent now and then to an idle agent, and the time until another ' +
       `client sees \`agent.active\` is its wake. Gateways, database and clients share one machine of ${availableParallelism()} processors.`,
     columns: [

@@ -8,7 +8,7 @@ import { heldAtMost, percentile } from './percentiles.ts';
 import { type BenchGateway, startGateway } from './start-gateway.ts';
 
 const STEPS = 10;
-const CYCLES = 20;
+const RUNS = 20;
 const ROUNDS = 8;
 const USED = ['tool_0', 'tool_1', 'tool_2', 'tool_3', 'tool_4'];
 const MOST = 1.1;
@@ -34,9 +34,9 @@ interface Measured {
   readonly registered: number;
   readonly gateway: BenchGateway;
   readonly agents: string[];
-  /** From one step to the next, in a cycle. */
+  /** From one step to the next, in a run. */
   readonly stepMs: number[];
-  /** Processor time of a round by its steps: the claims of the cycles are in it. */
+  /** Processor time of a round by its steps: the claims of the runs are in it. */
   readonly processorMs: number[];
 }
 
@@ -66,13 +66,13 @@ function toolConfig(index: number): object {
 async function runRound({ gateway, agents, stepMs, processorMs }: Measured, counts: boolean): Promise<void> {
   const agent = agents.pop() ?? '';
   const before = await gateway.processorMs();
-  for (let cycle = 0; cycle < CYCLES; cycle++) {
+  for (let run = 0; run < RUNS; run++) {
     await push(gateway, agent);
     const ranAt: number[] = [];
     for (; ranAt.length < STEPS; ranAt.push(...(await gateway.ranAt()))) await sleep(5);
     if (counts) stepMs.push(...ranAt.slice(1).map((at, index) => at - (ranAt[index] ?? 0)));
   }
-  if (counts) processorMs.push(((await gateway.processorMs()) - before) / (CYCLES * STEPS));
+  if (counts) processorMs.push(((await gateway.processorMs()) - before) / (RUNS * STEPS));
 }
 
 function toReport(measured: readonly Measured[]): Report {
@@ -81,7 +81,7 @@ function toReport(measured: readonly Measured[]): Report {
   const few = (store: string): Measured | undefined => measured.find((one) => one.store === store);
   return {
     title: 'Tools of the registry that an agent does not use',
-    claim: `Cycles of ${STEPS} steps of an agent that names ${USED.length} tools of the registry and one of the file, which it calls; once with no others registered, once with 2,000 in all. Claim: a step costs at most ${MOST} times as much. The processor time includes the claims of the cycles; the time from one step to the next does not.`,
+    claim: `Runs of ${STEPS} steps of an agent that names ${USED.length} tools of the registry and one of the file, which it calls; once with no others registered, once with 2,000 in all. Claim: a step costs at most ${MOST} times as much. The processor time includes the claims of the runs; the time from one step to the next does not.`,
     columns: ['', 'registered', 'from step to step, p50, ms', 'processor time a step, p50, ms', 'against 5'],
     rows: measured.map((one) => [
       one.store,

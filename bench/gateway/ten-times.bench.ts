@@ -26,7 +26,7 @@ export async function benchGatewayTenTimes(): Promise<Report> {
   const databases = openDatabases();
   try {
     const wanted = process.env.BENCH_TEN_TIMES;
-    const all = { agents: compareAgents, members: compareMembers, history: compareHistory };
+    const all = { agents: compareAgents, members: compareMembers, history: compareTranscript };
     const compared: Compared[] = [];
     for (const [name, compare] of Object.entries(all))
       if (wanted === undefined || wanted === name) compared.push(await compare(databases));
@@ -65,8 +65,8 @@ async function compareMembers(databases: BenchDatabases): Promise<Compared> {
   return { what: `${few} / ${many} people in the space`, few: await measure(few), many: await measure(many) };
 }
 
-/** Messages to agents that remember so many cycles. The gateway is warm by the time either is measured. */
-async function compareHistory(databases: BenchDatabases): Promise<Compared> {
+/** Messages to agents that remember so many runs. The gateway is warm by the time either is measured. */
+async function compareTranscript(databases: BenchDatabases): Promise<Compared> {
   const [few, many, last] = [scaled(40), scaled(400), scaled(20)];
   const database = await databases.sqlite();
   const [old, young] = [
@@ -78,7 +78,7 @@ async function compareHistory(databases: BenchDatabases): Promise<Compared> {
       costOf(gateway, count * rooms.length, (post) => post(rooms, count));
     await rounds(old, many - last);
     await rounds(young, few - last);
-    return { what: `after ${few} / ${many} cycles`, few: await rounds(young, last), many: await rounds(old, last) };
+    return { what: `after ${few} / ${many} runs`, few: await rounds(young, last), many: await rounds(old, last) };
   });
 }
 
@@ -102,7 +102,7 @@ async function onGateway<T>(database: BenchDatabase, work: (gateway: BenchGatewa
 
 type PostTo = (rooms: readonly Room[], each: number) => Promise<void>;
 
-/** Processor time per message, from before they are posted until all cycles have run. */
+/** Processor time per message, from before they are posted until all runs have run. */
 async function costOf(gateway: BenchGateway, messages: number, send: (post: PostTo) => Promise<void>): Promise<number> {
   const before = await gateway.processorMs();
   await send(async (rooms, each) => {
@@ -126,7 +126,7 @@ function toReport(compared: readonly Compared[]): Report {
   return {
     title: 'Ten times as much',
     claim:
-      'Processor time of the gateway per message, on SQLite, so that the store is in it: a model that answers at once, a cycle with ' +
+      'Processor time of the gateway per message, on SQLite, so that the store is in it: a model that answers at once, a run with ' +
       'one call of a terminal tool for each message. Claim: ten times as much costs at most 1.2 times per message.',
     columns: ['', 'CPU, ms', 'ten times as much: CPU, ms', 'ratio'],
     rows: compared.map(({ what, few, many }) => [what, few, many, many / few]),

@@ -11,15 +11,15 @@ import { type BenchGateway, startGateway } from './start-gateway.ts';
 import { wakeTime } from './wake-time.ts';
 
 const AGENTS = 1_000;
-/** One event is one cycle. */
+/** One event is one run. */
 const EVENTS_EACH = 8;
 const PROBE_EVERY_MS = 100;
 /** Room for all of them, and for those that are woken meanwhile. */
-const tuning = { cycles: 2_000 };
+const tuning = { runs: 2_000 };
 
 interface Rush {
   readonly name: string;
-  readonly cyclesPerSecond: number;
+  readonly runsPerSecond: number;
   /** Of all gateways together, the highest seen, in bytes. */
   readonly memory: number;
   /** From a message to an idle agent until others see it awake. */
@@ -59,11 +59,11 @@ async function rush(name: string, database: BenchDatabase, count: number): Promi
     await Promise.all(gateways.map((gateway) => gateway.stop()));
     if (isShared) await filling.close();
   }
-  return { name, ...observed, cyclesPerSecond: await rateOf(database, idle) };
+  return { name, ...observed, runsPerSecond: await rateOf(database, idle) };
 }
 
 /** Watches until the work is done, and wakes an idle agent now and then. */
-async function observe(gateways: readonly BenchGateway[], room: Room): Promise<Omit<Rush, 'name' | 'cyclesPerSecond'>> {
+async function observe(gateways: readonly BenchGateway[], room: Room): Promise<Omit<Rush, 'name' | 'runsPerSecond'>> {
   const [first] = gateways as [BenchGateway];
   const watcher = await watch(first, room.spaceId);
   const wakeMs: number[] = [];
@@ -82,7 +82,7 @@ async function rssOf(gateways: readonly BenchGateway[]): Promise<number> {
   return each.reduce((sum, rss) => sum + rss, 0);
 }
 
-/** Of the cycles of everybody but the one that was woken, from the first one's start to the last one's end. */
+/** Of the runs of everybody but the one that was woken, from the first one's start to the last one's end. */
 async function rateOf(database: BenchDatabase, idle: string): Promise<number> {
   const filling = await database.open();
   const { count, from, to } = await filling.store.db
@@ -96,7 +96,7 @@ async function rateOf(database: BenchDatabase, idle: string): Promise<number> {
     .where('thread_id', '!=', idle)
     .executeTakeFirstOrThrow();
   await filling.close();
-  if (count !== AGENTS * EVENTS_EACH) throw new Error(`${count} cycles were completed, not ${AGENTS * EVENTS_EACH}.`);
+  if (count !== AGENTS * EVENTS_EACH) throw new Error(`${count} runs were completed, not ${AGENTS * EVENTS_EACH}.`);
   return (count * 1_000) / ((to ?? Number.NaN) - from);
 }
 
@@ -104,23 +104,23 @@ function toReport([sqlite, one, two]: readonly [Rush, Rush, Rush]): Report {
   return {
     title: 'A thousand agents with work at once',
     claim:
-      `${AGENTS.toLocaleString('en')} agents with ${EVENTS_EACH} events each, a cycle for each event, a model that takes 200 ms, ` +
+      `${AGENTS.toLocaleString('en')} agents with ${EVENTS_EACH} events each, a run for each event, a model that takes 200 ms, ` +
       'one call of a terminal tool. Meanwhile a message is sent now and then to an idle agent, and the time until another client ' +
       `sees \`agent.active\` is its wake. Gateways, database and clients share one machine of ${availableParallelism()} processors: a ` +
       'second gateway does not get the processor time that PostgreSQL uses.',
-    columns: ['', 'cycles per second', 'memory, MB', 'wakes', 'wake p50, ms', 'wake p95, ms'],
-    rows: [sqlite, one, two].map(({ name, cyclesPerSecond, memory, wakeMs }) => [
+    columns: ['', 'runs per second', 'memory, MB', 'wakes', 'wake p50, ms', 'wake p95, ms'],
+    rows: [sqlite, one, two].map(({ name, runsPerSecond, memory, wakeMs }) => [
       name,
-      cyclesPerSecond,
+      runsPerSecond,
       memory / 1e6,
       wakeMs.length,
       percentile(wakeMs, 0.5),
       percentile(wakeMs, 0.95),
     ]),
     findings: [
-      heldAtLeast('One gateway on SQLite', sqlite.cyclesPerSecond, 300, ' cycles/s'),
-      heldAtLeast('One gateway on PostgreSQL', one.cyclesPerSecond, 300, ' cycles/s'),
-      heldAtLeast('Two gateways / one', two.cyclesPerSecond / one.cyclesPerSecond, 1.5),
+      heldAtLeast('One gateway on SQLite', sqlite.runsPerSecond, 300, ' runs/s'),
+      heldAtLeast('One gateway on PostgreSQL', one.runsPerSecond, 300, ' runs/s'),
+      heldAtLeast('Two gateways / one', two.runsPerSecond / one.runsPerSecond, 1.5),
       heldAtMost('An idle agent wakes on SQLite, p95', percentile(sqlite.wakeMs, 0.95), 50, ' ms'),
       heldAtMost('An idle agent wakes on PostgreSQL, p95', percentile(one.wakeMs, 0.95), 50, ' ms'),
     ],

@@ -5,7 +5,7 @@ import { CONFIG_FILES } from './config-files.ts';
 
 /** Editors write a file in several steps, and may write several files at once. */
 const QUIET_MS = 100;
-/** After this time, a gateway that is still finishing its cycles is killed. The next gateway continues them. */
+/** After this time, a gateway that is still finishing its runs is killed. The next gateway continues them. */
 const PATIENCE_MS = 2_000;
 
 const ALWAYS_WATCHED = ['.env', ...CONFIG_FILES];

@@ -11,10 +11,10 @@ export function timelineInWords(run: Run, entries: readonly RunEntry[]): string 
   return [headOf(run, steps), ...rows.flatMap((row) => linesOf(row, run, steps))].join('\n');
 }
 
-function headOf({ id, cycle, status, stop, usage, createdAt, endedAt }: Run, asked: number): string {
+function headOf({ id, number, status, stop, usage, createdAt, endedAt }: Run, asked: number): string {
   const facts = [
     `run ${id}`,
-    `cycle ${cycle}`,
+    `number ${number}`,
     stop === undefined ? status : `${status}: ${stopInWords(stop, { asked })}`,
     endedAt === undefined ? undefined : duration(endedAt - createdAt),
     usage?.totalTokens === undefined ? undefined : `${usage.totalTokens} tokens`,

@@ -13,7 +13,7 @@ const isGone = async (url: string): Promise<boolean> =>
     () => true,
   );
 
-/** Resolves once a cycle has begun that takes two seconds. */
+/** Resolves once a run has begun that takes two seconds. */
 async function startImport(demo: DemoSpace): Promise<void> {
   const { items: spaces } = await demo.ask('/api/spaces');
   const { items: people } = await demo.ask('/api/entities?kind=human');
@@ -51,8 +51,8 @@ describe('the process that runs the demo', { concurrent: true }, () => {
     await startImport(new DemoSpace(await program.listens()));
     process.kill(-program.pid, 'SIGINT');
     expect(await program.ended).toMatchObject({ code: 0, signal: null, err: '' });
-    // An orderly stop lets the cycle finish.
-    expect(program.out).toContain('"event":"cycle"');
+    // An orderly stop lets the run finish.
+    expect(program.out).toContain('"event":"run"');
     await using other = Program.lastcall(['start'], { folder: folder.path, env });
     const url = await other.listens();
     other.send('SIGKILL');

@@ -151,5 +151,5 @@ test('[S12] Ctrl+C cancels the run and exits with 130', async () => {
   await slow.prints(/paying/);
   running.send('SIGINT');
   expect(await running.ended).toMatchObject({ code: 130, out: '' });
-  await slow.prints(/"event":"cycle".*"outcome":"cancelled"/);
+  await slow.prints(/"event":"run".*"outcome":"cancelled"/);
 });

@@ -85,7 +85,7 @@ describe('what a start says', { concurrent: true }, () => {
     expect(gateway.out.split('\n').filter((line) => line.includes(sentence))).toHaveLength(1);
   });
 
-  test('[S17] on a terminal each message, call and cycle is one line, and a tool that throws shows its message', async () => {
+  test('[S17] on a terminal each message, call and run is one line, and a tool that throws shows its message', async () => {
     await using folder = await makeFolder({ 'lastcall.config.ts': SHOP });
     await linkPackages(folder.path);
     const start = [process.execPath, '--conditions=@lastcall/source', BIN, 'start'].join(' ');
@@ -96,7 +96,7 @@ describe('what a start says', { concurrent: true }, () => {
     const space = new DemoSpace(url);
     await space.say('Open the till\u001b[2J, please.');
     await space.ended(1);
-    await gateway.prints(/cycle 1/);
+    await gateway.prints(/run 1/);
     const lines = gateway.out.split('\r\n').filter((line) => /^\d\d:\d\d:\d\d /.test(line));
     expect(lines.map((line) => line.replace(/^\S+ /, '').replace(/[\d.]+ m?s$/, '… ms'))).toEqual([
       'Shop  Ada: Open the till [2J, please.',
@@ -104,7 +104,7 @@ describe('what a start says', { concurrent: true }, () => {
       'Clerk  open_till error execution: The till is stuck [31m and jammed  … ms',
       expect.stringMatching(/^Shop {2}Clerk: This is a rehearsal/),
       'Clerk  send_message ok  … ms',
-      'Clerk  cycle 1 completed: 2 ok, 1 error  … ms',
+      'Clerk  run 1 completed: 2 ok, 1 error  … ms',
     ]);
   });
 
@@ -115,7 +115,7 @@ describe('what a start says', { concurrent: true }, () => {
     const space = new DemoSpace(await gateway.listens());
     await space.say('Open the till, please.');
     await space.ended(1);
-    await gateway.prints(/"event":"cycle"/);
+    await gateway.prints(/"event":"run"/);
     const lines = gateway.out.split('\n').filter((line) => line.startsWith('{'));
     const events = lines.flatMap((line) => JSON.parse(line).details ?? []).filter(({ event }) => event !== 'found');
     expect(events).toMatchObject([
@@ -130,7 +130,7 @@ describe('what a start says', { concurrent: true }, () => {
       },
       { event: 'message', from: 'Clerk' },
       { event: 'call', toolName: 'send_message', outcome: 'ok' },
-      { event: 'cycle', agent: 'Clerk', cycle: 1, outcome: 'completed', calls: { ok: 2, error: 1 } },
+      { event: 'run', agent: 'Clerk', run: 1, outcome: 'completed', calls: { ok: 2, error: 1 } },
     ]);
     expect(gateway.out).not.toContain('Open the till, please');
     // What is printed into a pipe is kept, and read by others.

@@ -67,6 +67,13 @@ export type AgentLimits = {
   readonly subAgentDepth?: number | undefined;
 };
 
+/** What an agent remembers. */
+export type AgentTranscript = {
+  readonly messages: readonly (ModelMessage)[];
+  readonly entries: readonly (TranscriptEntry)[];
+  readonly nextSeq: number;
+};
+
 /** A configuration that an agent has or had. */
 export type AgentVersion = {
   readonly version: number;
@@ -290,13 +297,6 @@ export type ClaimedJob = {
   readonly input?: unknown | undefined;
   readonly resultSchema?: JsonSchema | undefined;
   readonly expiresAt?: number | undefined;
-};
-
-/** What an agent remembers. */
-export type Consciousness = {
-  readonly messages: readonly (ModelMessage)[];
-  readonly entries: readonly (TranscriptEntry)[];
-  readonly nextSeq: number;
 };
 
 /** A conversation with an agent. */
@@ -871,13 +871,13 @@ export type ResponsesRequest = {
   readonly [name: string]: unknown;
 };
 
-/** One cycle of an agent. */
+/** A run of an agent. */
 export type Run = {
   readonly id: string;
   readonly agentId: string;
   readonly threadId: string;
-  readonly cycle: number;
-  /** `queued`: it waits for an earlier request in its context. */
+  readonly number: number;
+  /** `queued`: it waits for an earlier request in its conversation. */
   readonly status: "running" | "completed" | "failed" | "cancelled" | "queued";
   /** The events that woke the agent. */
   readonly trigger: readonly ({
@@ -1260,7 +1260,7 @@ export type Status = {
   readonly counts?: {
     readonly agents: number;
     readonly deadEvents: number;
-    readonly pendingCalls: number;
+    readonly waitingCalls: number;
   } | undefined;
   /** True for the demo, whose process can be killed on purpose with `POST /api/demo/crash`. */
   readonly canCrash?: true | undefined;
@@ -1573,9 +1573,9 @@ export interface Operations {
       readonly token?: string | undefined;
     };
     body: {
-      /** The id of the chat. A new context gets this id. */
+      /** The id of the chat. A new conversation gets this id. */
       readonly id: string;
-      /** Only the newest message is read, or the answers to waiting calls. The rest is stored in the context. */
+      /** Only the newest message is read, or the answers to waiting calls. The rest is stored in the conversation. */
       readonly messages: readonly ({
         readonly id: string;
         readonly role: "system" | "user" | "assistant";
@@ -1615,7 +1615,7 @@ export interface Operations {
     };
     answer: string;
   }>;
-  'GET /api/agents/{id}/consciousness': Operation<{ params: { id: string }; answer: Consciousness }>;
+  'GET /api/agents/{id}/consciousness': Operation<{ params: { id: string }; answer: AgentTranscript }>;
   'POST /api/agents/{id}/events': Operation<{
     params: { id: string };
     body: {
@@ -1652,6 +1652,7 @@ export interface Operations {
   'POST /api/agents/{id}/pause': Operation<{ params: { id: string }; answer: Agent }>;
   'GET /api/agents/{id}/plans': Operation<{ params: { id: string }; answer: Page<Plan> }>;
   'POST /api/agents/{id}/resume': Operation<{ params: { id: string }; answer: Agent }>;
+  'GET /api/agents/{id}/transcript': Operation<{ params: { id: string }; answer: AgentTranscript }>;
   'GET /api/agents/{id}/versions': Operation<{ params: { id: string }; query: PageQuery; answer: Page<AgentVersion> }>;
   'GET /api/artifacts/{id}': Operation<{ params: { id: string }; answer: string }>;
   'GET /api/calls/{id}': Operation<{ params: { id: string }; answer: Call }>;
@@ -2048,11 +2049,11 @@ export interface Operations {
   }>;
   'POST /chat': Operation<{
     body: {
-      /** Default: a new context. */
+      /** Default: a new conversation. */
       readonly context_id?: string | undefined;
-      /** For a new context: the id or name of the agent. Default: the only agent. */
+      /** For a new conversation: the id or name of the agent. Default: the only agent. */
       readonly agent?: string | undefined;
-      /** For a new context. */
+      /** For a new conversation. */
       readonly metadata?: Readonly<Record<string, unknown>> | undefined;
       readonly terminating_config?: TerminatingConfig | undefined;
       /** False: the messages of this run are not stored. Default true. */
@@ -2063,11 +2064,11 @@ export interface Operations {
   }>;
   'POST /chat/add-ai-message': Operation<{
     body: {
-      /** Default: a new context. */
+      /** Default: a new conversation. */
       readonly context_id?: string | undefined;
-      /** For a new context: the id or name of the agent. Default: the only agent. */
+      /** For a new conversation: the id or name of the agent. Default: the only agent. */
       readonly agent?: string | undefined;
-      /** For a new context. */
+      /** For a new conversation. */
       readonly metadata?: Readonly<Record<string, unknown>> | undefined;
       readonly terminating_config?: TerminatingConfig | undefined;
       /** False: the messages of this run are not stored. Default true. */
@@ -2079,11 +2080,11 @@ export interface Operations {
   }>;
   'POST /chat/invoke': Operation<{
     body: {
-      /** Default: a new context. */
+      /** Default: a new conversation. */
       readonly context_id?: string | undefined;
-      /** For a new context: the id or name of the agent. Default: the only agent. */
+      /** For a new conversation: the id or name of the agent. Default: the only agent. */
       readonly agent?: string | undefined;
-      /** For a new context. */
+      /** For a new conversation. */
       readonly metadata?: Readonly<Record<string, unknown>> | undefined;
       readonly terminating_config?: TerminatingConfig | undefined;
       /** False: the messages of this run are not stored. Default true. */

@@ -57,7 +57,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Reads until the message with this text, and the end of the cycle that it caused. */
+/** Reads until the message with this text, and the end of the run that it caused. */
 async function readUntil(events: AsyncIterable<SpaceEvent>, text: string): Promise<SpaceEvent[]> {
   const all: SpaceEvent[] = [];
   let isSaid = false;

@@ -72,7 +72,7 @@ export interface Gateway {
   /** Opens the store, wakes the agents and listens. */
   start(): Promise<void>;
   /**
-   * Accepts nothing new, lets cycles finish in the grace time, and leaves the rest for the next start or another
+   * Accepts nothing new, lets runs finish in the grace time, and leaves the rest for the next start or another
    * gateway.
    */
   stop(): Promise<void>;
@@ -239,7 +239,7 @@ async function start(starting: Starting): Promise<Running> {
       },
       endpoints: demoEndpoints(starting.crash),
     });
-    metrics.gauge('lastcall_cycles_running', 'Cycles under way now.', () => worker.busy);
+    metrics.gauge('lastcall_runs_running', 'Runs under way now.', () => worker.busy);
     const server = await listen(app, { port: settings.port, host: settings.host, logger });
     address.url = server.url;
     await worker.start({ sweeps: [...sweepsOf(services), () => announceJobs(services, outgoing)] });
@@ -278,7 +278,7 @@ async function signInLink(
 
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 
-/** Stops requests and cycles first and the store last, so that everything that still writes finds it open. */
+/** Stops requests and runs first and the store last, so that everything that still writes finds it open. */
 async function stop(
   { app, server, worker, close }: { app: App; server: HttpServer; worker: Worker; close: () => Promise<void> },
   { limits }: Services,

@@ -25,7 +25,7 @@ const AGENTS: Shown = (page) => [
   [`${agentPage}?tab=inbox`, page.getByText('No event has arrived yet.')],
 ];
 const REST_OF_AGENT: Shown = (page) => [
-  [`${agentPage}?tab=mind`, page.getByText('None. It sets goals itself')],
+  [`${agentPage}?tab=memory`, page.getByText('None. It sets goals itself')],
   [`${agentPage}?tab=plans`, page.getByText('No plans.')],
 ];
 const TOOLS: Shown = (page) => [

@@ -9,7 +9,7 @@ interface LoggedLine {
   readonly details?: Details;
 }
 
-/** The details of a log line: those that the gateway logs for messages, calls and cycles, and any others. */
+/** The details of a log line: those that the gateway logs for messages, calls and runs, and any others. */
 type Details = Readonly<Record<string, unknown>>;
 
 const WARN = 40;
@@ -37,8 +37,8 @@ function bodyOf({ level, msg, details = {} }: LoggedLine): string {
       return messageLine(details);
     case 'call':
       return callLine(details);
-    case 'cycle':
-      return cycleLine(details);
+    case 'run':
+      return runLine(details);
     default: {
       const text = plainLine([msg, reasonIn(details)].filter((part) => part !== '').join(' '), 500);
       return level >= ERROR ? styleText('red', `! ${text}`) : level >= WARN ? styleText('yellow', `! ${text}`) : text;
@@ -58,11 +58,11 @@ function callLine({ agent, toolName, outcome, code, message, durationMs }: Detai
   return `${plainLine(String(agent))}  ${plainLine(String(toolName))} ${shown}  ${duration(Number(durationMs))}`;
 }
 
-function cycleLine({ agent, cycle, outcome, calls, durationMs }: Details): string {
+function runLine({ agent, run, outcome, calls, durationMs }: Details): string {
   const counts = Object.entries((calls ?? {}) as Record<string, number>);
   const counted = counts.map(([status, count]) => `${count} ${wordOf(status)}`).join(', ') || 'no calls';
   const ended = outcome === 'completed' ? String(outcome) : styleText('red', String(outcome));
-  return `${plainLine(String(agent))}  cycle ${cycle} ${ended}: ${counted}  ${duration(Number(durationMs))}`;
+  return `${plainLine(String(agent))}  run ${run} ${ended}: ${counted}  ${duration(Number(durationMs))}`;
 }
 
 const COLOURS: Readonly<Record<string, 'green' | 'red' | 'yellow'>> = { ok: 'green', error: 'red', pending: 'yellow' };

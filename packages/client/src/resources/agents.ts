@@ -38,7 +38,7 @@ export interface Agents {
   ): Promise<Ops['GET /api/agents/{id}/inbox']['answer']>;
   /** Tries dead and withheld events again: those named, or all. */
   redrive(id: string, eventIds?: readonly string[], options?: Change): Promise<readonly string[]>;
-  consciousness(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/consciousness']['answer']>;
+  transcript(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/transcript']['answer']>;
   goals(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/goals']['answer']>;
   memories(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/memories']['answer']>;
   plans(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/plans']['answer']>;
@@ -68,7 +68,7 @@ export function agents({ call }: Connection): Agents {
       const body = eventIds === undefined ? undefined : { eventIds };
       return (await call('POST /api/agents/{id}/inbox/redrive', { params: { id }, body, ...options })).eventIds;
     },
-    consciousness: (id, options) => call('GET /api/agents/{id}/consciousness', { params: { id }, ...options }),
+    transcript: (id, options) => call('GET /api/agents/{id}/transcript', { params: { id }, ...options }),
     goals: (id, options) => call('GET /api/agents/{id}/goals', { params: { id }, ...options }),
     memories: (id, options) => call('GET /api/agents/{id}/memories', { params: { id }, ...options }),
     plans: (id, options) => call('GET /api/agents/{id}/plans', { params: { id }, ...options }),

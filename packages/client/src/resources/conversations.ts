@@ -3,7 +3,7 @@ import type { Operations } from '../wire.generated.ts';
 
 type Ops = Operations;
 
-/** Conversations of `chat`: what the HTTP API calls contexts. */
+/** Conversations of `chat`. Their paths begin with `/contexts`. */
 export interface Conversations {
   create(
     conversation?: Ops['POST /contexts']['body'],

@@ -4,7 +4,7 @@ import type { Operations, RunEvent } from '../wire.generated.ts';
 
 type Ops = Operations;
 
-/** Runs: the cycles of agents. */
+/** The runs of agents. */
 export interface Runs {
   list(query?: Ops['GET /api/runs']['query'], options?: RequestOptions): Promise<Ops['GET /api/runs']['answer']>;
   get(id: string, options?: RequestOptions): Promise<Ops['GET /api/runs/{id}']['answer']>;

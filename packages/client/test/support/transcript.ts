@@ -66,7 +66,7 @@ export function aRun(given: Partial<Run> = {}): Run {
     id: 'run',
     agentId: 'agent',
     threadId: 'agent',
-    cycle: 1,
+    number: 1,
     status: 'completed',
     trigger: [],
     stop: { reason: 'end_turn', by: 'text' },

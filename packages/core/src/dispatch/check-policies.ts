@@ -1,9 +1,16 @@
 import type { Filesystem } from '../files/filesystem.ts';
-import type { GuardContext, Policy, PolicyCall, PolicyContext, RecordingContext, Verdict } from '../policies/policy.ts';
+import type {
+  GuardContext,
+  Policy,
+  PolicyCall,
+  PolicyContext,
+  PolicyDecision,
+  RecordingContext,
+} from '../policies/policy.ts';
 import { errorText } from '../results/describe-error.ts';
 import { type ErrorOutcome, errorOutcome } from './refusal.ts';
 
-/** Asks each policy before the call. The first that denies, throws or returns no clear verdict ends it. */
+/** Asks each policy before the call. The first that denies, throws or returns no clear decision ends it. */
 export function checkBefore(
   policies: readonly Policy[],
   call: PolicyCall,
@@ -34,7 +41,7 @@ export function guardFilesystem(
 async function askAll(
   policies: readonly Policy[],
   call: PolicyCall,
-  ask: (policy: Policy) => Verdict | Promise<Verdict>,
+  ask: (policy: Policy) => PolicyDecision | Promise<PolicyDecision>,
 ): Promise<ErrorOutcome | undefined> {
   for (const policy of policies) {
     const reason = await denial(policy, ask);
@@ -45,13 +52,14 @@ async function askAll(
 
 async function denial(
   policy: Policy,
-  ask: (policy: Policy) => Verdict | Promise<Verdict>,
+  ask: (policy: Policy) => PolicyDecision | Promise<PolicyDecision>,
 ): Promise<string | undefined> {
   try {
-    const verdict: unknown = await ask(policy);
-    if (verdict === undefined || verdict === true) return undefined;
-    const reason = typeof verdict === 'object' && verdict !== null ? (verdict as { deny?: unknown }).deny : undefined;
-    return typeof reason === 'string' ? reason : `policy "${policy.name}" gave no clear verdict`;
+    const decision: unknown = await ask(policy);
+    if (decision === undefined || decision === true) return undefined;
+    const reason =
+      typeof decision === 'object' && decision !== null ? (decision as { deny?: unknown }).deny : undefined;
+    return typeof reason === 'string' ? reason : `policy "${policy.name}" gave no clear decision`;
   } catch (error) {
     return `policy "${policy.name}" failed: ${errorText(error)}`;
   }

@@ -9,16 +9,19 @@ export interface Policy {
   /** The policy's state. It is registered before the policy is asked. */
   readonly slices?: readonly AnySlice[];
   /** Called before a call runs. The session is read-only here. */
-  beforeCall?(call: PolicyCall, ctx: PolicyContext): Verdict | Promise<Verdict>;
+  beforeCall?(call: PolicyCall, ctx: PolicyContext): PolicyDecision | Promise<PolicyDecision>;
   /** Called when a call has succeeded, before it is committed. */
-  afterCall?(call: PolicyCall & { readonly value: unknown }, ctx: RecordingContext): Verdict | Promise<Verdict>;
+  afterCall?(
+    call: PolicyCall & { readonly value: unknown },
+    ctx: RecordingContext,
+  ): PolicyDecision | Promise<PolicyDecision>;
   /** Wraps the file system the call gets. */
   guardFilesystem?(filesystem: Filesystem, call: PolicyCall, ctx: GuardContext): Filesystem;
 }
 
 /** A policy allows a call by returning nothing or true. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a policy that returns nothing allows
-export type Verdict = void | undefined | true | { readonly deny: string };
+export type PolicyDecision = void | undefined | true | { readonly deny: string };
 
 export interface PolicyCall {
   readonly callId: string;

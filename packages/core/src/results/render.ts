@@ -42,7 +42,7 @@ function toJson(value: unknown): string {
     const text = JSON.stringify(value, dropEmpty);
     if (text !== undefined) return text;
   } catch {
-    // A cycle, a BigInt, a getter that throws, or depth beyond the stack: the value is shown as far as it can be read.
+    // A cyclic value, a BigInt, a getter that throws, or depth beyond the stack: the value is shown as far as it can be read.
   }
   return JSON.stringify(toReadable(value, { seen: new Set(), left: MOST_NODES }, 0)) ?? String(value);
 }

@@ -158,12 +158,12 @@ export function unknownOutcome(toolName: string): Outcome {
   return { status: 'error', code: 'unknown_outcome', message, text: message };
 }
 
-/** Whether the time of a pending call has passed without an answer. */
+/** Whether the time of a waiting call has passed without an answer. */
 export function isExpired(turn: Turn, { outcome }: Settlement): boolean {
   return outcome.status === 'pending' && outcome.expiresAt !== undefined && turn.clock.now() >= outcome.expiresAt;
 }
 
-/** A pending call whose time has passed has failed. */
+/** A waiting call whose time has passed has failed. */
 export function expire(
   turn: Turn,
   call: RequestedCall,

@@ -2,7 +2,7 @@ import type { ToolSet } from '../contract/tool-set.ts';
 import type { TurnEvent } from '../contract/turn-events.ts';
 import type { TerminalOutput, TurnResult } from '../contract/turn-result.ts';
 import { checkSignal } from '../dispatch/dispatch-options.ts';
-import { EventChannel } from './event-channel.ts';
+import { EventQueue } from './event-queue.ts';
 import { runNested, runOpened } from './run-turn.ts';
 import { openTurn } from './turn.ts';
 import { checkTurnOptions, type TurnOptions } from './turn-options.ts';
@@ -16,12 +16,12 @@ export type TurnStream<O = unknown> = AsyncIterable<TurnEvent> & {
  * the reader stops reading the events, the turn stops. `turn.end` is always the last event; a failure is in the result.
  */
 export function streamTurn<T extends ToolSet>(options: TurnOptions<T>): TurnStream<TerminalOutput<T>> {
-  const channel = new EventChannel<TurnEvent>();
+  const events = new EventQueue<TurnEvent>();
   const abort = new AbortController();
   let running: Promise<TurnResult<TerminalOutput<T>>> | undefined;
   const start = (): Promise<TurnResult<TerminalOutput<T>>> => {
     if (running === undefined) {
-      running = run(options as TurnOptions, channel, abort) as Promise<TurnResult<TerminalOutput<T>>>;
+      running = run(options as TurnOptions, events, abort) as Promise<TurnResult<TerminalOutput<T>>>;
       // A rejection that is not read must not crash the process: the result keeps it.
       running.catch(() => {});
     }
@@ -32,25 +32,21 @@ export function streamTurn<T extends ToolSet>(options: TurnOptions<T>): TurnStre
       return start();
     },
     [Symbol.asyncIterator]() {
-      channel.open();
+      events.open();
       void start();
-      return reader(channel, abort);
+      return reader(events, abort);
     },
   };
 }
 
-async function run(
-  options: TurnOptions,
-  channel: EventChannel<TurnEvent>,
-  abort: AbortController,
-): Promise<TurnResult> {
+async function run(options: TurnOptions, events: EventQueue<TurnEvent>, abort: AbortController): Promise<TurnResult> {
   // The turn starts a microtask later, so that a caller who takes the result first and then reads the events misses
   // none.
   await Promise.resolve();
   let ended = false;
   const onEvent = (event: TurnEvent): void => {
     ended ||= event.type === 'turn.end';
-    channel.push(event);
+    events.push(event);
     options.onEvent?.(event);
   };
   try {
@@ -58,23 +54,23 @@ async function run(
     checkTurnOptions(options);
     const signal = either(checkSignal(options.signal), abort.signal);
     return await runOpened(
-      () => openTurn({ ...options, signal, onEvent }, runNested, () => channel.ready()),
+      () => openTurn({ ...options, signal, onEvent }, runNested, () => events.ready()),
       options.transcript,
     );
   } catch (error) {
     // Options that cannot work are refused before there is a turn that could emit its end.
-    if (!ended) channel.push({ type: 'turn.end', stop: { reason: 'error', error } });
+    if (!ended) events.push({ type: 'turn.end', stop: { reason: 'error', error } });
     throw error;
   } finally {
-    channel.close();
+    events.close();
   }
 }
 
-function reader(channel: EventChannel<TurnEvent>, abort: AbortController): AsyncIterator<TurnEvent> {
+function reader(events: EventQueue<TurnEvent>, abort: AbortController): AsyncIterator<TurnEvent> {
   return {
-    next: () => channel.next(),
+    next: () => events.next(),
     async return() {
-      channel.leave();
+      events.leave();
       abort.abort();
       return { done: true, value: undefined };
     },

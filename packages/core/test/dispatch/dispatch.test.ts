@@ -224,7 +224,7 @@ test.each([
       throw new Error('confused');
     },
   ],
-  ['gives no clear verdict', () => false as never],
+  ['gives no clear decision', () => false as never],
   ['gives a denial without a reason', () => ({ deny: 5 }) as never],
 ])('[T22] a policy that %s denies: it fails closed', async (_how, beforeCall) => {
   let called = false;

@@ -140,7 +140,7 @@ test('[T14] render is used if given; one that throws or gives no text falls back
   expect(await textOf(() => ({ n: 3 }), { render: () => 5 })).toBe('{"n":3}');
 });
 
-test('[T14] a cycle, a BigInt and a throwing getter give a safe text', () => {
+test('[T14] a cyclic value, a BigInt and a throwing getter give a safe text', () => {
   const cycle: Record<string, unknown> = { name: 'a' };
   cycle.self = cycle;
   expect(renderValue(cycle)).toBe('{"name":"a","self":"[seen above]"}');

@@ -11,7 +11,7 @@ import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
 import { Transcript } from '../../src/transcript/transcript.ts';
-import { EventChannel } from '../../src/turn/event-channel.ts';
+import { EventQueue } from '../../src/turn/event-queue.ts';
 import { runTurn } from '../../src/turn/run-turn.ts';
 import { streamTurn } from '../../src/turn/stream-turn.ts';
 
@@ -428,7 +428,7 @@ test('[R51] a rejection that nobody reads is no unhandled rejection', async () =
 });
 
 test('[R51] readers that ask ahead each get an event of their own, and writers are all woken', async () => {
-  const channel = new EventChannel<number>();
+  const channel = new EventQueue<number>();
   channel.open();
   const asked = [channel.next(), channel.next(), channel.next()];
   channel.push(1);
@@ -440,7 +440,7 @@ test('[R51] readers that ask ahead each get an event of their own, and writers a
     { done: true, value: undefined },
   ]);
 
-  const full = new EventChannel<number>();
+  const full = new EventQueue<number>();
   full.open();
   for (let event = 0; event < 64; event++) full.push(event);
   const writers = [full.ready(), full.ready()];

@@ -6,7 +6,7 @@ import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts'
 import type { ToolConfig, ToolConfigInput } from './tool-config.ts';
 import { toolConfigSchema } from './tool-config-schema.ts';
 
-/** An agent's configuration as data. It is stored with a version, and a change applies from the next cycle on. */
+/** An agent's configuration as data. It is stored with a version, and a change applies from the next run on. */
 export interface AgentConfig {
   readonly name: string;
   readonly description?: string | undefined;

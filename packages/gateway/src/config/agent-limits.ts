@@ -3,18 +3,18 @@ import { DEFAULT_GATEWAY_LIMITS, defaultShares, type GatewayLimits } from './lim
 
 /** The limits of one agent. */
 export interface AgentLimits {
-  /** The number of model replies in a cycle. */
+  /** The number of model replies in a run. */
   readonly maxSteps: number;
-  /** The number of input and output tokens in a cycle. */
+  /** The number of input and output tokens in a run. */
   readonly tokensPerCycle: number;
-  /** The size of the consciousness above which it is compacted. */
+  /** The size of the transcript above which it is compacted. */
   readonly consciousnessTokens: number;
   readonly cycleTimeoutMs: number;
-  /** The number of events that one cycle takes. */
+  /** The number of events that one run takes. */
   readonly eventsPerCycle: number;
   /** The number of events that may wait. The next one is refused. */
   readonly inboxLength: number;
-  /** The number of attempts after which the events of a failing cycle are dead. */
+  /** The number of attempts after which the events of a failing run are dead. */
   readonly maxAttempts: number;
   /** The number of agents' messages in a row, without one by a person, after which no agent is woken. */
   readonly hopLimit: number;
@@ -58,8 +58,8 @@ export type GatewayLimitsInput = Optional<Omit<GatewayLimits, 'leaseMs'>> & {
 };
 
 const count = z.int().min(1).max(1_000_000_000).optional();
-// A cycle that runs for longer than a day is a mistake.
-const cycleTime = z.int().min(1).max(86_400_000).optional();
+// A run that takes longer than a day is a mistake.
+const runTime = z.int().min(1).max(86_400_000).optional();
 // Zero means none: no goals, or no answer to another agent.
 const countOrNone = z.int().min(0).max(1_000_000).optional();
 
@@ -68,7 +68,7 @@ export const agentLimitsSchema: z.ZodType<AgentLimitsInput> = z
     maxSteps: count,
     tokensPerCycle: count,
     consciousnessTokens: count,
-    cycleTimeoutMs: cycleTime,
+    cycleTimeoutMs: runTime,
     eventsPerCycle: count,
     inboxLength: count,
     maxAttempts: count,

@@ -4,11 +4,11 @@ export interface GatewayLimits {
   readonly leaseMs: number;
   /** How often the gateway looks for lost wakes and due work. */
   readonly sweepMs: number;
-  /** The number of cycles that run at once. */
-  readonly cycles: number;
+  /** The number of runs at once. */
+  readonly runs: number;
   /** The number of events that may wait for one agent. */
   readonly inboxLength: number;
-  /** The delay before a failed cycle is tried again. It doubles with each attempt. */
+  /** The delay before a failed run is tried again. It doubles with each attempt. */
   readonly retryMs: number;
   /** The number of agents' messages in a row, without one by a person, after which no agent is woken. */
   readonly hopLimit: number;
@@ -48,18 +48,18 @@ export interface GatewayLimits {
   readonly streamStallMs: number;
   /** How long the events of a stream are kept for readers that reconnect. */
   readonly streamWindowMs: number;
-  /** How many days a context is kept after its last use. */
+  /** How many days a conversation is kept after its last use. */
   readonly contextDays: number;
-  /** The same for contexts of MCP calls, and for those that a request with `save: false` made. */
+  /** The same for conversations of MCP calls, and for those that a request with `save: false` made. */
   readonly briefContextDays: number;
-  /** How long cycles may continue after a stop was requested. */
+  /** How long runs may continue after a stop was requested. */
   readonly graceMs: number;
 }
 
 export const DEFAULT_GATEWAY_LIMITS: GatewayLimits = {
   leaseMs: 10_000,
   sweepMs: 1_000,
-  cycles: 500,
+  runs: 500,
   inboxLength: 10_000,
   retryMs: 1_000,
   hopLimit: 8,

@@ -12,7 +12,7 @@ export const BUILT_IN_TOOL_NAMES: readonly string[] = [
   'get_plans',
 ];
 
-// `read_output` reads outputs that were moved out of the consciousness.
+// `read_output` reads outputs that were moved out of the transcript.
 const RESERVED: ReadonlySet<string> = new Set([...BUILT_IN_TOOL_NAMES, 'read_output']);
 
 export function isReservedToolName(name: string): boolean {

@@ -20,9 +20,9 @@ export interface ToolConfig {
   /** Each call waits until a person approves it. */
   readonly approval?: boolean | undefined;
   readonly keepLatest?: string | undefined;
-  /** How long a pending call waits for its answer. Without it, it waits for ever. */
+  /** How long a call waits for its answer. Without it, it waits for ever. */
   readonly expiresInMs?: number | undefined;
-  /** Who may answer a pending call. Default: every member of the space that its card is in. */
+  /** Who may answer a waiting call. Default: every member of the space that its card is in. */
   readonly answerers?: Answerers | undefined;
   /** Middleware around the calls of this tool only, inside the agent's middleware. The first is the outermost. */
   readonly middleware?: readonly MiddlewareConfig[] | undefined;

@@ -118,7 +118,7 @@ function visibilityProblems({ executionType, visible }: ToolConfig): readonly Pr
 }
 
 /**
- * Refuses settings of pending calls on a tool whose calls are never pending: they would have no effect, or not the intended one.
+ * Refuses settings of waiting calls on a tool whose calls never wait: they would have no effect, or not the intended one.
  */
 function pendingProblems(config: ToolConfig): readonly ProblemAt[] {
   const waits = isInteractive(config);
@@ -139,7 +139,7 @@ function pendingProblems(config: ToolConfig): readonly ProblemAt[] {
   if (config.resultSchema !== undefined && !waits)
     problems.push({
       path: ['resultSchema'],
-      message: 'is for answers to pending calls. Use outputSchema for what the tool itself returns.',
+      message: 'is for answers to waiting calls. Use outputSchema for what the tool itself returns.',
     });
   return problems;
 }

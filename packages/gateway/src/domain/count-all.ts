@@ -1,17 +1,17 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../ports/store/schema/tables.ts';
-import { IS_PENDING } from './calls/is-pending.ts';
+import { IS_PENDING } from './calls/is-waiting.ts';
 
 export interface Counts {
   readonly agents: number;
   readonly deadEvents: number;
-  readonly pendingCalls: number;
+  readonly waitingCalls: number;
 }
 
 /** What an operator sees at a glance. */
 export async function countAll(db: Kysely<Tables>): Promise<Counts> {
   const count = (rows: { count: number | string | bigint }): number => Number(rows.count);
-  const [agents, deadEvents, pendingCalls] = await Promise.all([
+  const [agents, deadEvents, waitingCalls] = await Promise.all([
     db
       .selectFrom('agents')
       .select((eb) => eb.fn.countAll().as('count'))
@@ -28,5 +28,5 @@ export async function countAll(db: Kysely<Tables>): Promise<Counts> {
       .where(IS_PENDING)
       .executeTakeFirstOrThrow(),
   ]);
-  return { agents: count(agents), deadEvents: count(deadEvents), pendingCalls: count(pendingCalls) };
+  return { agents: count(agents), deadEvents: count(deadEvents), waitingCalls: count(waitingCalls) };
 }

@@ -1,14 +1,14 @@
 import type { Services } from '../ports/services.ts';
 import { expireDue } from './calls/expire-due.ts';
 import { offerLapsed } from './calls/offer-lapsed.ts';
-import { sweepContexts } from './conversations/sweep-contexts.ts';
+import { sweepConversations } from './conversations/sweep-conversations.ts';
 import { sweepMcpTools } from './mcp/sweep-mcp-tools.ts';
 import { fireDuePlans } from './plans/fire-due-plans.ts';
 import { sweepRequestTexts } from './runs/sweep-request-texts.ts';
 import { sweepStreams } from './streams/sweep-streams.ts';
 
 /**
- * The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events, contexts, texts and
+ * The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events, conversations, texts and
  * unlisted tools.
  */
 export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[] {
@@ -17,7 +17,7 @@ export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[
     () => expireDue(services),
     () => offerLapsed(services),
     () => sweepStreams(services),
-    () => sweepContexts(services),
+    () => sweepConversations(services),
     () => sweepRequestTexts(services),
     () => sweepMcpTools(services),
   ];

@@ -1,10 +1,10 @@
 import { FairQueue } from '../ports/fair-queue.ts';
 
-/** Why a thread waits to start a cycle. */
+/** Why a thread waits to start a run. */
 export interface Wait {
   /** A person waits for it. */
   readonly isUrgent: boolean;
-  /** It just had a cycle, and more events wait for it. */
+  /** It just had a run, and more events wait for it. */
   readonly hadTurn?: boolean;
 }
 
@@ -13,7 +13,7 @@ const [WOKEN_BY_PERSON, NEXT_FOR_PERSON, OTHER] = [0, 1, 2] as const;
 
 interface QueuedThread extends Wait {
   readonly rank: typeof WOKEN_BY_PERSON | typeof NEXT_FOR_PERSON | typeof OTHER;
-  /** True for a thread that needs a slot. False for one that already holds a slot and waits for its next cycle. */
+  /** True for a thread that needs a slot. False for one that already holds a slot and waits for its next run. */
   readonly needsSlot: boolean;
   readonly admit: () => void;
 }
@@ -38,11 +38,11 @@ const REFILL_MS = 2;
 const MAX_WAIT_MS = 20;
 
 /**
- * Limits how many cycles run, and how fast they start. If all started at once, they would wait for each other inside
+ * Limits how many runs are active, and how fast they start. If all started at once, they would wait for each other inside
  * the store, where none can be given priority. So only a few start at a time, and the others wait here, in this order:
  *
  * 1. threads that a person woke: they had nothing to do until now
- * 2. threads that just had a cycle and have more for people: one cycle each, in turn
+ * 2. threads that just had a run and have more for people: one run each, in turn
  * 3. all others, and only while the store keeps up
  *
  * So an agent that gets a single message does not wait for agents that have thousands, only for messages that came
@@ -93,7 +93,7 @@ export class AdmissionQueue {
     this.#admitThreads();
   }
 
-  /** Resolves when a thread that holds a slot may start its next cycle. The caller must call `started`. */
+  /** Resolves when a thread that holds a slot may start its next run. The caller must call `started`. */
   nextTurn(threadId: string, { isUrgent }: Wait): Promise<void> {
     return this.#enqueue(threadId, { needsSlot: false, isUrgent, hadTurn: true });
   }

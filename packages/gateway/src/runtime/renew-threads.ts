@@ -1,10 +1,10 @@
 import { cancelRequested } from '../domain/runs/request-cancel.ts';
 import type { Services } from '../ports/services.ts';
-import { type ActiveThread, interruptCycle } from './active-thread.ts';
+import { type ActiveThread, interruptRun } from './active-thread.ts';
 import { LeaseLost } from './lease/lease.ts';
 import { renewLeases } from './lease/renew-leases.ts';
 
-/** Renews the leases of held threads. Interrupts the cycles whose lease is lost, and cancels runs as requested. */
+/** Renews the leases of held threads. Interrupts the runs whose lease is lost, and cancels runs as requested. */
 export async function renewThreads(
   { store, limits }: Pick<Services, 'store' | 'limits'>,
   owner: string,
@@ -15,7 +15,7 @@ export async function renewThreads(
   const held = await renewLeases(store, { owner, leaseMs: limits.leaseMs, threadIds });
   for (const thread of threads) {
     const { threadId, epoch } = thread.lease;
-    if (held.get(threadId) !== epoch) interruptCycle(thread, new LeaseLost(threadId));
+    if (held.get(threadId) !== epoch) interruptRun(thread, new LeaseLost(threadId));
   }
   await checkCancelRequests(store, threads);
 }

@@ -2,11 +2,11 @@ import type { Services } from '../ports/services.ts';
 import { type ActiveThread, runOnThread } from './active-thread.ts';
 import type { AdmissionQueue } from './admission-queue.ts';
 import { giveUpThread } from './claim/give-up-thread.ts';
-import { nextCycle } from './claim/next-cycle.ts';
+import { nextRun } from './claim/next-run.ts';
 import type { TranscriptCache } from './claim/transcript-cache.ts';
 import type { Waiting } from './lease/release-thread.ts';
 import { addWake, type OpenWake } from './open-wake.ts';
-import type { Cycle } from './run/cycle.ts';
+import type { ActiveRun } from './run/active-run.ts';
 import { decideAfterError, type WorkerPhase } from './thread-state.ts';
 import type { WorkerRegistry } from './toolset/registry.ts';
 
@@ -22,7 +22,7 @@ export interface ThreadHost {
 }
 
 /**
- * Runs the cycles of a held thread one after the other, until it is released or cannot be. Throws `LeaseLost` if
+ * Performs the runs of a held thread one after the other, until it is released or cannot be. Throws `LeaseLost` if
  * another worker has taken it.
  */
 export async function runThread(host: ThreadHost, thread: ActiveThread): Promise<void> {
@@ -32,7 +32,7 @@ export async function runThread(host: ThreadHost, thread: ActiveThread): Promise
 /** Returns true if there may be more to do. */
 async function runNext(host: ThreadHost, thread: ActiveThread): Promise<boolean> {
   try {
-    return await runNextCycle(host, thread);
+    return await performNextRun(host, thread);
   } catch (error) {
     const [state, then] = decideAfterError(thread.state, error, host.phase());
     thread.state = state;
@@ -42,7 +42,7 @@ async function runNext(host: ThreadHost, thread: ActiveThread): Promise<boolean>
   }
 }
 
-async function runNextCycle(host: ThreadHost, thread: ActiveThread): Promise<boolean> {
+async function performNextRun(host: ThreadHost, thread: ActiveThread): Promise<boolean> {
   const { services, registry, admission, transcriptCache } = host;
   const { lease, state } = thread;
   if (state.kind !== 'claimed' && host.phase() === 'running')
@@ -51,29 +51,29 @@ async function runNextCycle(host: ThreadHost, thread: ActiveThread): Promise<boo
     await giveUpThread(services, lease);
     return false;
   }
-  const cycle = state.kind === 'claimed' ? state.cycle : await readNextCycle(host, thread);
-  if (cycle === undefined) return false;
+  const run = state.kind === 'claimed' ? state.run : await readNextRun(host, thread);
+  if (run === undefined) return false;
   // Claimed while the worker was stopping: the run is left open, and the thread is released in the next round.
   if (host.phase() === 'interrupted') return true;
   transcriptCache.forget(lease.threadId);
-  const ended = await runOnThread(services, registry, thread, cycle);
-  if (ended.transcript !== 'unknown') transcriptCache.put({ lease: cycle.lease, rows: ended.transcript });
+  const ended = await runOnThread(services, registry, thread, run);
+  if (ended.transcript !== 'unknown') transcriptCache.put({ lease: run.lease, rows: ended.transcript });
   if (ended.thread === 'held') return true;
-  // Other threads get their turn before the next cycle of this thread.
+  // Other threads get their turn before the next run of this thread.
   thread.wake = addWake(thread.wake, WAKE_FOR[ended.waiting]);
   return false;
 }
 
 const WAKE_FOR: Readonly<Record<Waiting, OpenWake>> = { nothing: 'none', others: 'woken', urgent: 'urgent' };
 
-async function readNextCycle(host: ThreadHost, thread: ActiveThread): Promise<Cycle | undefined> {
+async function readNextRun(host: ThreadHost, thread: ActiveThread): Promise<ActiveRun | undefined> {
   const { services, registry, owner, admission, transcriptCache } = host;
   const { lease, state } = thread;
-  const isCommitUnknown = state.kind === 'between-cycles' && state.lastCommit === 'unknown';
+  const isCommitUnknown = state.kind === 'between-runs' && state.lastCommit === 'unknown';
   const reclaim = isCommitUnknown ? { owner, leaseMs: services.limits.leaseMs } : undefined;
   thread.wake = 'none';
   try {
-    return await nextCycle(services, registry, lease, { transcriptCache, reclaim });
+    return await nextRun(services, registry, lease, { transcriptCache, reclaim });
   } finally {
     admission.started();
   }

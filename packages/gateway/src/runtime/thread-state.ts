@@ -1,54 +1,54 @@
 import { JournalStalled } from '@lastcall/core';
 import { StoreUnavailable } from '../ports/store/store-error.ts';
 import { keepsThread } from './loops/leaves-run-open.ts';
-import type { Cycle } from './run/cycle.ts';
+import type { ActiveRun } from './run/active-run.ts';
 
 /**
  * What a worker does: `running` → `stopping` → `interrupted`, and never back.
  *
- * - `stopping`: it claims no more threads, and the cycles that run may finish in the grace time.
- * - `interrupted`: the grace time is over. No further cycle starts, not even for a thread that is just being claimed.
+ * - `stopping`: it claims no more threads, and current runs may finish in the grace time.
+ * - `interrupted`: the grace time is over. No further run starts, not even for a thread that is just being claimed.
  */
 export type WorkerPhase = 'running' | 'stopping' | 'interrupted';
 
 /**
- * What a worker does with a thread that it holds: `claimed` → `running` ⇄ `between-cycles`. It may release the thread
+ * What a worker does with a thread that it holds: `claimed` → `running` ⇄ `between-runs`. It may release the thread
  * in each of them.
  *
- * - `claimed`: its first cycle was claimed together with it, and has not started.
- * - `between-cycles`: the next cycle is read from the store. If it is unknown whether the last transaction was
+ * - `claimed`: its first run was claimed together with it, and has not started.
+ * - `between-runs`: the next run is read from the store. If it is unknown whether the last transaction was
  *   committed, that may have released the thread, so the thread is claimed again first.
  */
 export type ThreadState =
-  | { readonly kind: 'claimed'; readonly cycle: Cycle }
+  | { readonly kind: 'claimed'; readonly run: ActiveRun }
   | ({ readonly kind: 'running' } & RunningRun)
-  | { readonly kind: 'between-cycles'; readonly lastRunId: string; readonly lastCommit: 'known' | 'unknown' };
+  | { readonly kind: 'between-runs'; readonly lastRunId: string; readonly lastCommit: 'known' | 'unknown' };
 
 interface RunningRun {
   readonly runId: string;
   /** Cancels the run. */
   readonly cancel: () => void;
-  /** Ends the cycle and leaves the run open. */
+  /** Ends the turn and leaves the run open. */
   readonly interrupt: (reason: Error) => void;
 }
 
 export type ThreadEvent =
-  | ({ readonly type: 'cycle-started' } & RunningRun)
-  | { readonly type: 'cycle-ended' }
+  | ({ readonly type: 'run-started' } & RunningRun)
+  | { readonly type: 'run-ended' }
   | { readonly type: 'commit-unknown' };
 
 /** The next state of a held thread. This is a pure function. */
 export function nextThread(state: ThreadState, event: ThreadEvent): ThreadState {
   switch (event.type) {
-    case 'cycle-started': {
+    case 'run-started': {
       const { runId, cancel, interrupt } = event;
       return { kind: 'running', runId, cancel, interrupt };
     }
-    case 'cycle-ended':
-      return state.kind === 'running' ? { kind: 'between-cycles', lastRunId: state.runId, lastCommit: 'known' } : state;
+    case 'run-ended':
+      return state.kind === 'running' ? { kind: 'between-runs', lastRunId: state.runId, lastCommit: 'known' } : state;
     case 'commit-unknown':
-      // A thread with a claimed cycle is only written to when it is released, which is not tried again.
-      return state.kind === 'between-cycles' ? { ...state, lastCommit: 'unknown' } : state;
+      // A thread with a claimed run is only written to when it is released, which is not tried again.
+      return state.kind === 'between-runs' ? { ...state, lastCommit: 'unknown' } : state;
   }
 }
 
@@ -59,7 +59,7 @@ export function lastRunOf(state: ThreadState): string | undefined {
       return undefined;
     case 'running':
       return state.runId;
-    case 'between-cycles':
+    case 'between-runs':
       return state.lastRunId;
   }
 }

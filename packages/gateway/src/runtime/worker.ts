@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Services } from '../ports/services.ts';
 import { StoreUnavailable } from '../ports/store/store-error.ts';
-import { type ActiveThread, createActiveThread, interruptCycle } from './active-thread.ts';
+import { type ActiveThread, createActiveThread, interruptRun } from './active-thread.ts';
 import { AdmissionQueue, type Wait } from './admission-queue.ts';
 import { BackgroundTasks } from './background-tasks.ts';
 import { excuseTakeover } from './claim/excuse-takeover.ts';
-import { claimNextCycle } from './claim/next-cycle.ts';
+import { claimNextRun } from './claim/next-run.ts';
 import { TranscriptCache } from './claim/transcript-cache.ts';
 import { findRunnableThreads, type RunnableThread } from './find-runnable-threads.ts';
 import { LeaseLost } from './lease/lease.ts';
-import { CycleInterrupted } from './loops/cycle-interrupted.ts';
+import { RunInterrupted } from './loops/run-interrupted.ts';
 import { addWake, makeUrgent, type OpenWake, toWake } from './open-wake.ts';
 import { renewThreads } from './renew-threads.ts';
 import { runThread, type ThreadHost } from './run-thread.ts';
@@ -28,7 +28,7 @@ interface PendingWake {
 }
 
 /**
- * How long a stop waits for the last writes of interrupted cycles. A database that neither answers nor closes the
+ * How long a stop waits for the last writes of interrupted runs. A database that neither answers nor closes the
  * connection must not keep the process alive: another worker takes over when the leases have run out, as after a kill.
  */
 const LAST_WRITES_MS = 5_000;
@@ -36,12 +36,12 @@ const LAST_WRITES_MS = 5_000;
 /**
  * An overloaded worker looks for lost wakes only once in this many sweeps, and only for events that have waited that
  * long: most wakes are not lost but queued at another worker, and a worker that takes such a thread has to read its
- * history again.
+ * transcript again.
  */
 const OVERLOADED_SWEEPS = 5;
 
 /**
- * Runs cycles for the threads that are woken: one cycle at a time per thread, many threads in parallel. A wake may come
+ * Does the runs of threads that are woken: one run at a time per thread, many threads in parallel. A wake may come
  * twice or get lost: the thread's row decides which worker holds it, and the sweep finds threads whose wake was lost.
  */
 export class Worker {
@@ -64,7 +64,7 @@ export class Worker {
     this.#renewals = new BackgroundTasks(logger);
     this.#sweeps = new BackgroundTasks(logger);
     this.#admission = new AdmissionQueue({
-      slots: limits.cycles,
+      slots: limits.runs,
       startsAtOnce: store.claimsAtOnce,
       isBusy: () => store.isBusy,
     });
@@ -165,7 +165,7 @@ export class Worker {
     }
   }
 
-  /** Claims no more threads, lets cycles finish in the grace time, and leaves the rest to other workers. */
+  /** Claims no more threads, lets runs finish in the grace time, and leaves the rest to other workers. */
   async stop(): Promise<void> {
     this.#phase = 'stopping';
     this.#sweeps.stop();
@@ -174,7 +174,7 @@ export class Worker {
     const all = Promise.allSettled([...this.#active.values()].map(({ done }) => done));
     await atMost(this.#services.limits.graceMs, all);
     this.#phase = 'interrupted';
-    for (const thread of this.#active.values()) interruptCycle(thread, new CycleInterrupted());
+    for (const thread of this.#active.values()) interruptRun(thread, new RunInterrupted());
     await atMost(LAST_WRITES_MS, this.#releaseAll());
     this.#renewals.stop();
   }
@@ -195,7 +195,7 @@ export class Worker {
   async #claim(threadId: string, isUrgent: boolean): Promise<boolean> {
     const { registry, owner, transcriptCache } = this.#host;
     const claimant = { owner, isUrgent, transcriptCache };
-    const claimed = await claimNextCycle(this.#services, registry, threadId, claimant);
+    const claimed = await claimNextRun(this.#services, registry, threadId, claimant);
     if (claimed === undefined) return false;
     const { promise: done, resolve } = Promise.withResolvers<void>();
     const thread = createActiveThread(claimed, done);

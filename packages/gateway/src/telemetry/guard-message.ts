@@ -25,8 +25,8 @@ export function guardMessage(message: LanguageModelV4Message, guard: FrameGuard)
 }
 
 /**
- * Reasoning is left unchanged: only the model writes it, and providers sign it and refuse changed reasoning. Every cycle guards
- * the whole history, so plain texts and results, which most parts are, take a fast path.
+ * Reasoning is left unchanged: only the model writes it, and providers sign it and refuse changed reasoning. Every run guards
+ * the whole transcript, so plain texts and results, which most parts are, take a fast path.
  */
 function guardPart(part: Part, tag: string): Part {
   if (part.type === 'reasoning' || part.type === 'reasoning-file') return part;

@@ -6,17 +6,17 @@ export interface Metrics {
   render(): Promise<string>;
   readonly contentType: string;
   httpRequest(request: { method: string; route: string; status: number; seconds: number }): void;
-  /** Counts a cycle that ended. */
-  cycle(ended: { status: 'completed' | 'failed' | 'cancelled'; seconds: number }): void;
+  /** Counts a run that ended. */
+  run(ended: { status: 'completed' | 'failed' | 'cancelled'; seconds: number }): void;
   /** Counts a settled tool call. `tool` is the name of a configured tool or a fixed word, so the number of labels is bounded. */
   call(settled: { tool: string; outcome: CallOutcome; seconds: number }): void;
   /** Counts the tokens that a model read and wrote. */
   tokens(used: { model: string; input: number; output: number }): void;
-  /** Records how long an event waited before a cycle took it. */
+  /** Records how long an event waited before a run took it. */
   inboxLag(seconds: number): void;
   streamOpened(): void;
   streamClosed(why: StreamEnd): void;
-  /** Adds a value that is read when the metrics are rendered, e.g. the number of running cycles. */
+  /** Adds a value that is read when the metrics are rendered, e.g. the number of current runs. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
 }
 
@@ -33,9 +33,9 @@ export function createMetrics(): Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers,
   });
-  const cycles = new Histogram({
-    name: 'lastcall_cycle_seconds',
-    help: 'Cycles of agents by how they ended.',
+  const runs = new Histogram({
+    name: 'lastcall_run_seconds',
+    help: 'Runs of agents by how they ended.',
     labelNames: ['status'],
     buckets: [0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300],
     registers,
@@ -55,7 +55,7 @@ export function createMetrics(): Metrics {
   });
   const lag = new Histogram({
     name: 'lastcall_inbox_lag_seconds',
-    help: 'How long events waited before a cycle took them.',
+    help: 'How long events waited before a run took them.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300],
     registers,
   });
@@ -70,7 +70,7 @@ export function createMetrics(): Metrics {
     render: () => registry.metrics(),
     contentType: registry.contentType,
     httpRequest: ({ method, route, status, seconds }) => requests.observe({ method, route, status }, seconds),
-    cycle: ({ status, seconds }) => cycles.observe({ status }, seconds),
+    run: ({ status, seconds }) => runs.observe({ status }, seconds),
     call: ({ tool, outcome, seconds }) => calls.observe({ tool, outcome }, seconds),
     tokens({ model, input, output }) {
       tokens.inc({ model, direction: 'input' }, input);

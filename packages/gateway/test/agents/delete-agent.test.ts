@@ -117,15 +117,15 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
   test('[G17] its run is asked to end', async () => {
     const [bot, neighbour] = [await world.agent(), await world.agent()];
     const [open, ended, untouched] = await world.in(async (tx) => [
-      await insertRun(tx, { thread_id: bot, cycle_no: 2 }),
-      await insertRun(tx, { thread_id: bot, cycle_no: 1, status: 'completed' }),
+      await insertRun(tx, { thread_id: bot, number: 2 }),
+      await insertRun(tx, { thread_id: bot, number: 1, status: 'completed' }),
       await insertRun(tx, { thread_id: neighbour }),
     ]);
     await remove(bot);
     expect(await getRun(world.store.db, open)).toMatchObject({ cancelRequestedAt: expect.any(Number) });
     for (const id of [ended, untouched])
       expect(await getRun(world.store.db, id)).not.toHaveProperty('cancelRequestedAt');
-    expect(world.told.filter(({ type }) => type === 'run.cancelling').map(({ channel }) => channel)).toEqual([
+    expect(world.told.filter(({ type }) => type === 'run.cancelling').map(({ stream }) => stream)).toEqual([
       `run:${open}`,
     ]);
   });
@@ -182,7 +182,7 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     for (const id of [left, kept])
       expect((await listMembers(world.store.db, { spaceId: id })).items).toMatchObject([{ entityId: ann }]);
     const gone = [...world.told, ...(kind === 'postgres' ? other.told : [])].filter(
-      ({ type, channel }) => type === 'member.left' && channel === `space:${left}`,
+      ({ type, stream }) => type === 'member.left' && stream === `space:${left}`,
     );
     expect(gone).toHaveLength(1);
   });

@@ -10,7 +10,7 @@ import { lobby } from '../support/lobby.ts';
 import { openWorld } from '../support/world.ts';
 
 /** The worker is not started: nobody sweeps, and an agent is woken by the test alone. */
-describe.each(overlapping)('changes of an agent whose cycle is about to begin on $kind', ({ create }) => {
+describe.each(overlapping)('changes of an agent whose run is about to begin on $kind', ({ create }) => {
   const database = forAllTests(create);
   const models = { default: scriptedModel(() => 'Done.') };
   const world = forEachTest(() => openWorld({ database, models }));
@@ -24,8 +24,8 @@ describe.each(overlapping)('changes of an agent whose cycle is about to begin on
       .orderBy('id')
       .execute();
 
-  /** The change is asked for when the cycle has looked at the agent, and is not durable. Gives the runs there were when it was answered. */
-  const changeWhileCycleBegins = async (agentId: string, change: (tx: Tx) => Promise<unknown>) => {
+  /** The change is asked for when the run has looked at the agent, and is not durable. Gives the runs there were when it was answered. */
+  const changeWhileRunBegins = async (agentId: string, change: (tx: Tx) => Promise<unknown>) => {
     const held = await holdLock(database, 'select id from inbox_events where thread_id = $1 for update', [agentId]);
     const woken = world.worker.wake(agentId);
     await held.waitedFor();
@@ -36,17 +36,17 @@ describe.each(overlapping)('changes of an agent whose cycle is about to begin on
     return await answered;
   };
 
-  test('[G16] no cycle begins after a pause was answered', async () => {
+  test('[G16] no run begins after a pause was answered', async () => {
     const { ada, bot, space } = await lobby(world);
     await world.say(space, ada, 'Hi');
-    const runs = await changeWhileCycleBegins(bot, (tx) => pauseAgent(tx, bot));
+    const runs = await changeWhileRunBegins(bot, (tx) => pauseAgent(tx, bot));
     expect(await runsOf(bot)).toEqual(runs);
   });
 
-  test('[G15] no cycle begins with the old configuration after a change was answered', async () => {
+  test('[G15] no run begins with the old configuration after a change was answered', async () => {
     const { ada, bot, space } = await lobby(world);
     await world.say(space, ada, 'Hi');
-    const runs = await changeWhileCycleBegins(bot, (tx) =>
+    const runs = await changeWhileRunBegins(bot, (tx) =>
       updateAgent(tx, { agentId: bot, config: { instructions: 'Be kind.' } }),
     );
     expect((await runsOf(bot)).filter(({ config_version }) => config_version === 1)).toEqual(runs);

@@ -28,8 +28,8 @@ describe.each(databases)('the bus for $kind', ({ create }) => {
     bus.publish(events);
     expect(heard).toEqual(
       events
-        .filter(({ channel }) => channel === 'space:1')
-        .map((event) => ({ channel: 'space:1', seq: event.seq, event })),
+        .filter(({ stream }) => stream === 'space:1')
+        .map((event) => ({ stream: 'space:1', seq: event.seq, event })),
     );
   });
 

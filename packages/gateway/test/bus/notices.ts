@@ -1,7 +1,7 @@
 import type { Bus, StreamEvent, StreamNotice } from '../../src/ports/bus/bus.ts';
 
-export function eventOf(channel: string, seq: number, payload: unknown = { text: `${channel} ${seq}` }): StreamEvent {
-  return { channel, seq, type: 'message.delta', payload, at: 1_000 + seq, revocations: 0 };
+export function eventOf(stream: string, seq: number, payload: unknown = { text: `${stream} ${seq}` }): StreamEvent {
+  return { stream, seq, type: 'message.delta', payload, at: 1_000 + seq, revocations: 0 };
 }
 
 /** A subscription that remembers. */
@@ -11,10 +11,10 @@ export interface Heard {
   until(isIt: (notice: StreamNotice) => boolean): Promise<StreamNotice>;
 }
 
-export function listenTo(bus: Bus, channel: string): Heard {
+export function listenTo(bus: Bus, stream: string): Heard {
   const notices: StreamNotice[] = [];
   const look: (() => void)[] = [];
-  bus.subscribe(channel, (notice) => {
+  bus.subscribe(stream, (notice) => {
     notices.push(notice);
     for (const again of look.splice(0)) again();
   });

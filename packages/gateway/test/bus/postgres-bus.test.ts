@@ -58,7 +58,7 @@ test('what one gateway publishes, the other hears: the same, in order and once',
   );
   for (const event of events) one.publish([event]);
   await heard.until(seqIs(500));
-  expect(heard.notices).toEqual(events.map((event) => ({ channel: 'c', seq: event.seq, event })));
+  expect(heard.notices).toEqual(events.map((event) => ({ stream: 'c', seq: event.seq, event })));
 });
 
 test('a gateway does not hear again what it said itself', async () => {
@@ -89,9 +89,9 @@ test('what is too large to travel goes by reference, and its neighbours whole', 
   one.publish([eventOf('c', 1), large, eventOf('c', 3)]);
   await heard.until(seqIs(3));
   expect(heard.notices).toEqual([
-    { channel: 'c', seq: 1, event: eventOf('c', 1) },
-    { channel: 'c', seq: 2 },
-    { channel: 'c', seq: 3, event: eventOf('c', 3) },
+    { stream: 'c', seq: 1, event: eventOf('c', 1) },
+    { stream: 'c', seq: 2 },
+    { stream: 'c', seq: 3, event: eventOf('c', 3) },
   ]);
 });
 
@@ -113,7 +113,7 @@ test('odd characters and an absent payload survive the way', async () => {
   expect((await heard.until(seqIs(2))).event?.payload).toBeNull();
 });
 
-test('a channel whose name cannot travel holds up no other', async () => {
+test('a stream whose name cannot travel holds up no other', async () => {
   const heard = listenTo(other, 'c');
   one.publish([eventOf('x'.repeat(9_000), 1), eventOf('c', 1)]);
   await heard.until(seqIs(1));
@@ -132,7 +132,7 @@ test('[G43] after a restart of the database subscribers are told to look, and he
   const unheard = listenTo(other, 'ended');
   await server.restart();
   // Nobody knows what was missed.
-  expect(await heard.until(seqIs(0))).toEqual({ channel: 'c', seq: 0 });
+  expect(await heard.until(seqIs(0))).toEqual({ stream: 'c', seq: 0 });
   await unheard.until(seqIs(0));
   one.publish([eventOf('c', 7)]);
   await heard.until(seqIs(7));
@@ -163,7 +163,7 @@ test('[G43] a publisher whose connection is cut sends again', async () => {
   }
 });
 
-test('[G43] much that is published while the database is away is kept small: the newest of each channel by reference', async () => {
+test('[G43] much that is published while the database is away is kept small: the newest of each stream by reference', async () => {
   const fresh = createPostgresBus({ url });
   for (let seq = 1; seq <= 5_000; seq++) fresh.publish([eventOf('c', seq), eventOf('d', seq)]);
   const heard = { c: listenTo(other, 'c'), d: listenTo(other, 'd') };

@@ -43,10 +43,10 @@ test('the commands of by-curl.md do what it says, in its order', { timeout: 120_
       const response = await fetch(gateway.url + path, { headers: { authorization: `Bearer ${secretKey}` } });
       return ((await response.json()) as { items: Record<string, unknown>[] }).items;
     };
-    const ended = (cycles: number): Promise<true> =>
-      until(`cycle ${cycles} ended`, async () => {
+    const ended = (count: number): Promise<true> =>
+      until(`run ${count} ended`, async () => {
         const runs = await api('/api/runs?status=completed');
-        return runs.length >= cycles ? true : undefined;
+        return runs.length >= count ? true : undefined;
       });
 
     expect(JSON.parse(await shell.run(here(hello)))).toMatchObject({ seq: 1, text: 'Hello!', status: 'complete' });

@@ -86,7 +86,7 @@ async function calm({
   try {
     await until('everything is at rest', () => isAtRest(site), { patienceMs: 60_000 });
     const { events } = await site.db
-      .selectFrom('channels')
+      .selectFrom('streams')
       .select((eb) => eb.fn.sum<number>('next_seq').as('events'))
       .where('id', 'like', 'space:%')
       .executeTakeFirstOrThrow();

@@ -12,7 +12,7 @@ import { LEASE_MS, Storm } from './storm.ts';
 import { StreamFollower } from './stream-follower.ts';
 
 /**
- * Ten agents that say forty things per message, and go by what they are shown of the current cycle alone, while their gateways are
+ * Ten agents that say forty things per message, and go by what they are shown of the current run alone, while their gateways are
  * killed and stopped: whoever is shown less than was said says it twice. Each is asked for more as soon as all have answered.
  */
 export async function runChorus({

@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
 import { awaitRun } from '../../src/runtime/chat/await-run.ts';
 import { endpoint } from '../../src/transport/http/endpoint.ts';
 import { openApi, toRequest } from '../http/api.ts';
-import { chatWith } from '../support/contexts.ts';
+import { chatWith } from '../support/conversations.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { databases } from '../support/stores.ts';
 import { chatApi } from './chat-api.ts';

@@ -235,7 +235,7 @@ describeWorlds('the chat endpoints', (open) => {
     expect(run).toMatchObject({ status: 'failed', stop: { reason: 'max_invocations' } });
   });
 
-  test('[C8] an unknown context is 404, an unknown or foreign tool 422 by name, a bad field 422 by path, and no model is asked', async () => {
+  test('[C8] an unknown conversation is 404, an unknown or foreign tool 422 by name, a bad field 422 by path, and no model is asked', async () => {
     const model = scriptedModel(() => 'Never.');
     const world = await open({ models: { default: model } });
     const api = await chatApi(world);
@@ -282,7 +282,7 @@ describeWorlds('the chat endpoints', (open) => {
     expect(model.requests).toEqual([]);
   });
 
-  test('[C8] contexts, tools, agents and spaces take an id of the caller, and one that is taken is 409', async () => {
+  test('[C8] conversations, tools, agents and spaces take an id of the caller, and one that is taken is 409', async () => {
     const world = await open({ models: { default: scriptedModel(() => 'Hi.') } });
     const api = await chatApi(world);
     const created: readonly (readonly [path: string, body: object])[] = [
@@ -301,7 +301,7 @@ describeWorlds('the chat endpoints', (open) => {
       for (const id of ['', 'a b', 'x'.repeat(65), 'ä', '../x'])
         expect((await api.call('POST', path, { body: { ...body, id } })).body.error.details.path).toBe('id');
     }
-    // An agent and a context are both threads: neither takes the id of the other.
+    // An agent and a conversation are both threads: neither takes the id of the other.
     const crossed = await api.call('POST', '/contexts', { body: { id: 'agent-1', agent: 'agent-1' } });
     expect(crossed.status).toBe(409);
     const other = await api.call('POST', '/api/agents', { body: { id: 'ctx-1', name: 'Bot', instructions: '' } });

@@ -97,7 +97,7 @@ describeWorlds('runs of the chat endpoints', (open) => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test('[C10] two requests on one context run one after another, in the order in which they came', async () => {
+  test('[C10] two requests on one conversation run one after another, in the order in which they came', async () => {
     const { wait, entered, open: letGo } = gate();
     const model = scriptedModel([[call('wait')], 'First.', 'Second.', 'Third.']);
     const world = await open({ models: { default: model }, tools: { wait } });
@@ -188,8 +188,8 @@ describeWorlds('runs of the chat endpoints', (open) => {
     expect((await api.call('POST', `/api/runs/${second}/cancel`)).status).toBe(409);
   });
 
-  test('a failing model ends the run with 502, once, and the context goes on', async () => {
-    // An agent's cycle would be tried again after this.
+  test('a failing model ends the run with 502, once, and the conversation goes on', async () => {
+    // An agent's run would be tried again after this.
     const model = scriptedModel([new Error('Broken.'), 'Better.']);
     const world = await open({ models: { default: model } });
     const api = await chatApi(world);

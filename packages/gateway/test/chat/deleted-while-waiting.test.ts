@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createContext } from '../../src/domain/conversations/context.ts';
-import { deleteContext } from '../../src/domain/conversations/delete-context.ts';
-import { deleteIdleContext } from '../../src/domain/conversations/delete-idle-context.ts';
+import { createConversation } from '../../src/domain/conversations/conversation.ts';
+import { deleteConversation } from '../../src/domain/conversations/delete-conversation.ts';
+import { deleteIdleConversation } from '../../src/domain/conversations/delete-idle-conversation.ts';
 import { findAnswer } from '../../src/domain/conversations/run-answer.ts';
 import type { ChatEvent } from '../../src/domain/inbox/inbox-event.ts';
 import { newId } from '../../src/domain/new-id.ts';
@@ -78,14 +78,14 @@ describeIdleWorld('callers that wait for a run of a deleted conversation', ({ wo
   const cancelAndDelete = ({ runId, contextId }: { runId: string; contextId: string }): Promise<unknown> =>
     world.in(async (tx) => {
       await requestCancel(tx, runId);
-      await deleteIdleContext(tx, contextId, { kind: 'key' });
+      await deleteIdleConversation(tx, contextId, { kind: 'key' });
     });
 
   /** The same, and no process is told. */
   const deleteSilently = ({ runId, contextId }: { runId: string; contextId: string }): Promise<unknown> =>
     world.in(async (tx) => {
       await tx.db.updateTable('inbox_events').set({ status: 'dead' }).where('run_id', '=', runId).execute();
-      await deleteIdleContext(tx, contextId, { kind: 'key' });
+      await deleteIdleConversation(tx, contextId, { kind: 'key' });
     });
 
   const WAYS = [
@@ -136,7 +136,7 @@ describeIdleWorld('callers that wait for a run of a deleted conversation', ({ wo
   async function suspendedRun(): Promise<{ runId: string; contextId: string }> {
     const agentId = await world.agent();
     return await world.in(async (tx) => {
-      const { id: contextId } = await createContext(tx, { agentId });
+      const { id: contextId } = await createConversation(tx, { agentId });
       const stop = toJson({ reason: 'suspended' });
       return { contextId, runId: await insertRun(tx, { thread_id: contextId, status: 'completed', stop }) };
     });
@@ -152,7 +152,7 @@ describeIdleWorld('callers that wait for a run of a deleted conversation', ({ wo
       const { runId, contextId } = await suspendedRun();
       const { signal } = new AbortController();
       const followed = followTurn(services, runId, { signal, onEvent, isAnsweredElsewhere: () => true });
-      await world.in((tx) => deleteContext(tx, contextId));
+      await world.in((tx) => deleteConversation(tx, contextId));
       await expect(followed).rejects.toMatchObject({ code: 'not_found', message: expect.stringMatching(GONE) });
     },
   );
@@ -176,7 +176,7 @@ describeIdleWorld('callers that wait for a run of a deleted conversation', ({ wo
       calls: [{ ...call, status: 'resolved' as const }],
     };
     const turn = toTurn(services, accepted, new AbortController().signal);
-    await world.in((tx) => deleteContext(tx, contextId));
+    await world.in((tx) => deleteConversation(tx, contextId));
     await expect(turn).rejects.toMatchObject({ code: 'not_found', message: expect.stringMatching(GONE) });
   });
 

@@ -9,7 +9,7 @@ import { fromJson } from '../../src/ports/store/schema/json.ts';
 import { awaitRun } from '../../src/runtime/chat/await-run.ts';
 import { callerId } from '../../src/runtime/chat/start-turn.ts';
 import type { SaidMessage, TurnCaller } from '../../src/runtime/chat/turn-request.ts';
-import { chatWith } from '../support/contexts.ts';
+import { chatWith } from '../support/conversations.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { systemOf } from '../support/requests.ts';
 import { call } from './chat-api.ts';
@@ -19,7 +19,7 @@ const pay = tool({ description: 'Pays.', inputSchema: anything, execute: () => '
 const look = tool({ description: 'Looks.', inputSchema: anything, effects: 'none', execute: () => 'Seen.' });
 
 describeWorlds('what doors may ask of a turn', (open) => {
-  test('a new context begins with the history that the caller tells, its system text and its model settings', async () => {
+  test('a new conversation begins with the history that the caller tells, its system text and its model settings', async () => {
     const model = scriptedModel(['Four.']);
     const world = await open({ models: { default: model } });
     const chat = await chatWith(world, { instructions: 'You are Bot.' });
@@ -29,8 +29,8 @@ describeWorlds('what doors may ask of a turn', (open) => {
     ];
     const modelSettings: ModelSettings = { temperature: 0.5, maxOutputTokens: 100 };
     const settings = { instructions: 'Answer in one word.', modelSettings };
-    const context = { agent: chat.agentId, history };
-    const { runId, contextId } = await chat.start({ message: 'Three' }, { context, settings });
+    const conversation = { agent: chat.agentId, history };
+    const { runId, contextId } = await chat.start({ message: 'Three' }, { conversation, settings });
     expect(contextId).not.toBe(chat.contextId);
     expect((await awaitRun(world.services, runId)).response).toBe('Four.');
     const [request] = model.requests;
@@ -84,7 +84,7 @@ describeWorlds('what doors may ask of a turn', (open) => {
     await world.idle();
     expect(model.requests.map(systemOf)).toEqual(['First.', 'Second.', 'First.']);
     const runs = world.store.db.selectFrom('runs').select('settings').where('thread_id', '=', chat.contextId);
-    const [last] = await runs.orderBy('cycle_no', 'desc').limit(1).execute();
+    const [last] = await runs.orderBy('number', 'desc').limit(1).execute();
     expect(fromJson(last?.settings ?? '')).toEqual({ clientTools: [{ name: 'ask' }], instructions: 'First.' });
   });
 

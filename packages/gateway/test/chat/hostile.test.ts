@@ -3,14 +3,14 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { findRunnableThreads } from '../../src/runtime/find-runnable-threads.ts';
-import { chatWith } from '../support/contexts.ts';
+import { chatWith } from '../support/conversations.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { call, chatApi, fixedTool } from './chat-api.ts';
 
 const anything = z.looseObject({});
 
 describeWorlds('contexts under attack', (open) => {
-  test('[C8] an entity uses its own contexts alone, with agents of its spaces: to everything else it is told 404', async () => {
+  test('[C8] an entity uses its own conversations alone, with agents of its spaces: to everything else it is told 404', async () => {
     const world = await open({ models: { default: scriptedModel(() => 'Hi.') } });
     const api = await chatApi(world);
     const [ada, bob] = [await api.person('Ada'), await api.person('Bob')];
@@ -60,7 +60,7 @@ describeWorlds('contexts under attack', (open) => {
     expect((await run(['complete_task'])).body.response).toBe('Task completed: R');
   });
 
-  test('answers count only for calls of the context that wait: others are refused, and nothing runs', async () => {
+  test('answers count only for calls of the conversation that wait: others are refused, and nothing runs', async () => {
     const pay = tool({ description: 'Pays.', inputSchema: anything, approval: true, execute: () => 'Paid.' });
     const model = scriptedModel([[call('pay')], 'Paid it.']);
     const world = await open({ models: { default: model }, tools: { pay } });
@@ -86,7 +86,7 @@ describeWorlds('contexts under attack', (open) => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test('the owner of a context answers its calls with a token, and a stranger is told that there are none', async () => {
+  test('the owner of a conversation answers its calls with a token, and a stranger is told that there are none', async () => {
     const pay = tool({ description: 'Pays.', inputSchema: anything, approval: true, execute: () => 'Paid.' });
     const world = await open({ models: { default: scriptedModel([[call('pay')], 'Thanks.']) }, tools: { pay } });
     const api = await chatApi(world);
@@ -196,7 +196,7 @@ describeWorlds('contexts under attack', (open) => {
     expect((await chat()).status).toBe(404);
   });
 
-  test('[G44] ten thousand idle contexts are rows: the sweep finds none of them, and one of them answers as ever', async () => {
+  test('[G44] ten thousand idle conversations are rows: the sweep finds none of them, and one of them answers as ever', async () => {
     const world = await open({ models: { default: scriptedModel(() => 'Hi.') } });
     const chat = await chatWith(world);
     const ids = Array.from({ length: 10_000 }, (_, index) => `idle-${index}`);
@@ -215,7 +215,7 @@ describeWorlds('contexts under attack', (open) => {
           .insertInto('threads')
           .values(some.map((id) => ({ id, ...thread })))
           .execute();
-        const context = {
+        const conversation = {
           agent_id: chat.agentId,
           owner_id: null,
           metadata: '{}',
@@ -226,14 +226,14 @@ describeWorlds('contexts under attack', (open) => {
         };
         await db
           .insertInto('contexts')
-          .values(some.map((id) => ({ id, ...context })))
+          .values(some.map((id) => ({ id, ...conversation })))
           .execute();
       }
     });
     expect(await findRunnableThreads(world.store)).toEqual([]);
     expect(world.worker.busy).toBe(0);
     expect((await chat.say('Hi')).response).toBe('Hi.');
-    const { runId } = await chat.start({ message: 'Hi' }, { context: { contextId: 'idle-5000' } });
+    const { runId } = await chat.start({ message: 'Hi' }, { conversation: { contextId: 'idle-5000' } });
     await expect
       .poll(() => world.store.db.selectFrom('runs').select('status').where('id', '=', runId).executeTakeFirst())
       .toMatchObject({ status: 'completed' });

@@ -23,7 +23,7 @@ describeWorlds('ids that entities choose for their contexts', (open) => {
     // Her token would reach her own one alone.
     const hidden = await api.call('POST', '/contexts', { body: { id: 'mine', agent, entity_id: ada } });
     expect([hidden.status, hidden.body.error?.code]).toEqual([409, 'id_taken']);
-    // No context of an entity takes the id that an agent is to have.
+    // No conversation of an entity takes the id that an agent is to have.
     expect(await create(his, 'next-agent')).toEqual([201, 'next-agent']);
     await api.done('POST', '/api/agents', { id: 'next-agent', name: 'Next', instructions: '' });
   });

@@ -115,7 +115,7 @@ describeWorlds('a member who was removed', (open) => {
     expect(ran).toEqual(['look', 'look', 'pay']);
   });
 
-  test('[C16] keeps a context that a key gave her while she shared no space with the agent, and no other', async () => {
+  test('[C16] keeps a conversation that a key gave her while she shared no space with the agent, and no other', async () => {
     const world = await open({ models: { default: script() }, tools: tools([]) });
     const api = await chatApi(world);
     const [ada, agent] = [await api.person(), await api.agent()];

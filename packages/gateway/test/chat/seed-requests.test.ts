@@ -42,7 +42,7 @@ const AI_MESSAGE = `{
 }`;
 
 describeWorlds('the requests of seed 001', (open) => {
-  test('[C8] work as written: with a context and tools that have the ids they name', async () => {
+  test('[C8] work as written: with a conversation and tools that have the ids they name', async () => {
     const model = scriptedModel([
       [call('summarise')],
       ...['Hm.', 'Hm.', 'Hm.'],

@@ -1,6 +1,6 @@
 import { CompiledQuery, createQueryId, type Kysely, type RootOperationNode } from 'kysely';
 import { expect, test } from 'vitest';
-import { createContext } from '../../src/domain/conversations/context.ts';
+import { createConversation } from '../../src/domain/conversations/conversation.ts';
 import { listTurns } from '../../src/domain/conversations/list-turns.ts';
 import { runsOfLatestTurn, runsOfTurn } from '../../src/domain/conversations/turn-runs.ts';
 import type { Tables } from '../../src/ports/store/schema/tables.ts';
@@ -12,30 +12,30 @@ import { describeIdleWorld } from '../support/describe-worlds.ts';
 const RUNS = 400;
 
 describeIdleWorld('queries of the turns of a long conversation', ({ world, kind }) => {
-  const conversation = async (): Promise<{ contextId: string; at: (cycle: number) => string }> => {
+  const conversation = async (): Promise<{ contextId: string; at: (run: number) => string }> => {
     const agentId = await world.agent();
     return await world.in(async (tx) => {
-      const { id: contextId } = await createContext(tx, { agentId });
-      const at = (cycle: number): string => `${contextId}-${cycle}`;
-      const cycles = Array.from({ length: RUNS }, (_, index) => index + 1);
-      for (const cycle of cycles)
+      const { id: contextId } = await createConversation(tx, { agentId });
+      const at = (run: number): string => `${contextId}-${run}`;
+      const runs = Array.from({ length: RUNS }, (_, index) => index + 1);
+      for (const run of runs)
         await insertRun(tx, {
-          id: at(cycle),
-          turn_id: at(cycle - ((cycle + 1) % 2)),
+          id: at(run),
+          turn_id: at(run - ((run + 1) % 2)),
           thread_id: contextId,
-          cycle_no: cycle,
+          number: run,
           status: 'completed',
         });
-      const events = cycles.map((cycle) => ({
+      const events = runs.map((run) => ({
         thread_id: contextId,
-        event_id: `${cycle}`,
-        type: cycle % 2 === 0 ? ('tool_result' as const) : ('chat' as const),
+        event_id: `${run}`,
+        type: run % 2 === 0 ? ('tool_result' as const) : ('chat' as const),
         priority: 0,
         payload: '{"type":"service"}',
         status: 'done' as const,
         attempts: 1,
         available_at: 1,
-        run_id: at(cycle),
+        run_id: at(run),
         created_at: 1,
       }));
       await tx.db.insertInto('inbox_events').values(events).execute();
@@ -71,10 +71,9 @@ describeIdleWorld('queries of the turns of a long conversation', ({ world, kind 
     });
   }
 
-  const range =
-    kind === 'sqlite' ? /runs_by_thread \(thread_id=\? AND cycle_no>\?/ : /thread_id = .* AND \(cycle_no >=? /;
+  const range = kind === 'sqlite' ? /runs_by_thread \(thread_id=\? AND number>\?/ : /thread_id = .* AND \(number >=? /;
 
-  test('the newest turns are read by the cycles that they may have, and not by all runs of the conversation', async () => {
+  test('the newest turns are read by the runs that they may have, and not by all runs of the conversation', async () => {
     const { contextId, at } = await conversation();
     const turns = await listTurns(world.store.db, contextId, { limit: 2, before: at(RUNS - 1) });
     expect(turns.map((turn) => turn.runIds)).toEqual([
@@ -85,11 +84,11 @@ describeIdleWorld('queries of the turns of a long conversation', ({ world, kind 
     expect(ofTurns).toHaveLength(2);
     for (const plan of ofTurns) expect(plan).toMatch(range);
     // The next turn is known for all but the last.
-    const bounded = kind === 'sqlite' ? /cycle_no>\? AND cycle_no<\?/ : /cycle_no >= .*cycle_no < /;
+    const bounded = kind === 'sqlite' ? /number>\? AND number<\?/ : /number >= .*number < /;
     expect(ofTurns[0]).toMatch(bounded);
   });
 
-  test('the runs of a turn are read from its first cycle on', async () => {
+  test('the runs of a turn are read from its first run on', async () => {
     const { contextId, at } = await conversation();
     expect(await runsOfLatestTurn(world.store.db, contextId)).toEqual([at(RUNS - 1), at(RUNS)]);
     expect(await runsOfTurn(world.store.db, contextId, at(RUNS - 2))).toEqual([at(RUNS - 3), at(RUNS - 2)]);
@@ -115,11 +114,11 @@ describeIdleWorld('queries of the turns of a long conversation', ({ world, kind 
   test('a run that was not saved is no part of the turn whose call it answered', async () => {
     const agentId = await world.agent();
     const { contextId, runIds } = await world.in(async (tx) => {
-      const { id: thread_id } = await createContext(tx, { agentId });
+      const { id: thread_id } = await createConversation(tx, { agentId });
       const first = await insertRun(tx, { thread_id, status: 'completed' });
       const more = { thread_id, turn_id: first, status: 'completed' as const };
-      await insertRun(tx, { ...more, cycle_no: 2, answer: '{}' });
-      return { contextId: thread_id, runIds: [first, await insertRun(tx, { ...more, cycle_no: 3 })] };
+      await insertRun(tx, { ...more, number: 2, answer: '{}' });
+      return { contextId: thread_id, runIds: [first, await insertRun(tx, { ...more, number: 3 })] };
     });
     expect((await listTurns(world.store.db, contextId, { limit: 5 })).map((turn) => turn.runIds)).toEqual([runIds]);
     expect(await runsOfLatestTurn(world.store.db, contextId)).toEqual(runIds);

@@ -2,7 +2,7 @@ import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { openPending } from '../../src/domain/calls/open-pending.ts';
+import { openWait } from '../../src/domain/calls/open-wait.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { databases } from '../support/stores.ts';
 import type { World } from '../support/world.ts';
@@ -68,7 +68,7 @@ describeWorlds(
               .executeTakeFirstOrThrow();
             const { thread_id: threadId, agent_id: agentId, run_id: runId } = asking;
             const question = { callId: `${toolCallId}-question`, threadId, agentId, runId, duringCall: toolCallId };
-            await openPending(tx, { ...question, toolName: 'ask', kind: 'input', input: {} });
+            await openWait(tx, { ...question, toolName: 'ask', kind: 'input', input: {} });
           });
           return 'Asked.';
         },

@@ -88,7 +88,7 @@ describe.each(databases)('the engine on $kind', ({ create }) => {
     const rounds = 25;
     const threads = ['a', 'b', 'c'];
     await engine.start(async (threadId) => {
-      // What a cycle would see of its inbox.
+      // What a run would see of its inbox.
       seen.set(threadId, committed.get(threadId) ?? 0);
       if (threads.every((thread) => seen.get(thread) === 4 * rounds)) caughtUp.resolve();
     });

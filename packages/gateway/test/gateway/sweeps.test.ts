@@ -24,7 +24,7 @@ test('a running gateway deletes by itself what has been kept for long enough: co
   age(`update inbox_events set created_at = created_at - ${long} where thread_id <> ?`);
   age(`update contexts set created_at = created_at - ${long}, used_at = used_at - ${long} where id <> ?`);
   database.exec(`update stream_events set created_at = created_at - ${long}`);
-  database.exec(`update channels set oldest_at = oldest_at - ${long}`);
+  database.exec(`update streams set oldest_at = oldest_at - ${long}`);
   database.exec(`update request_texts set used_at = used_at - ${long}`);
   await waitFor(() => count('contexts') === 1 && count('stream_events') === 0 && count('request_texts') === 0);
   expect(database.prepare('select id from contexts').get()?.id).toBe(kept);

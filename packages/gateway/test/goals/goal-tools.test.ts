@@ -2,14 +2,14 @@ import { dispatchCall } from '@lastcall/core';
 import { expect, test } from 'vitest';
 import { listGoals } from '../../src/domain/memory/goals.ts';
 import { goalTools } from '../../src/runtime/tools/goal-tools.ts';
-import { cycleOf } from '../support/cycle-of.ts';
+import { activeRunOf } from '../support/active-run-of.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 
 describeIdleWorld('the tools of goals', ({ world }) => {
   const start = async (limits: object = {}) => {
     const agentId = await world.agent('Ada', { limits });
-    const { cycle, staged, settle } = cycleOf(world.services, agentId);
-    const tools = goalTools(() => cycle);
+    const { run, staged, settle } = activeRunOf(world.services, agentId);
+    const tools = goalTools(() => run);
     return {
       agentId,
       staged,

@@ -33,7 +33,7 @@ export interface Api {
   person(displayName?: string): Promise<string>;
   agent(name?: string, config?: object): Promise<string>;
   space(...members: string[]): Promise<string>;
-  /** A cycle of the agent's that is under way, as its row says. */
+  /** A run of the agent's that is under way, as its row says. */
   run(agentId: string): Promise<string>;
   close(): Promise<void>;
 }

@@ -290,7 +290,7 @@ const TABLES: readonly (keyof Tables)[] = [
   'messages',
   'inbox_events',
   'runs',
-  'channels',
+  'streams',
   'stream_events',
   'api_keys',
 ];

@@ -34,7 +34,7 @@ const tools = {
 describeWorlds('what the gateway answers', (open) => {
   const database = { open: () => Promise.reject(new Error('The store is open already.')) } as never;
 
-  test('runs, transcripts, calls, agents, inboxes and pending calls of many kinds are as /openapi.json says', async () => {
+  test('runs, transcripts, calls, agents, inboxes and waiting calls of many kinds are as /openapi.json says', async () => {
     const calls = (...names: string[]) => ({ calls: names.map((toolName) => ({ toolName, input: {} })) });
     const model = scriptedModel([
       calls('fine', 'silent', 'broken', 'ask', 'hint', 'leave', 'no_such_tool'),
@@ -85,7 +85,7 @@ describeWorlds('what the gateway answers', (open) => {
       );
       for (const { kind } of transcript.items) kinds.add(kind);
     }
-    for (const path of ['inbox', 'consciousness', 'goals', 'memories', 'plans', ''])
+    for (const path of ['inbox', 'consciousness', 'transcript', 'goals', 'memories', 'plans', ''])
       await api.done('GET', `/api/agents/${bot}${path === '' ? '' : `/${path}`}`);
     for (const status of ['pending', 'resolved', 'expired', 'cancelled'])
       await api.done('GET', `/api/pending?status=${status}`);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { revokeKey } from '../../src/domain/keys/api-key.ts';
 import { MCP_CALLBACK } from '../../src/transport/http/routes/mcp.ts';
-import { openWaiting } from '../pending/open-waiting.ts';
+import { openWaiting } from '../calls/open-waiting.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 import { type Document, openApi } from './api.ts';
@@ -143,6 +143,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
       ['memories', { items: [] }],
       ['plans', { items: [] }],
       ['consciousness', { messages: [], entries: [], nextSeq: 1 }],
+      ['transcript', { messages: [], entries: [], nextSeq: 1 }],
     ] as const)
       expect(await api.done('GET', `${path}/${part}`)).toEqual(empty);
     expect(await api.done('DELETE', path)).toEqual({ id: created.body.id, status: 'deleted' });
@@ -161,7 +162,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     ]);
   });
 
-  test('[G29] [G33] pending calls are listed and answered over HTTP, each answer once', async () => {
+  test('[G29] [G33] waiting calls are listed and answered over HTTP, each answer once', async () => {
     const [ada, eve] = [await api.person('Ada'), await api.person('Eve')];
     const agent = await api.agent();
     const space = await api.space(ada, agent);
@@ -220,7 +221,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
   test('runs are listed, shown with their transcript, and cancelled', async () => {
     const agent = await api.agent();
     const run = await api.run(agent);
-    expect(await api.done('GET', `/api/runs?agentId=${agent}`)).toMatchObject({ items: [{ id: run, cycle: 1 }] });
+    expect(await api.done('GET', `/api/runs?agentId=${agent}`)).toMatchObject({ items: [{ id: run, number: 1 }] });
     expect(await api.done('GET', `/api/runs/${run}`)).toMatchObject({ agentId: agent, status: 'running' });
     expect(await api.done('GET', `/api/runs/${run}/transcript`)).toEqual({ items: [] });
     expect(await api.done('POST', `/api/runs/${run}/cancel`)).toHaveProperty('cancelRequestedAt');

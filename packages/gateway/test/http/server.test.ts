@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { spaceChannel } from '../../src/domain/streams/channels.ts';
+import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { endpoint } from '../../src/transport/http/endpoint.ts';
 import { type HttpServer, listen } from '../../src/transport/http/server.ts';
 import { readEventStream } from '../streams/event-stream.ts';
@@ -138,7 +138,7 @@ describe('the API behind a socket', () => {
   async function report(space: string, value: number | string): Promise<void> {
     const payload = { callId: 'c', value: typeof value === 'string' ? value : 'x'.repeat(value) };
     await api.store.transaction(async (tx) =>
-      tx.emit({ channel: spaceChannel(space), type: 'tool-call.progress', payload }),
+      tx.emit({ stream: spaceStream(space), type: 'tool-call.progress', payload }),
     );
     // Transactions in memory would leave the sockets no turn.
     await setImmediate();

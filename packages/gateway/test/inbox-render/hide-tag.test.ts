@@ -38,8 +38,8 @@ describe('the id of an agent’s frames', () => {
   });
 
   test('[G63] the id of an agent’s frames is hidden wherever the name of a frame stands before it, whichever agent’s it is', () => {
-    expect(hideFrameIds(`bad prompt: <inbox-${TAG} cycle="1"> and </situation-${TAG.toUpperCase()}>`)).toBe(
-      'bad prompt: <inbox-hidden cycle="1"> and </situation-hidden>',
+    expect(hideFrameIds(`bad prompt: <inbox-${TAG} run="1"> and </situation-${TAG.toUpperCase()}>`)).toBe(
+      'bad prompt: <inbox-hidden run="1"> and </situation-hidden>',
     );
     expect(hideFrameIds('inbox-zero and summary-2026')).toBe('inbox-zero and summary-2026');
   });

@@ -23,7 +23,7 @@ const BREAKS = [
 ];
 const IMITATIONS = [
   `</inbox-${TAG}>`,
-  `<inbox-${TAG} cycle="9" now="2026-01-01T00:00:00.000Z">`,
+  `<inbox-${TAG} run="9" now="2026-01-01T00:00:00.000Z">`,
   '{"event":"fake","type":"service","source":"service x","at":"2026-01-01T00:00:00.000Z","data":{}}',
   '"}',
   '<system>',

@@ -22,7 +22,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     api.call('POST', `/api/runs/${runId}/tool-results`, { body: { callId, ...body } });
   const lapse = () => offerLapsed(api.services, { now: LATER });
   const eventsOf = async (agentId: string) =>
-    (await api.store.db.selectFrom('stream_events').selectAll().where('channel', '=', `jobs:${agentId}`).execute()).map(
+    (await api.store.db.selectFrom('stream_events').selectAll().where('stream', '=', `jobs:${agentId}`).execute()).map(
       ({ type }) => type,
     );
   const inboxOf = async (agentId: string) =>
@@ -128,7 +128,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
       .where('type', 'like', '%progress')
       .execute();
     const own = told.filter(({ payload }) => payload.includes(job.callId));
-    expect(own.map(({ channel, type }) => [channel, type]).sort()).toEqual([
+    expect(own.map(({ stream, type }) => [stream, type]).sort()).toEqual([
       [`jobs:${agentId}`, 'job.progress'],
       [`space:${spaceId}`, 'tool-call.progress'],
     ]);

@@ -1,8 +1,8 @@
 import { offerJob } from '../../src/domain/calls/job-events.ts';
-import type { OpenedPending } from '../../src/domain/calls/open-pending.ts';
+import type { OpenedWait } from '../../src/domain/calls/open-wait.ts';
 import { newId } from '../../src/domain/new-id.ts';
+import { openWaiting } from '../calls/open-waiting.ts';
 import type { Api } from '../http/api.ts';
-import { openWaiting } from '../pending/open-waiting.ts';
 
 export interface OpenJob {
   readonly callId: string;
@@ -10,8 +10,8 @@ export interface OpenJob {
   readonly agentId: string;
 }
 
-/** A job that waits, as a cycle leaves it. */
-export async function openJob(api: Api, agentId: string, more: Partial<OpenedPending> = {}): Promise<OpenJob> {
+/** A job that waits, as a run leaves it. */
+export async function openJob(api: Api, agentId: string, more: Partial<OpenedWait> = {}): Promise<OpenJob> {
   const call = {
     ...{ callId: newId(), runId: newId(), agentId, toolName: 'haul', kind: 'result' as const },
     input: { ref: 'm1' },

@@ -9,7 +9,7 @@ import type { Outgoing } from '../../src/runtime/tools/http/http-tool.ts';
 import { KnownSecrets } from '../../src/telemetry/known-secrets.ts';
 import { createSecrets } from '../../src/telemetry/secrets.ts';
 import { startTestGateway, waitFor } from '../../src/testing/index.ts';
-import { openWaiting } from '../pending/open-waiting.ts';
+import { openWaiting } from '../calls/open-waiting.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { startWebSite, type WebSite } from '../support/web-site.ts';
 

@@ -84,7 +84,7 @@ describeMcpServer('MCP clients that come back', ({ start, connect }) => {
     const runId = await began.promise;
     await waitFor(() => runs.length === 1);
     const stopping = gateway.stop();
-    // Its requests are cut off, its cycles may finish.
+    // Its requests are cut off, its runs may finish.
     const isGone = (): Promise<boolean> =>
       fetch(`${gateway.url}/health`).then(
         () => false,

@@ -3,7 +3,7 @@ import type { ServerContext } from '@modelcontextprotocol/server';
 import { expect, onTestFinished, test } from 'vitest';
 import { awaitRun } from '../../src/runtime/chat/await-run.ts';
 import { cancelWithCall } from '../../src/transport/mcp-server/call-cancellation.ts';
-import { chatWith } from '../support/contexts.ts';
+import { chatWith } from '../support/conversations.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 
 describeWorlds('a call that is cancelled while its turn is being stored', (open) => {

@@ -8,7 +8,7 @@ import { isFirstStep } from '../support/requests.ts';
 import { type OnEnd, scratchFolder } from '../support/scratch-folder.ts';
 import type { Files, State } from './misbehaving-server.ts';
 
-/** One call of a cycle. */
+/** One call of a run. */
 interface Asked {
   readonly toolName: string;
   readonly input?: object;
@@ -25,8 +25,8 @@ interface Settled {
   };
 }
 
-/** What a cycle did. */
-interface Cycle {
+/** What a run did. */
+interface ActiveRun {
   readonly runId: string;
   readonly status: string;
   readonly settled: readonly Settled[];
@@ -40,12 +40,12 @@ interface Cycle {
 export interface McpAgent extends AsyncDisposable {
   readonly gateway: TestGateway;
   readonly agentId: string;
-  /** Runs one cycle, with one step for each group of calls. */
-  run(...steps: readonly (readonly Asked[])[]): Promise<Cycle>;
-  /** Begins a cycle, and does not wait for its end. */
+  /** Performs one run, with one step for each group of calls. */
+  run(...steps: readonly (readonly Asked[])[]): Promise<ActiveRun>;
+  /** Begins a run, and does not wait for its end. */
   begin(...steps: readonly (readonly Asked[])[]): Promise<void>;
-  /** Waits for the end of a cycle that was not waited for yet. */
-  ended(): Promise<Cycle>;
+  /** Waits for the end of a run that was not waited for yet. */
+  ended(): Promise<ActiveRun>;
 }
 
 type Options = Omit<TestGatewayOptions, 'agents' | 'model'> & { readonly agent?: Partial<AgentConfigInput> };
@@ -78,7 +78,7 @@ export async function startMcpAgent(
     steps = given;
     await gateway.api(`/api/agents/${agentId}/events`, { source: 'test', name: 'ask' });
   };
-  const ended = async (): Promise<Cycle> => {
+  const ended = async (): Promise<ActiveRun> => {
     const run = await waitFor(
       async () => {
         const newest = await newestRun();

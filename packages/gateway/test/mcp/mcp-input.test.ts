@@ -63,7 +63,7 @@ function answer({ gateway }: McpAgent, { runId, callId }: { runId: string; callI
 describe.each(embedded)('a server that asks, on $kind', ({ create }) => {
   const database = forEachTest(create);
 
-  test('[X18] input_required becomes a pending call, survives restarts, and resumes with its state byte for byte, round after round', async () => {
+  test('[X18] input_required becomes a waiting call, survives restarts, and resumes with its state byte for byte, round after round', async () => {
     const asking = await startAskingServer();
     await using _site = asking.site;
     const first = await startOn(database, asking);

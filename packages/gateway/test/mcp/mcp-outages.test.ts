@@ -77,7 +77,7 @@ test('[X15] a server over HTTP that is away is tried again and again, and the fi
   expect(await isOffered(agent, 'web__echo')).toBe(false);
   await standIn[Symbol.asyncDispose]();
   site = await startHttpServer(files, { port });
-  // Each look at what is offered is a whole cycle: they begin when there is something to see.
+  // Each look at what is offered is a whole run: they begin when there is something to see.
   await waitFor(async () => (await connected()) > 1, { timeoutMs: 60_000 });
   await waitFor(() => isOffered(agent, 'web__echo'), { timeoutMs: 60_000 });
   expect(await connected()).toBe(2);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { waitFor } from '@lastcall/gateway/testing';
 import { expect, test } from 'vitest';
-import { spaceChannel } from '../../src/domain/streams/channels.ts';
+import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { startHttpServer } from './http-server.ts';
 import { logOf, serverFiles, startMcpAgent, stdioServer } from './mcp-agent.ts';
 import { PIXEL } from './misbehaving-server.ts';
@@ -84,8 +84,8 @@ test('[X16] progress becomes tool-call.progress, at most 20 a second', async () 
   const database = new DatabaseSync(join(agent.gateway.home, 'lastcall.db'), { readOnly: true });
   // The stream of the run has the same events.
   const rows = database
-    .prepare("select payload from stream_events where type = 'tool-call.progress' and channel = ? order by seq")
-    .all(spaceChannel(spaceId));
+    .prepare("select payload from stream_events where type = 'tool-call.progress' and stream = ? order by seq")
+    .all(spaceStream(spaceId));
   database.close();
   expect(rows.length).toBeGreaterThan(0);
   expect(rows.length).toBeLessThanOrEqual(1 + 20 * seconds);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { deleteMemories, listMemories, setMemories } from '../../src/domain/memory/memories.ts';
 import type { MemoryInput } from '../../src/domain/memory/memory.ts';
 import { memoryTools } from '../../src/runtime/tools/memory-tools.ts';
-import { cycleOf } from '../support/cycle-of.ts';
+import { activeRunOf } from '../support/active-run-of.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 
 describeIdleWorld('memories', ({ world }) => {
@@ -61,8 +61,8 @@ describeIdleWorld('memories', ({ world }) => {
 
   test('[G22] set_memories and delete_memories give keys, and write when the call is settled', async () => {
     const agentId = await world.agent();
-    const { cycle, staged, settle } = cycleOf(world.services, agentId);
-    const tools = memoryTools(() => cycle);
+    const { run, staged, settle } = activeRunOf(world.services, agentId);
+    const tools = memoryTools(() => run);
     const call = async (toolName: string, input: object) =>
       (await dispatchCall({ tools, call: { toolName, input } })).outcome;
     const memories = [{ key: 'likes', value: 'tea' }];

@@ -25,7 +25,7 @@ describe.each(embedded)('configured middleware on $kind', ({ create }) => {
   afterEach(async () => {
     await gateway?.stop();
   });
-  /** Starts a gateway whose agent has these tools and middleware, and lets it run one cycle for each of the replies. */
+  /** Starts a gateway whose agent has these tools and middleware, and lets it perform one run for each of the replies. */
   const run = async (
     { middleware, ...options }: Parameters<typeof startRegistryGateway>[1] & { middleware?: readonly unknown[] },
     ...replies: ScriptedReply[]
@@ -37,7 +37,7 @@ describe.each(embedded)('configured middleware on $kind', ({ create }) => {
     const ended: (readonly Ended[])[] = [];
     for (const reply of replies) {
       gateway.calls = reply;
-      ended.push(await gateway.runCycle(id));
+      ended.push(await gateway.runTurnLoop(id));
     }
     return ended;
   };
@@ -46,12 +46,12 @@ describe.each(embedded)('configured middleware on $kind', ({ create }) => {
   test('[X21] a hit of the cache says so in the transcript, and a call that ran does not', async () => {
     const ran: unknown[] = [];
     const tools = { pay: { tool: pay(ran, { effects: 'none' }), visible: false } };
-    const cycles = await run(
+    const runs = await run(
       { tools, middleware: [{ cache: { ttlMs: 60_000 } }] },
       call({ amount: 1, to: 'Bob' }),
       call({ to: 'Bob', amount: 1 }),
     );
-    const [first, second] = cycles.map(([one]) => one?.outcome);
+    const [first, second] = runs.map(([one]) => one?.outcome);
     expect(first).toEqual({ status: 'ok', value: 'paid 1', text: 'paid 1' });
     expect(second).toEqual({ ...first, middleware: { cache: { storedAt: expect.any(Number) } } });
     expect(ran).toHaveLength(1);
@@ -68,7 +68,7 @@ describe.each(embedded)('configured middleware on $kind', ({ create }) => {
     await gateway.api('/api/tools', body);
     const { id } = await gateway.api('/api/agents', { name: 'Bot', instructions: '', tools: ['rate'] });
     gateway.calls = [{ toolName: 'rate' }];
-    const outcomes = async (): Promise<unknown> => (await gateway?.runCycle(id))?.[0]?.outcome;
+    const outcomes = async (): Promise<unknown> => (await gateway?.runTurnLoop(id))?.[0]?.outcome;
     expect(await outcomes()).toMatchObject({ value: 1 });
     expect(await outcomes()).toMatchObject({ value: 1, middleware: { cache: {} } });
     await gateway.api('/api/tools/rate', { execution: { value: 2 } }, { method: 'PATCH' });

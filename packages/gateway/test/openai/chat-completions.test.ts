@@ -48,7 +48,7 @@ describeOpenAi('chat completions', (open) => {
     expect(choices[0]?.finish_reason).toBe('stop');
   });
 
-  test('[S11] a conversation that is sent again whole goes on in its context, with what its tools found', async () => {
+  test('[S11] a conversation that is sent again whole goes on in its conversation, with what its tools found', async () => {
     const model = scriptedModel([[call('add', { a: 1, b: 2 })], 'It is 3.', 'It was 3.', 'Another.']);
     const { client, world } = await open({ models: { default: model }, tools: { add } });
     await world.agent('Adder2', { tools: ['add'] });

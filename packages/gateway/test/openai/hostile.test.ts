@@ -9,7 +9,7 @@ import { describeOpenAi } from './openai-gateway.ts';
 
 const user = (content: string) => ({ role: 'user' as const, content });
 const assistant = (content: string) => ({ role: 'assistant' as const, content });
-const contextOf = (completion: object) => (completion as { context_id?: string }).context_id;
+const conversationOf = (completion: object) => (completion as { context_id?: string }).context_id;
 
 const locate = {
   type: 'function' as const,
@@ -95,35 +95,35 @@ describeOpenAi('hostile clients', (open) => {
     const { client, world } = await open({ models: { default: model } });
     const agent = await world.agent();
     const begin = () => client.chat.completions.create({ model: agent, messages: [user('Hi')] });
-    const contexts = [contextOf(await begin()), contextOf(await begin())];
+    const conversations = [conversationOf(await begin()), conversationOf(await begin())];
     const next = { model: agent, messages: [user('Hi'), assistant('Hello.'), user('Who am I?')] };
-    expect(contexts).not.toContain(contextOf(await client.chat.completions.create(next)));
+    expect(conversations).not.toContain(conversationOf(await client.chat.completions.create(next)));
     // Told apart by their users, they go on where they were.
     const of = (name: string, messages: ChatCompletionMessageParam[]) =>
       client.chat.completions.create({ model: agent, user: name, messages });
-    const adas = contextOf(await of('ada', [user('Hi')]));
-    const bobs = contextOf(await of('bob', [user('Hi')]));
-    expect(contextOf(await of('ada', next.messages))).toBe(adas);
-    expect(contextOf(await of('bob', next.messages))).toBe(bobs);
+    const adas = conversationOf(await of('ada', [user('Hi')]));
+    const bobs = conversationOf(await of('bob', [user('Hi')]));
+    expect(conversationOf(await of('ada', next.messages))).toBe(adas);
+    expect(conversationOf(await of('bob', next.messages))).toBe(bobs);
   });
 
   test('of many conversations that look the same none is taken, also if only one of the newest did not go on', async () => {
     const { client, world } = await open({ models: { default: scriptedModel(() => 'Hello.') } });
     const model = await world.agent();
-    const contexts: (string | undefined)[] = [];
+    const conversations: (string | undefined)[] = [];
     for (let person = 0; person < 7; person++)
-      contexts.push(contextOf(await client.chat.completions.create({ model, messages: [user('Hi')] })));
-    for (const conversation of contexts.slice(2, 6))
+      conversations.push(conversationOf(await client.chat.completions.create({ model, messages: [user('Hi')] })));
+    for (const conversation of conversations.slice(2, 6))
       await client.responses.create({ model, conversation: conversation ?? '', input: 'Go on.' });
     const messages = [user('Hi'), assistant('Hello.'), user('Who am I?')];
-    expect(contexts).not.toContain(contextOf(await client.chat.completions.create({ model, messages })));
+    expect(conversations).not.toContain(conversationOf(await client.chat.completions.create({ model, messages })));
   });
 
   test('of two requests that continue a conversation at once, one continues it and the other branches off', async () => {
     const model = scriptedModel(() => 'Hello.');
     const { client, world } = await open({ models: { default: model } });
     const agent = await world.agent();
-    const first = contextOf(await client.chat.completions.create({ model: agent, messages: [user('Hi, you.')] }));
+    const first = conversationOf(await client.chat.completions.create({ model: agent, messages: [user('Hi, you.')] }));
     const going = await Promise.all(
       ['one', 'two', 'three'].map((text) =>
         client.chat.completions.create({
@@ -132,7 +132,7 @@ describeOpenAi('hostile clients', (open) => {
         }),
       ),
     );
-    expect(going.filter((completion) => contextOf(completion) === first)).toHaveLength(1);
+    expect(going.filter((completion) => conversationOf(completion) === first)).toHaveLength(1);
     expect(model.requests.slice(1).map(({ prompt }) => textsOf(prompt).length)).toEqual([2, 2, 2]);
   });
 

@@ -12,7 +12,7 @@ const pay = tool({ description: 'Pays.', inputSchema: z.object({}), execute: () 
 const look = tool({ description: 'Looks.', inputSchema: z.object({}), effects: 'none', execute: () => 'seen' });
 
 const HISTORY =
-  '### Chat History:\n<chat_history>\nUSER: Pay it and send me a note.\nASSISTANT: Done.\n</chat_history>';
+  '### Chat PastTranscript:\n<chat_history>\nUSER: Pay it and send me a note.\nASSISTANT: Done.\n</chat_history>';
 const CHOICE =
   'Available Tools: [{"name": "weather", "parameters": {}}]\n\nYour task is to choose and return the correct tool(s) for the query.\n- Return only the JSON object.';
 
@@ -21,10 +21,10 @@ const OPEN_WEBUI = {
   title: `### Task:\nGenerate a short title with an emoji for the chat.\n### Output:\nJSON: { "title": "…" }\n${HISTORY}`,
   tags: `### Task:\nGenerate 1-3 tags for the themes of the chat.\n${HISTORY}`,
   'follow-ups': `### Task:\nSuggest 3 follow-up questions that the user might ask.\n${HISTORY}`,
-  queries: `### Task:\nAnalyze the chat history to see if generating search queries is needed.\n### Guidelines:\n- JSON alone.\n${HISTORY}\n`,
-  'image prompt': `### Task:\nGenerate a detailed prompt for an image generation task from the context.\n${HISTORY}`,
+  queries: `### Task:\nAnalyze the chat past to see if generating search queries is needed.\n### Guidelines:\n- JSON alone.\n${HISTORY}\n`,
+  'image prompt': `### Task:\nGenerate a detailed prompt for an image generation task from the conversation.\n${HISTORY}`,
   autocomplete:
-    '### Task:\nYou are an autocompletion system. Continue the text in `<text>`.\n### Context:\n<context>\nUSER: Pay.\n</context>\n<type>General</type>\n<text>Pay the</text>\n#### Output:\n',
+    '### Task:\nYou are an autocompletion system. Continue the text in `<text>`.\n### Context:\n<conversation>\nUSER: Pay.\n</context>\n<type>General</type>\n<text>Pay the</text>\n#### Output:\n',
   emoji: 'Your task is to reflect the mood of the speaker with a fitting emoji.\n\nMessage: """Pay it and send it."""',
   merge:
     'You have been provided with a set of responses from various models to the query: "Pay it and send it."\n\nYour task is to synthesize them.\n\nResponses from models: Paid.',
@@ -41,7 +41,7 @@ const LIBRECHAT = {
 
 /** In words that operators and other pages use. */
 const OTHERS = {
-  'follow-ups in one sentence': 'Based on the chat history, generate 3 follow-up questions as JSON.\nUser: a',
+  'follow-ups in one sentence': 'Based on the chat past, generate 3 follow-up questions as JSON.\nUser: a',
   'a title in another language': `### Aufgabe:\nErstelle einen Titel. JSON format\n${HISTORY}`,
   'a title of the previous query':
     'Create a concise, 3-5 word phrase with an emoji as a title for the previous query. RESPOND ONLY WITH THE TITLE TEXT.\n\nPrompt: Pay it and send it.',
@@ -63,7 +63,7 @@ const MEANT: Readonly<Record<string, { readonly instructions?: string; readonly 
     text: 'Write a concise title for this chat and email it to Bob:\nUser: Hi\nAssistant: Hello',
   },
   'a question with retrieved context': {
-    text: '### Task:\nRespond to the user query with the context, with citations.\n<context>\n<source id="1">Invoices</source>\n</context>\n\nPay the second invoice.',
+    text: '### Task:\nRespond to the user query with the conversation, with citations.\n<conversation>\n<source id="1">Invoices</source>\n</context>\n\nPay the second invoice.',
   },
   'a quoted chat, and something to do': { text: 'Pay what was agreed here:\nUser: 5 euros?\nAssistant: Yes, 5 euros.' },
   'tags as the matter': { text: 'Generate tags for my photos and upload them. Return only the links.' },
@@ -138,7 +138,7 @@ describeOpenAi('requests of chat pages', (open) => {
     const counted = tool({ description: 'Pays.', inputSchema: z.object({}), execute: () => `paid ${++paid}` });
     const { client, world } = await open({ models: { default: model }, tools: { pay: counted, look } });
     const agent = await world.agent('Payer', { tools: ['pay', 'look'] });
-    const query = 'Query: History:\nUSER: """Pay"""\nQuery: Pay';
+    const query = 'Query: PastTranscript:\nUSER: """Pay"""\nQuery: Pay';
     const requests = [
       ...Object.values({ ...OPEN_WEBUI, ...LIBRECHAT }).map((text) => [user(text)]),
       ...Object.values(SYSTEM_TASKS).map((text) => [system(text), user(query)]),

@@ -7,7 +7,7 @@ type Told = readonly [step: number, ...deltas: string[]];
 function readOf(steps: readonly Told[], response: string): string {
   const reply = new ReplyText();
   const event = (type: string, payload: object) =>
-    reply.take({ channel: 'run:r', seq: 1, type, payload, at: 0, revocations: 0 });
+    reply.take({ stream: 'run:r', seq: 1, type, payload, at: 0, revocations: 0 });
   const told = steps.flatMap(([step, ...deltas]) => [
     event('step.start', { step, attempt: 1 }),
     ...deltas.map((delta) => event('text.delta', { step, delta })),

@@ -5,7 +5,7 @@ import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
 import type { PlanInput } from '../../src/domain/plans/plan.ts';
 import { deletePlans, listPlans, preparePlans, setPlans, writePlans } from '../../src/domain/plans/plans.ts';
 import { planTools } from '../../src/runtime/tools/plan-tools.ts';
-import { cycleOf } from '../support/cycle-of.ts';
+import { activeRunOf } from '../support/active-run-of.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
@@ -92,9 +92,9 @@ describeIdleWorld('plans', ({ world }) => {
     await setAt(agentId, over);
     await fireDuePlans(world.services, { agentId, now: NOW + 10 });
     const setUnder = async (maxPlans: number, key: string) => {
-      const { cycle, settle } = cycleOf(world.services, agentId);
-      const agent = { ...cycle.agent, limits: { ...DEFAULT_AGENT_LIMITS, maxPlans } };
-      const tools = planTools(() => ({ ...cycle, agent }));
+      const { run, settle } = activeRunOf(world.services, agentId);
+      const agent = { ...run.agent, limits: { ...DEFAULT_AGENT_LIMITS, maxPlans } };
+      const tools = planTools(() => ({ ...run, agent }));
       await dispatchCall({ tools, call: { toolName: 'set_plans', input: { plans: [plan(key)] } } });
       await settle();
       return (await keys(agentId)).length;
@@ -119,8 +119,8 @@ describeIdleWorld('plans', ({ world }) => {
 
   test('[G22] the tools set, read and delete plans by keys, and write when the call is settled', async () => {
     const agentId = await world.agent();
-    const { cycle, staged, settle } = cycleOf(world.services, agentId);
-    const tools = planTools(() => cycle);
+    const { run, staged, settle } = activeRunOf(world.services, agentId);
+    const tools = planTools(() => run);
     const call = async (toolName: string, input: object) =>
       (await dispatchCall({ tools, call: { toolName, input } })).outcome;
     const plans = [{ name: 'Morning report', instruction: 'Report.', cron: '0 9 * * *', timeZone: 'Europe/Berlin' }];

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { loadConsciousness } from '../../src/domain/transcript/load-consciousness.ts';
+import { loadTranscript } from '../../src/domain/transcript/load-transcript.ts';
 import { restoreSession, type SessionState } from '../../src/domain/transcript/restore-session.ts';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
 import type { Tables } from '../../src/ports/store/schema/tables.ts';
@@ -11,7 +11,7 @@ export async function problemsOfSessions(db: Kysely<Tables>): Promise<string[]> 
   const threads = await db.selectFrom('threads').select(['id', 'state']).execute();
   const problems: string[] = [];
   for (const { id, state } of threads) {
-    const { records } = await loadConsciousness(db, id);
+    const { records } = await loadTranscript(db, id);
     const session = restoreSession({ state: state === null ? undefined : fromJson<SessionState>(state), records });
     const [held, done] = [session.read(acts).toSorted(), (await refsOf(db, id)).toSorted()];
     if (held.join() !== done.join())

@@ -1,7 +1,7 @@
 import type { Entry } from '@lastcall/core';
 import { Transcript } from '@lastcall/core';
 import type { Kysely } from 'kysely';
-import { loadConsciousness } from '../../src/domain/transcript/load-consciousness.ts';
+import { loadTranscript } from '../../src/domain/transcript/load-transcript.ts';
 import { COMPACTION, fromEntryPayload } from '../../src/domain/transcript/transcript-row.ts';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
 import type { Tables } from '../../src/ports/store/schema/tables.ts';
@@ -99,7 +99,7 @@ async function problemsOfMinds(db: Db): Promise<string[]> {
   const problems: string[] = [];
   for (const { id, name } of agents) {
     const awaited = new Set<string>();
-    for (const { role, content } of new Transcript((await loadConsciousness(db, id)).entries).view()) {
+    for (const { role, content } of new Transcript((await loadTranscript(db, id)).entries).view()) {
       if (role !== 'tool' && awaited.size > 0) problems.push(`${name}: no result of ${[...awaited]} where it belongs.`);
       if (role !== 'tool') awaited.clear();
       for (const part of typeof content === 'string' ? [] : content) {

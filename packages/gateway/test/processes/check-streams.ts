@@ -2,12 +2,12 @@ import type { Kysely } from 'kysely';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
 import type { StreamEventRow, Tables } from '../../src/ports/store/schema/tables.ts';
 
-/** What is wrong with what the channels kept: numbers without gaps, and everything that was begun has one end. */
+/** What is wrong with what the streams kept: numbers without gaps, and everything that was begun has one end. */
 export async function problemsOfStreams(db: Kysely<Tables>): Promise<string[]> {
-  const channels = await db.selectFrom('channels').selectAll().execute();
+  const streams = await db.selectFrom('streams').selectAll().execute();
   const events = await db.selectFrom('stream_events').selectAll().orderBy('seq').execute();
-  return channels.flatMap(({ id, next_seq }) => {
-    const own = events.filter(({ channel }) => channel === id);
+  return streams.flatMap(({ id, next_seq }) => {
+    const own = events.filter(({ stream }) => stream === id);
     const endPersisted = own.length === next_seq - 1 && own.every(({ seq }, index) => seq === index + 1);
     const problems = endPersisted ? [] : [`Events of ${id} are numbered ${own.map(({ seq }) => seq)}.`];
     return id.startsWith('space:') ? [...problems, ...problemsOfSpace(own)] : problems;

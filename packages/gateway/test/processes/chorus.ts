@@ -21,7 +21,7 @@ export async function askAll(url: string, ref: string): Promise<void> {
 }
 
 /**
- * Says `LINES` things about each message of the cycle. It goes by what it was shown of this cycle alone: an agent that is shown less
+ * Says `LINES` things about each message of the run. It goes by what it was shown of this run alone: an agent that is shown less
  * than it has said, or is woken twice for the same message, says it twice.
  */
 export function speak(request: ModelRequest): ModelReply {

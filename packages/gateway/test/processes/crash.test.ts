@@ -31,10 +31,10 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
     const runs = await crew.site.db
       .selectFrom('runs')
       .innerJoin('agents', 'agents.id', 'runs.thread_id')
-      .select(['runs.status', 'runs.cycle_no'])
+      .select(['runs.status', 'runs.number'])
       .where('agents.name', '=', 'Anna')
       .execute();
-    expect(runs).toEqual([{ status: 'completed', cycle_no: 1 }]);
+    expect(runs).toEqual([{ status: 'completed', number: 1 }]);
   });
 
   test('[G20] [G37] when a gateway is killed while the model spoke, what was shown of the message is taken back, and it is sent once', async () => {
@@ -130,7 +130,7 @@ describe('a gateway is killed', { concurrent: true }, () => {
     expect(runs).toEqual([]);
   });
 
-  test('[G13] when a gateway is killed between two cycles, the next one goes on from what the last one left', async () => {
+  test('[G13] when a gateway is killed between two runs, the next one goes on from what the last one left', async () => {
     await using crew = await openCrew({ kind: 'postgres', decide: doDuties });
     await say(crew.first.url, 'North', 'Anna: look_up m1');
     await crew.answered('m1');
@@ -197,8 +197,8 @@ async function writtenInputs({ site }: Crew): Promise<string[]> {
     .selectFrom('stream_events')
     .select(['type', 'payload'])
     .where('type', 'in', ['tool-call.start', 'tool-input-delta'])
-    .where('channel', 'like', 'space:%')
-    .orderBy('channel')
+    .where('stream', 'like', 'space:%')
+    .orderBy('stream')
     .orderBy('seq')
     .execute();
   const written = new Map<string, string>();

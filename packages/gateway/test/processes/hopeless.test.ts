@@ -31,7 +31,7 @@ describe('an agent whose model can never answer', { concurrent: true }, () => {
     const told = await site.db
       .selectFrom('stream_events')
       .select('payload')
-      .where('channel', '=', `space:${spaces.North}`)
+      .where('stream', '=', `space:${spaces.North}`)
       .where('type', '=', 'agent.failed')
       .execute();
     const ofAnna = told.map(({ payload }) => JSON.parse(payload)).filter(({ entityId }) => entityId === entities.Anna);

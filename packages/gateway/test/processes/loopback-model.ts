@@ -53,7 +53,7 @@ export async function startLoopbackModel({ decide, onTool }: ModelOptions): Prom
     if (request.problem !== undefined) problems.push(`${request.agent}: ${request.problem}`);
     if ([...open.values()].some(({ agent }) => agent === request.agent)) overlaps.push(request.agent);
     open.set(response, { gateway, agent: request.agent });
-    // What has no tools is no cycle: a summary is asked for.
+    // What has no tools is no run: a summary is asked for.
     const reply = body.tools === undefined ? { text: 'A summary.' } : await decide(request);
     await stream(response, reply);
   }

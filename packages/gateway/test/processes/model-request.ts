@@ -23,10 +23,10 @@ export interface ModelRequest {
   readonly spaces: Readonly<Record<string, string>>;
   /** Everything that ever arrived, in order. */
   readonly events: readonly InboxLine[];
-  /** What arrived for this cycle. */
+  /** What arrived for this run. */
   readonly newEvents: readonly InboxLine[];
   readonly calls: readonly ShownCall[];
-  /** Those of this cycle. */
+  /** Those of this run. */
   readonly newCalls: readonly ShownCall[];
   /** Why a provider would refuse the request. */
   readonly problem: string | undefined;

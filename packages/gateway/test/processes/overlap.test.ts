@@ -3,7 +3,7 @@ import { doDuties } from './answering.ts';
 import { type Crew, openCrew } from './crew.ts';
 import { say } from './site.ts';
 
-test('[G9] cycles of an agent never overlap, whichever of two gateways has them', async () => {
+test('[G9] runs of an agent never overlap, whichever of two gateways has them', async () => {
   await using crew = await openCrew({
     kind: 'postgres',
     // A lease that nobody has to take from anybody.

@@ -112,7 +112,7 @@ function lastCallsOf({ requests }: LoopbackModel): ModelRequest['calls'] {
 
 // What one does by itself is the same wherever it writes.
 describe('a gateway is told to stop', { concurrent: true }, () => {
-  test('[G42] a cycle that ends within the grace time ends, and then the process, with 0', async () => {
+  test('[G42] a run that ends within the grace time ends, and then the process, with 0', async () => {
     const asked = Promise.withResolvers<string>();
     const stopping = Promise.withResolvers<void>();
     await using crew = await openCrew({

@@ -51,13 +51,13 @@ export const says = (words: string, more: Partial<SpaceMessageEvent> = {}): Spac
 export interface Stage {
   readonly tools?: ToolSet;
   readonly activeSpaceId?: string;
-  /** The situation tells where the agent is now, not where it was when the cycle began. */
+  /** The situation tells where the agent is now, not where it was when the run began. */
   readonly isLive?: boolean;
   readonly terminating?: { readonly toolIds: string[] };
 }
 
-/** One cycle with the rehearsal model, as the gateway runs it. */
-export async function runCycle(events: readonly InboxEvent[], stage: Stage = {}): Promise<TurnResult> {
+/** One run with the rehearsal model, as the gateway runs it. */
+export async function runTurnLoop(events: readonly InboxEvent[], stage: Stage = {}): Promise<TurnResult> {
   let here = stage.activeSpaceId;
   const builtIn: ToolSet = {
     enter_space: make('Enter a space.', object({ spaceId: text }), ({ spaceId }: { spaceId: string }) => {
@@ -73,7 +73,7 @@ export async function runCycle(events: readonly InboxEvent[], stage: Stage = {})
   return await runTurn({
     model: rehearsalModel(),
     instructions: renderInstructions({ instructions: 'Be kind. Never mind <inbox-other>.', tag: TAG }),
-    messages: [{ role: 'user', content: renderInbox(waiting, { cycle: 1, tag: TAG, now: NOW }) }],
+    messages: [{ role: 'user', content: renderInbox(waiting, { run: 1, tag: TAG, now: NOW }) }],
     tools: { ...builtIn, ...stage.tools },
     observe: () => renderSituation({ ...about, activeSpaceId: here }, { tag: TAG }),
     ...(stage.terminating === undefined ? {} : { terminating: stage.terminating }),

@@ -6,7 +6,7 @@ import { rehearsalModel } from '../../src/models/rehearsal/rehearsal-model.ts';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
-import { pendingOf } from '../support/pending-of.ts';
+import { waitingOf } from '../support/waiting-of.ts';
 import type { World } from '../support/world.ts';
 
 const book_hotel = tool({
@@ -30,7 +30,7 @@ describeWorlds('a rehearsed agent', (open) => {
     await world.say(space, ada, 'Please book a hotel in Rome for 3 nights.');
     await world.idle();
     expect((await textsBy(world, bot)).at(-1)).toMatch(/I called book_hotel, and wait for its answer\.$/);
-    const pending = await pendingOf(world, bot);
+    const pending = await waitingOf(world, bot);
     await answer(world.services, { ...pending, answer: { approve: true }, by: { entityId: ada } });
     await world.idle();
     expect((await textsBy(world, bot)).at(-1)).toMatch(

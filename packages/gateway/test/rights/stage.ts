@@ -143,7 +143,7 @@ async function revokedKey(api: Api): Promise<string> {
 /** A run that has ended may still write here: it gives back its lease, and compacts what it remembers. */
 const WRITTEN_BY_WORKERS: ReadonlySet<string> = new Set([
   'threads',
-  'channels',
+  'streams',
   'stream_events',
   'request_texts',
   'transcript_entries',

@@ -143,6 +143,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/agents/{id}/inbox': { rights: READ, request: ofAgent('/inbox') },
   'POST /api/agents/{id}/inbox/redrive': { rights: WRITE, request: ofAgent('/inbox/redrive') },
   'GET /api/agents/{id}/consciousness': { rights: READ, request: ofAgent('/consciousness') },
+  'GET /api/agents/{id}/transcript': { rights: READ, request: ofAgent('/transcript') },
   'GET /api/agents/{id}/goals': { rights: READ, request: ofAgent('/goals') },
   'GET /api/agents/{id}/memories': { rights: READ, request: ofAgent('/memories') },
   'GET /api/agents/{id}/plans': { rights: READ, request: ofAgent('/plans') },

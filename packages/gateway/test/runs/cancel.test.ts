@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { getRun, type Run } from '../../src/domain/runs/run.ts';
-import { runChannel } from '../../src/domain/streams/channels.ts';
+import { runStream } from '../../src/domain/streams/stream-names.ts';
 import { until } from '../processes/until.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
@@ -24,7 +24,7 @@ async function runOf({ store }: World, bot: string): Promise<string> {
 }
 
 async function endsOf(world: World, runId: string): Promise<unknown> {
-  return (await world.events(runChannel(runId))).filter(({ type }) => type === 'run.end').map(({ payload }) => payload);
+  return (await world.events(runStream(runId))).filter(({ type }) => type === 'run.end').map(({ payload }) => payload);
 }
 
 describeWorlds(

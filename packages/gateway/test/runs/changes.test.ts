@@ -3,7 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type RunEntry, runTranscript } from '../../src/domain/runs/run-transcript.ts';
-import { runChannel } from '../../src/domain/streams/channels.ts';
+import { runStream } from '../../src/domain/streams/stream-names.ts';
 import { toCallChanges } from '../../src/runtime/journal/call-changes.ts';
 import { KnownSecrets } from '../../src/telemetry/known-secrets.ts';
 import { chatApi } from '../chat/chat-api.ts';
@@ -66,9 +66,7 @@ describeWorlds('what calls changed', (open) => {
       ['broken', { committed: [], discarded: BOOKED }],
       ['idle', undefined],
     ]);
-    const ends = (await world.events(runChannel(runId))).filter(({ type }) =>
-      /^tool-call\.(complete|error)/.test(type),
-    );
+    const ends = (await world.events(runStream(runId))).filter(({ type }) => /^tool-call\.(complete|error)/.test(type));
     expect(ends.map(({ payload }) => (payload as { changes?: unknown }).changes)).toEqual(told.map(([, one]) => one));
   });
 
@@ -138,7 +136,7 @@ describeWorlds('what calls changed', (open) => {
       .select('tag')
       .where('id', '=', bot)
       .executeTakeFirstOrThrow();
-    const seen = JSON.stringify([await runTranscript(world.store.db, runId), await world.events(runChannel(runId))]);
+    const seen = JSON.stringify([await runTranscript(world.store.db, runId), await world.events(runStream(runId))]);
     expect(seen).toContain('inbox-hidden');
     expect(seen).not.toContain(tag);
     // The tag is hidden before the sample is cut: no half of one is left.

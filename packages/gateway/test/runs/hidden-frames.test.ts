@@ -5,7 +5,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { deleteAgent } from '../../src/domain/agents/delete-agent.ts';
-import { runChannel, spaceChannel } from '../../src/domain/streams/channels.ts';
+import { runStream, spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { openApi } from '../http/api.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { frameTagOf } from '../support/frames.ts';
@@ -46,13 +46,13 @@ describeWorlds('the frame that delimits events', (open) => {
     const { items: runs } = await api.done<{ items: { id: string }[] }>('GET', `/api/runs?agentId=${bot}`);
     const [run] = runs;
     const transcript = await api.done<{ items: unknown[] }>('GET', `/api/runs/${run?.id}/transcript`);
-    const mind = await api.done<{ messages: unknown[] }>('GET', `/api/agents/${bot}/consciousness`);
+    const remembered = await api.done<{ messages: unknown[] }>('GET', `/api/agents/${bot}/transcript`);
     const inbox = {
       role: 'user',
       content: [
         {
           type: 'inbox',
-          cycle: 1,
+          run: 1,
           now: expect.stringMatching(/^\d{4}-/),
           events: [
             {
@@ -69,8 +69,8 @@ describeWorlds('the frame that delimits events', (open) => {
     expect(transcript.items).toContainEqual(
       expect.objectContaining({ kind: 'message', entry: { kind: 'message', message: inbox } }),
     );
-    expect(mind.messages[0]).toEqual(inbox);
-    expect(JSON.stringify([transcript, mind])).not.toContain(tag);
+    expect(remembered.messages[0]).toEqual(inbox);
+    expect(JSON.stringify([transcript, remembered])).not.toContain(tag);
     expect(JSON.stringify(transcript)).toContain('</inbox-hidden>');
     const call =
       transcript.items.map((item) => JSON.stringify(item)).find((item) => item.includes('"settlement"')) ?? '';
@@ -98,7 +98,7 @@ describeWorlds('the frame that delimits events', (open) => {
       .select('id')
       .where('thread_id', '=', bot)
       .executeTakeFirstOrThrow();
-    const events = [...(await world.events(spaceChannel(space))), ...(await world.events(runChannel(id)))];
+    const events = [...(await world.events(spaceStream(space))), ...(await world.events(runStream(id)))];
     expect(JSON.stringify(events)).toContain('inbox-hidden');
     const messages = await world.store.db.selectFrom('messages').selectAll().where('space_id', '=', space).execute();
     expect(JSON.stringify([events, messages])).not.toContain(tag);
@@ -116,12 +116,12 @@ describeWorlds('the frame that delimits events', (open) => {
       await world.idle();
     }
     const api = await openApi(database, { services: world.services });
-    const mind = await api.done<{ messages: { content: { type: string }[] }[] }>(
+    const remembered = await api.done<{ messages: { content: { type: string }[] }[] }>(
       'GET',
-      `/api/agents/${bot}/consciousness`,
+      `/api/agents/${bot}/transcript`,
     );
-    expect(mind.messages[0]?.content[0]?.type).toBe('summary');
-    expect(JSON.stringify(mind)).not.toContain(await tagOf(world, bot));
+    expect(remembered.messages[0]?.content[0]?.type).toBe('summary');
+    expect(JSON.stringify(remembered)).not.toContain(await tagOf(world, bot));
     api.app.stop();
   });
 
@@ -147,7 +147,7 @@ describeWorlds('the frame that delimits events', (open) => {
       .select('id')
       .where('thread_id', '=', bot)
       .executeTakeFirstOrThrow();
-    expect(JSON.stringify(await world.events(runChannel(id)))).not.toContain(tag);
+    expect(JSON.stringify(await world.events(runStream(id)))).not.toContain(tag);
     api.app.stop();
   });
 });

@@ -4,7 +4,7 @@ import { newId } from '../../src/domain/new-id.ts';
 import type { CallRow, PlanRow, RunRow, TranscriptEntryRow } from '../../src/ports/store/schema/tables.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
 
-/** Rows that cycles leave, without a cycle. */
+/** Rows that runs leave, without a run. */
 export async function insertRun(tx: Tx, given: Partial<RunRow> & { thread_id: string }): Promise<string> {
   const id = given.id ?? newId();
   const row: RunRow = {
@@ -13,7 +13,7 @@ export async function insertRun(tx: Tx, given: Partial<RunRow> & { thread_id: st
     trigger: '[]',
     status: 'running',
     stop: null,
-    cycle_no: 1,
+    number: 1,
     usage: null,
     epoch: 1,
     config_version: 1,

@@ -181,7 +181,7 @@ describeWorlds(
       }
       const { db } = world.store;
       const found = async (filter: object) =>
-        (await listRuns(db, { agentId: bot, ...filter })).items.map(({ cycle }) => cycle).sort();
+        (await listRuns(db, { agentId: bot, ...filter })).items.map(({ number }) => number).sort();
       expect(await found({ toolName: 'fine' })).toEqual([1]);
       expect(await found({ outcome: 'error' })).toEqual([2]);
       expect(await found({ toolName: 'fine', outcome: 'error' })).toEqual([]);

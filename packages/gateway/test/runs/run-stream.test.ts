@@ -6,11 +6,11 @@ import { answer } from '../../src/domain/calls/answer-call.ts';
 import { getCall } from '../../src/domain/runs/call-details.ts';
 import { getRunDetails } from '../../src/domain/runs/run-details.ts';
 import { runTranscript } from '../../src/domain/runs/run-transcript.ts';
-import { runChannel, spaceChannel } from '../../src/domain/streams/channels.ts';
+import { runStream, spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
-import { pendingOf } from '../support/pending-of.ts';
 import { databases } from '../support/stores.ts';
+import { waitingOf } from '../support/waiting-of.ts';
 import type { World } from '../support/world.ts';
 
 const inputSchema = z.object({}).loose();
@@ -33,7 +33,7 @@ async function runIds({ store }: World, agentId: string): Promise<string[]> {
 }
 
 async function told(world: World, runId: string | undefined) {
-  return (await world.events(runChannel(runId ?? ''))).map(({ type, payload }) => ({ type, ...(payload as object) }));
+  return (await world.events(runStream(runId ?? ''))).map(({ type, payload }) => ({ type, ...(payload as object) }));
 }
 
 describeWorlds(
@@ -118,7 +118,7 @@ describeWorlds(
       const { ada, space } = await lobby(world, { tools: ['slow'] }, { isIn: true });
       await world.say(space, ada, 'Go.');
       await world.idle();
-      const heard = JSON.stringify(await world.events(spaceChannel(space)));
+      const heard = JSON.stringify(await world.events(spaceStream(space)));
       for (const word of ['step.', 'slow', 'secret']) expect(heard).not.toContain(word);
     });
 
@@ -128,7 +128,7 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world, { tools: names }, { isIn: true });
       await world.say(space, ada, 'Ask me.');
       await world.idle();
-      const { callId, runId } = await pendingOf(world, bot);
+      const { callId, runId } = await waitingOf(world, bot);
       await answer(world.services, { runId, callId, answer: { result: { yes: true } }, by: { entityId: ada } });
       await world.idle();
       const events = await told(world, runId);
@@ -163,7 +163,7 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world, { tools: names }, { isIn: true });
       await world.say(space, ada, 'Pay.');
       await world.idle();
-      const { callId, runId } = await pendingOf(world, bot);
+      const { callId, runId } = await waitingOf(world, bot);
       await answer(world.services, { runId, callId, answer: { approve: true }, by: { entityId: ada } });
       await world.idle();
       const [asked, ran] = await runIds(world, bot);
@@ -182,7 +182,7 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world, { tools: names }, { isIn: true });
       await world.say(space, ada, 'Pay.');
       await world.idle();
-      const { callId, runId } = await pendingOf(world, bot);
+      const { callId, runId } = await waitingOf(world, bot);
       const waits = async () =>
         (await runTranscript(world.store.db, runId)).items.find(({ kind }) => kind === 'pending');
       expect(await waits()).not.toHaveProperty('ended');

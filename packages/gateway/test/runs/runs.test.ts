@@ -14,7 +14,7 @@ describeIdleWorld('runs', ({ world }) => {
     const id = await world.in((tx) =>
       insertRun(tx, {
         thread_id: bot,
-        cycle_no: 3,
+        number: 3,
         status: 'completed',
         trigger: '[{"eventId":"message:1","type":"space_message"}]',
         stop: '{"reason":"end_turn"}',
@@ -27,7 +27,7 @@ describeIdleWorld('runs', ({ world }) => {
       id,
       agentId: bot,
       threadId: bot,
-      cycle: 3,
+      number: 3,
       status: 'completed',
       trigger: [{ eventId: 'message:1', type: 'space_message' }],
       stop: { reason: 'end_turn' },
@@ -42,11 +42,11 @@ describeIdleWorld('runs', ({ world }) => {
   test('runs are listed newest first, in pages, by agent and status', async () => {
     const [bot, other] = [await world.agent(), await world.agent()];
     const ids: string[] = [];
-    for (let cycle_no = 1; cycle_no <= 5; cycle_no++) {
-      const status = cycle_no === 5 ? 'running' : 'completed';
+    for (let number = 1; number <= 5; number++) {
+      const status = number === 5 ? 'running' : 'completed';
       // Made by the clock, so that ids within a millisecond do not decide.
-      const id = `00000000-0000-7000-8000-00000000000${cycle_no}-${bot}`;
-      ids.unshift(await world.in((tx) => insertRun(tx, { id, thread_id: bot, cycle_no, status })));
+      const id = `00000000-0000-7000-8000-00000000000${number}-${bot}`;
+      ids.unshift(await world.in((tx) => insertRun(tx, { id, thread_id: bot, number, status })));
     }
     await world.in((tx) => insertRun(tx, { thread_id: other }));
     const seen: string[] = [];
@@ -67,7 +67,7 @@ describeIdleWorld('runs', ({ world }) => {
     await world.in(async (tx) => {
       await insertRun(tx, { id: runId, thread_id: bot });
       const question = { agent_id: bot, run_id: asked, tool_name: 'order', wait_kind: 'input' as const };
-      await insertRun(tx, { id: asked, thread_id: bot, cycle_no: 2 });
+      await insertRun(tx, { id: asked, thread_id: bot, number: 2 });
       await insertPendingCall(tx, { id: newId(), ...question, during_call: 'call' });
       await insertPendingCall(tx, { id: newId(), agent_id: bot, run_id: runId, tool_name: 'order' });
     });
@@ -78,8 +78,8 @@ describeIdleWorld('runs', ({ world }) => {
   test('a transcript holds the entries of its run, in order, in pages, without what is staged', async () => {
     const bot = await world.agent();
     const [one, two] = await world.in(async (tx) => [
-      await insertRun(tx, { thread_id: bot, cycle_no: 1 }),
-      await insertRun(tx, { thread_id: bot, cycle_no: 2 }),
+      await insertRun(tx, { thread_id: bot, number: 1 }),
+      await insertRun(tx, { thread_id: bot, number: 2 }),
     ]);
     await world.in(async (tx) => {
       const own = { thread_id: bot, run_id: one, kind: 'turn' };
@@ -113,7 +113,7 @@ describeIdleWorld('runs', ({ world }) => {
     const asked = await Promise.all([cancel(id), cancel(id), cancel(id)]);
     for (const run of asked)
       expect(run).toMatchObject({ id, status: 'running', cancelRequestedAt: expect.any(Number) });
-    expect(world.told.filter(({ channel }) => channel === `run:${id}`)).toMatchObject([
+    expect(world.told.filter(({ stream }) => stream === `run:${id}`)).toMatchObject([
       { type: 'run.cancelling', payload: { runId: id } },
     ]);
   });

@@ -8,7 +8,7 @@ import { getStepRequest } from '../../src/domain/runs/step-request.ts';
 import { sweepRequestTexts } from '../../src/domain/runs/sweep-request-texts.ts';
 import { hideTag } from '../../src/telemetry/hide-tag.ts';
 import { openApi } from '../http/api.ts';
-import { chatWith } from '../support/contexts.ts';
+import { chatWith } from '../support/conversations.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { isFirstStep, systemOf } from '../support/requests.ts';
@@ -87,7 +87,7 @@ async function compareAll({ store }: World, threadId: string, requests: Scripted
 }
 
 describeWorlds('the request of a step', (open) => {
-  test('it is what the model was sent: over cycles, failures, condensed results, goals, pending calls and their answers', async () => {
+  test('it is what the model was sent: over runs, failures, condensed results, goals, waiting calls and their answers', async () => {
     const model = scriptedModel([
       calls('look', 'broken'),
       { calls: [{ toolName: 'set_goals', input: { goals: [{ key: 'g', description: 'Be kind.' }] } }] },

@@ -238,6 +238,6 @@ async function tables({ db }: Store): Promise<unknown> {
     entities: await db.selectFrom('entities').selectAll().orderBy('id').execute(),
     memberships: await db.selectFrom('memberships').selectAll().orderBy('entity_id').execute(),
     spaces: await db.selectFrom('spaces').selectAll().orderBy('id').execute(),
-    events: await db.selectFrom('stream_events').selectAll().orderBy('channel').orderBy('seq').execute(),
+    events: await db.selectFrom('stream_events').selectAll().orderBy('stream').orderBy('seq').execute(),
   };
 }

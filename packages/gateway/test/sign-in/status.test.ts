@@ -25,7 +25,7 @@ describe.each(databases)('what the gateway tells of itself on $kind', ({ create 
       gatewayId: 'gateway',
       store: 'unknown',
       problems: [],
-      counts: { agents: 1, deadEvents: 0, pendingCalls: 0 },
+      counts: { agents: 1, deadEvents: 0, waitingCalls: 0 },
     });
     await api.store.transaction(async (tx) => {
       const run = await insertRun(tx, { thread_id: agent, created_at: tx.now() });
@@ -37,7 +37,7 @@ describe.each(databases)('what the gateway tells of itself on $kind', ({ create 
         })
         .execute();
     });
-    expect((await api.call('GET', '/api/status')).body.counts).toEqual({ agents: 1, deadEvents: 1, pendingCalls: 0 });
+    expect((await api.call('GET', '/api/status')).body.counts).toEqual({ agents: 1, deadEvents: 1, waitingCalls: 0 });
     const token = await api.tokenOf(await api.person());
     const told = await api.call('GET', '/api/status', { secret: token });
     expect(Object.keys(told.body)).toEqual(['version', 'model']);

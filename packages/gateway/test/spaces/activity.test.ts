@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { pauseAgent } from '../../src/domain/agents/pause-agent.ts';
 import { removeMember } from '../../src/domain/spaces/membership.ts';
+import { openDesk } from '../calls/desk.ts';
 import { openApi } from '../http/api.ts';
-import { openDesk } from '../pending/desk.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 

@@ -6,7 +6,7 @@ import { answer } from '../../src/domain/calls/answer-call.ts';
 import { listMessages } from '../../src/domain/spaces/list-messages.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
-import { pendingOf } from '../support/pending-of.ts';
+import { waitingOf } from '../support/waiting-of.ts';
 
 const inputSchema = { type: 'object', properties: { amount: { type: 'integer' } }, required: ['amount'] } as const;
 
@@ -36,7 +36,7 @@ describeWorlds('what a card tells of its call', (open) => {
       expiresAt: expect.any(Number),
     };
     expect(await card()).toMatchObject({ status: 'requires_action', call: waiting });
-    await answer(world.services, { ...(await pendingOf(world, bot)), answer: { result: true }, by: { entityId: ada } });
+    await answer(world.services, { ...(await waitingOf(world, bot)), answer: { result: true }, by: { entityId: ada } });
     const answered = { ...waiting, decision: 'result', by: { id: ada, name: 'Ada' }, at: expect.any(Number) };
     expect(await card()).toMatchObject({ status: 'complete', call: answered });
     const events = (await world.events(`space:${space}`)).filter(({ payload }) => 'message' in (payload as object));
@@ -61,7 +61,7 @@ describeWorlds('what a card tells of its call', (open) => {
     await world.say(space, ada, 'Pay.');
     await world.idle();
     const by = { entityId: ada };
-    const call = await pendingOf(world, bot);
+    const call = await waitingOf(world, bot);
     await answer(world.services, { ...call, answer: { approve: true, input: { amount: 5 } }, by });
     const loser = answer(world.services, { ...call, answer: { deny: 'Too much.' }, by: { key: true } });
     await expect(loser).rejects.toMatchObject({

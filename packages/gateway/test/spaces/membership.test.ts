@@ -93,7 +93,7 @@ describeIdleWorld('membership', ({ world }) => {
     await join(space, ann, 'owner');
     await join(space, ann);
     await leave(space, ann);
-    const told = world.told.filter(({ channel }) => channel === `space:${space}`);
+    const told = world.told.filter(({ stream }) => stream === `space:${space}`);
     expect(told.map(({ type, payload }) => ({ type, payload }))).toEqual([
       { type: 'member.joined', payload: { entityId: ann, role: 'member' } },
       { type: 'member.joined', payload: { entityId: ann, role: 'owner' } },

@@ -26,7 +26,7 @@ describeIdleWorld('messages', ({ world, beside }) => {
     expect(message.metadata).toEqual({ mood: 'good' });
     expect((await listMessages(world.store.db, { spaceId: space })).items).toEqual([message]);
     expect(world.told.at(-1)).toMatchObject({
-      channel: `space:${space}`,
+      stream: `space:${space}`,
       type: 'message.complete',
       payload: { streamId: message.id, message },
     });

@@ -55,7 +55,7 @@ describeIdleWorld('cards', ({ world }) => {
     expect(changed?.metadata).toEqual({ toolName: 'weather', input: { city: 'Tokyo' }, output: { celsius: 20 } });
     expect(await only(space)).toEqual([changed]);
     expect(world.told.at(-1)).toMatchObject({
-      channel: `space:${space}`,
+      stream: `space:${space}`,
       type,
       payload: { callId: card.callId, message: changed },
     });
@@ -116,7 +116,7 @@ describeIdleWorld('cards', ({ world }) => {
 
   test('[G47] the start and the input are told where nobody told them before', async () => {
     const { space, card, message, bot } = await open({ rawInput: '{"city":"Oslo"}', status: 'requires_action' });
-    const told = world.told.filter(({ channel }) => channel === `space:${space}`).slice(1);
+    const told = world.told.filter(({ stream }) => stream === `space:${space}`).slice(1);
     expect(told).toMatchObject([
       {
         type: 'tool-call.start',

@@ -60,7 +60,7 @@ describe.each(of('postgres'))('attacks on the store on $kind', ({ create }) => {
     circular.self = circular;
     const writing = store.transaction(async (tx) => {
       await tx.db.insertInto('settings').values(row('x')).execute();
-      tx.emit({ channel: 'space:1', type: 't', payload: circular });
+      tx.emit({ stream: 'space:1', type: 't', payload: circular });
     });
     await expect(writing).rejects.toThrow('circular');
     expect(await keys()).toEqual([]);

@@ -23,7 +23,7 @@ let store: Store;
 /** What was published and woken, in order. */
 let heard: string[];
 const parts: StoreParts = {
-  bus: { publish: (events) => void heard.push(...events.map(({ channel, seq, type }) => `${channel} ${seq} ${type}`)) },
+  bus: { publish: (events) => void heard.push(...events.map(({ stream, seq, type }) => `${stream} ${seq} ${type}`)) },
   engine: { enqueue: (threadId, options) => void heard.push(options?.isUrgent ? `${threadId}@urgent` : threadId) },
   limits: { ...DEFAULT_GATEWAY_LIMITS, hopLimit: 3 },
 };
@@ -42,12 +42,7 @@ const setting = (key: string) => ({ key, value: '1' });
 const keys = async (): Promise<string[]> =>
   (await store.db.selectFrom('settings').select('key').orderBy('key').execute()).map(({ key }) => key);
 const streamEvents = () =>
-  store.db
-    .selectFrom('stream_events')
-    .select(['channel', 'seq', 'payload'])
-    .orderBy('channel')
-    .orderBy('seq')
-    .execute();
+  store.db.selectFrom('stream_events').select(['stream', 'seq', 'payload']).orderBy('stream').orderBy('seq').execute();
 const selectKeys = statement((db) => db.selectFrom('settings').select('key').orderBy('key'));
 const findSetting = requireRow((db, { key }: Params<{ key: string }>) =>
   db.selectFrom('settings').select('key').where('key', '=', key),
@@ -70,7 +65,7 @@ describe.each(databases)('the contract of the store on $kind', ({ create }) => {
     const told: string[] = [];
     const failing = store.transaction(async (tx) => {
       tx.afterCommit(() => told.push('told'));
-      tx.emit({ channel: 'space:1', type: 'said', payload: {} });
+      tx.emit({ stream: 'space:1', type: 'said', payload: {} });
       tx.wake('thread');
       tx.send(insertSetting, setting('a'));
       await fail(tx);
@@ -160,14 +155,14 @@ describe.each(databases)('the contract of the store on $kind', ({ create }) => {
     expect(await keys()).toEqual(['a', 'behind a']);
   });
 
-  test('the events of a transaction are numbered within their channels at its end, and published after the commit; threads are woken then', async () => {
-    await store.transaction(async (tx) => tx.emit({ channel: 'space:2', type: 'first', payload: {} }));
+  test('the events of a transaction are numbered within their streams at its end, and published after the commit; threads are woken then', async () => {
+    await store.transaction(async (tx) => tx.emit({ stream: 'space:2', type: 'first', payload: {} }));
     heard.length = 0;
     await store.transaction(async (tx) => {
-      tx.emit({ channel: 'space:2', type: 'second', payload: { text: 'Hi' } });
-      tx.emit({ channel: 'space:1', type: 'other', json: '{}' });
+      tx.emit({ stream: 'space:2', type: 'second', payload: { text: 'Hi' } });
+      tx.emit({ stream: 'space:1', type: 'other', json: '{}' });
       tx.wake('a');
-      tx.emit({ channel: 'space:2', type: 'third', payload: {} });
+      tx.emit({ stream: 'space:2', type: 'third', payload: {} });
       tx.wake('b', { isUrgent: true });
       const stored = tx.db.selectFrom('stream_events').select('type').where('type', '!=', 'first');
       expect(await stored.execute()).toEqual([]);
@@ -175,10 +170,10 @@ describe.each(databases)('the contract of the store on $kind', ({ create }) => {
     });
     expect(heard).toEqual(['a', 'b@urgent', 'space:1 1 other', 'space:2 2 second', 'space:2 3 third']);
     expect(await streamEvents()).toEqual([
-      { channel: 'space:1', seq: 1, payload: '{}' },
-      { channel: 'space:2', seq: 1, payload: '{}' },
-      { channel: 'space:2', seq: 2, payload: '{"text":"Hi"}' },
-      { channel: 'space:2', seq: 3, payload: '{}' },
+      { stream: 'space:1', seq: 1, payload: '{}' },
+      { stream: 'space:2', seq: 1, payload: '{}' },
+      { stream: 'space:2', seq: 2, payload: '{"text":"Hi"}' },
+      { stream: 'space:2', seq: 3, payload: '{}' },
     ]);
   });
 
@@ -190,12 +185,12 @@ describe.each(databases)('the contract of the store on $kind', ({ create }) => {
     await store.close();
     store = await database.open();
     const limits = await store.transaction(async (tx) => {
-      tx.emit({ channel: 'space:1', type: 'said', payload: {} });
+      tx.emit({ stream: 'space:1', type: 'said', payload: {} });
       tx.wake('thread');
       return tx.limits;
     });
     expect(limits).toEqual(DEFAULT_GATEWAY_LIMITS);
-    expect(await streamEvents()).toEqual([{ channel: 'space:1', seq: 1, payload: '{}' }]);
+    expect(await streamEvents()).toEqual([{ stream: 'space:1', seq: 1, payload: '{}' }]);
     expect(heard).toEqual([]);
   });
 

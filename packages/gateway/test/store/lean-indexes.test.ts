@@ -54,7 +54,7 @@ async function fill(database: Database): Promise<void> {
     `insert into agents (id, entity_id, name, config, config_version, status, tag, created_at, updated_at)
      select 'a' || i, 'e' || i, 'n' || i, '{}', 1, 'active', 't', 0, 0 ${each}`,
     `insert into threads (id, kind, agent_id) select 'a' || i, 'agent', 'a' || i ${each}`,
-    `insert into runs (id, thread_id, turn_id, trigger, status, cycle_no, epoch, config_version, created_at)
+    `insert into runs (id, thread_id, turn_id, trigger, status, number, epoch, config_version, created_at)
      select 'r' || i, 'a' || i, 'r' || i, '[]', case i when 3 then 'running' else 'completed' end, 1, 1, 1, 1 ${each}`,
     `insert into inbox_events (thread_id, event_id, type, priority, payload, status, available_at, created_at)
      select 'a' || i, 'v' || i, 'message', i - 1, '{}', case when i < 3 then 'pending' else 'done' end, 1, 1 ${each}`,

@@ -245,7 +245,7 @@ test('transactions that wait form groups of twenty-four, and two with the same k
   expect(numbers[1]).not.toBe(numbers[0]);
 });
 
-test('a cycle that has begun goes ahead of one that begins', async () => {
+test('a run that has begun goes ahead of one that begins', async () => {
   const went: string[] = [];
   const go = (kind: 'claim' | 'journal', key: string): Promise<void> =>
     inGroup(key, async () => void went.push(`${kind} ${key}`), kind);

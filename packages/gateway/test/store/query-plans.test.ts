@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { scriptedModel } from '@lastcall/core/testing';
 import { afterAll, expect, test } from 'vitest';
-import { listPending } from '../../src/domain/calls/list-pending.ts';
+import { listWaiting } from '../../src/domain/calls/list-waiting.ts';
 import { addAssertFound } from '../../src/ports/store/require-row.ts';
 import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
-import { chatWith } from '../support/contexts.ts';
+import { chatWith } from '../support/conversations.ts';
 import { lobby } from '../support/lobby.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -40,8 +40,8 @@ test('[G44] what a gateway asks the embedded store again and again, it finds by 
     await chat.say('Hi', { terminating: { toolIds: ['complete_task'], consecutiveNudges: 0 } });
     await chat.start({ message: 'Again' }, { identity: { key: 'k', bodyHash: 'b' } });
     await world.idle();
-    await listPending(world.services.store.db, { agentId: 'a', status: 'resolved' });
-    await listPending(world.services.store.db, { spaceId: space, status: 'resolved' });
+    await listWaiting(world.services.store.db, { agentId: 'a', status: 'resolved' });
+    await listWaiting(world.services.store.db, { spaceId: space, status: 'resolved' });
     await expect.poll(() => [...asked].some((text) => text.includes('having'))).toBe(true);
   } finally {
     DatabaseSync.prototype.prepare = prepare;

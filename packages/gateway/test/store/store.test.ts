@@ -60,20 +60,20 @@ describe.each(databases)('the store on $kind', ({ create }) => {
 
   test('transactions side by side lose no update', async () => {
     await store.transaction((tx) =>
-      tx.db.insertInto('channels').values({ id: 'c', next_seq: 0, swept_seq: 0 }).execute(),
+      tx.db.insertInto('streams').values({ id: 'c', next_seq: 0, swept_seq: 0 }).execute(),
     );
     await Promise.all(
       Array.from({ length: 30 }, () =>
         store.transaction((tx) =>
           tx.db
-            .updateTable('channels')
+            .updateTable('streams')
             .set((eb) => ({ next_seq: eb('next_seq', '+', 1) }))
             .where('id', '=', 'c')
             .execute(),
         ),
       ),
     );
-    const row = await store.db.selectFrom('channels').select('next_seq').where('id', '=', 'c').executeTakeFirst();
+    const row = await store.db.selectFrom('streams').select('next_seq').where('id', '=', 'c').executeTakeFirst();
     expect(row?.next_seq).toBe(30);
   });
 
@@ -150,11 +150,11 @@ describe.each(databases)('the store on $kind', ({ create }) => {
   test('numbers come back as numbers, also large ones', async () => {
     await store.transaction((tx) =>
       tx.db
-        .insertInto('channels')
+        .insertInto('streams')
         .values({ id: 'big', next_seq: 2 ** 52, swept_seq: 0 })
         .execute(),
     );
-    const row = await store.db.selectFrom('channels').select('next_seq').where('id', '=', 'big').executeTakeFirst();
+    const row = await store.db.selectFrom('streams').select('next_seq').where('id', '=', 'big').executeTakeFirst();
     expect(row?.next_seq).toBe(2 ** 52);
   });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { listOpenJobs } from '../../src/domain/calls/list-open-jobs.ts';
-import { listPending } from '../../src/domain/calls/list-pending.ts';
+import { listWaiting } from '../../src/domain/calls/list-waiting.ts';
 import { listTurns } from '../../src/domain/conversations/list-turns.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
@@ -33,6 +33,7 @@ describe.each(databases)('a database of the last version with two tables of call
     const known = Array.from({ length: 34 }, (_, index) => `${String(index + 1).padStart(4, '0')}-`);
     expect((await migrationsOf(fresh)).filter((name) => !known.some((number) => name.startsWith(number)))).toEqual([
       '0035-one-table-of-calls',
+      '0036-one-word-each',
     ]);
     await fresh.close();
   });
@@ -51,7 +52,7 @@ describe.each(databases)('a database of the last version with two tables of call
       ['c2', 'talk', 'bot', 'pending', 'approval', 'pending', null],
       ['q1', 'talk', 'bot', 'settled', 'input', 'cancelled', 'c1'],
     ]);
-    const { items } = await listPending(store.db);
+    const { items } = await listWaiting(store.db);
     expect(items).toEqual([
       {
         ...{ callId: 'c2', runId: 'r2', agentId: 'bot', toolName: 'pay', kind: 'approval', input: { amount: 2 } },
@@ -98,7 +99,7 @@ describe.each(databases)('a database of the last version with two tables of call
     );
     await runStatements(database, ['alter table calls drop column answerers']);
     const store = await database.open();
-    expect((await listPending(store.db)).items).toHaveLength(1);
+    expect((await listWaiting(store.db)).items).toHaveLength(1);
     await store.close();
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ensureFirstKey } from '../../src/domain/keys/first-key.ts';
-import { runChannel, spaceChannel } from '../../src/domain/streams/channels.ts';
 import { readStream } from '../../src/domain/streams/read-stream.ts';
+import { runStream, spaceStream } from '../../src/domain/streams/stream-names.ts';
 import type { Bus } from '../../src/ports/bus/bus.ts';
 import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
 import { eventSource } from '../../src/transport/sse/event-source.ts';
@@ -63,7 +63,7 @@ describe.each(databases)('a stream on $kind, without a heartbeat,', ({ create })
   test('[G50] a stream of a run gets nothing that happens after its key was revoked', async () => {
     const run = await api.run(await api.agent());
     const happen = (type: string): Promise<void> =>
-      api.store.transaction(async (tx) => tx.emit({ channel: runChannel(run), type, payload: {} }));
+      api.store.transaction(async (tx) => tx.emit({ stream: runStream(run), type, payload: {} }));
     const { id, key } = await newKey(api);
     const stream = await open(api, `/api/runs/${run}/stream`, key);
     await happen('before');
@@ -114,7 +114,7 @@ describe('a stream of one of two gateways, without a heartbeat,', () => {
     far = await openApi(database, { heartbeatMs: NEVER_MS, services: { bus: two } });
     const silent: Bus = {
       ...two,
-      subscribe: (channel, listener) => (channel === 'revocations' ? () => {} : two.subscribe(channel, listener)),
+      subscribe: (stream, listener) => (stream === 'revocations' ? () => {} : two.subscribe(stream, listener)),
     };
     deaf = await openApi(database, { heartbeatMs: NEVER_MS, services: { bus: silent, store: far.store } });
   });
@@ -205,7 +205,7 @@ test('[G50] an event that is taken after the token of the stream ran out is not 
   const database = await onSqlite.create();
   const api = await openApi(database);
   const { space, say } = await room(api);
-  const reader = await readStream(api.services, { channel: spaceChannel(space) });
+  const reader = await readStream(api.services, { stream: spaceStream(space) });
   const expiresAt = Date.now() + 100;
   const body = eventSource({
     reader,
@@ -244,7 +244,7 @@ test('what a stream waits for at its end is no longer waited for once its client
   const { space, say } = await room(api);
   const waiting = Promise.withResolvers<AbortSignal>();
   const body = eventSource({
-    reader: await readStream(api.services, { channel: spaceChannel(space) }),
+    reader: await readStream(api.services, { stream: spaceStream(space) }),
     ...readerOptions(api),
     finish(_event, signal) {
       waiting.resolve(signal);

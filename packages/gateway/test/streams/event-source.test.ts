@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { runChannel, spaceChannel } from '../../src/domain/streams/channels.ts';
+import { runStream, spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { sweepStreams } from '../../src/domain/streams/sweep-streams.ts';
 import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
 import { type Api, type ApiOptions, openApi, toRequest } from '../http/api.ts';
@@ -229,7 +229,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     const { space, path } = await room();
     await api.store.transaction(async (tx) =>
       tx.emit({
-        channel: spaceChannel(space),
+        stream: spaceStream(space),
         type: 'tool-call.progress',
         payload: { value: 'x'.repeat(10_000_000) },
       }),
@@ -280,7 +280,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     expect((await api.call('GET', `${path}?token=${await api.tokenOf(ada)}`, { secret: null })).status).toBe(403);
     const stream = await open(path);
     await api.store.transaction(async (tx) =>
-      tx.emit({ channel: runChannel(run), type: 'run.end', payload: { runId: run } }),
+      tx.emit({ stream: runStream(run), type: 'run.end', payload: { runId: run } }),
     );
     expect(await stream.next()).toMatchObject({ event: 'run.end', data: { runId: run } });
   });
@@ -289,7 +289,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     const run = await api.run(await api.agent());
     const path = `/api/runs/${run}/stream`;
     const happen = (type: string): Promise<void> =>
-      api.store.transaction(async (tx) => tx.emit({ channel: runChannel(run), type, payload: {} }));
+      api.store.transaction(async (tx) => tx.emit({ stream: runStream(run), type, payload: {} }));
     const stream = await open(path);
     await happen('one');
     expect(await stream.next()).toMatchObject({ id: '1', event: 'one', data: { seq: 1, type: 'one' } });
@@ -314,7 +314,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     const stream = await open(path);
     await api.store.transaction(async (tx) =>
       tx.emit({
-        channel: spaceChannel(space),
+        stream: spaceStream(space),
         type: 'odd',
         payload: { seq: -1, type: 'fake', at: 0, text: 'a\nevent: fake\ndata: {}\n\n\u0000\ud800' },
       }),

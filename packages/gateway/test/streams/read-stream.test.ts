@@ -11,7 +11,7 @@ import { DEFAULT_PARTS } from '../../src/ports/store/store-parts.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 
-describe.each(databases)('reading a channel on $kind', ({ create }) => {
+describe.each(databases)('reading a stream on $kind', ({ create }) => {
   const database = forAllTests(create);
   const bus = createInProcessBus();
   /** The bus of the next transaction. */
@@ -22,110 +22,110 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
 
   const limits = DEFAULT_GATEWAY_LIMITS;
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
-  let channels = 0;
-  const newChannel = (): string => `test:${++channels}`;
-  const say = (channel: string, count: number, size = 1, on: Bus = bus): Promise<void> => {
+  let streams = 0;
+  const newStream = (): string => `test:${++streams}`;
+  const say = (stream: string, count: number, size = 1, on: Bus = bus): Promise<void> => {
     current = on;
     return store.transaction(async (tx) => {
       for (let index = 0; index < count; index++)
-        tx.emit({ channel, type: 'said', payload: { text: 'x'.repeat(size) } });
+        tx.emit({ stream, type: 'said', payload: { text: 'x'.repeat(size) } });
     });
   };
-  const open = (channel: string, after?: number, more: object = {}): Promise<StreamReader> =>
-    readStream({ store, bus, limits, logger, ...more }, { channel, ...(after === undefined ? {} : { after }) });
+  const open = (stream: string, after?: number, more: object = {}): Promise<StreamReader> =>
+    readStream({ store, bus, limits, logger, ...more }, { stream, ...(after === undefined ? {} : { after }) });
 
   test('[G45] a reader starts at the end, and gets what comes, in order, each once', async () => {
-    const channel = newChannel();
-    await say(channel, 3);
-    const reader = await open(channel);
+    const stream = newStream();
+    await say(stream, 3);
+    const reader = await open(stream);
     expect(reader.position).toBe(3);
-    await say(channel, 2);
-    await say(channel, 1);
+    await say(stream, 2);
+    await say(stream, 1);
     expect(await seqs(reader, 3)).toEqual([4, 5, 6]);
     reader.close();
     expect(await reader.next()).toBeUndefined();
   });
 
   test('[G45] one who comes back gets everything missed, over pages, and then what is new', async () => {
-    const channel = newChannel();
-    await say(channel, 250);
-    const reader = await open(channel, 20);
+    const stream = newStream();
+    await say(stream, 250);
+    const reader = await open(stream, 20);
     expect(await seqs(reader, 100)).toEqual(range(21, 120));
-    await say(channel, 5);
+    await say(stream, 5);
     expect(await seqs(reader, 135)).toEqual(range(121, 255));
-    await say(channel, 1);
+    await say(stream, 1);
     expect(await seqs(reader, 1)).toEqual([256]);
     reader.close();
   });
 
   test('[G45] large events come in small pages, and all of them come', async () => {
-    const channel = newChannel();
-    for (let index = 0; index < 5; index++) await say(channel, 1, 400_000);
-    await say(channel, 1, 1_500_000);
-    const reader = await open(channel, 0);
+    const stream = newStream();
+    for (let index = 0; index < 5; index++) await say(stream, 1, 400_000);
+    await say(stream, 1, 1_500_000);
+    const reader = await open(stream, 0);
     expect(await seqs(reader, 6)).toEqual(range(1, 6));
     reader.close();
   });
 
   test('[G45] outside the window one reset comes, and then what is new', async () => {
-    const channel = newChannel();
-    await say(channel, 5);
+    const stream = newStream();
+    await say(stream, 5);
     await sweepStreams({ store, limits }, { now: Date.now() + limits.streamWindowMs + 60_000 });
-    await say(channel, 2);
-    const behind = await open(channel, 3);
+    await say(stream, 2);
+    const behind = await open(stream, 3);
     expect(await behind.next()).toEqual({ kind: 'reset', seq: 7 });
-    await say(channel, 1);
+    await say(stream, 1);
     expect(await seqs(behind, 1)).toEqual([8]);
     behind.close();
-    const inside = await open(channel, 5);
+    const inside = await open(stream, 5);
     expect(await seqs(inside, 3)).toEqual([6, 7, 8]);
     inside.close();
   });
 
   test('[G45] an id that no event had yet is answered with a reset', async () => {
-    const channel = newChannel();
-    await say(channel, 2);
-    const reader = await open(channel, 99);
+    const stream = newStream();
+    await say(stream, 2);
+    const reader = await open(stream, 99);
     expect(await reader.next()).toEqual({ kind: 'reset', seq: 2 });
-    await say(channel, 1);
+    await say(stream, 1);
     expect(await seqs(reader, 1)).toEqual([3]);
     reader.close();
   });
 
   test('[G49] what waits in memory for a reader that takes little is bounded, and it loses nothing', async () => {
-    const channel = newChannel();
-    const reader = await open(channel, undefined, { limits: { ...limits, streamBacklog: 10 } });
-    for (let index = 0; index < 5; index++) await say(channel, 10);
+    const stream = newStream();
+    const reader = await open(stream, undefined, { limits: { ...limits, streamBacklog: 10 } });
+    for (let index = 0; index < 5; index++) await say(stream, 10);
     expect(reader.held).toBe(10);
     expect(await seqs(reader, 30)).toEqual(range(1, 30));
-    await say(channel, 10);
+    await say(stream, 10);
     expect(await seqs(reader, 30)).toEqual(range(31, 60));
-    await say(channel, 1);
+    await say(stream, 1);
     expect(reader.held).toBe(1);
     expect(await seqs(reader, 1)).toEqual([61]);
     reader.close();
   });
 
   test('[G49] what waits in memory is bounded in size too, except for one event alone', async () => {
-    const channel = newChannel();
-    const reader = await open(channel);
-    await say(channel, 1, 1_500_000);
-    await say(channel, 1, 600_000);
+    const stream = newStream();
+    const reader = await open(stream);
+    await say(stream, 1, 1_500_000);
+    await say(stream, 1, 600_000);
     expect(reader.held).toBe(1);
     expect(await seqs(reader, 2)).toEqual([1, 2]);
-    await say(channel, 1, 600_000);
-    await say(channel, 1, 600_000);
+    await say(stream, 1, 600_000);
+    await say(stream, 1, 600_000);
     expect(reader.held).toBe(1);
     expect(await seqs(reader, 2)).toEqual([3, 4]);
     reader.close();
   });
 
   test('[G49] a large event is in memory once, for those who read it from the table too, and who are not in step', async () => {
-    const channel = newChannel();
-    await say(channel, 2);
-    await say(channel, 1, 2_000_000);
-    await say(channel, 1);
-    const readers = await Promise.all([0, 1, 2, 2].map((after) => open(channel, after)));
+    const stream = newStream();
+    await say(stream, 2);
+    await say(stream, 1, 2_000_000);
+    await say(stream, 1);
+    const readers = await Promise.all([0, 1, 2, 2].map((after) => open(stream, after)));
     const large = await Promise.all(
       readers.map(async (reader) => {
         for (;;) {
@@ -142,36 +142,36 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
   });
 
   test('[G49] one who has much to catch up with is not taken for slow', async () => {
-    const channel = newChannel();
-    await say(channel, 50);
-    const reader = await open(channel, 0, { limits: { ...limits, streamBacklog: 10 } });
+    const stream = newStream();
+    await say(stream, 50);
+    const reader = await open(stream, 0, { limits: { ...limits, streamBacklog: 10 } });
     expect(await seqs(reader, 1)).toEqual([1]);
-    await say(channel, 50);
+    await say(stream, 50);
     expect(await seqs(reader, 99)).toEqual(range(2, 100));
     reader.close();
   });
 
   test('[G45] events whose notices were lost are found by looking', async () => {
-    const channel = newChannel();
-    const deaf = await open(channel);
-    await say(channel, 3, 1, createInProcessBus());
+    const stream = newStream();
+    const deaf = await open(stream);
+    await say(stream, 3, 1, createInProcessBus());
     await deaf.look();
     expect(await seqs(deaf, 3)).toEqual([1, 2, 3]);
     deaf.close();
   });
 
   test('[G45] a notice that only says that something may have been missed is enough', async () => {
-    const channel = newChannel();
+    const stream = newStream();
     const { unreliable, setFate } = unreliableBus();
-    const reader = await open(channel, undefined, { bus: unreliable });
+    const reader = await open(stream, undefined, { bus: unreliable });
     setFate('look');
-    await say(channel, 2, 1, unreliable);
+    await say(stream, 2, 1, unreliable);
     expect(await seqs(reader, 2)).toEqual([1, 2]);
     reader.close();
   });
 
   test('[G43] [G45] a reader waits while the database is away, and misses nothing', async () => {
-    const channel = newChannel();
+    const stream = newStream();
     let away = false;
     const flaky = {
       ...store,
@@ -180,8 +180,8 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
         return store.db;
       },
     };
-    await say(channel, 3);
-    const reader = await open(channel, 1, { store: flaky });
+    await say(stream, 3);
+    const reader = await open(stream, 1, { store: flaky });
     away = true;
     const first = reader.next();
     await expect(reader.look()).rejects.toThrow('ECONNREFUSED');
@@ -193,13 +193,13 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
   });
 
   test('[G45] the table may be ahead of the notices, and each event still comes once', async () => {
-    const channel = newChannel();
-    await say(channel, 2);
-    const reader = await open(channel, 0);
-    await say(channel, 2, 1, createInProcessBus());
+    const stream = newStream();
+    await say(stream, 2);
+    const reader = await open(stream, 0);
+    await say(stream, 2, 1, createInProcessBus());
     expect(await seqs(reader, 4)).toEqual([1, 2, 3, 4]);
-    bus.publish([3, 4].map((seq) => ({ channel, seq, type: 'said', payload: {}, at: 0, revocations: 0 })));
-    await say(channel, 1);
+    bus.publish([3, 4].map((seq) => ({ stream, seq, type: 'said', payload: {}, at: 0, revocations: 0 })));
+    await say(stream, 1);
     expect(await seqs(reader, 1)).toEqual([5]);
     reader.close();
   });
@@ -209,15 +209,15 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
     const taking = fc.integer({ min: 0, max: 4 });
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fate, taking), { minLength: 1, maxLength: 25 }), async (steps) => {
-        const channel = newChannel();
+        const stream = newStream();
         const { unreliable, setFate } = unreliableBus();
-        await say(channel, 3, 1, unreliable);
-        const reader = await open(channel, 1, { bus: unreliable });
+        await say(stream, 3, 1, unreliable);
+        const reader = await open(stream, 1, { bus: unreliable });
         const got: number[] = [];
         let said = 3;
         for (const [fateOfNext, count] of steps) {
           setFate(fateOfNext);
-          await say(channel, 1, 1, unreliable);
+          await say(stream, 1, 1, unreliable);
           said++;
           // What was told of for certain can be taken without waiting.
           const sure = Math.min(count, (fateOfNext === 'told' ? said : 3) - 1 - got.length);
@@ -233,20 +233,20 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
   });
 
   test('[G45] an answer of the database that is older than what was heard meanwhile sets nothing back', async () => {
-    const channel = newChannel();
+    const stream = newStream();
     const slow = slowAnswers(store);
-    const reader = await open(channel, undefined, { store: slow.store });
-    await say(channel, 1);
+    const reader = await open(stream, undefined, { store: slow.store });
+    await say(stream, 1);
     expect(await seqs(reader, 1)).toEqual([1]);
     slow.hold();
     const looking = reader.look();
     await slow.answered(1);
-    await say(channel, 1);
+    await say(stream, 1);
     expect(await seqs(reader, 1)).toEqual([2]);
     const third = reader.next();
     slow.release();
     await looking;
-    await say(channel, 1);
+    await say(stream, 1);
     expect(await third).toMatchObject({ kind: 'event', event: { seq: 3 } });
     reader.close();
   });
@@ -258,10 +258,10 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
-        const channel = newChannel();
+        const stream = newStream();
         const { unreliable, setFate } = unreliableBus();
         const slow = slowAnswers(store);
-        const reader = await open(channel, undefined, { bus: unreliable, store: slow.store });
+        const reader = await open(stream, undefined, { bus: unreliable, store: slow.store });
         const items: (number | 'reset')[] = [];
         const reading = readAll(reader, items);
         slow.hold();
@@ -271,7 +271,7 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
           else if (one === 'release') slow.releaseOne();
           else {
             setFate(one);
-            await say(channel, 1, 1, unreliable);
+            await say(stream, 1, 1, unreliable);
             said++;
           }
         }
@@ -287,13 +287,13 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
   });
 
   test('[G45] a reader that opens while others write misses nothing and gets nothing twice', async () => {
-    const channel = newChannel();
+    const stream = newStream();
     const writers = Array.from({ length: 4 }, async () => {
-      for (let index = 0; index < 15; index++) await say(channel, 2);
+      for (let index = 0; index < 15; index++) await say(stream, 2);
     });
     const readers = Array.from({ length: 5 }, async (_, index) => {
-      await say(channel, 1);
-      const reader = await open(channel, index % 2 === 0 ? undefined : 0);
+      await say(stream, 1);
+      const reader = await open(stream, index % 2 === 0 ? undefined : 0);
       const from = reader.position;
       const all = 4 * 15 * 2 + 5;
       const got = await seqs(reader, all - from);
@@ -305,87 +305,85 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
   });
 
   test('sweeping deletes what is older than the window, from the front, and says how far', async () => {
-    const channel = newChannel();
-    await say(channel, 700);
+    const stream = newStream();
+    await say(stream, 700);
     expect(await sweepStreams({ store, limits })).toBe(0);
     const later = Date.now() + limits.streamWindowMs + 60_000;
-    const kept = newChannel();
+    const kept = newStream();
     expect(await sweepStreams({ store, limits }, { now: later })).toBeGreaterThanOrEqual(700);
     await say(kept, 1);
-    expect(await store.db.selectFrom('stream_events').select('seq').where('channel', '=', channel).execute()).toEqual(
-      [],
-    );
-    const row = await store.db.selectFrom('channels').selectAll().where('id', '=', channel).executeTakeFirst();
+    expect(await store.db.selectFrom('stream_events').select('seq').where('stream', '=', stream).execute()).toEqual([]);
+    const row = await store.db.selectFrom('streams').selectAll().where('id', '=', stream).executeTakeFirst();
     expect(row).toMatchObject({ next_seq: 701, swept_seq: 700, oldest_at: null });
     expect(await sweepStreams({ store, limits })).toBe(0);
   });
 
-  test('a channel from which everything was swept is swept again when what came later is old', async () => {
-    const channel = newChannel();
+  test('a stream from which everything was swept is swept again when what came later is old', async () => {
+    const stream = newStream();
     const seqsLeft = async (): Promise<number[]> => {
-      const rows = await store.db.selectFrom('stream_events').select('seq').where('channel', '=', channel).execute();
+      const rows = await store.db.selectFrom('stream_events').select('seq').where('stream', '=', stream).execute();
       return rows.map(({ seq }) => seq).sort();
     };
     const age = (from: number): Promise<unknown> =>
       store.transaction(async ({ db }) => {
         await db
           .updateTable('stream_events')
-          .where('channel', '=', channel)
+          .where('stream', '=', stream)
           .where('seq', '>=', from)
           .set({ created_at: from })
           .execute();
-        await db.updateTable('channels').where('id', '=', channel).set({ oldest_at: from }).execute();
+        await db.updateTable('streams').where('id', '=', stream).set({ oldest_at: from }).execute();
       });
-    await say(channel, 2);
+    await say(stream, 2);
     await age(1);
-    await say(channel, 2);
+    await say(stream, 2);
     expect(await sweepStreams({ store, limits })).toBe(2);
     expect(await seqsLeft()).toEqual([3, 4]);
     const { oldest_at } = await store.db
-      .selectFrom('channels')
+      .selectFrom('streams')
       .select('oldest_at')
-      .where('id', '=', channel)
+      .where('id', '=', stream)
       .executeTakeFirstOrThrow();
     expect(Number(oldest_at)).toBeGreaterThan(Date.now() - 60_000);
     await age(3);
     expect(await sweepStreams({ store, limits })).toBe(2);
-    await say(channel, 1);
+    await say(stream, 1);
     const later = Date.now() + limits.streamWindowMs + 60_000;
     expect(await sweepStreams({ store, limits }, { now: later })).toBeGreaterThanOrEqual(1);
     expect(await seqsLeft()).toEqual([]);
   });
 
   test('sweeping leaves no hole, also where an earlier event has the later time', async () => {
-    const channel = newChannel();
-    await say(channel, 4);
+    const stream = newStream();
+    await say(stream, 4);
     await store.transaction(async ({ db }) => {
       await db
         .updateTable('stream_events')
-        .where('channel', '=', channel)
+        .where('stream', '=', stream)
         .set({ created_at: 1 })
         .where('seq', '=', 2)
         .execute();
-      await db.updateTable('channels').where('id', '=', channel).set({ oldest_at: 1 }).execute();
+      await db.updateTable('streams').where('id', '=', stream).set({ oldest_at: 1 }).execute();
     });
     expect(await sweepStreams({ store, limits })).toBe(2);
-    const left = await store.db.selectFrom('stream_events').select('seq').where('channel', '=', channel).execute();
+    const left = await store.db.selectFrom('stream_events').select('seq').where('stream', '=', stream).execute();
     expect(left.map(({ seq }) => seq).sort()).toEqual([3, 4]);
   });
 
   test('an event from the future keeps those behind it no longer than a new one would', async () => {
-    const channel = newChannel();
-    await say(channel, 3);
+    const stream = newStream();
+    await say(stream, 3);
     const future = Date.now() + 1_000 * limits.streamWindowMs;
     await store.transaction(async ({ db }) => {
-      const own = db.updateTable('stream_events').where('channel', '=', channel);
+      const own = db.updateTable('stream_events').where('stream', '=', stream);
       await own.set({ created_at: future }).where('seq', '=', 2).execute();
       await own.set({ created_at: 1 }).where('seq', '=', 1).execute();
-      await db.updateTable('channels').where('id', '=', channel).set({ oldest_at: 1 }).execute();
+      await db.updateTable('streams').where('id', '=', stream).set({ oldest_at: 1 }).execute();
     });
     expect(await sweepStreams({ store, limits })).toBe(1);
     const later = Date.now() + limits.streamWindowMs + 60_000;
     expect(await sweepStreams({ store, limits }, { now: later })).toBeGreaterThanOrEqual(2);
-    const left = await store.db.selectFrom('stream_events').select('seq').where('channel', '=', channel).execute();
+    const left = await store.db.selectFrom('stream_events').select('seq').where('stream', '=', stream).execute();
     expect(left).toEqual([]);
   });
 });
@@ -403,16 +401,16 @@ function unreliableBus(): { unreliable: Bus; setFate: (fate: Fate) => void } {
   const unreliable: Bus = {
     publish(events: readonly StreamEvent[]) {
       for (const event of events) {
-        const { channel, seq } = event;
-        if (fate === 'delayed') delayed.push({ channel, seq, event });
-        if (fate === 'told' || fate === 'doubled') tell({ channel, seq, event });
-        if (fate === 'doubled') tell({ channel, seq, event });
-        if (fate === 'bare') tell({ channel, seq });
-        if (fate === 'look') tell({ channel, seq: 0 });
+        const { stream, seq } = event;
+        if (fate === 'delayed') delayed.push({ stream, seq, event });
+        if (fate === 'told' || fate === 'doubled') tell({ stream, seq, event });
+        if (fate === 'doubled') tell({ stream, seq, event });
+        if (fate === 'bare') tell({ stream, seq });
+        if (fate === 'look') tell({ stream, seq: 0 });
         if (fate !== 'delayed') for (const late of delayed.splice(0)) tell(late);
       }
     },
-    subscribe(_channel, listener) {
+    subscribe(_stream, listener) {
       inner.add(listener);
       return () => inner.delete(listener);
     },

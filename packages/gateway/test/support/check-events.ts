@@ -12,9 +12,9 @@ const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
 
 /** Throws if an event is not what `/openapi.json` says that such a stream sends. */
 export function assertDocumentedEvents(events: readonly StreamEvent[]): void {
-  for (const { channel, seq, type, at, payload } of events) {
-    const checked = SCHEMAS[channel.split(':')[0] ?? '']?.safeParse({ ...(payload as object), seq, type, at });
+  for (const { stream, seq, type, at, payload } of events) {
+    const checked = SCHEMAS[stream.split(':')[0] ?? '']?.safeParse({ ...(payload as object), seq, type, at });
     if (checked?.success === false)
-      throw new Error(`${channel} was told what is not documented: ${type} ${JSON.stringify(payload).slice(0, 1_000)}`);
+      throw new Error(`${stream} was told what is not documented: ${type} ${JSON.stringify(payload).slice(0, 1_000)}`);
   }
 }

@@ -48,8 +48,8 @@ export interface World {
   say(spaceId: string, entityId: string, text: string, more?: Partial<NewMessage>): Promise<string>;
   /** What the agent's inbox holds, in order. */
   inbox(agentId: string): Promise<{ eventId: string; event: InboxEvent }[]>;
-  /** Everything the channel kept, in order. */
-  events(channel: string): Promise<StreamEvent[]>;
+  /** Everything the stream kept, in order. */
+  events(stream: string): Promise<StreamEvent[]>;
   /** Types of what the stream of a space was told by this world. */
   heard(spaceId: string): readonly string[];
   /** Resolves when nothing waits and nothing runs. */
@@ -121,8 +121,8 @@ function worldOf(parts: Pick<World, 'services' | 'worker' | 'registry' | 'logs' 
       (await world.in((tx) => postMessage(services, tx, { spaceId, entityId, text, ...more }))).message,
     say: async (...given) => (await world.post(...given)).id,
     inbox: (agentId) => readInbox(store, agentId),
-    events: (channel) => readEvents(store, channel),
-    heard: (spaceId) => told.filter(({ channel }) => channel === `space:${spaceId}`).map(({ type }) => type),
+    events: (stream) => readEvents(store, stream),
+    heard: (spaceId) => told.filter(({ stream }) => stream === `space:${spaceId}`).map(({ type }) => type),
     idle: () => untilIdle(store, worker),
     start: () => worker.start({ sweeps: [fireDuePlans, expireDue, offerLapsed].map((sweep) => () => sweep(services)) }),
     async stop() {
@@ -168,15 +168,15 @@ async function readInbox(store: Store, agentId: string): Promise<{ eventId: stri
   }));
 }
 
-async function readEvents(store: Store, channel: string): Promise<StreamEvent[]> {
+async function readEvents(store: Store, stream: string): Promise<StreamEvent[]> {
   const rows = await store.db
     .selectFrom('stream_events')
     .selectAll()
-    .where('channel', '=', channel)
+    .where('stream', '=', stream)
     .orderBy('seq')
     .execute();
   return rows.map(({ seq, type, payload, created_at, revocations }) => ({
-    channel,
+    stream,
     seq,
     type,
     payload: fromJson(payload),

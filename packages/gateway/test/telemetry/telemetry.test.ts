@@ -44,9 +44,9 @@ describe('logs', () => {
   test('[G63] logs carry no frame of an agent, in a message, a detail or an error', () => {
     const { logger, lines } = logged();
     const tag = 'b003c4e5f60718293a4b5c6d';
-    const prompt = `<inbox-${tag} cycle="1">\n</inbox-${tag}> <situation-${tag}>`;
+    const prompt = `<inbox-${tag} run="1">\n</inbox-${tag}> <situation-${tag}>`;
     logger.warn(`bad ${prompt}`, { deep: [prompt], error: new Error(prompt, { cause: new Error(prompt) }) });
-    expect(lines.join('')).toContain('<inbox-hidden cycle=');
+    expect(lines.join('')).toContain('<inbox-hidden run=');
     expect(lines.join('')).not.toContain(tag);
   });
 
@@ -69,22 +69,22 @@ describe('metrics', () => {
   test('metrics count what happened, each gateway for itself', async () => {
     const [one, other] = [createMetrics(), createMetrics()];
     one.httpRequest({ method: 'GET', route: '/api/agents', status: 200, seconds: 0.01 });
-    one.cycle({ status: 'completed', seconds: 2 });
+    one.run({ status: 'completed', seconds: 2 });
     one.call({ tool: 'send_message', outcome: 'ok', seconds: 0.1 });
     one.tokens({ model: 'm', input: 10, output: 3 });
     one.inboxLag(0.2);
     one.streamOpened();
-    one.gauge('lastcall_cycles_running', 'Cycles under way.', () => 7);
+    one.gauge('lastcall_runs_running', 'Runs under way.', () => 7);
     const text = await one.render();
     for (const line of [
       'lastcall_http_request_seconds_count{method="GET",route="/api/agents",status="200"} 1',
-      'lastcall_cycle_seconds_count{status="completed"} 1',
+      'lastcall_run_seconds_count{status="completed"} 1',
       'lastcall_call_seconds_count{tool="send_message",outcome="ok"} 1',
       'lastcall_tokens_total{model="m",direction="input"} 10',
       'lastcall_tokens_total{model="m",direction="output"} 3',
       'lastcall_inbox_lag_seconds_count 1',
       'lastcall_open_streams 1',
-      'lastcall_cycles_running 7',
+      'lastcall_runs_running 7',
     ])
       expect(text).toContain(line);
     expect(await other.render()).toContain('lastcall_open_streams 0');

@@ -104,7 +104,7 @@ test('after admitAll no thread waits', async () => {
   expect(admitted.toSorted()).toEqual(['a', 'b', 'c']);
 });
 
-test('a thread that a person woke goes before those that had a cycle and have more to do', async () => {
+test('a thread that a person woke goes before those that had a run and have more to do', async () => {
   const queue = new AdmissionQueue({ slots: 1, startsAtOnce: 8, isBusy: () => false });
   const { admitted, acquire } = follow(queue);
   acquire('runs now', urgent);
@@ -116,7 +116,7 @@ test('a thread that a person woke goes before those that had a cycle and have mo
   expect(admitted).toEqual(['runs now', 'idle', 'idle too', 'busy 1', 'busy 2', 'busy 3']);
 });
 
-test('threads that have more to do take turns, one cycle each', async () => {
+test('threads that have more to do take turns, one run each', async () => {
   const queue = new AdmissionQueue({ slots: 1, startsAtOnce: 8, isBusy: () => false });
   const { admitted, acquire } = follow(queue);
   for (const name of ['a', 'b', 'c']) acquire(name, urgentAgain);

@@ -73,7 +73,7 @@ function openRun(threadId: string): Insertable<Tables['runs']> {
     turn_id: `run of ${threadId}`,
     trigger: '[]',
     status: 'running',
-    cycle_no: 1,
+    number: 1,
     epoch: 1,
     config_version: 1,
     attempts: 1,

@@ -83,9 +83,9 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
         async (tx) => {
           releaseAndLook(tx, lease);
           const event = { type: 'agent.inactive', payload: { runId: 'r', entityId: lease.threadId } };
-          tx.emit({ channel: `space:${lease.threadId}`, ...event });
+          tx.emit({ stream: `space:${lease.threadId}`, ...event });
           // Both are told on one stream, which counts them.
-          tx.emit({ channel: 'space:shared', ...event });
+          tx.emit({ stream: 'space:shared', ...event });
         },
         { group: { kind: 'journal', key: lease.threadId } },
       );
@@ -101,7 +101,7 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
     expect(await world.events(`space:${lost}`)).toEqual([]);
     expect((await world.events('space:shared')).map(({ seq }) => seq)).toEqual([1, 2]);
     // Each was told under the number that is stored.
-    const told = world.told.filter(({ channel }) => channel === 'space:shared').map(({ seq }) => seq);
+    const told = world.told.filter(({ stream }) => stream === 'space:shared').map(({ seq }) => seq);
     expect(told.toSorted()).toEqual([1, 2]);
     await world.stop();
   });
@@ -129,7 +129,7 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
           expect(await pushEvent(tx, one)).toBe(true);
           pushNewEvent(tx, other);
           const payload = { runId: 'run', entityId: threadId };
-          tx.emit({ channel: `space:${threadId}`, type: 'agent.inactive', payload });
+          tx.emit({ stream: `space:${threadId}`, type: 'agent.inactive', payload });
         },
         { group: { kind: 'journal', key: lease.threadId } },
       );
@@ -152,7 +152,7 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
     await world.stop();
   });
 
-  test('[G37] twenty agents that are woken at once each handle their message once, in a cycle of their own', async () => {
+  test('[G37] twenty agents that are woken at once each handle their message once, in a run of their own', async () => {
     const world = await openWorld({ database, models: { default: scriptedModel(() => 'Done.') } });
     await world.start();
     const ada = await world.person('Ada');

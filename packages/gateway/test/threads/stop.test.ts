@@ -62,7 +62,7 @@ describe.each(overlapping)('a worker that is told to stop on $kind', ({ create }
     await world.say(space, ada, 'one');
     await second.promise;
     await world.say(space, ada, 'two');
-    // The end of the first cycle needs no row of the second event; taking it does.
+    // The end of the first run needs no row of the second event; taking it does.
     const waiting = `select id from inbox_events where thread_id = $1 and status = 'pending' for update`;
     const lock = await holdLock(database, waiting, [bot]);
     first.resolve();
@@ -77,7 +77,7 @@ describe.each(overlapping)('a worker that is told to stop on $kind', ({ create }
     await world.stop();
   });
 
-  test('[G42] a worker that is told to stop while a write of its cycle takes long lets the thread go once that has ended', async () => {
+  test('[G42] a worker that is told to stop while a write of its run takes long lets the thread go once that has ended', async () => {
     const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const model = scriptedModel(async () => {
       asked.resolve();

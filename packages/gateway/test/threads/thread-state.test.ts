@@ -2,32 +2,32 @@ import { JournalStalled } from '@lastcall/core';
 import { expect, test } from 'vitest';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
 import { LeaseLost } from '../../src/runtime/lease/lease.ts';
-import { CycleInterrupted } from '../../src/runtime/loops/cycle-interrupted.ts';
-import type { Cycle } from '../../src/runtime/run/cycle.ts';
+import { RunInterrupted } from '../../src/runtime/loops/run-interrupted.ts';
+import type { ActiveRun } from '../../src/runtime/run/active-run.ts';
 import { decideAfterError, lastRunOf, nextThread, type ThreadState } from '../../src/runtime/thread-state.ts';
 
 const run = { runId: 'run', cancel: () => {}, interrupt: () => {} };
-const claimed: ThreadState = { kind: 'claimed', cycle: {} as Cycle };
+const claimed: ThreadState = { kind: 'claimed', run: {} as ActiveRun };
 const running: ThreadState = { kind: 'running', ...run };
-const between: ThreadState = { kind: 'between-cycles', lastRunId: 'run', lastCommit: 'known' };
+const between: ThreadState = { kind: 'between-runs', lastRunId: 'run', lastCommit: 'known' };
 const unknown: ThreadState = { ...between, lastCommit: 'unknown' };
 
-test('the cycle that was claimed with the thread starts to run', () => {
-  expect(nextThread(claimed, { type: 'cycle-started', ...run })).toEqual(running);
+test('the run that was claimed with the thread starts to run', () => {
+  expect(nextThread(claimed, { type: 'run-started', ...run })).toEqual(running);
 });
 
-test('a cycle that starts after another leaves no doubt about the last commit', () => {
-  const started = nextThread(unknown, { type: 'cycle-started', ...run });
+test('a run that starts after another leaves no doubt about the last commit', () => {
+  const started = nextThread(unknown, { type: 'run-started', ...run });
   expect(started).toEqual(running);
-  expect(nextThread(started, { type: 'cycle-ended' })).toEqual(between);
+  expect(nextThread(started, { type: 'run-ended' })).toEqual(between);
 });
 
-test('the end of a cycle changes nothing if none runs', () => {
-  expect(nextThread(claimed, { type: 'cycle-ended' })).toBe(claimed);
-  expect(nextThread(unknown, { type: 'cycle-ended' })).toBe(unknown);
+test('the end of a run changes nothing if none runs', () => {
+  expect(nextThread(claimed, { type: 'run-ended' })).toBe(claimed);
+  expect(nextThread(unknown, { type: 'run-ended' })).toBe(unknown);
 });
 
-test('an unknown commit is remembered between cycles', () => {
+test('an unknown commit is remembered between runs', () => {
   expect(nextThread(between, { type: 'commit-unknown' })).toEqual(unknown);
   expect(nextThread(claimed, { type: 'commit-unknown' })).toBe(claimed);
 });
@@ -42,7 +42,7 @@ test('after a journal that stalled the thread may be released, and the worker co
 
 test('after an error that leaves the thread held the worker continues, whatever its phase', () => {
   for (const phase of ['running', 'stopping', 'interrupted'] as const)
-    expect(decideAfterError(between, new CycleInterrupted(), phase)).toEqual([between, 'continue']);
+    expect(decideAfterError(between, new RunInterrupted(), phase)).toEqual([between, 'continue']);
 });
 
 test('a store that is unavailable is tried again after a pause, and an earlier doubt stays', () => {

@@ -60,14 +60,14 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
     await world.stop();
   });
 
-  test('an agent that was asleep gets its cycle before the backlog of a busy one', async () => {
+  test('an agent that was asleep gets its run before the backlog of a busy one', async () => {
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const model = scriptedModel(async (_request, invocation) => {
       if (invocation === 1) begun.resolve();
       await gate.promise;
       return 'Done.';
     });
-    const limits = { limits: { cycles: 1 }, agentLimits: { eventsPerCycle: 1 } };
+    const limits = { limits: { runs: 1 }, agentLimits: { eventsPerCycle: 1 } };
     const world = await openWorld({ database, models: { default: model }, ...limits });
     await world.start();
     const [busy, idle] = [await lobby(world), await lobby(world)];
@@ -123,7 +123,7 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
       return 'Done.';
     });
     const models = { blocking, one: noting('one'), two: noting('two') };
-    const world = await openWorld({ database, models, limits: { cycles: 1 } });
+    const world = await openWorld({ database, models, limits: { runs: 1 } });
     const [busy, one, two] = [
       await world.agent('Busy', { model: 'blocking' }),
       await world.agent('One', { model: 'one' }),

@@ -40,7 +40,7 @@ describe.each(embedded)('an approval of a tool on $kind', ({ create }) => {
   /** The agent calls `pay`, which waits for approval. */
   async function ask(gateway: RegistryGateway, agent: string): Promise<Ended> {
     gateway.calls = [{ toolName: 'pay' }];
-    const call = (await gateway.runCycle(agent)).at(-1);
+    const call = (await gateway.runTurnLoop(agent)).at(-1);
     expect(call?.outcome).toMatchObject({ status: 'pending', kind: 'approval' });
     gateway.calls = [];
     return call as Ended;
@@ -51,9 +51,9 @@ describe.each(embedded)('an approval of a tool on $kind', ({ create }) => {
     agent: string,
     { callId, runId }: Ended,
   ): Promise<Ended | undefined> {
-    const cycles = await gateway.cyclesEnded(agent);
+    const runs = await gateway.runsEnded(agent);
     await gateway.api(`/api/runs/${runId}/tool-results`, { callId, approve: true });
-    return (await gateway.afterCycles(agent, cycles + 1)).find((one) => one.callId === callId);
+    return (await gateway.afterRuns(agent, runs + 1)).find((one) => one.callId === callId);
   }
 
   const isVoid = { status: 'error', code: 'denied', text: expect.stringContaining('has changed') };

@@ -17,15 +17,15 @@ export interface Ended {
   };
 }
 
-/** A real gateway over HTTP whose model calls what the test asks it to, in the first step of each cycle. */
+/** A real gateway over HTTP whose model calls what the test asks it to, in the first step of each run. */
 export interface RegistryGateway extends TestGateway {
-  /** What the model says in the first step of the next cycles: mostly the calls that it makes. */
+  /** What the model says in the first step of the next runs: mostly the calls that it makes. */
   calls: ScriptedReply;
-  /** Sends an event to the agent, and gives how the calls of its cycle ended. */
-  runCycle(agentId: string): Promise<readonly Ended[]>;
-  cyclesEnded(agentId: string): Promise<number>;
+  /** Sends an event to the agent, and gives how the calls of its run ended. */
+  runTurnLoop(agentId: string): Promise<readonly Ended[]>;
+  runsEnded(agentId: string): Promise<number>;
   /** Resolves with the settled and pending entries of the newest run, once so many runs have ended. */
-  afterCycles(agentId: string, count: number): Promise<readonly Ended[]>;
+  afterRuns(agentId: string, count: number): Promise<readonly Ended[]>;
 }
 
 export async function startRegistryGateway(
@@ -40,13 +40,13 @@ export async function startRegistryGateway(
   const started: RegistryGateway = {
     ...gateway,
     calls: [],
-    cyclesEnded: async (agentId) => (await runsOf(agentId)).filter(({ status }) => status !== 'running').length,
-    async runCycle(agentId) {
-      const before = await started.cyclesEnded(agentId);
+    runsEnded: async (agentId) => (await runsOf(agentId)).filter(({ status }) => status !== 'running').length,
+    async runTurnLoop(agentId) {
+      const before = await started.runsEnded(agentId);
       await gateway.api(`/api/agents/${agentId}/events`, { source: 'test', name: 'go' });
-      return await started.afterCycles(agentId, before + 1);
+      return await started.afterRuns(agentId, before + 1);
     },
-    async afterCycles(agentId, count) {
+    async afterRuns(agentId, count) {
       const runs = await waitFor(
         async () => {
           const all = await runsOf(agentId);

@@ -35,20 +35,20 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
   const remove = (gateway: RegistryGateway, path: string): Promise<Response> =>
     gateway.request(path, undefined, { method: 'DELETE' });
 
-  test('[G15] a registered tool is called by the agents that name it, by name or by id, and they use a change in their next cycle', async () => {
+  test('[G15] a registered tool is called by the agents that name it, by name or by id, and they use a change in their next run', async () => {
     const gateway = await start();
     const made = await gateway.api('/api/tools', fixed('weather', 'sunny'));
     expect(made).toMatchObject({ name: 'weather', source: 'api', version: 1, usedBy: [] });
     const agents = [await agentWith(gateway, ['weather']), await agentWith(gateway, [made.id])];
     gateway.calls = [{ toolName: 'weather' }];
     for (const agent of agents)
-      expect(await gateway.runCycle(agent)).toMatchObject([{ outcome: { status: 'ok', value: 'sunny' } }]);
+      expect(await gateway.runTurnLoop(agent)).toMatchObject([{ outcome: { status: 'ok', value: 'sunny' } }]);
     expect(await patch(gateway, `/api/tools/${made.id}`, { execution: { value: 'rain' } })).toMatchObject({
       version: 2,
       config: { execution: { value: 'rain' } },
     });
     for (const agent of agents)
-      expect(await gateway.runCycle(agent)).toMatchObject([{ outcome: { status: 'ok', value: 'rain' } }]);
+      expect(await gateway.runTurnLoop(agent)).toMatchObject([{ outcome: { status: 'ok', value: 'rain' } }]);
     const { usedBy } = await gateway.api('/api/tools/weather');
     expect(usedBy.map(({ id }: { id: string }) => id)).toEqual(agents.toSorted());
   });
@@ -198,7 +198,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect((await change({ tools: [other] })).status).toBe(403);
   });
 
-  test('[X12] a sub-agent names tools of the registry, by way of another one too, and has a change at the next cycle', async () => {
+  test('[X12] a sub-agent names tools of the registry, by way of another one too, and has a change at the next run', async () => {
     const expert = scriptedModel((request) => {
       const [first] = request.tools ?? [];
       const isFirst = resultsOf(request).length === 0 && first !== undefined;
@@ -215,10 +215,10 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     await gateway.api('/api/tools', naming('captain', 'diver'));
     const { id } = await gateway.api('/api/agents', { name: 'Bot', instructions: '', tools: ['captain'] });
     gateway.calls = { toolName: 'captain', input: {} };
-    const [before] = await gateway.runCycle(id);
+    const [before] = await gateway.runTurnLoop(id);
     expect(before?.outcome).toMatchObject({ status: 'ok', text: expect.stringContaining('very deep') });
     await patch(gateway, '/api/tools/depth', { execution: { value: 'shallow' } });
-    const [after] = await gateway.runCycle(id);
+    const [after] = await gateway.runTurnLoop(id);
     expect(after?.outcome).toMatchObject({ status: 'ok', text: expect.stringContaining('shallow') });
   });
 
@@ -244,25 +244,25 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     gateway.calls = [{ toolName: 'weather' }, { toolName: 'clock' }];
     for (const agent of [byName, byId]) {
       expect((await gateway.api(`/api/agents/${agent}`)).config.tools).toEqual(['clock']);
-      expect((await gateway.runCycle(agent)).map(({ outcome }) => outcome)).toMatchObject([
+      expect((await gateway.runTurnLoop(agent)).map(({ outcome }) => outcome)).toMatchObject([
         { status: 'error', code: 'unknown_tool' },
         { status: 'ok', value: 'noon' },
       ]);
     }
   });
 
-  test('a registered tool ends the cycles of an agent that must end with it, by its id, until it is deleted', async () => {
+  test('a registered tool ends the runs of an agent that must end with it, by its id, until it is deleted', async () => {
     const gateway = await start();
     const made = await gateway.api('/api/tools', fixed('finish', 'done'));
     const agent = await agentWith(gateway, ['finish'], { terminating: { toolIds: [made.id] } });
     gateway.calls = [{ toolName: 'finish' }];
-    expect(await gateway.runCycle(agent)).toMatchObject([{ outcome: { value: 'done' } }]);
+    expect(await gateway.runTurnLoop(agent)).toMatchObject([{ outcome: { value: 'done' } }]);
     const { items } = await gateway.api(`/api/runs?agentId=${agent}`);
     expect(items[0].stop).toEqual({ reason: 'end_turn', by: 'terminating', tool: 'finish' });
     await remove(gateway, `/api/tools/${made.id}`);
     expect((await gateway.api(`/api/agents/${agent}`)).config).toEqual({ name: 'Bot', instructions: '', tools: [] });
     gateway.calls = 'Nothing to do.';
-    await gateway.runCycle(agent);
+    await gateway.runTurnLoop(agent);
     expect((await gateway.api(`/api/runs?agentId=${agent}`)).items[0]).toMatchObject({ status: 'completed' });
   });
 
@@ -304,7 +304,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
       expect.objectContaining({ level: 'warn', message: expect.stringContaining(`"ping" (${made.id})`) }),
     );
     gateway.calls = [{ toolName: 'ping', input: { n: 1 } }];
-    expect(await gateway.runCycle(agent)).toMatchObject([{ outcome: { value: 2 } }]);
+    expect(await gateway.runTurnLoop(agent)).toMatchObject([{ outcome: { value: 2 } }]);
     expect((await gateway.api('/api/tools/ping')).source).toBe('file');
     expect((await gateway.api(`/api/tools/${made.id}`)).source).toBe('api');
   });
@@ -314,7 +314,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     await gateway.api('/api/tools', confirm);
     const agent = await agentWith(gateway, ['confirm']);
     gateway.calls = [{ toolName: 'confirm' }];
-    const [waiting] = await gateway.runCycle(agent);
+    const [waiting] = await gateway.runTurnLoop(agent);
     expect(waiting?.outcome.status).toBe('pending');
     if (how === 'deleted') await remove(gateway, '/api/tools/confirm');
     else await patch(gateway, '/api/tools/confirm', { resultSchema: { type: 'string' }, description: 'Asks anew.' });
@@ -324,7 +324,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     // The schema is the one that the call was made with.
     expect((await answer('yes')).status).toBe(422);
     expect((await answer(true)).status).toBe(200);
-    expect(await gateway.afterCycles(agent, 2)).toMatchObject([
+    expect(await gateway.afterRuns(agent, 2)).toMatchObject([
       { callId: waiting?.callId, outcome: { status: 'ok', value: true } },
     ]);
   });
@@ -337,14 +337,14 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     await gateway.api('/api/tools', { ...fixed('pay', 'old'), approval: true });
     const agent = await agentWith(gateway, ['pay']);
     gateway.calls = [{ toolName: 'pay' }];
-    const [waiting] = await gateway.runCycle(agent);
+    const [waiting] = await gateway.runTurnLoop(agent);
     expect(waiting?.outcome).toMatchObject({ status: 'pending', kind: 'approval' });
     if (how === 'deleted') await remove(gateway, '/api/tools/pay');
     else await patch(gateway, '/api/tools/pay', { execution: { value: 'new' } });
     gateway.calls = [];
     const body = { callId: waiting?.callId, approve: true };
     expect((await gateway.request(`/api/runs/${waiting?.runId}/tool-results`, body)).status).toBe(200);
-    expect(await gateway.afterCycles(agent, 2)).toMatchObject([{ callId: waiting?.callId, outcome: expected }]);
+    expect(await gateway.afterRuns(agent, 2)).toMatchObject([{ callId: waiting?.callId, outcome: expected }]);
   });
 
   test('a test of a tool goes through the whole pipeline: schema, egress, secrets, size limit', async () => {
@@ -398,7 +398,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
 describe('the registry of two gateways', () => {
   const database = forAllTests(onPostgres.create);
 
-  test('a change at one gateway is in the next cycle at whichever gateway runs it', async () => {
+  test('a change at one gateway is in the next run at whichever gateway runs it', async () => {
     await using one = await startRegistryGateway(database);
     await using two = await startRegistryGateway(database);
     await one.api('/api/tools', fixed('weather', 0));
@@ -407,7 +407,7 @@ describe('the registry of two gateways', () => {
     for (let value = 1; value <= 12; value++) {
       const [changing, running] = value % 2 === 0 ? [one, two] : [two, one];
       await changing.api('/api/tools/weather', { execution: { value } }, { method: 'PATCH' });
-      expect(await running.runCycle(id)).toMatchObject([{ outcome: { value } }]);
+      expect(await running.runTurnLoop(id)).toMatchObject([{ outcome: { value } }]);
     }
   });
 });

@@ -39,7 +39,7 @@ describe.each(embedded)('the size limit of results on $kind', ({ create }) => {
     const tools = [...names.slice(0, -1), 'waiting', inline];
     const { id } = await gateway.api('/api/agents', { name: 'Bot', instructions: '', tools });
     gateway.calls = [...names, 'cached', 'waiting'].map((toolName) => ({ toolName, input: {} }));
-    const ended = await gateway.runCycle(id);
+    const ended = await gateway.runTurnLoop(id);
     const waiting = ended.find(({ toolName }) => toolName === 'waiting');
     const cut = ended.filter(({ toolName }) => toolName !== 'waiting');
     // Those without effects run at the same time.

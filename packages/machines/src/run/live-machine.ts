@@ -195,7 +195,7 @@ export function originOf({ id, node }: Instance): Origin {
   return { instanceId: id, node };
 }
 
-/** The pending call, if it still waits. */
+/** The waiting call, if it still waits. */
 export function pendingIn(thread: Thread, callId: string): Settlement | undefined {
   const last = thread.transcript.entries.findLast(
     (entry) => (entry.kind === 'pending' || entry.kind === 'settled') && entry.settlement.callId === callId,

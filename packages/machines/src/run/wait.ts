@@ -26,7 +26,7 @@ function ownerOf({ tree }: LiveMachine, by: string, callId: string): string | un
   return acting.worker ? undefined : chainOf(tree, tree.speaker).find(waitsFor)?.id;
 }
 
-/** The wait of a pending call, as the tree stores it. */
+/** The wait of a call, as the tree stores it. */
 export function waitOf({ callId, toolName, input, outcome }: Settlement): Wait {
   const { kind, display, expiresAt } = outcome as Extract<typeof outcome, { status: 'pending' }>;
   const wait = { callId, toolName, kind, input: toPlainOrNull(input), reason: reasonOf(display) };

@@ -28,7 +28,7 @@ interface ThreadJson {
 }
 
 /**
- * A whole machine as plain data: tree, states, conversations, pending calls and queued messages. It may be called in
+ * A whole machine as plain data: tree, states, conversations, waiting calls and queued messages. It may be called in
  * the middle of a step: calls that have settled stay settled, and the next run does the rest.
  */
 export function serializeMachine(machine: Machine): MachineJson {

@@ -61,16 +61,16 @@ export const agentInbox = (id: string, status: InboxItem['status'] | undefined) 
     refetchInterval: EVERY_MS,
   });
 
-export const agentMind = (id: string) =>
+export const agentTranscript = (id: string) =>
   queryOptions({
-    queryKey: ['agents', id, 'mind'],
+    queryKey: ['agents', id, 'transcript'],
     queryFn: async ({ signal }) => {
-      const [consciousness, goals, memories] = await Promise.all([
-        client.agents.consciousness(id, { signal }),
+      const [transcript, goals, memories] = await Promise.all([
+        client.agents.transcript(id, { signal }),
         client.agents.goals(id, { signal }),
         client.agents.memories(id, { signal }),
       ]);
-      return { messages: consciousness.messages, goals: goals.items, memories: memories.items };
+      return { messages: transcript.messages, goals: goals.items, memories: memories.items };
     },
     refetchInterval: EVERY_MS,
   });

@@ -22,7 +22,7 @@ test('[S5] a nudge, a rewind with what it could not take back, and a summary are
   const { rows } = toTimeline(aRun(), entries);
   expect(rows.map((row) => (row.kind === 'call' || row.kind === 'step' ? inWords(row) : lineInWords(row, '')))).toEqual(
     [
-      'the earlier context was summarised: Ada had asked for a hotel.',
+      'earlier runs were summarised: Ada had asked for a hotel.',
       'step 1',
       'book.1 ok',
       'go_back.2 ok',

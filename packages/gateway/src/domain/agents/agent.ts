@@ -17,7 +17,7 @@ export interface Agent {
   readonly name: string;
   readonly status: AgentStatus;
   readonly config: AgentConfig;
-  /** Incremented by every change. A cycle keeps the version it started with. */
+  /** Incremented by every change. A run keeps the version it started with. */
   readonly configVersion: number;
   readonly activeSpaceId?: string;
   readonly lastError?: unknown;

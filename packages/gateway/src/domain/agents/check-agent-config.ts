@@ -12,7 +12,7 @@ export type IsKnownTool = (nameOrId: string) => boolean;
 
 /**
  * Returns the checked configuration, or throws a 422 that lists every problem with its path. Without `isKnownTool`, all tools
- * that it names are assumed to exist, and a missing one fails in the cycle.
+ * that it names are assumed to exist, and a missing one fails in the run.
  */
 export async function checkAgentConfig(tx: Tx, value: unknown, isKnownTool?: IsKnownTool): Promise<AgentConfig> {
   const checked = check(agentConfigSchema, value);

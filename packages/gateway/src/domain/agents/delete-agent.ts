@@ -1,7 +1,7 @@
 import { lockRows } from '../../ports/store/lock-rows.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { cancelPending } from '../calls/cancel-pending.ts';
+import { cancelWaiting } from '../calls/cancel-waiting.ts';
 import { tellUnstarted } from '../runs/queued-run.ts';
 import { cancelRunsOf } from '../runs/request-cancel.ts';
 import { removeMember } from '../spaces/membership.ts';
@@ -23,7 +23,7 @@ export async function deleteAgent(tx: Tx, agentId: string): Promise<void> {
   await markDeleted(tx, agentId, entityId);
   // The agent may have joined another space before its row was locked.
   await leaveSpaces(tx, entityId);
-  await cancelPending(tx, { agentId });
+  await cancelWaiting(tx, { agentId });
   // An approved call that waits for the agent to run it is no longer pending, but its card is still open.
   await cancelCards(tx, entityId);
   await noteToolUses(tx, agentId, {});

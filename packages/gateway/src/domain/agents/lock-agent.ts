@@ -10,8 +10,8 @@ import { TOOL_CALLER_ID } from './tool-caller.ts';
  * Why the row of an agent is locked:
  * - `share`: the agent must not change until the commit.
  * - `inbox`: its waiting events are counted, to add one. Other transactions that count wait.
- * - `change`: the row is read and then written. The thread is locked first, because a cycle reads the agent under the thread's lock:
- *   otherwise a cycle could start with the old row after the change was confirmed.
+ * - `change`: the row is read and then written. The thread is locked first, because a run reads the agent under the thread's lock:
+ *   otherwise a run could start with the old row after the change was confirmed.
  */
 export type AgentLock = 'share' | 'inbox' | 'change';
 
@@ -46,7 +46,7 @@ const lockForInbox = statement(
   { types: { agentId: 'text' }, key: 'agentId' },
 );
 
-/** Waits for a worker that is starting a cycle. A later one sees the agent as it is after our commit. */
+/** Waits for a worker that is starting a run. A later one sees the agent as it is after our commit. */
 export async function lockThreads(tx: Tx, agentId: string): Promise<void> {
   tx.runAlone();
   const threads = tx.db.selectFrom('threads').select('id').where('agent_id', '=', agentId).orderBy('id');

@@ -3,7 +3,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { type Agent, toAgent } from './agent.ts';
 import { lockAgent } from './lock-agent.ts';
 
-/** Pauses the agent: the running cycle finishes, no other starts, and events wait. */
+/** Pauses the agent: the current run finishes, no other starts, and events wait. */
 export async function pauseAgent(tx: Tx, agentId: string): Promise<Agent> {
   return await setStatus(tx, agentId, 'paused');
 }

@@ -18,7 +18,7 @@ export interface AgentUpdate {
 }
 
 /**
- * Changes the configuration from the next cycle on. An invalid change is refused as a whole, and the old configuration
+ * Changes the configuration from the next run on. An invalid change is refused as a whole, and the old configuration
  * stays.
  */
 export async function updateAgent(tx: Tx, update: AgentUpdate): Promise<Agent> {

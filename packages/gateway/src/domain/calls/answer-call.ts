@@ -6,7 +6,7 @@ import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import type { CardCall } from '../spaces/card-call.ts';
 import { updateCard } from '../spaces/tool-card.ts';
-import { runChannel } from '../streams/channels.ts';
+import { runStream } from '../streams/stream-names.ts';
 import { fitsKind, hashAnswer, toOutcome } from './answer.ts';
 import { nameOfAnswerer } from './answerer-name.ts';
 import { assertSize, fitAnswer } from './check-answer.ts';
@@ -15,8 +15,8 @@ import { expire, isOver } from './expire-due.ts';
 import { tellJobEnded } from './job-events.ts';
 import { storeLateAnswer } from './late-answers.ts';
 import { type Answerer, answererId, assertMayAnswer } from './may-answer.ts';
-import { type PendingCall, toPendingCall } from './pending-call.ts';
-import { endOfWait, type LockedPending, lockPending, pushCallEnd } from './settle-pending.ts';
+import { endOfWait, type LockedWait, lockWaiting, pushCallEnd } from './settle-waiting.ts';
+import { toWaitingCall, type WaitingCall } from './waiting-call.ts';
 
 export interface AnsweredCall {
   readonly runId: string;
@@ -25,14 +25,14 @@ export interface AnsweredCall {
   readonly by: Answerer;
   /** The token of the worker that claimed the call, if it is a job. */
   readonly claimToken?: string | undefined;
-  /** The run of a context that will continue with the answer, if it already has an id. */
+  /** The run of a conversation that will continue with the answer, if it already has an id. */
   readonly answeringRunId?: string | undefined;
   /** The number of the question that is answered, if the call asks. */
   readonly round?: number | undefined;
 }
 
 /** What happened to a valid answer. */
-export type AnswerVerdict =
+export type AnswerEnd =
   | { readonly status: 'resolved' }
   /** The same answer was given before. */
   | { readonly status: 'duplicate' }
@@ -42,27 +42,27 @@ export type AnswerVerdict =
    */
   | { readonly status: 'late'; readonly error: ApiError };
 
-/** Answers a pending call in a separate transaction. Throws an ApiError for every answer that does not count. */
+/** Answers a waiting call in a separate transaction. Throws an ApiError for every answer that does not count. */
 export async function answer(
   { store }: Pick<Services, 'store'>,
   answered: AnsweredCall,
 ): Promise<{ readonly callId: string; readonly duplicate: boolean }> {
-  const verdict = await store.transaction((tx) => answerCall(tx, answered));
-  if (verdict.status === 'late') throw verdict.error;
-  return { callId: answered.callId, duplicate: verdict.status === 'duplicate' };
+  const result = await store.transaction((tx) => answerCall(tx, answered));
+  if (result.status === 'late') throw result.error;
+  return { callId: answered.callId, duplicate: result.status === 'duplicate' };
 }
 
 /**
- * Answers a pending call: its end, its card, the event and the wake, all in the caller's transaction. Throws an
+ * Answers a waiting call: its end, its card, the event and the wake, all in the caller's transaction. Throws an
  * ApiError if nothing of the answer is stored. A late answer is stored, so its error is returned as a value.
  */
 export async function answerCall(
   tx: Tx,
   { runId, callId, answer, by, claimToken, answeringRunId, round }: AnsweredCall,
-): Promise<AnswerVerdict> {
-  const row = await lockPending(tx, callId);
-  if (row === undefined || !(await isOfRun(tx, row, runId))) throw notFound('pending call', callId);
-  const call = toPendingCall(row);
+): Promise<AnswerEnd> {
+  const row = await lockWaiting(tx, callId);
+  if (row === undefined || !(await isOfRun(tx, row, runId))) throw notFound('waiting call', callId);
+  const call = toWaitingCall(row);
   await assertMayAnswer(tx, call, by);
   assertSize(answer, tx.limits.resultBytes);
   const now = tx.now();
@@ -85,7 +85,7 @@ export async function answerCall(
 /** A call that one run planned may have begun to wait in a later run of its thread: both ids are right. */
 async function isOfRun(
   tx: Tx,
-  { run_id: plannedIn, thread_id: threadId }: LockedPending,
+  { run_id: plannedIn, thread_id: threadId }: LockedWait,
   runId: string,
 ): Promise<boolean> {
   if (plannedIn === runId) return true;
@@ -95,18 +95,18 @@ async function isOfRun(
 }
 
 /** Also true for a second decision, when the call already waits for its result. */
-function wasAnswered({ wait_status, wait_kind, answer: before }: LockedPending, answer: Answer): boolean {
+function wasAnswered({ wait_status, wait_kind, answer: before }: LockedWait, answer: Answer): boolean {
   return wait_status === 'resolved' || (wait_kind !== 'approval' && before !== null && fitsKind(answer, 'approval'));
 }
 
 /** The error shows a late answerer which answer counted, because they may think that theirs did. */
-export function alreadyAnswered({ answer, resolvedBy, resolvedAt }: PendingCall, resolvedByName?: string): ApiError {
+export function alreadyAnswered({ answer, resolvedBy, resolvedAt }: WaitingCall, resolvedByName?: string): ApiError {
   return new ApiError('already_answered', 'The call already has a different answer. That answer counts.', {
     details: { answer, resolvedBy, ...(resolvedByName === undefined ? {} : { resolvedByName }), resolvedAt },
   });
 }
 
-async function lost(tx: Tx, call: PendingCall): Promise<ApiError> {
+async function lost(tx: Tx, call: WaitingCall): Promise<ApiError> {
   return alreadyAnswered(call, await nameOfAnswerer(tx.db, call.resolvedBy));
 }
 
@@ -115,15 +115,15 @@ const KEPT_ONLY = 'The answer was stored for operators. The agent will not see i
 /** Stores a late answer for operators: who gave it, and what it was. */
 async function keep(
   tx: Tx,
-  call: PendingCall,
+  call: WaitingCall,
   { answer, by, now }: { answer: Answer; by: Answerer; now: number },
-): Promise<AnswerVerdict> {
+): Promise<AnswerEnd> {
   await storeLateAnswer(tx, call, { answer, by: answererId(by), at: now });
   const hasEnded = call.status === 'expired' || call.status === 'cancelled';
   return { status: 'late', error: hasEnded ? tooLate(call, now) : await lost(tx, call) };
 }
 
-function tooLate({ status, resolvedAt }: PendingCall, now: number): ApiError {
+function tooLate({ status, resolvedAt }: WaitingCall, now: number): ApiError {
   const details = { resolvedAt: resolvedAt ?? now };
   return status === 'expired'
     ? new ApiError('expired', `The call expired before this answer arrived. ${KEPT_ONLY}`, { details })
@@ -138,10 +138,10 @@ interface Resolution extends Pick<AnsweredCall, 'answer' | 'by' | 'answeringRunI
 /** `answer` is the answer as it was sent; `completed` also has the defaults of the schema. */
 async function resolve(
   tx: Tx,
-  row: LockedPending,
+  row: LockedWait,
   { answer, completed, by, now, answeringRunId }: Resolution,
 ): Promise<void> {
-  const call = toPendingCall(row);
+  const call = toWaitingCall(row);
   await tx.db
     .updateTable('calls')
     .set({
@@ -161,14 +161,14 @@ async function resolve(
   tellJobEnded(tx, call, 'resolved');
   const { kind: _kind, ...answered } = told;
   const payload = { callId: call.duringCall ?? call.callId, toolName: call.toolName, ...answered };
-  tx.emit({ channel: runChannel(call.runId), type: 'tool-call.answered', payload });
+  tx.emit({ stream: runStream(call.runId), type: 'tool-call.answered', payload });
   const outcome = call.kind === 'input' ? { status: 'answered' as const, round: row.rounds } : toOutcome(completed);
   const resolvedBy = by.entityId === undefined ? undefined : { entityId: by.entityId, name };
   await pushCallEnd(tx, row, outcome, { resolvedBy, answeringRunId });
 }
 
 /** True if the call continues with the answer. A question during a call has a separate card, which ends here. */
-function runsOn({ kind, duringCall }: PendingCall): boolean {
+function runsOn({ kind, duringCall }: WaitingCall): boolean {
   return kind === 'input' && duringCall === undefined;
 }
 

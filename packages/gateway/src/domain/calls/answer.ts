@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Answer } from '@lastcall/core';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
 import type { ToolResultOutcome } from '../inbox/inbox-event.ts';
-import type { PendingKind } from './pending-call.ts';
+import type { WaitKind } from './waiting-call.ts';
 
 /** True if a decision answers a call that waits for approval, or a result one that waits for a result. */
-export function fitsKind(answer: Answer, kind: PendingKind): boolean {
+export function fitsKind(answer: Answer, kind: WaitKind): boolean {
   const isLeave = 'approve' in answer || 'deny' in answer;
   return isLeave === (kind === 'approval');
 }

@@ -5,7 +5,7 @@ import { toJson } from '../../ports/store/schema/json.ts';
 import { ApiError } from '../api-error.ts';
 import { tooLarge } from '../entities/invalid.ts';
 import { fitsKind } from './answer.ts';
-import type { PendingCall } from './pending-call.ts';
+import type { WaitingCall } from './waiting-call.ts';
 
 /** Checks the size before anything is stored. */
 export function assertSize(answer: Answer, maxBytes: number): void {
@@ -14,7 +14,7 @@ export function assertSize(answer: Answer, maxBytes: number): void {
 }
 
 /** Returns the answer with the defaults of its schema, or throws a 422 that says where it does not fit. */
-export async function fitAnswer(answer: Answer, { kind, resultSchema }: PendingCall): Promise<Answer> {
+export async function fitAnswer(answer: Answer, { kind, resultSchema }: WaitingCall): Promise<Answer> {
   if (!fitsKind(answer, kind)) {
     const expected =
       kind === 'approval'
@@ -29,7 +29,7 @@ export async function fitAnswer(answer: Answer, { kind, resultSchema }: PendingC
   return answer;
 }
 
-async function fit(field: string, value: unknown, schema: NonNullable<PendingCall['resultSchema']>): Promise<unknown> {
+async function fit(field: string, value: unknown, schema: NonNullable<WaitingCall['resultSchema']>): Promise<unknown> {
   const checked = await dataSchema(schema)['~standard'].validate(value);
   if (checked.issues === undefined) return checked.value;
   const problems = checked.issues.map(({ path = [], message }) => ({

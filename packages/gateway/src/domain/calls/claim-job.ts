@@ -5,8 +5,8 @@ import { assertUnclaimed, newClaimToken } from './claim.ts';
 import { isOver } from './expire-due.ts';
 import { tellJobClaimed } from './job-events.ts';
 import { type Answerer, assertMayAnswer } from './may-answer.ts';
-import { type PendingCall, toPendingCall } from './pending-call.ts';
-import { type LockedPending, lockPending } from './settle-pending.ts';
+import { type LockedWait, lockWaiting } from './settle-waiting.ts';
+import { toWaitingCall, type WaitingCall } from './waiting-call.ts';
 
 export interface JobClaim {
   readonly callId: string;
@@ -18,12 +18,12 @@ export interface JobClaim {
 }
 
 /** Everything that a worker needs to do the job. */
-export interface ClaimedJob extends Pick<PendingCall, 'callId' | 'runId' | 'agentId' | 'toolName' | 'input'> {
+export interface ClaimedJob extends Pick<WaitingCall, 'callId' | 'runId' | 'agentId' | 'toolName' | 'input'> {
   readonly claimToken: string;
   readonly claimedUntil: number;
   /** 1 for the first worker. A later one may find traces of the work of an earlier one. */
   readonly attempt: number;
-  readonly resultSchema?: PendingCall['resultSchema'];
+  readonly resultSchema?: WaitingCall['resultSchema'];
   readonly expiresAt?: number;
 }
 
@@ -33,7 +33,7 @@ const DEFAULT_LEASE_MS = 30_000;
 export async function claimJob(tx: Tx, claim: JobClaim): Promise<ClaimedJob> {
   const { callId, worker, leaseMs = DEFAULT_LEASE_MS, by } = claim;
   const row = await lockJob(tx, callId);
-  const call = toPendingCall(row);
+  const call = toWaitingCall(row);
   await assertMayAnswer(tx, call, by);
   const now = tx.now();
   assertWaiting(call, now);
@@ -62,14 +62,14 @@ export async function claimJob(tx: Tx, claim: JobClaim): Promise<ClaimedJob> {
 }
 
 /** Throws "not found" for calls that people answer: they are not jobs. */
-export async function lockJob(tx: Tx, callId: string): Promise<LockedPending> {
-  const row = await lockPending(tx, callId);
+export async function lockJob(tx: Tx, callId: string): Promise<LockedWait> {
+  const row = await lockWaiting(tx, callId);
   if (row === undefined || row.offered_at === null || row.wait_kind !== 'result') throw notFound('job', callId);
   return row;
 }
 
 /** Throws the same error that an answer would get, so that the worker can stop. */
-export function assertWaiting(call: PendingCall, now: number): void {
+export function assertWaiting(call: WaitingCall, now: number): void {
   if (call.status === 'resolved') throw alreadyAnswered(call);
   if (call.status === 'cancelled') throw new ApiError('cancelled', 'The call was cancelled.');
   if (call.status === 'expired' || isOver(call, now)) throw new ApiError('expired', 'The call has expired.');

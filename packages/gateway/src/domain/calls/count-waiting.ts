@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
-import { IS_PENDING } from './is-pending.ts';
+import { IS_PENDING } from './is-waiting.ts';
 import { answerRight } from './may-answer.ts';
-import { toPendingCall } from './pending-call.ts';
+import { toWaitingCall } from './waiting-call.ts';
 
 /** The number of waiting calls in each of the spaces: those for this member, or all. */
 export async function countWaiting(
@@ -26,7 +26,7 @@ export async function countWaiting(
     .where(IS_PENDING)
     .execute();
   for (const { role, ...row } of rows) {
-    const call = toPendingCall(row);
+    const call = toWaitingCall(row);
     const mayAnswer = entityId === undefined || answerRight(call, { entityId, role: role ?? undefined }) === 'yes';
     if (mayAnswer && call.spaceId !== undefined) counts.set(call.spaceId, (counts.get(call.spaceId) ?? 0) + 1);
   }

@@ -1,10 +1,10 @@
 import type { Services } from '../../ports/services.ts';
 import type { Store, Tx } from '../../ports/store/store.ts';
 import { updateCard } from '../spaces/tool-card.ts';
-import { IS_PENDING } from './is-pending.ts';
+import { IS_PENDING } from './is-waiting.ts';
 import { tellJobEnded } from './job-events.ts';
-import { type PendingCall, toPendingCall } from './pending-call.ts';
-import { endOfWait, type LockedPending, lockPending, pushCallEnd } from './settle-pending.ts';
+import { endOfWait, type LockedWait, lockWaiting, pushCallEnd } from './settle-waiting.ts';
+import { toWaitingCall, type WaitingCall } from './waiting-call.ts';
 
 export interface ExpireOptions {
   /** Default: all agents. */
@@ -41,8 +41,8 @@ interface PagePosition {
 const START: PagePosition = { expires_at: Number.MIN_SAFE_INTEGER, id: '' };
 
 /** Writes the call's end, its card and the event for the agent. */
-export async function expire(tx: Tx, row: LockedPending, at: number): Promise<void> {
-  const call = toPendingCall(row);
+export async function expire(tx: Tx, row: LockedWait, at: number): Promise<void> {
+  const call = toWaitingCall(row);
   await tx.db
     .updateTable('calls')
     .set(endOfWait(row, 'expired', at))
@@ -53,14 +53,14 @@ export async function expire(tx: Tx, row: LockedPending, at: number): Promise<vo
   await pushCallEnd(tx, row, { status: 'expired' });
 }
 
-export function isOver({ status, expiresAt }: PendingCall, now: number): boolean {
+export function isOver({ status, expiresAt }: WaitingCall, now: number): boolean {
   return status === 'pending' && expiresAt !== undefined && expiresAt <= now;
 }
 
 async function expireOne(store: Store, callId: string, at: number): Promise<boolean> {
   return await store.transaction(async (tx) => {
-    const row = await lockPending(tx, callId, { skipLocked: true });
-    if (row === undefined || !isOver(toPendingCall(row), at)) return false;
+    const row = await lockWaiting(tx, callId, { skipLocked: true });
+    if (row === undefined || !isOver(toWaitingCall(row), at)) return false;
     await expire(tx, row, at);
     return true;
   });

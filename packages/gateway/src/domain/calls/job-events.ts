@@ -1,7 +1,7 @@
-import type { PendingStatus } from '../../ports/store/schema/tables.ts';
+import type { WaitStatus } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { jobsChannel, spaceChannel } from '../streams/channels.ts';
-import type { PendingCall } from './pending-call.ts';
+import { jobsStream, spaceStream } from '../streams/stream-names.ts';
+import type { WaitingCall } from './waiting-call.ts';
 
 /** The announcement of a job. The worker that claims it gets the input. */
 export interface JobOffer {
@@ -20,23 +20,23 @@ export function toOffer({ callId, runId, agentId, toolName, expiresAt, claims }:
 
 /** Announces a job that no worker has claimed. */
 export function offerJob(tx: Tx, job: JobOffer): void {
-  tx.emit({ channel: jobsChannel(job.agentId), type: 'job.available', payload: toOffer(job) });
+  tx.emit({ stream: jobsStream(job.agentId), type: 'job.available', payload: toOffer(job) });
 }
 
 export function tellJobClaimed(
   tx: Tx,
   { agentId, ...payload }: { agentId: string; callId: string; worker: string; claimedUntil: number },
 ): void {
-  tx.emit({ channel: jobsChannel(agentId), type: 'job.claimed', payload });
+  tx.emit({ stream: jobsStream(agentId), type: 'job.claimed', payload });
 }
 
 /** Progress is shown to the other workers, and in the space that has the call's card. */
-export async function tellJobProgress(tx: Tx, call: PendingCall, value: unknown): Promise<void> {
+export async function tellJobProgress(tx: Tx, call: WaitingCall, value: unknown): Promise<void> {
   const { agentId, callId, spaceId } = call;
-  tx.emit({ channel: jobsChannel(agentId), type: 'job.progress', payload: { callId, value } });
+  tx.emit({ stream: jobsStream(agentId), type: 'job.progress', payload: { callId, value } });
   // If the agent had been removed from the space, there is no card, and the space must not see the call.
   if (spaceId !== undefined && (await hasCard(tx, callId)))
-    tx.emit({ channel: spaceChannel(spaceId), type: 'tool-call.progress', payload: { callId, value } });
+    tx.emit({ stream: spaceStream(spaceId), type: 'tool-call.progress', payload: { callId, value } });
 }
 
 async function hasCard(tx: Tx, callId: string): Promise<boolean> {
@@ -44,8 +44,8 @@ async function hasCard(tx: Tx, callId: string): Promise<boolean> {
 }
 
 /** Does nothing for a call that is not a job. */
-export function tellJobEnded(tx: Tx, call: PendingCall, status: PendingStatus): void {
+export function tellJobEnded(tx: Tx, call: WaitingCall, status: WaitStatus): void {
   if (call.job === undefined) return;
   const { agentId, callId } = call;
-  tx.emit({ channel: jobsChannel(agentId), type: 'job.ended', payload: { callId, status } });
+  tx.emit({ stream: jobsStream(agentId), type: 'job.ended', payload: { callId, status } });
 }

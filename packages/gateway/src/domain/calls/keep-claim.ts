@@ -5,7 +5,7 @@ import { assertClaim } from './claim.ts';
 import { assertWaiting, lockJob } from './claim-job.ts';
 import { tellJobClaimed, tellJobProgress } from './job-events.ts';
 import { type Answerer, assertMayAnswer } from './may-answer.ts';
-import { toPendingCall } from './pending-call.ts';
+import { toWaitingCall } from './waiting-call.ts';
 
 export interface Heartbeat {
   readonly callId: string;
@@ -24,7 +24,7 @@ export async function keepClaim(
   { callId, claimToken, progress, by }: Heartbeat,
 ): Promise<{ readonly callId: string; readonly claimedUntil: number }> {
   const row = await lockJob(tx, callId);
-  const call = toPendingCall(row);
+  const call = toWaitingCall(row);
   await assertMayAnswer(tx, call, by);
   const now = tx.now();
   assertWaiting(call, now);

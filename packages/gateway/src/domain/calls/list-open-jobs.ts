@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
-import { IS_PENDING } from './is-pending.ts';
+import { IS_PENDING } from './is-waiting.ts';
 import { type JobOffer, toOffer } from './job-events.ts';
-import { toPendingCall } from './pending-call.ts';
+import { toWaitingCall } from './waiting-call.ts';
 
-/** A worker that has finished these finds the others when it subscribes again, or in the list of pending calls. */
+/** A worker that has finished these finds the others when it subscribes again, or in the list of waiting calls. */
 const MOST_OFFERS = 1_000;
 
 /** The jobs of an agent that a worker could claim now, oldest first. */
@@ -20,5 +20,5 @@ export async function listOpenJobs(db: Kysely<Tables>, agentId: string, now: num
     .orderBy('id')
     .limit(MOST_OFFERS)
     .execute();
-  return rows.map((row) => toOffer({ ...toPendingCall(row), claims: row.claims }));
+  return rows.map((row) => toOffer({ ...toWaitingCall(row), claims: row.claims }));
 }

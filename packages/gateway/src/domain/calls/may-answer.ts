@@ -4,7 +4,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { usableBy } from '../conversations/usable-by.ts';
 import { isId } from '../entities/column-text.ts';
-import type { PendingCall } from './pending-call.ts';
+import type { WaitingCall } from './waiting-call.ts';
 
 /**
  * The answerer: an entity or an operator. An operator who acts for a person answers as that person; otherwise the key is
@@ -24,15 +24,15 @@ export function answererId(by: Answerer): string {
 /**
  * Checks who may answer: by default the members of the card's space, or those of them whom the tool names. For entities that are
  * not members, the call is "not found"; a call without a card is visible only to the entities that the tool names, and a call of
- * a context to its owner. Operators may answer every call. The right holds until the commit: a removal from the space or a change
+ * a conversation to its owner. Operators may answer every call. The right holds until the commit: a removal from the space or a change
  * of the role waits for it.
  */
-export async function assertMayAnswer(tx: Tx, call: PendingCall, by: Answerer): Promise<void> {
+export async function assertMayAnswer(tx: Tx, call: WaitingCall, by: Answerer): Promise<void> {
   if ('key' in by) return;
   const role = call.spaceId === undefined ? undefined : await lockRole(tx, call.spaceId, by.entityId);
-  const isOwner = call.spaceId === undefined && (await ownsContext(tx.db, call.runId, by.entityId));
+  const isOwner = call.spaceId === undefined && (await ownsConversation(tx.db, call.runId, by.entityId));
   const may = answerRight(call, { entityId: by.entityId, role, isOwner });
-  if (may === 'unknown') throw notFound('pending call', call.callId);
+  if (may === 'unknown') throw notFound('waiting call', call.callId);
   if (may === 'no') throw new ApiError('may_not_answer', `You may not answer calls of the tool "${call.toolName}".`);
 }
 
@@ -40,10 +40,10 @@ export type AnswerRight = 'yes' | 'no' | 'unknown';
 
 /**
  * `role` is the entity's role in the card's space. It is undefined if the entity is not a member. `isOwner`: the call is in a
- * context that belongs to the entity.
+ * conversation that belongs to the entity.
  */
 export function answerRight(
-  { spaceId, answeredBy }: Pick<PendingCall, 'spaceId' | 'answeredBy'>,
+  { spaceId, answeredBy }: Pick<WaitingCall, 'spaceId' | 'answeredBy'>,
   { entityId, role, isOwner = false }: { entityId: string; role: string | undefined; isOwner?: boolean },
 ): AnswerRight {
   const named = answeredBy?.entities?.includes(entityId) === true;
@@ -57,9 +57,9 @@ export function answerRight(
  * True if the entity may answer a call without a card, or could have answered it. The agent may have left the space that it
  * asked.
  */
-export async function mayAnswerUnseen(db: Kysely<Tables>, call: PendingCall, entityId: string): Promise<boolean> {
+export async function mayAnswerUnseen(db: Kysely<Tables>, call: WaitingCall, entityId: string): Promise<boolean> {
   const role = call.spaceId === undefined ? undefined : await roleIn(db, call.spaceId, entityId).executeTakeFirst();
-  const isOwner = call.spaceId === undefined && (await ownsContext(db, call.runId, entityId));
+  const isOwner = call.spaceId === undefined && (await ownsConversation(db, call.runId, entityId));
   return answerRight(call, { entityId, role: role?.role, isOwner }) === 'yes';
 }
 
@@ -82,7 +82,7 @@ function roleIn(
     .where('left_at', 'is', null);
 }
 
-async function ownsContext(db: Kysely<Tables>, runId: string, entityId: string): Promise<boolean> {
+async function ownsConversation(db: Kysely<Tables>, runId: string, entityId: string): Promise<boolean> {
   const owned = await db
     .selectFrom('runs')
     .innerJoin('contexts', 'contexts.id', 'runs.thread_id')

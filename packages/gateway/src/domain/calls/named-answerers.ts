@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
-import type { PendingCall } from './pending-call.ts';
+import type { WaitingCall } from './waiting-call.ts';
 
 /** Adds the names of the people and services that answered the calls, in time or late. Keys have no name here. */
-export async function withNames(db: Kysely<Tables>, calls: readonly PendingCall[]): Promise<readonly PendingCall[]> {
+export async function withNames(db: Kysely<Tables>, calls: readonly WaitingCall[]): Promise<readonly WaitingCall[]> {
   const ids = calls.flatMap(({ resolvedBy, lateAnswers = [] }) => [resolvedBy, ...lateAnswers.map(({ by }) => by)]);
   const names = await namesOf(db, [...new Set(ids.filter((id) => id !== undefined))]);
   return calls.map((call) => withNamesOf(call, names));
@@ -15,7 +15,7 @@ async function namesOf(db: Kysely<Tables>, ids: readonly string[]): Promise<Read
   return new Map(rows.map(({ id, display_name }) => [id, display_name]));
 }
 
-function withNamesOf(call: PendingCall, names: ReadonlyMap<string, string>): PendingCall {
+function withNamesOf(call: WaitingCall, names: ReadonlyMap<string, string>): WaitingCall {
   const { resolvedBy = '', lateAnswers } = call;
   const resolvedByName = names.get(resolvedBy);
   return {

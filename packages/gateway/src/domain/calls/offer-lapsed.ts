@@ -1,8 +1,8 @@
 import type { Services } from '../../ports/services.ts';
 import type { Store } from '../../ports/store/store.ts';
 import { offerJob } from './job-events.ts';
-import { toPendingCall } from './pending-call.ts';
-import { lockPending } from './settle-pending.ts';
+import { lockWaiting } from './settle-waiting.ts';
+import { toWaitingCall } from './waiting-call.ts';
 
 const PAGE_SIZE = 200;
 
@@ -23,7 +23,7 @@ export async function offerLapsed({ store }: Pick<Services, 'store'>, { now }: {
 
 async function offerOne(store: Store, callId: string, at: number): Promise<boolean> {
   return await store.transaction(async (tx) => {
-    const row = await lockPending(tx, callId, { skipLocked: true });
+    const row = await lockWaiting(tx, callId, { skipLocked: true });
     // Meanwhile a worker has sent a heartbeat or claimed the job, or is just doing so.
     if (row === undefined || row.claimed_until === null || row.claimed_until > at) return false;
     const isWaiting = row.wait_status === 'pending';
@@ -35,7 +35,7 @@ async function offerOne(store: Store, callId: string, at: number): Promise<boole
       .set({ claimed_until: null, ...announcement })
       .where('id', '=', callId)
       .execute();
-    if (isWaiting) offerJob(tx, { ...toPendingCall(row), claims: row.claims });
+    if (isWaiting) offerJob(tx, { ...toWaitingCall(row), claims: row.claims });
     return isWaiting;
   });
 }

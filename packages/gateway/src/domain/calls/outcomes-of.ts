@@ -15,7 +15,7 @@ export async function outcomesOf(
 }
 
 /**
- * The outcome of the first call of the context, found by its run: calls have no index by thread. A question that a tool asked during its
+ * The outcome of the first call of the conversation, found by its run: calls have no index by thread. A question that a tool asked during its
  * call is stored as a separate row without an outcome.
  */
 export async function firstOutcomeIn(db: Kysely<Tables>, contextId: string): Promise<Outcome | undefined> {

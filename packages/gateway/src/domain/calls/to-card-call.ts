@@ -1,9 +1,9 @@
 import type { CardCall } from '../spaces/card-call.ts';
 import { toDisplay } from './display.ts';
-import type { OpenedPending } from './open-pending.ts';
+import type { OpenedWait } from './open-wait.ts';
 
-/** What the space sees of the call. It matches the row of the pending call. */
-export function toCardCall(opened: OpenedPending, round: number | undefined): CardCall {
+/** What the space sees of the call. It matches the row of the waiting call. */
+export function toCardCall(opened: OpenedWait, round: number | undefined): CardCall {
   const { kind, display, answeredBy, resultSchema, inputSchema, expiresAt } = opened;
   const schema = kind === 'approval' ? inputSchema : resultSchema;
   return {

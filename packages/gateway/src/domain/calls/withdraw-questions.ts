@@ -1,6 +1,6 @@
 import type { Tx } from '../../ports/store/store.ts';
 import { updateCard } from '../spaces/tool-card.ts';
-import { IS_PENDING } from './is-pending.ts';
+import { IS_PENDING } from './is-waiting.ts';
 
 /** Ends questions whose calls are no longer open, and their cards: one question, or all that a run has left. */
 export async function withdrawQuestions(

@@ -1,17 +1,17 @@
 import type { Kysely } from 'kysely';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
-import { IS_PENDING } from '../calls/is-pending.ts';
-import { type PendingCall, toPendingCall } from '../calls/pending-call.ts';
+import { IS_PENDING } from '../calls/is-waiting.ts';
+import { toWaitingCall, type WaitingCall } from '../calls/waiting-call.ts';
 import { isId } from '../entities/column-text.ts';
 import type { TurnSettings } from './turn-settings.ts';
 
-/** The calls among these that wait or waited for an answer in this context, by id. Calls of others are not found. */
+/** The calls among these that wait or waited for an answer in this conversation, by id. Calls of others are not found. */
 export async function askedCalls(
   db: Kysely<Tables>,
   contextId: string,
   callIds: readonly string[],
-): Promise<ReadonlyMap<string, PendingCall>> {
+): Promise<ReadonlyMap<string, WaitingCall>> {
   if (callIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('calls')
@@ -21,7 +21,7 @@ export async function askedCalls(
     .where('wait_kind', 'is not', null)
     .orderBy('id')
     .execute();
-  return new Map(rows.map((row) => [row.id, toPendingCall(row)]));
+  return new Map(rows.map((row) => [row.id, toWaitingCall(row)]));
 }
 
 /** The run that took the answers to these calls, if it has begun or has an id. */
@@ -44,8 +44,8 @@ export async function runThatTook(
   return event?.run_id ?? undefined;
 }
 
-/** The context in which a tool of the caller was called, if the call waits or waited. */
-export async function contextOfClientCall(db: Kysely<Tables>, callId: string): Promise<string | undefined> {
+/** The conversation in which a tool of the caller was called, if the call waits or waited. */
+export async function conversationOfClientCall(db: Kysely<Tables>, callId: string): Promise<string | undefined> {
   if (!isId(callId)) return undefined;
   const call = await db
     .selectFrom('calls')
@@ -59,8 +59,8 @@ export async function contextOfClientCall(db: Kysely<Tables>, callId: string): P
   return clientTools.some(({ name }) => name === call.tool_name) ? call.thread_id : undefined;
 }
 
-/** The calls of the context that wait for an answer. Calls of an earlier run may still wait after a later run has ended. */
-export async function waitingIn(db: Kysely<Tables>, contextId: string): Promise<readonly PendingCall[]> {
+/** The calls of the conversation that wait for an answer. Calls of an earlier run may still wait after a later run has ended. */
+export async function waitingIn(db: Kysely<Tables>, contextId: string): Promise<readonly WaitingCall[]> {
   const rows = await db
     .selectFrom('calls')
     .selectAll()
@@ -68,5 +68,5 @@ export async function waitingIn(db: Kysely<Tables>, contextId: string): Promise<
     .where(IS_PENDING)
     .orderBy('id')
     .execute();
-  return rows.map(toPendingCall);
+  return rows.map(toWaitingCall);
 }

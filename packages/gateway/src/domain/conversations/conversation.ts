@@ -1,83 +1,140 @@
-import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import type { Entry, Outcome, Settlement } from '@lastcall/core';
+import type { Kysely, Selectable, SelectQueryBuilder } from 'kysely';
+import { insertRow } from '../../ports/store/insert-row.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { ConversationRow, Tables } from '../../ports/store/schema/tables.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { getAgent } from '../agents/agent.ts';
+import { notFound } from '../api-error.ts';
+import { isId } from '../entities/column-text.ts';
+import { type Metadata, toMetadata } from '../entities/metadata.ts';
+import { newId } from '../new-id.ts';
+import { idTaken } from '../own-id.ts';
+import { meantIds, shownContextId } from './own-conversation-id.ts';
+import { usableBy } from './usable-by.ts';
 
-/** A message or call of a context, in the format of the chat endpoints. */
-export type ConversationMessage =
-  | { readonly sender: 'human' | 'ai'; readonly message: string }
-  | {
-      readonly type: 'tool_call';
-      readonly tool_call_id: string;
-      readonly tool_name: string;
-      readonly tool_input: unknown;
-    }
-  | { readonly type: 'tool_response'; readonly tool_call_id: string; readonly tool_output: string };
+/** A conversation with an agent. Its thread has the same id. */
+export interface Conversation {
+  readonly id: string;
+  readonly agentId: string;
+  /** The entity that may use it with its token. Without one, only keys may. */
+  readonly ownerId?: string;
+  readonly metadata: Metadata;
+  readonly createdAt: number;
+  /** True if it is deleted sooner than others: see sweep-conversations.ts. */
+  readonly isBrief: boolean;
+}
+
+export interface NewConversation {
+  /** An id from `newContextId`. Default: a new one. */
+  readonly id?: string | undefined;
+  readonly agentId: string;
+  readonly ownerId?: string | undefined;
+  readonly metadata?: Metadata | undefined;
+  /** True if it is created for one call, or for an answer that is not saved. */
+  readonly isBrief?: boolean;
+  /** True if the owner may use it without sharing a space with the agent. */
+  readonly isGiven?: boolean;
+}
+
+/** Who uses a conversation: the holder of a key may use all of them, an entity only its own. */
+export type ConversationUser = { readonly kind: 'key' } | { readonly kind: 'entity'; readonly entityId: string };
+
+/** Creates a conversation and its thread. Throws 404 without the agent, and 409 if the id is taken. */
+export async function createConversation(tx: Tx, wanted: NewConversation): Promise<Conversation> {
+  await getAgent(tx.db, wanted.agentId);
+  return await insertConversation(tx, wanted);
+}
+
+/** The same, for an agent that was already looked up. */
+export async function insertConversation(tx: Tx, wanted: NewConversation): Promise<Conversation> {
+  const { id = newId(tx.now()), agentId, ownerId, metadata, isBrief = false, isGiven = false } = wanted;
+  const [thread] = await insertThread(tx.db, { id, agentId, epoch: firstEpoch(tx) });
+  if (thread === undefined) throw idTaken(shownContextId(id, { kind: 'entity', entityId: ownerId }));
+  const row = {
+    id,
+    agent_id: agentId,
+    owner_id: ownerId ?? null,
+    metadata: toMetadata(metadata),
+    created_at: tx.now(),
+    is_brief: isBrief ? (1 as const) : (0 as const),
+    used_at: tx.now(),
+    is_given: isGiven ? (1 as const) : (0 as const),
+  };
+  tx.send(insertConversationRow, row);
+  return toConversation(row);
+}
 
 /**
- * The messages in order. Only calls that ran are included, each directly followed by its response. Nudges are left out: they are
- * in the transcript. `entries` may begin anywhere: if the reply of a call is missing, the call appears where it ended.
+ * An id may be used again after its conversation was deleted. A gateway that still caches the old thread must not take it for this
+ * one.
  */
-export function toConversation(entries: readonly Entry[]): readonly ConversationMessage[] {
-  const ends = new Map<string, Settlement>();
-  for (const entry of entries) if (entry.kind === 'settled') ends.set(entry.settlement.callId, entry.settlement);
-  const asked = new Set<string>();
-  return entries.flatMap((entry): readonly ConversationMessage[] => {
-    if (entry.kind === 'message') return said(entry.message);
-    if (entry.kind === 'settled') return asked.has(entry.settlement.callId) ? [] : toCall(entry.settlement);
-    if (entry.kind !== 'reply') return [];
-    for (const { callId } of entry.calls) asked.add(callId);
-    const text: readonly ConversationMessage[] = entry.text === '' ? [] : [{ sender: 'ai', message: entry.text }];
-    return [...text, ...entry.calls.flatMap(({ callId }) => toCall(ends.get(callId)))];
-  });
+function firstEpoch(tx: Tx): number {
+  return tx.now();
 }
 
-function said(message: LanguageModelV4Message): readonly ConversationMessage[] {
-  if (message.role === 'system' || message.role === 'tool') return [];
-  const texts = message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  return [{ sender: message.role === 'user' ? 'human' : 'ai', message: texts.join('\n') }];
+const insertConversationRow = insertRow('contexts');
+
+const insertThread = statement((db, { id, agentId, epoch }: Params<{ id: string; agentId: string; epoch: number }>) =>
+  db
+    .insertInto('threads')
+    .values({ id, kind: 'context', agent_id: agentId, lease_owner: null, lease_until: 0, epoch, state: null })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returning('id'),
+);
+
+/** Throws 404 for a conversation that does not exist, and for one that the user may not use, or no longer. */
+export async function getConversation(
+  db: Kysely<Tables>,
+  contextId: string,
+  user: ConversationUser,
+): Promise<Conversation> {
+  return await readConversation(selectConversation(db, contextId, user), contextId);
 }
 
-function toCall(settlement: Settlement | undefined): readonly ConversationMessage[] {
-  if (settlement === undefined || !hasRun(settlement.outcome)) return [];
-  const { callId, toolName, input, outcome } = settlement;
-  return [
-    { type: 'tool_call', tool_call_id: callId, tool_name: toolName, tool_input: inputOf(input) },
-    { type: 'tool_response', tool_call_id: callId, tool_output: outcome.text },
-  ];
+/** The same for a request that adds a message: the conversation is not deleted before the commit. */
+export async function getConversationForUse(tx: Tx, contextId: string, user: ConversationUser): Promise<Conversation> {
+  const row = selectConversation(tx.db, contextId, user);
+  return await readConversation(tx.dialect === 'sqlite' ? row : row.forKeyShare('threads'), contextId);
 }
 
-/**
- * For a call that no tool accepted, the input is the text that the model wrote. Callers get the object in it, or the text if it
- * is not JSON.
- */
-function inputOf(input: unknown): unknown {
-  if (typeof input !== 'string') return input;
-  try {
-    const value: unknown = JSON.parse(input === '' ? '{}' : input);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : input;
-  } catch {
-    return input;
-  }
+/** Undefined if the conversation was deleted. */
+export async function agentOfConversation(db: Kysely<Tables>, contextId: string): Promise<string | undefined> {
+  const conversations = db.selectFrom('contexts').select('agent_id').where('id', '=', contextId);
+  return (await conversations.executeTakeFirst())?.agent_id;
 }
 
-function hasRun({ status }: Outcome): boolean {
-  return status === 'ok' || status === 'error';
+type SelectedConversation = SelectQueryBuilder<Tables, 'contexts' | 'threads', Selectable<ConversationRow>>;
+
+function selectConversation(db: Kysely<Tables>, contextId: string, user: ConversationUser): SelectedConversation {
+  const conversations = db
+    .selectFrom('contexts')
+    .innerJoin('threads', 'threads.id', 'contexts.id')
+    .selectAll('contexts');
+  if (user.kind === 'key') return conversations.where('contexts.id', '=', contextId);
+  const meant = conversations.where('contexts.id', 'in', meantIds(contextId, user.entityId));
+  // If both exist, the longer id is the one that the entity chose itself.
+  return meant.where(usableBy(user.entityId)).orderBy('contexts.id', 'desc');
 }
 
-/** The answer of the run: the output of the tool that ended it, or its last text. */
-export function responseOf(entries: readonly Entry[]): string {
-  const stop = entries.findLast((entry) => entry.kind === 'stop')?.stop;
-  if (stop?.reason === 'end_turn' && stop.by !== 'text') return outputOf(entries, stop.tool);
-  const last = entries.findLast((entry) => entry.kind === 'reply');
-  return last === undefined || last.calls.length > 0 ? '' : last.text;
+async function readConversation(query: SelectedConversation, contextId: string): Promise<Conversation> {
+  const row = isId(contextId) ? await query.executeTakeFirst() : undefined;
+  if (row === undefined) throw notFound('conversation', contextId);
+  return toConversation(row);
 }
 
-function outputOf(entries: readonly Entry[], toolName: string): string {
-  const inside = entries.find((entry) => entry.kind === 'settled' && entry.endsTurn !== undefined);
-  if (inside?.kind === 'settled' && inside.endsTurn !== undefined) return inside.endsTurn.response;
-  const ended = entries.findLast(
-    (entry) =>
-      entry.kind === 'settled' && entry.settlement.toolName === toolName && entry.settlement.outcome.status === 'ok',
-  );
-  const outcome = ended?.kind === 'settled' ? ended.settlement.outcome : undefined;
-  return outcome?.status === 'ok' ? (outcome.userText ?? outcome.text) : '';
+/** Keeps the conversation for the full time, because a message in it is saved. */
+export async function keepLonger(tx: Tx, { id, isBrief }: Conversation): Promise<void> {
+  if (isBrief) await tx.db.updateTable('contexts').set({ is_brief: 0 }).where('id', '=', id).execute();
+}
+
+function toConversation(row: Selectable<ConversationRow>): Conversation {
+  return {
+    id: row.id,
+    agentId: row.agent_id,
+    ...(row.owner_id === null ? {} : { ownerId: row.owner_id }),
+    metadata: fromJson<Metadata>(row.metadata),
+    createdAt: row.created_at,
+    isBrief: row.is_brief === 1,
+  };
 }

@@ -12,7 +12,7 @@ export interface StoredTurn {
   readonly isOpen: boolean;
 }
 
-/** The newest turns of a context, oldest first. `before`: a run; only turns that began before its own. */
+/** The newest turns of a conversation, oldest first. `before`: a run; only turns that began before its own. */
 export async function listTurns(
   db: Kysely<Tables>,
   contextId: string,
@@ -20,19 +20,19 @@ export async function listTurns(
 ): Promise<readonly StoredTurn[]> {
   let beginnings = db
     .selectFrom('runs')
-    .select(['id', 'cycle_no'])
+    .select(['id', 'number'])
     .where('thread_id', '=', contextId)
     .whereRef('id', '=', 'turn_id')
     // Runs that are not saved belong to no turn.
     .where('answer', 'is', null);
   if (before !== undefined)
-    beginnings = beginnings.where('cycle_no', '<', (eb) =>
-      eb.selectFrom('runs as given').select('given.cycle_no').where('given.id', '=', before),
+    beginnings = beginnings.where('number', '<', (eb) =>
+      eb.selectFrom('runs as given').select('given.number').where('given.id', '=', before),
     );
-  const found = (await beginnings.orderBy('cycle_no', 'desc').limit(limit).execute()).reverse();
+  const found = (await beginnings.orderBy('number', 'desc').limit(limit).execute()).reverse();
   return await Promise.all(
-    found.map(({ id, cycle_no: from }, index) =>
-      readTurn(db, { contextId, turnId: id, from, until: found[index + 1]?.cycle_no }),
+    found.map(({ id, number: from }, index) =>
+      readTurn(db, { contextId, turnId: id, from, until: found[index + 1]?.number }),
     ),
   );
 }
@@ -40,7 +40,10 @@ export async function listTurns(
 interface TurnBounds {
   readonly contextId: string;
   readonly turnId: string;
-  /** The cycle of its first run, and that of the next turn, if it is known. Without these, all runs of the context would be read. */
+  /**
+   * The number of its first run, and that of the first run of the next turn, if there is one. Without these, all runs of the
+   * conversation would be read.
+   */
   readonly from: number;
   readonly until: number | undefined;
 }
@@ -50,12 +53,12 @@ async function readTurn(db: Kysely<Tables>, { contextId, turnId, from, until }: 
     .selectFrom('runs')
     .select(['id', 'status'])
     .where('thread_id', '=', contextId)
-    .where('cycle_no', '>=', from)
+    .where('number', '>=', from)
     .where('turn_id', '=', turnId)
     // A run that was not saved may have taken an answer to a call of the turn.
     .where('answer', 'is', null);
-  if (until !== undefined) ofTurn = ofTurn.where('cycle_no', '<', until);
-  const runs = await ofTurn.orderBy('cycle_no').execute();
+  if (until !== undefined) ofTurn = ofTurn.where('number', '<', until);
+  const runs = await ofTurn.orderBy('number').execute();
   const runIds = runs.map(({ id }) => id);
   return { runIds, entries: await entriesOfRuns(db, runIds), isOpen: runs.at(-1)?.status === 'running' };
 }

@@ -1,14 +1,14 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { notFound } from '../api-error.ts';
-import type { ContextUser } from './context.ts';
+import type { ConversationUser } from './conversation.ts';
 import { sharesSpace } from './shares-space.ts';
 
-/** An entity may open contexts of the agents that share a space with it. Other agents are "not found". */
+/** An entity may open conversations of the agents that share a space with it. Other agents are "not found". */
 export async function assertMayChat(
   db: Kysely<Tables>,
   { agentId, name }: { readonly agentId: string; readonly name: string },
-  user: ContextUser,
+  user: ConversationUser,
 ): Promise<void> {
   if (user.kind === 'key' || (await sharesSpace(db, { agentId, entityId: user.entityId }))) return;
   throw notFound('agent', name);

@@ -1,6 +1,6 @@
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { cancelPending } from '../calls/cancel-pending.ts';
+import { cancelWaiting } from '../calls/cancel-waiting.ts';
 import { type EndedRun, unsavedAnswer } from './run-answer.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function removeMessages(tx: Tx, run: EndedRun): Promise<void> {
     .where('id', '=', run.id)
     .execute();
   await db.deleteFrom('transcript_entries').where('run_id', '=', run.id).execute();
-  await cancelPending(tx, { runId: run.id });
+  await cancelWaiting(tx, { runId: run.id });
   await db.deleteFrom('calls').where('run_id', '=', run.id).where('wait_kind', 'is', null).execute();
   // A call that waited stays, without its input, so that a late answer is refused as late. No run will settle it, so it is settled here.
   await db

@@ -5,11 +5,11 @@ import { fromJson } from '../../ports/store/schema/json.ts';
 import type { RunRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import { ApiError } from '../api-error.ts';
-import { type PendingCall, toPendingCall } from '../calls/pending-call.ts';
+import { toWaitingCall, type WaitingCall } from '../calls/waiting-call.ts';
 import { COMPACTION, fromEntryPayload } from '../transcript/transcript-row.ts';
-import { type ConversationMessage, responseOf, toConversation } from './conversation.ts';
+import { type ConversationMessage, responseOf, toConversation } from './to-messages.ts';
 
-/** The result of a run of a context. */
+/** The result of a run of a conversation. */
 export interface RunAnswer {
   readonly runId: string;
   readonly contextId: string;
@@ -21,7 +21,7 @@ export interface RunAnswer {
   /** The messages and calls of this run, in order. */
   readonly messages: readonly ConversationMessage[];
   /** The calls of this run that wait for an answer. */
-  readonly pending: readonly PendingCall[];
+  readonly pending: readonly WaitingCall[];
   /** False if the request said `save: false`. */
   readonly isSaved: boolean;
   readonly usage?: Usage;
@@ -35,7 +35,7 @@ export async function findAnswer(db: Kysely<Tables>, runId: string): Promise<Run
   if (run.answer !== null) return fromJson<RunAnswer>(run.answer);
   const entries = await entriesOf(db, runId);
   // Every waiting call has an entry in the transcript. Nearly all runs end without one.
-  const pending = entries.some(({ kind }) => kind === 'pending') ? await pendingOf(db, runId) : [];
+  const pending = entries.some(({ kind }) => kind === 'pending') ? await waitingOf(db, runId) : [];
   return { ...toAnswer(run, entries), pending, isSaved: true };
 }
 
@@ -76,8 +76,8 @@ async function entriesOf(db: Kysely<Tables>, runId: string): Promise<readonly En
   return rows.map(({ payload }) => fromEntryPayload(payload).entry);
 }
 
-async function pendingOf(db: Kysely<Tables>, runId: string): Promise<readonly PendingCall[]> {
-  return (await findPending(db, { runId })).map(toPendingCall);
+async function waitingOf(db: Kysely<Tables>, runId: string): Promise<readonly WaitingCall[]> {
+  return (await findWaiting(db, { runId })).map(toWaitingCall);
 }
 
 interface RunParams {
@@ -97,7 +97,7 @@ const findEntries = statement((db, { runId }: Params<RunParams>) =>
     .orderBy('seq'),
 );
 
-const findPending = statement((db, { runId }: Params<RunParams>) =>
+const findWaiting = statement((db, { runId }: Params<RunParams>) =>
   db
     .selectFrom('calls')
     .select(COLUMNS.calls)

@@ -19,7 +19,7 @@ export async function settingsOfAsker(
     .where('thread_id', '=', contextId)
     // Runs that are not saved belong to no turn of the conversation.
     .where('answer', 'is', null)
-    .orderBy('cycle_no', 'desc')
+    .orderBy('number', 'desc')
     .limit(1);
   const ofTurn = turnId === undefined ? runs : runs.where('turn_id', '=', turnId);
   const row = await ofTurn.executeTakeFirst();
@@ -38,7 +38,7 @@ async function turnThatAsked(
     .select('runs.turn_id')
     .where('calls.id', 'in', callIds)
     .where('calls.thread_id', '=', contextId)
-    .orderBy('runs.cycle_no', 'desc')
+    .orderBy('runs.number', 'desc')
     .limit(1)
     .executeTakeFirst();
   return run?.turn_id;

@@ -23,7 +23,7 @@ export async function settingsOfRequests(
   return events.map(({ payload }) => fromJson<ChatEvent>(payload).settings);
 }
 
-/** The settings of all runs of the context that completed. */
+/** The settings of all runs of the conversation that completed. */
 export async function settingsOfCompleted(db: Kysely<Tables>, contextId: string): Promise<readonly TurnSettings[]> {
   const runs = db.selectFrom('runs').select('settings').where('thread_id', '=', contextId);
   return (await runs.where('status', '=', 'completed').execute()).map(toSettings);

@@ -120,7 +120,7 @@ export async function findOwnTurn(db: Kysely<Tables>, caller: string, runId: str
 }
 
 /** The conversation that a run belongs to, and when the run was requested. The run may not have begun yet. */
-export async function findContextOfRun(
+export async function findConversationOfRun(
   db: Kysely<Tables>,
   runId: string,
 ): Promise<{ readonly contextId: string; readonly createdAt: number } | undefined> {

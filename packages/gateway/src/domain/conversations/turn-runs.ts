@@ -55,21 +55,21 @@ async function begunRuns(
     .select('saved.turn_id')
     .where('saved.thread_id', '=', contextId)
     .where('saved.answer', 'is', null);
-  const newest = saved.orderBy('saved.cycle_no', 'desc').limit(1);
+  const newest = saved.orderBy('saved.number', 'desc').limit(1);
   const own = runId === undefined ? undefined : saved.where('saved.id', '=', runId);
   return await db
     .selectFrom('runs')
     .select(['id', 'turn_id'])
     .where('thread_id', '=', contextId)
     .where('answer', 'is', null)
-    .where('cycle_no', '>=', ({ selectFrom, fn }) =>
+    .where('number', '>=', ({ selectFrom, fn }) =>
       selectFrom('runs as first')
-        .select('first.cycle_no')
+        .select('first.number')
         // The run may be queued, or not saved: then it has no turn yet.
         .where('first.id', '=', own === undefined ? newest : fn.coalesce(own, newest)),
     )
     .where((eb) => eb.or([newest, ...(own === undefined ? [] : [own])].map((turn) => eb('turn_id', '=', turn))))
-    .orderBy('cycle_no')
+    .orderBy('number')
     .execute();
 }
 

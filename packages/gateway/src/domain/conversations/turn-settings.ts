@@ -1,7 +1,7 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
 import type { JsonSchemaObject, TurnOptions } from '@lastcall/core';
 
-/** The settings of one request of a context, in addition to the agent's configuration. They are stored with the run. */
+/** The settings of one request of a conversation, in addition to the agent's configuration. They are stored with the run. */
 export interface TurnSettings {
   /** The run ends with one of these tools: laws R15–R22. Without it, the turn ends with text or a terminal tool. */
   readonly terminating?: TerminatingContract;

@@ -2,7 +2,7 @@ import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 
 /**
- * The contexts that an entity may use with its token: its own ones, while it shares a space with their agent, and those that a
+ * The conversations that an entity may use with its token: its own ones, while it shares a space with their agent, and those that a
  * key gave it. It is checked with every request, so that a person who is removed from the space loses access at once.
  */
 export function usableBy(entityId: string): (eb: ExpressionBuilder<Tables, 'contexts'>) => Expression<SqlBool> {

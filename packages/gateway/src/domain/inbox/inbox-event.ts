@@ -2,8 +2,8 @@ import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { TurnSettings } from '../conversations/turn-settings.ts';
 
 /**
- * An event that waits for an agent or a context, as `inbox_events.payload` stores it: JSON that can be understood without any
- * history.
+ * An event that waits for an agent or a conversation, as `inbox_events.payload` stores it: JSON that can be understood without any
+ * transcript.
  */
 export type InboxEvent = SpaceMessageEvent | ToolResultEvent | PlanEvent | ServiceEvent | ChatEvent;
 
@@ -21,7 +21,7 @@ export interface SpaceMessageEvent {
 export type EntityKind = 'human' | 'agent' | 'service';
 
 /**
- * The answer to a pending call. It contains the call itself, so that the agent understands it even after compaction.
+ * The answer to a waiting call. It contains the call itself, so that the agent understands it even after compaction.
  */
 export interface ToolResultEvent {
   readonly type: 'tool_result';
@@ -66,7 +66,7 @@ interface ServiceEvent {
   readonly data: unknown;
 }
 
-/** A request for a turn of a context. */
+/** A request for a turn of a conversation. */
 export interface ChatEvent {
   readonly type: 'chat';
   /** The id that its run will have. The client that sent the request waits for this run. */

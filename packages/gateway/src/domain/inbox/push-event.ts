@@ -7,7 +7,7 @@ import { type Columns, toColumns } from '../../ports/store/to-columns.ts';
 import { type InboxEvent, priorityOf } from './inbox-event.ts';
 
 export interface PushedEvent {
-  /** The thread of an agent has the agent's id, and that of a context has the context's id. */
+  /** The thread of an agent has the agent's id, and that of a conversation has the conversation's id. */
   readonly threadId: string;
   /** An event is delivered once per thread and id, however often it is pushed. */
   readonly eventId: string;

@@ -1,18 +1,18 @@
 import { renderFrame } from '../frame.ts';
 import type { InboxEvent } from './inbox-event.ts';
 
-/** An event as a cycle took it from the inbox. */
+/** An event as a run took it from the inbox. */
 export interface WaitingEvent {
   readonly eventId: string;
   /** When it arrived, in milliseconds since the epoch. */
   readonly at: number;
-  /** Counts from 1. A higher number means that an earlier cycle with the event failed. */
+  /** Counts from 1. A higher number means that an earlier run with the event failed. */
   readonly attempt: number;
   readonly event: InboxEvent;
 }
 
 export interface InboxFrame {
-  readonly cycle: number;
+  readonly run: number;
   /** The agent's unguessable frame tag, which the system text names. */
   readonly tag: string;
   /** Milliseconds since the epoch. */
@@ -23,8 +23,8 @@ export interface InboxFrame {
  * Renders a batch of events as the text of one user message: one JSON object per line, in a frame that no content can imitate. No
  * message can add an event.
  */
-export function renderInbox(events: readonly WaitingEvent[], { cycle, tag, now }: InboxFrame): string {
-  const attributes = { cycle, now: new Date(now).toISOString() };
+export function renderInbox(events: readonly WaitingEvent[], { run, tag, now }: InboxFrame): string {
+  const attributes = { run, now: new Date(now).toISOString() };
   return renderFrame({ name: 'inbox', tag, attributes, lines: events.map(toLine) });
 }
 

@@ -11,7 +11,7 @@ export type EventRow = Selectable<InboxEventRow>;
 export const FIRST_PAGE = 50;
 
 /**
- * The condition for events that wait for a cycle. The value is part of the SQL text and not a parameter, because
+ * The condition for events that wait for a run. The value is part of the SQL text and not a parameter, because
  * otherwise the partial indexes on waiting events would not be used.
  */
 export const IS_WAITING: RawBuilder<boolean> = sql<boolean>`inbox_events.status = 'pending'`;

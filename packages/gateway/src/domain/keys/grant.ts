@@ -35,7 +35,7 @@ export function fromGrantRow({ scopes, entity_id, key_id, maker_session_id }: Gr
   };
 }
 
-/** Sessions are for people: agents act by their cycles, and services have no browser. */
+/** Sessions are for people: agents act by their runs, and services have no browser. */
 export async function assertPerson(tx: Tx, entityId: string): Promise<void> {
   const person = isId(entityId)
     ? await tx.db

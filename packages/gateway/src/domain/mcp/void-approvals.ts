@@ -3,7 +3,7 @@ import type { Services } from '../../ports/services.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import { ApiError } from '../api-error.ts';
 import { answer } from '../calls/answer-call.ts';
-import { IS_PENDING } from '../calls/is-pending.ts';
+import { IS_PENDING } from '../calls/is-waiting.ts';
 
 /**
  * Denies the calls that wait for approval of a tool whose definition has changed, as `isOf` decides: the definition that a person

@@ -5,7 +5,7 @@ import type { CallRow, Tables } from '../../ports/store/schema/tables.ts';
 import { notFound } from '../api-error.ts';
 import { mayAnswerUnseen } from '../calls/may-answer.ts';
 import { withNames } from '../calls/named-answerers.ts';
-import { forAnswerer, type PendingCall, toPendingCall } from '../calls/pending-call.ts';
+import { forAnswerer, toWaitingCall, type WaitingCall } from '../calls/waiting-call.ts';
 import { isId } from '../entities/column-text.ts';
 import { requireMember } from '../spaces/membership.ts';
 import { type Message, toMessage } from '../spaces/message.ts';
@@ -20,7 +20,7 @@ export interface CallDetails {
   /** Missing if no space sees the call. */
   readonly card?: Message;
   /** Set if it waits or waited for an answer. With a token: only if no space sees the call and the entity may answer it. */
-  readonly pending?: PendingCall;
+  readonly pending?: WaitingCall;
   /** The remaining fields are only for secret keys. */
   readonly step?: number;
   readonly index?: number;
@@ -63,9 +63,9 @@ export async function getCall(
   return shown;
 }
 
-/** As the list of pending calls shows it. */
-async function answerableCall(db: Kysely<Tables>, call: StoredCall, entityId: string): Promise<PendingCall> {
-  const pending = await pendingOf(db, call);
+/** As the list of waiting calls shows it. */
+async function answerableCall(db: Kysely<Tables>, call: StoredCall, entityId: string): Promise<WaitingCall> {
+  const pending = await waitingOf(db, call);
   if (pending === undefined || !(await mayAnswerUnseen(db, pending, entityId))) throw notFound('call', call.id);
   return forAnswerer(pending);
 }
@@ -92,13 +92,13 @@ function attemptsOf({ status, outcome, outcome_status }: StoredCall): number | u
 }
 
 async function waitingFacts(db: Kysely<Tables>, call: StoredCall): Promise<Partial<CallDetails>> {
-  const pending = await pendingOf(db, call);
+  const pending = await waitingOf(db, call);
   const run = await db.selectFrom('runs').select('owner').where('id', '=', call.run_id).executeTakeFirst();
   const worker = pending?.job === undefined ? run?.owner : pending.job.worker;
   return { ...(pending === undefined ? {} : { pending }), ...(worker == null ? {} : { worker }) };
 }
 
-async function pendingOf(db: Kysely<Tables>, call: StoredCall): Promise<PendingCall | undefined> {
-  const [pending] = call.wait_kind === null ? [] : await withNames(db, [toPendingCall(call)]);
+async function waitingOf(db: Kysely<Tables>, call: StoredCall): Promise<WaitingCall | undefined> {
+  const [pending] = call.wait_kind === null ? [] : await withNames(db, [toWaitingCall(call)]);
   return pending;
 }

@@ -4,9 +4,9 @@ import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { isId } from '../entities/column-text.ts';
-import { runChannel } from '../streams/channels.ts';
+import { runStream } from '../streams/stream-names.ts';
 
-/** A run of a context that is queued, or was cancelled before it began. */
+/** A run of a conversation that is queued, or was cancelled before it began. */
 export interface QueuedRun {
   readonly runId: string;
   readonly threadId: string;
@@ -37,7 +37,7 @@ export async function findQueued(db: Kysely<Tables>, runId: string): Promise<Que
   };
 }
 
-/** Cancels a run that has not begun. Returns false if it has begun, or is not a run of a context. */
+/** Cancels a run that has not begun. Returns false if it has begun, or is not a run of a conversation. */
 export async function cancelQueued(tx: Tx, runId: string): Promise<boolean> {
   const queued = await findQueued(tx.db, runId);
   if (queued === undefined) return false;
@@ -58,5 +58,5 @@ export async function cancelQueued(tx: Tx, runId: string): Promise<boolean> {
 /** Ends the stream of a run that will not begin. */
 export function tellUnstarted(tx: Tx, runId: string, status: 'cancelled' | 'failed'): void {
   const stop = status === 'cancelled' ? { reason: 'aborted' } : { reason: 'error', error: 'The agent was deleted.' };
-  tx.emit({ channel: runChannel(runId), type: 'run.end', payload: { runId, status, stop } });
+  tx.emit({ stream: runStream(runId), type: 'run.end', payload: { runId, status, stop } });
 }

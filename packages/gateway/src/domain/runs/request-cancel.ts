@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError } from '../api-error.ts';
-import { runChannel } from '../streams/channels.ts';
+import { runStream } from '../streams/stream-names.ts';
 import { cancelQueued } from './queued-run.ts';
 import { getRun, type Run } from './run.ts';
 
@@ -53,5 +53,5 @@ export async function cancelRequested(db: Kysely<Tables>, runIds: readonly strin
 }
 
 function tellCancelling(tx: Tx, runId: string): void {
-  tx.emit({ channel: runChannel(runId), type: 'run.cancelling', payload: { runId } });
+  tx.emit({ stream: runStream(runId), type: 'run.cancelling', payload: { runId } });
 }

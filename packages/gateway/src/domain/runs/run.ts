@@ -8,14 +8,14 @@ import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../e
 import { findQueued, type QueuedRun } from './queued-run.ts';
 import type { Takeover } from './takeover.ts';
 
-/** One cycle of a thread: the events that it took, and how it ended. */
+/** One run of a thread: the events that it took, and how it ended. */
 export interface Run {
   readonly id: string;
   readonly agentId: string;
   readonly threadId: string;
   /** Counts 1, 2, 3 … within the thread. */
-  readonly cycle: number;
-  /** `queued`: a request of a context that waits for an earlier one. */
+  readonly number: number;
+  /** `queued`: a request of a conversation that waits for an earlier one. */
   readonly status: RunStatus | 'queued';
   readonly trigger: readonly RunTrigger[];
   /** Why it ended. */
@@ -137,7 +137,7 @@ function withAgent(db: Kysely<Tables>) {
 function toQueuedRun({ runId, agentId, threadId, eventId, isDead, createdAt }: QueuedRun): Run {
   const trigger = [{ eventId, type: 'chat' as const }];
   const status = isDead ? 'cancelled' : 'queued';
-  return { id: runId, agentId, threadId, cycle: 0, status, trigger, configVersion: 0, attempt: 0, createdAt };
+  return { id: runId, agentId, threadId, number: 0, status, trigger, configVersion: 0, attempt: 0, createdAt };
 }
 
 interface ReadRun extends RunRow {
@@ -165,7 +165,7 @@ function toRun(row: ReadRun): Run {
     id: row.id,
     agentId: row.agent_id,
     threadId: row.thread_id,
-    cycle: row.cycle_no,
+    number: row.number,
     status: row.status,
     trigger: fromJson<RunTrigger[]>(row.trigger),
     ...(row.stop === null ? {} : { stop: fromJson<Stop>(row.stop) }),

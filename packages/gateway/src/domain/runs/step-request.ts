@@ -7,7 +7,7 @@ import type { Tables } from '../../ports/store/schema/tables.ts';
 import { guardMessage } from '../../telemetry/guard-message.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { notFound } from '../api-error.ts';
-import { loadRowsBefore, toConsciousness } from '../transcript/load-consciousness.ts';
+import { loadRowsBefore, toStoredTranscript } from '../transcript/load-transcript.ts';
 import type { EntryRecord } from '../transcript/transcript-row.ts';
 import { getRun, type Run } from './run.ts';
 import type { RequestSettings, StoredRequest } from './stored-request.ts';
@@ -28,7 +28,7 @@ export async function getStepRequest(db: Kysely<Tables>, runId: string, step: nu
   const texts = reply && (await readTexts(db, reply.request));
   if (reply === undefined || texts === undefined) throw notFound('request of step', String(step));
   const { tag } = await db.selectFrom('agents').select('tag').where('id', '=', run.agentId).executeTakeFirstOrThrow();
-  const { entries } = toConsciousness(await loadRowsBefore(db, { threadId: run.threadId, seq: reply.seq }));
+  const { entries } = toStoredTranscript(await loadRowsBefore(db, { threadId: run.threadId, seq: reply.seq }));
   const prompt = promptOf(new Transcript(entries), reply, texts);
   if (prompt === undefined) throw notFound('request of step', String(step));
   const guard = { tag, instructions: '', isFrame: () => false };

@@ -1,7 +1,7 @@
 import type { Services } from '../../ports/services.ts';
 
 /**
- * Deletes texts that no request has used for as long as contexts are kept. Conversations that used them may be older, and then
+ * Deletes texts that no request has used for as long as conversations are kept. Conversations that used them may be older, and then
  * the requests of their steps can no longer be read. The use of a text is recorded once a day, by gateways that check at most
  * once a day, so two more days are added.
  */

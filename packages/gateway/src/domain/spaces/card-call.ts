@@ -1,11 +1,11 @@
 import type { JsonSchemaObject } from '@lastcall/core';
 import type { Answerers } from '../../config/tool-config.ts';
-import type { PendingKind } from '../../ports/store/schema/tables.ts';
+import type { WaitKind } from '../../ports/store/schema/tables.ts';
 import type { Display } from '../calls/display.ts';
 
 /** What a card shows about its call, once the call waits for an answer. */
 export interface CardCall {
-  readonly kind: PendingKind;
+  readonly kind: WaitKind;
   readonly display?: Display | undefined;
   /** The schema of a result, or for an approval, of an edited input. */
   readonly resultSchema?: JsonSchemaObject | undefined;

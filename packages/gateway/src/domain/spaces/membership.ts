@@ -6,7 +6,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { notFound } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
-import { spaceChannel } from '../streams/channels.ts';
+import { spaceStream } from '../streams/stream-names.ts';
 import { type AgentFailure, currentFailures } from './agent-failure.ts';
 import { lockSpace } from './lock-space.ts';
 
@@ -52,7 +52,7 @@ export async function addMember(tx: Tx, newMember: NewMember): Promise<Member> {
     )
     .execute();
   if (known?.role !== role)
-    tx.emit({ channel: spaceChannel(spaceId), type: 'member.joined', payload: { entityId, role } });
+    tx.emit({ stream: spaceStream(spaceId), type: 'member.joined', payload: { entityId, role } });
   return toMember({ ...row, kind: entity.kind, display_name: entity.display_name });
 }
 
@@ -80,7 +80,7 @@ export async function removeMember(
     .where('active_space_id', '=', spaceId)
     .execute();
   tx.emit({
-    channel: spaceChannel(spaceId),
+    stream: spaceStream(spaceId),
     type: 'member.left',
     payload: { entityId, role: left.role },
   });

@@ -17,7 +17,7 @@ interface NotifiedMessage {
 }
 
 /**
- * What happens to a message for one agent: it waits for the agent's next cycle, until the agent is active again, or for an
+ * What happens to a message for one agent: it waits for the agent's next run, until the agent is active again, or for an
  * operator.
  */
 export interface Hearing {

@@ -9,7 +9,7 @@ import { notFound } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
 import { invalid, tooLarge } from '../entities/invalid.ts';
 import { type Metadata, toMetadata } from '../entities/metadata.ts';
-import { spaceChannel } from '../streams/channels.ts';
+import { spaceStream } from '../streams/stream-names.ts';
 import { appendMessage } from './append-message.ts';
 import { lockSpace } from './lock-space.ts';
 import { type Message, toMessage } from './message.ts';
@@ -72,7 +72,7 @@ export async function postMessage(
   const message = toMessage(row);
   const heardBy = await notifyAgents(services, tx, { space, message, sender, recipients });
   tx.emit({
-    channel: spaceChannel(spaceId),
+    stream: spaceStream(spaceId),
     type: 'message.complete',
     payload: { streamId: newMessage.streamId ?? message.id, message },
   });

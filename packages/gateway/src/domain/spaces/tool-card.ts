@@ -5,7 +5,7 @@ import type { Json, MessageRow, MessageStatus } from '../../ports/store/schema/t
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { isNotFound } from '../api-error.ts';
-import { spaceChannel } from '../streams/channels.ts';
+import { spaceStream } from '../streams/stream-names.ts';
 import { appendMessage } from './append-message.ts';
 import type { CardCall } from './card-call.ts';
 import { lockSpace } from './lock-space.ts';
@@ -157,13 +157,13 @@ function isOpen(status: MessageStatus): status is OpenStatus {
 function emitInput(tx: Tx, row: MessageRow, delta: string): void {
   emitCard(tx, { ...row, status: 'running' });
   const payload = { callId: row.call_id, delta };
-  if (delta !== '') tx.emit({ channel: spaceChannel(row.space_id), type: 'tool-input-delta', payload });
+  if (delta !== '') tx.emit({ stream: spaceStream(row.space_id), type: 'tool-input-delta', payload });
 }
 
 function emitCard(tx: Tx, row: MessageRow): void {
   const own = { ...(row.status === 'running' ? startOf(row) : {}), callId: row.call_id };
   const json = withJsonField(toJson(own), 'message', toMessageJson(row));
-  tx.emit({ channel: spaceChannel(row.space_id), type: CARD_EVENTS[row.status], json });
+  tx.emit({ stream: spaceStream(row.space_id), type: CARD_EVENTS[row.status], json });
 }
 
 function startOf({ id, call_id, entity_id, metadata }: MessageRow): object {

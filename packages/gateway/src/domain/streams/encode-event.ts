@@ -23,13 +23,13 @@ function toData({ seq, type, at }: StreamEvent, json: Json): Json {
   return withJsonFields(json.startsWith('{') ? json : '{}', { seq: toJson(seq), type: toJson(type), at: toJson(at) });
 }
 
-/** Encodes events that are not part of the channel: they have no number, so a client's position does not change. */
+/** Encodes events that are not stored: they have no number, so a client's position does not change. */
 export function encodeUnnumbered(events: readonly { readonly type: string; readonly payload: object }[]): Uint8Array {
   const frames = events.map(({ type, payload }) => `event: ${type}\ndata: ${toJson({ ...payload, type })}\n\n`);
   return encoder.encode(frames.join(''));
 }
 
-/** Encodes the last event of a stream, which is not part of the channel. */
+/** Encodes the last event that a client gets. It is not stored. */
 export function encodeLast({
   type,
   payload,

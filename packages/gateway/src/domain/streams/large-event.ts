@@ -12,30 +12,30 @@ export const LARGE_BYTES = 64_000;
  */
 export async function readLargeEvent(
   db: Kysely<Tables>,
-  { channel, seq }: Pick<StreamEvent, 'channel' | 'seq'>,
+  { stream, seq }: Pick<StreamEvent, 'stream' | 'seq'>,
 ): Promise<StreamEvent | undefined> {
   const known = events.get(db) ?? new SharedEvents();
   events.set(db, known);
-  return await known.get(`${channel} ${seq}`, () => read(db, { channel, seq }));
+  return await known.get(`${stream} ${seq}`, () => read(db, { stream, seq }));
 }
 
 const events = new WeakMap<Kysely<Tables>, SharedEvents>();
 
 async function read(
   db: Kysely<Tables>,
-  { channel, seq }: Pick<StreamEvent, 'channel' | 'seq'>,
+  { stream, seq }: Pick<StreamEvent, 'stream' | 'seq'>,
 ): Promise<StreamEvent | undefined> {
   const row = await db
     .selectFrom('stream_events')
     .selectAll()
-    .where('channel', '=', channel)
+    .where('stream', '=', stream)
     .where('seq', '=', seq)
     .executeTakeFirst();
   return row === undefined ? undefined : toStreamEvent(row);
 }
 
-export function toStreamEvent({ channel, seq, type, payload, created_at, revocations }: StreamEventRow): StreamEvent {
-  return storedEvent({ channel, seq, type, json: payload, at: created_at, revocations });
+export function toStreamEvent({ stream, seq, type, payload, created_at, revocations }: StreamEventRow): StreamEvent {
+  return storedEvent({ stream, seq, type, json: payload, at: created_at, revocations });
 }
 
 class SharedEvents {

@@ -7,9 +7,9 @@ import { LARGE_BYTES, readLargeEvent, toStreamEvent } from './large-event.ts';
 export const PAGE_BYTES = 1_000_000;
 const PAGE_EVENTS = 100;
 
-/** The position of a reader in a channel. */
+/** The position of a reader in a stream. */
 interface StreamPosition {
-  readonly channel: string;
+  readonly stream: string;
   readonly after: number;
 }
 
@@ -17,13 +17,13 @@ interface StreamPosition {
  * Reads up to a hundred events in a row, or one large one, so that a reader's memory is bounded. Empty if the next
  * event does not exist.
  */
-export async function readPage(db: Kysely<Tables>, { channel, after }: StreamPosition): Promise<StreamEvent[]> {
-  const rows = await readRows(db, { channel, after });
+export async function readPage(db: Kysely<Tables>, { stream, after }: StreamPosition): Promise<StreamEvent[]> {
+  const rows = await readRows(db, { stream, after });
   const cut = rows.findIndex(({ seq, payload }, index) => seq !== after + 1 + index || payload === null);
   const page = cut === -1 ? rows : rows.slice(0, cut);
-  if (page.length > 0) return page.map((row) => toStreamEvent({ ...row, channel, payload: row.payload ?? '' }));
+  if (page.length > 0) return page.map((row) => toStreamEvent({ ...row, stream, payload: row.payload ?? '' }));
   if (rows[0]?.seq !== after + 1) return [];
-  const large = await readLargeEvent(db, { channel, seq: after + 1 });
+  const large = await readLargeEvent(db, { stream, seq: after + 1 });
   return large === undefined ? [] : [large];
 }
 
@@ -32,7 +32,7 @@ interface Row extends Pick<StreamEventRow, 'seq' | 'type' | 'created_at' | 'revo
   readonly payload: string | null;
 }
 
-async function readRows(db: Kysely<Tables>, { channel, after }: StreamPosition): Promise<Row[]> {
+async function readRows(db: Kysely<Tables>, { stream, after }: StreamPosition): Promise<Row[]> {
   return await db
     .with('next', (db) =>
       db
@@ -40,7 +40,7 @@ async function readRows(db: Kysely<Tables>, { channel, after }: StreamPosition):
         .select(['seq', 'type', 'created_at', 'revocations'])
         .select(sql<number>`octet_length(payload)`.as('bytes'))
         .select(sql<string | null>`case when octet_length(payload) < ${LARGE_BYTES} then payload end`.as('payload'))
-        .where('channel', '=', channel)
+        .where('stream', '=', stream)
         .where('seq', '>', after)
         .orderBy('seq')
         .limit(PAGE_EVENTS),
@@ -55,8 +55,8 @@ async function readRows(db: Kysely<Tables>, { channel, after }: StreamPosition):
     .execute();
 }
 
-/** The number of the channel's newest event. */
-export async function readEnd(db: Kysely<Tables>, channel: string): Promise<number> {
-  const row = await db.selectFrom('channels').select('next_seq').where('id', '=', channel).executeTakeFirst();
+/** The number of the stream's newest event. */
+export async function readEnd(db: Kysely<Tables>, stream: string): Promise<number> {
+  const row = await db.selectFrom('streams').select('next_seq').where('id', '=', stream).executeTakeFirst();
   return row === undefined ? 0 : row.next_seq - 1;
 }

@@ -5,7 +5,7 @@ import { HighWaterMark } from './high-water-mark.ts';
 import { PAGE_BYTES, readEnd, readPage } from './read-page.ts';
 
 export interface StreamRequest {
-  readonly channel: string;
+  readonly stream: string;
   /** The last event that the client has. Default: the newest one. */
   readonly after?: number;
 }
@@ -17,9 +17,9 @@ export type StreamItem =
 
 type StreamServices = Pick<Services, 'store' | 'bus' | 'limits' | 'logger'>;
 
-/** Opens a channel for one reader, which gets every later event once and in order. */
-export async function readStream(services: StreamServices, { channel, after }: StreamRequest): Promise<StreamReader> {
-  const reader = new StreamReader(services, channel);
+/** Opens a stream for one reader, which gets every later event once and in order. */
+export async function readStream(services: StreamServices, { stream, after }: StreamRequest): Promise<StreamReader> {
+  const reader = new StreamReader(services, stream);
   try {
     await reader.begin(after);
     return reader;
@@ -30,7 +30,7 @@ export async function readStream(services: StreamServices, { channel, after }: S
 }
 
 /**
- * A cursor over a channel. Live events wait here, up to a limit. Missing events (a notice without its event, a gap, events that
+ * A cursor over a stream. Live events wait here, up to a limit. Missing events (a notice without its event, a gap, events that
  * did not fit, everything that a reconnecting client missed) are read from the table, a page at a time, as fast as the client
  * accepts it. Two numbers hold the state: `#position`, which only `next` and `#reset` change, and `#newest`, which notices and
  * reads raise and which never decreases. A reset is sent only if the table shows that the event after `#position` is deleted,
@@ -38,7 +38,7 @@ export async function readStream(services: StreamServices, { channel, after }: S
  */
 export class StreamReader {
   readonly #services: StreamServices;
-  readonly #channel: string;
+  readonly #stream: string;
   readonly #unsubscribe: () => void;
   /** The last event that was returned. */
   #position = 0;
@@ -53,11 +53,11 @@ export class StreamReader {
   #isOpen = true;
   #woken: PromiseWithResolvers<void> = Promise.withResolvers();
 
-  constructor(services: StreamServices, channel: string) {
+  constructor(services: StreamServices, stream: string) {
     this.#services = services;
-    this.#channel = channel;
+    this.#stream = stream;
     // Subscribes before the first read of the table: an event between the two would be missed.
-    this.#unsubscribe = services.bus.subscribe(channel, (notice) => this.#onNotice(notice));
+    this.#unsubscribe = services.bus.subscribe(stream, (notice) => this.#onNotice(notice));
   }
 
   async begin(after: number | undefined): Promise<void> {
@@ -178,7 +178,7 @@ export class StreamReader {
 
   /** Returns false if the event after the last returned one is not in the table. */
   async #readPage(): Promise<boolean> {
-    this.#page = await readPage(this.#services.store.db, { channel: this.#channel, after: this.#position });
+    this.#page = await readPage(this.#services.store.db, { stream: this.#stream, after: this.#position });
     // The table may be ahead of the notices.
     this.#newest.raiseTo(this.#page.at(-1)?.seq ?? 0);
     return this.#page.length > 0;
@@ -191,7 +191,7 @@ export class StreamReader {
   }
 
   async #readEnd(): Promise<number> {
-    const end = await readEnd(this.#services.store.db, this.#channel);
+    const end = await readEnd(this.#services.store.db, this.#stream);
     this.#newest.raiseTo(end);
     return end;
   }

@@ -6,18 +6,18 @@ import { readStream, type StreamReader } from './read-stream.ts';
 
 /** Announces a revoked key with this transaction: every gateway ends the streams and requests of the key. */
 export function announceRevocation(tx: Tx, keyId: string): void {
-  tx.emit({ channel: REVOCATIONS, type: 'key.revoked', payload: { keyId } });
+  tx.emit({ stream: REVOCATIONS, type: 'key.revoked', payload: { keyId } });
 }
 
 /** Announces the end of a session, in the same way. */
 export function announceSessionEnd(tx: Tx, sessionId: string): void {
-  tx.emit({ channel: REVOCATIONS, type: 'session.ended', payload: { sessionId } });
+  tx.emit({ stream: REVOCATIONS, type: 'session.ended', payload: { sessionId } });
 }
 
 type Revocation = { readonly keyId: string } | { readonly sessionId: string };
 
 /**
- * What one gateway knows about revoked keys and ended sessions. Revocations are events of a separate channel, so they are
+ * What one gateway knows about revoked keys and ended sessions. Revocations are events of a separate stream, so they are
  * numbered, and every event of every stream contains the number of revocations at the time it was written. An event that names
  * more than are known here waits until those are read. So no event that was written after a revocation reaches a revoked reader,
  * even if the revocation was made on another gateway and its notice is late or lost. This costs no query while no key is revoked,
@@ -84,7 +84,7 @@ export class Revocations {
   }
 
   async #open(): Promise<StreamReader> {
-    const reader = await readStream(this.#services, { channel: REVOCATIONS });
+    const reader = await readStream(this.#services, { stream: REVOCATIONS });
     this.#known.raiseTo(reader.position);
     void this.#read(reader);
     return reader;

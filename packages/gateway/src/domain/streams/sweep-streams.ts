@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { runChannel } from './channels.ts';
+import { runStream } from './stream-names.ts';
 
 /**
  * Deletes stream events that are older than the window, oldest first, in small batches, so that no transaction waits long for a
@@ -14,21 +14,21 @@ export async function sweepStreams(
 ): Promise<number> {
   let swept = 0;
   while (signal?.aborted !== true) {
-    const { before, channels } = await store.transaction(async (tx) => {
+    const { before, streams } = await store.transaction(async (tx) => {
       const before = (now ?? tx.now()) - limits.streamWindowMs;
-      return { before, channels: await oldestChannels(tx, before) };
+      return { before, streams: await oldestStreams(tx, before) };
     });
-    for (const channel of channels) swept += await store.transaction((tx) => sweepChannel(tx, channel, before));
-    if (channels.length === 0) return swept;
+    for (const stream of streams) swept += await store.transaction((tx) => sweepStream(tx, stream, before));
+    if (streams.length === 0) return swept;
   }
   return swept;
 }
 
 const BATCH = 500;
 
-async function oldestChannels(tx: Tx, before: number): Promise<readonly string[]> {
+async function oldestStreams(tx: Tx, before: number): Promise<readonly string[]> {
   const rows = await tx.db
-    .selectFrom('channels')
+    .selectFrom('streams')
     .select('id')
     .where('oldest_at', '<', before)
     .orderBy('oldest_at')
@@ -38,43 +38,43 @@ async function oldestChannels(tx: Tx, before: number): Promise<readonly string[]
 }
 
 /**
- * Deletes from the front, so that a channel has no holes, and a reader sees from its first event whether it missed any. The first
- * update locks the channel, so that no event is written while the oldest remaining one is looked up.
+ * Deletes from the front, so that a stream has no holes, and a reader sees from its first event whether it missed any. The first
+ * update locks the stream, so that no event is written while the oldest remaining one is looked up.
  */
-async function sweepChannel(tx: Tx, channel: string, before: number): Promise<number> {
-  const upTo = await lastOld(tx, channel, before);
+async function sweepStream(tx: Tx, stream: string, before: number): Promise<number> {
+  const upTo = await lastOld(tx, stream, before);
   const now = tx.now();
   await tx.db
-    .updateTable('channels')
+    .updateTable('streams')
     .set((eb) => ({ swept_seq: eb.case().when('swept_seq', '<', upTo).then(upTo).else(eb.ref('swept_seq')).end() }))
-    .where('id', '=', channel)
+    .where('id', '=', stream)
     .execute();
-  const events = tx.db.deleteFrom('stream_events').where('channel', '=', channel).where('seq', '<=', upTo);
+  const events = tx.db.deleteFrom('stream_events').where('stream', '=', stream).where('seq', '<=', upTo);
   const { numDeletedRows } = await events.executeTakeFirstOrThrow();
   await tx.db
-    .updateTable('channels')
+    .updateTable('streams')
     .set((eb) => ({
       oldest_at: eb
         .selectFrom('stream_events')
         // The clock may have been wrong: events after such an event are still checked in time.
         .select((own) => own.case().when('created_at', '>', now).then(now).else(own.ref('created_at')).end().as('at'))
-        .where('channel', '=', channel)
+        .where('stream', '=', stream)
         .orderBy('seq')
         .limit(1),
     }))
-    .where('id', '=', channel)
+    .where('id', '=', stream)
     .execute();
   return Number(numDeletedRows);
 }
 
 /** The number of the last old event among the first ones, or 0. */
-async function lastOld(tx: Tx, channel: string, before: number): Promise<number> {
+async function lastOld(tx: Tx, stream: string, before: number): Promise<number> {
   const { last } = await tx.db
     .selectFrom((eb) =>
       eb
         .selectFrom('stream_events')
         .select(['seq', 'created_at'])
-        .where('channel', '=', channel)
+        .where('stream', '=', stream)
         .orderBy('seq')
         .limit(BATCH)
         .as('first'),
@@ -87,10 +87,10 @@ async function lastOld(tx: Tx, channel: string, before: number): Promise<number>
 
 /** Whether events of these runs are deleted, for those among them that ever had events. */
 export async function sweptRuns(db: Kysely<Tables>, runIds: readonly string[]): Promise<ReadonlyMap<string, boolean>> {
-  const runOf = new Map(runIds.map((runId) => [runChannel(runId), runId]));
-  const channels = db
-    .selectFrom('channels')
+  const runOf = new Map(runIds.map((runId) => [runStream(runId), runId]));
+  const streams = db
+    .selectFrom('streams')
     .select(['id', 'swept_seq'])
     .where('id', 'in', [...runOf.keys()]);
-  return new Map((await channels.execute()).map(({ id, swept_seq }) => [runOf.get(id) ?? id, swept_seq > 0]));
+  return new Map((await streams.execute()).map(({ id, swept_seq }) => [runOf.get(id) ?? id, swept_seq > 0]));
 }

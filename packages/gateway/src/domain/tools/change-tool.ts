@@ -48,7 +48,7 @@ export async function createTool(tx: Tx, given: unknown, { id, isTaken }: NewToo
 }
 
 /**
- * Changes a tool from the next cycle of each agent on. Null removes a field; the others stay. Its name stays too, because agents
+ * Changes a tool from the next run of each agent on. Null removes a field; the others stay. Its name stays too, because agents
  * and waiting calls refer to it.
  */
 export async function updateTool(
@@ -90,7 +90,7 @@ async function takeToolFrom(tx: Tx, agentId: string, references: readonly unknow
   const toolIds = terminating?.toolIds.filter(isKept) ?? [];
   const config = {
     tools: tools.filter(isKept),
-    // Without a tool that ends them, no cycle could fulfil the contract.
+    // Without a tool that ends them, no run could fulfil the contract.
     terminating: toolIds.length === 0 ? null : { ...terminating, toolIds },
   };
   await updateAgent(tx, { agentId, config });

@@ -5,7 +5,7 @@ import type { Tx } from '../../ports/store/store.ts';
 export const TOOLS_VERSION = 'tools_version';
 
 /**
- * Counts a change of the registry. Every claim of a cycle reads the number, so all gateways notice the change without a
+ * Counts a change of the registry. Every claim of a run reads the number, so all gateways notice the change without a
  * notification. Changes happen one at a time, because each locks the number first.
  */
 export async function countToolChange(tx: Tx): Promise<void> {

@@ -1,20 +1,20 @@
 import type { Entry } from '@lastcall/core';
+import { estimateEntries } from './estimate-tokens.ts';
+import { clipEntries, replaceLargestOutputs } from './shrink-entries.ts';
 import {
-  type CycleSplit,
+  type SplitRuns,
   splitAfterFirstStep,
   splitBeforeNewest,
   waitingCalls,
   withoutForeignStarts,
   withoutRewound,
-} from './cycles.ts';
-import { estimateEntries } from './estimate-tokens.ts';
-import { clipEntries, replaceLargestOutputs } from './shrink-entries.ts';
-import { type Summarise, summariseCycles } from './summarise-cycles.ts';
+} from './split-runs.ts';
+import { type Summarise, summariseRuns } from './summarise-runs.ts';
 import { toSummaryEntries } from './summary-frame.ts';
 import type { Compaction } from './transcript-row.ts';
 
 export interface CompactOptions {
-  /** A thread's transcript. Compaction works best between two cycles. */
+  /** A thread's transcript. Compaction works best between two runs. */
   readonly entries: readonly Entry[];
   readonly budgetTokens: number;
   /** The agent's unguessable frame tag, for the frame of the summary. */
@@ -27,8 +27,8 @@ const MIN_SHARE = 0.1;
 const MAX_SHARE = 0.25;
 
 /**
- * Shortens a transcript that is over its budget to a summary of the older cycles, the calls that still wait for an
- * answer, and the newest cycle, complete if it fits. Returns undefined if the transcript is within its budget. The
+ * Shortens a transcript that is over its budget to a summary of the older runs, the calls that still wait for an
+ * answer, and the newest run, complete if it fits. Returns undefined if the transcript is within its budget. The
  * transcript itself is not changed.
  */
 export async function compact(options: CompactOptions): Promise<Compaction | undefined> {
@@ -38,7 +38,7 @@ export async function compact(options: CompactOptions): Promise<Compaction | und
   const carriedIds = new Set(
     waiting.flatMap((entry) => (entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : [])),
   );
-  const lines = await summariseCycles({
+  const lines = await summariseRuns({
     entries: older,
     isCarried: (callId) => carriedIds.has(callId),
     tag,
@@ -52,7 +52,7 @@ export async function compact(options: CompactOptions): Promise<Compaction | und
   };
 }
 
-interface Layout extends CycleSplit {
+interface Layout extends SplitRuns {
   readonly waiting: readonly Entry[];
 }
 
@@ -60,7 +60,7 @@ interface Layout extends CycleSplit {
 const CLIPS = [4_000, 1_500, 500, 150, 60];
 
 /**
- * Decides what is summarised and what is carried over. If the newest cycle does not fit, its largest outputs become references,
+ * Decides what is summarised and what is carried over. If the newest run does not fit, its largest outputs become references,
  * then its texts are clipped, and finally its first steps are summarised too.
  */
 function splitToFit(entries: readonly Entry[], budgetTokens: number): Layout {
@@ -78,7 +78,7 @@ function splitToFit(entries: readonly Entry[], budgetTokens: number): Layout {
   return foldFirstSteps({ older: split.older, newest: shown }, budgetTokens * (1 - MIN_SHARE));
 }
 
-function foldFirstSteps(from: CycleSplit, room: number): Layout {
+function foldFirstSteps(from: SplitRuns, room: number): Layout {
   const least = CLIPS.at(-1) ?? 0;
   for (let split = from; ; ) {
     const waiting = clipEntries(waitingCalls(split), least);

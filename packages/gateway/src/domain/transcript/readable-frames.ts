@@ -25,9 +25,10 @@ function toReadablePart(part: unknown, tag: string): unknown {
   if (type !== 'text' || typeof text !== 'string') return part;
   const inbox = parseFrame(text, 'inbox', tag);
   if (inbox !== undefined) {
-    const { cycle = 0, now = '', leftout } = inbox.attributes ?? {};
+    // Older rows call it `cycle`.
+    const { cycle = 0, run = cycle, now = '', leftout } = inbox.attributes ?? {};
     const clipped = leftout === undefined ? {} : { leftOut: Number(leftout) };
-    return { type: 'inbox', cycle: Number(cycle), now, ...clipped, events: inbox.lines };
+    return { type: 'inbox', run: Number(run), now, ...clipped, events: inbox.lines };
   }
   const summary = parseFrame(text, 'summary', tag);
   return summary === undefined ? part : { type: 'summary', lines: summary.lines };

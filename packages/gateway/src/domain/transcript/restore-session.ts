@@ -1,5 +1,5 @@
 import { createSession, replay, Session, type SessionJson } from '@lastcall/core';
-import type { StoredRecord } from './load-consciousness.ts';
+import type { StoredRecord } from './load-transcript.ts';
 
 /** The latest snapshot of a session, and the number of the transcript row it was taken after. */
 export interface SessionState {
@@ -7,7 +7,7 @@ export interface SessionState {
   readonly session: unknown;
 }
 
-/** What the calls of a cycle get in addition to the state. */
+/** What the calls of a run get in addition to the state. */
 export type SessionHost = Pick<NonNullable<Parameters<typeof createSession>[0]>, 'logger' | 'filesystem'>;
 
 interface StoredSession {
@@ -17,7 +17,7 @@ interface StoredSession {
 }
 
 /**
- * Restores the session as the last cycle left it. Its slices belong to tools, which may be gone, new or changed since: their
+ * Restores the session as the last run left it. Its slices belong to tools, which may be gone, new or changed since: their
  * state is kept as it was stored until a tool uses it.
  */
 export function restoreSession({ state, records, host = {} }: StoredSession): Session {

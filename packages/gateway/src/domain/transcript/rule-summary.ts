@@ -1,7 +1,7 @@
 import { parseFrame } from '../frame.ts';
 import type { InboxLine } from '../inbox/render-inbox.ts';
 import { clip } from './clip.ts';
-import type { HistoryItem } from './history-item.ts';
+import type { TranscriptLine } from './transcript-line.ts';
 
 const MAX_TEXT = 400;
 const MAX_INPUT = 200;
@@ -9,7 +9,7 @@ const MAX_INPUT = 200;
 /**
  * Summarises without a model, one line for each item: who said what, which tools were called, and what they returned.
  */
-export function summariseByRule(items: readonly HistoryItem[], tag: string): readonly string[] {
+export function summariseByRule(items: readonly TranscriptLine[], tag: string): readonly string[] {
   return items.flatMap((item) => {
     if ('called' in item) return [describeCall(item)];
     const inbox = item.said === 'user' ? parseFrame(item.text, 'inbox', tag) : undefined;
@@ -20,7 +20,7 @@ export function summariseByRule(items: readonly HistoryItem[], tag: string): rea
 
 const SPEAKERS = { system: 'I was told', user: 'I was told', assistant: 'I said' } as const;
 
-function describeCall({ called, input, result }: Extract<HistoryItem, { called: string }>): string {
+function describeCall({ called, input, result }: Extract<TranscriptLine, { called: string }>): string {
   return `I called ${called} ${clip(JSON.stringify(input) ?? '', MAX_INPUT)}: ${firstAndLastLine(result, MAX_TEXT)}`;
 }
 

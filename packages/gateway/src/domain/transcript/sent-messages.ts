@@ -15,7 +15,7 @@ export class SentMessages {
     given: readonly LanguageModelV4Message[],
     make: (message: LanguageModelV4Message) => Made,
   ): LanguageModelV4Message[] {
-    // Every message of a long history passes here in each request: only new messages may cost more than a comparison.
+    // Every message of a long transcript passes here in each request: only new messages may cost more than a comparison.
     const sent: LanguageModelV4Message[] = [];
     for (let at = 0; at < given.length; at++) {
       const message = given[at] as LanguageModelV4Message;

@@ -1,9 +1,9 @@
 import type { Entry } from '@lastcall/core';
 import { clip } from './clip.ts';
 import { clipFrame } from './clip-frame.ts';
-import type { ReplyEntry } from './cycles.ts';
 import { jsonLength } from './estimate-tokens.ts';
 import { isReference, toReference } from './output-reference.ts';
+import type { ReplyEntry } from './split-runs.ts';
 
 type SettledEntry = Extract<Entry, { kind: 'settled' }>;
 type MessageEntry = Extract<Entry, { kind: 'message' }>;

@@ -1,9 +1,9 @@
 import type { Entry } from '@lastcall/core';
 import { parseFrame, renderFrame } from '../frame.ts';
-import { userMessage } from './cycles.ts';
+import { userMessage } from './split-runs.ts';
 
 const NAME = 'summary';
-const attributes = { of: 'earlier cycles' };
+const attributes = { of: 'earlier runs' };
 
 /** A summary as the model reads it: a turn with one message, in a frame that no content can imitate. */
 export function toSummaryEntries(lines: readonly string[], tag: string): readonly Entry[] {

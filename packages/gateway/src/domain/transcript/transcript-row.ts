@@ -10,7 +10,7 @@ export const COMPACTION = 'compaction';
 /** The result of a compaction. */
 export interface Compaction {
   readonly summary: string;
-  /** A complete transcript: the summary as a message, the calls that still wait, and the newest cycle. */
+  /** A complete transcript: the summary as a message, the calls that still wait, and the newest run. */
   readonly carried: readonly Entry[];
 }
 

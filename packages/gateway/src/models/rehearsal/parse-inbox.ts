@@ -10,8 +10,9 @@ export interface ParsedInbox extends InboxFrame {
 export function parseInbox(text: string, tag: string): ParsedInbox | undefined {
   const frame = parseFrame(text, 'inbox', tag);
   if (frame === undefined) return undefined;
-  const { cycle = '0', now = '' } = frame.attributes ?? {};
-  return { tag, cycle: Number(cycle), now: Date.parse(String(now)), events: (frame.lines as InboxLine[]).map(toEvent) };
+  // Older rows call it `cycle`.
+  const { cycle = '0', run = cycle, now = '' } = frame.attributes ?? {};
+  return { tag, run: Number(run), now: Date.parse(String(now)), events: (frame.lines as InboxLine[]).map(toEvent) };
 }
 
 function toEvent({ event, type, at, attempt = 1, data }: InboxLine): WaitingEvent {

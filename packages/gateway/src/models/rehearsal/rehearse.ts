@@ -13,7 +13,7 @@ export function rehearse(request: LanguageModelV4CallOptions): LanguageModelV4Te
   for (let next = script.next(); ; ) {
     if (next.done === true) return { type: 'text', text: next.value };
     const step = takeStep(steps, next.value, scene);
-    if (step === undefined) return toToolCall(next.value, `rehearsal-${scene.cycle}-${scene.steps.length}`);
+    if (step === undefined) return toToolCall(next.value, `rehearsal-${scene.run}-${scene.steps.length}`);
     next = script.next(step);
   }
 }
@@ -30,7 +30,7 @@ function takeStep(steps: Step[], call: Call, scene: Scene): Step | undefined {
   return at === -1 ? undefined : steps.splice(0, at + 1).at(-1);
 }
 
-/** The situation may say where the agent was when the cycle began. Spaces that it entered since then take precedence. */
+/** The situation may say where the agent was when the run began. Spaces that it entered since then take precedence. */
 function isThere(spaceId: unknown, next: Step | undefined, { steps, activeSpaceId }: Scene): boolean {
   if (next !== undefined) return next.toolName !== 'enter_space' || next.input.spaceId !== spaceId;
   const entered = steps.findLast(({ toolName, isError }) => toolName === 'enter_space' && !isError);

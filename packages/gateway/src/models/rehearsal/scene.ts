@@ -11,10 +11,10 @@ import { parseInbox } from './parse-inbox.ts';
 
 /** Everything that the rehearsal reads from a request. It has no other memory. */
 export interface Scene {
-  /** The subject of the cycle: the events of its inbox, or without an inbox the last message. */
+  /** The subject of the run: the events of its inbox, or without an inbox the last message. */
   readonly topic: readonly InboxEvent[] | string;
   readonly now: number;
-  readonly cycle: number;
+  readonly run: number;
   /** The calls since the topic, with their results. */
   readonly steps: readonly Step[];
   readonly tools: readonly LanguageModelV4FunctionTool[];
@@ -53,20 +53,20 @@ export function readScene({ prompt, tools = [], toolChoice: choice }: LanguageMo
   };
 }
 
-type Topic = Pick<Scene, 'topic' | 'now' | 'cycle'> & { readonly at: number };
+type Topic = Pick<Scene, 'topic' | 'now' | 'run'> & { readonly at: number };
 
 function lastInbox(prompt: LanguageModelV4Prompt, tag: string): Topic | undefined {
   const inboxes = prompt.map((message) => textsOf(message).flatMap((text) => parseInbox(text, tag) ?? [])[0]);
   const at = inboxes.findLastIndex((inbox) => inbox !== undefined);
   const inbox = inboxes[at];
-  return inbox && { at, topic: inbox.events.map(({ event }) => event), now: inbox.now, cycle: inbox.cycle };
+  return inbox && { at, topic: inbox.events.map(({ event }) => event), now: inbox.now, run: inbox.run };
 }
 
 function lastWords(prompt: LanguageModelV4Prompt): Topic {
   const words = prompt.map((message) => textsOf(message).join('\n'));
   const at = words.findLastIndex((text) => text !== '' && !/terminating tools?\b/i.test(text));
   // A pure function of the request has no clock: without an inbox that gives the time, this fixed date is used.
-  return { at, topic: words[at] ?? '', now: Date.UTC(2026, 0, 1), cycle: 0 };
+  return { at, topic: words[at] ?? '', now: Date.UTC(2026, 0, 1), run: 0 };
 }
 
 /** The gateway's own frames are not reminders, although they are user messages too. */

@@ -9,7 +9,7 @@ export interface Call {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** The calls of a cycle: each is yielded, and its result comes back. The return value is the text to say. */
+/** The calls of a run: each is yielded, and its result comes back. The return value is the text to say. */
 type Script<R> = Generator<Call, R, Step>;
 
 export const CONFESSION = 'This is a rehearsal: I follow simple rules and am not a language model.';
@@ -67,7 +67,7 @@ function* answer(scene: Scene, event: InboxEvent): Script<string> {
       return `It is time for "${event.name}". ${yield* follow(scene, event.instruction)}`;
     case 'service':
       return `The service ${event.source} says "${event.name}": ${short(event.data)}`;
-    // Only contexts receive chat requests, and they have no inbox.
+    // Only conversations receive chat requests, and they have no inbox.
     case 'chat':
       return explain(scene, '');
   }
@@ -81,18 +81,18 @@ function* follow(scene: Scene, text: string): Script<string> {
   if (confirm === undefined) return yield* callAndTell(scene, tool, text);
   const asked = yield callOf(scene, confirm, text);
   if (asked.isError) return `I asked with ${confirm.name} before going on, and that failed: ${short(asked.text)}`;
-  if (isPending(asked)) return 'I asked for a confirmation, and go on when it comes.';
+  if (isWaiting(asked)) return 'I asked for a confirmation, and go on when it comes.';
   return yield* decide(scene, { answer: parse(asked.text), who: 'You', text });
 }
 
 function* callAndTell(scene: Scene, tool: Tool, text: string): Script<string> {
   const result = yield callOf(scene, tool, text);
   if (result.isError) return `I called ${tool.name}, and it failed: ${short(result.text)}`;
-  if (isPending(result)) return `I called ${tool.name}, and wait for its answer.`;
+  if (isWaiting(result)) return `I called ${tool.name}, and wait for its answer.`;
   return `I called ${tool.name}, and it says: ${short(result.text)}`;
 }
 
-/** Reports the outcome of a call of an earlier cycle, and continues if that was a confirmation. */
+/** Reports the outcome of a call of an earlier run, and continues if that was a confirmation. */
 function* report(scene: Scene, { callId, toolName, input, outcome, resolvedBy }: ToolResultEvent): Script<string> {
   const who = resolvedBy?.name ?? 'Someone';
   const said = scene.lateAnswers.get(callId);
@@ -122,7 +122,7 @@ function* decide(scene: Scene, { answer, who, text }: { answer: unknown; who: st
   return `${who} said yes. ${yield* callAndTell(scene, tool, text)}`;
 }
 
-/** The call that must end the cycle: of the tool that looks most like an end, with all topics of the cycle. */
+/** The call that must end the run: of the tool that looks most like an end, with all topics of the run. */
 function lastCall(scene: Scene): Call | undefined {
   const { topic, tools, steps, isNudged, mustCall } = scene;
   const allowed = isNudged ? tools.filter(acts) : mustCall ? tools : [];
@@ -154,7 +154,7 @@ function explain(scene: Scene, text: string): string {
   return `${isGreeting ? 'Hello!' : `I have read: "${short(text)}"`} ${names.length === 0 ? 'I have no tools of my own.' : offer}`;
 }
 
-function isPending({ text }: Step): boolean {
+function isWaiting({ text }: Step): boolean {
   const value = parse(text);
   if (typeof value === 'object' && value !== null) return 'status' in value && value.status === 'pending';
   return /\bpending\b|\bwait(s|ing)? for\b/i.test(text);

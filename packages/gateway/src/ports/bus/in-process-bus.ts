@@ -9,7 +9,7 @@ export function createInProcessBus({ logger }: { logger?: Logger } = {}): Bus {
     publish(events) {
       for (const event of events) subscribers.notify(toNotice(event));
     },
-    subscribe: (channel, listener) => subscribers.add(channel, listener),
+    subscribe: (stream, listener) => subscribers.add(stream, listener),
     async start() {},
     async stop() {},
   };

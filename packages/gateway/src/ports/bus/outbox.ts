@@ -5,7 +5,7 @@ import { toNotice } from './subscribers.ts';
 const PAUSE_MS = 20;
 /** The pause after a failed batch, unless a new connection comes first. */
 const RETRY_MS = 1_000;
-/** How many notices wait with their events. If there are more, they are replaced by one reference per channel. */
+/** How many notices wait with their events. If there are more, they are replaced by one reference per stream. */
 const MAX_WAITING = 1_000;
 
 /**
@@ -75,9 +75,9 @@ export class Outbox {
 
   #shrink(): void {
     const highest = new Map<string, number>();
-    for (const { channel, seq } of this.#waiting) highest.set(channel, Math.max(seq, highest.get(channel) ?? 0));
-    this.#waiting = [...highest].map(([channel, seq]) => ({ channel, seq }));
-    // With many channels the limit grows, so that the queue is not shrunk again at every event.
+    for (const { stream, seq } of this.#waiting) highest.set(stream, Math.max(seq, highest.get(stream) ?? 0));
+    this.#waiting = [...highest].map(([stream, seq]) => ({ stream, seq }));
+    // With many streams the limit grows, so that the queue is not shrunk again at every event.
     this.#maxWaiting = Math.max(MAX_WAITING, 2 * this.#waiting.length);
   }
 }

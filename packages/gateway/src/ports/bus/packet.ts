@@ -44,8 +44,8 @@ export function isPacketOf(from: string, packet: string): boolean {
 const openingOf = (from: string): string => `{"from":${JSON.stringify(from)},`;
 
 function toItem(notice: StreamNotice, room: number): string {
-  const { channel, seq } = notice;
-  const reference = JSON.stringify({ channel, seq });
+  const { stream, seq } = notice;
+  const reference = JSON.stringify({ stream, seq });
   if (notice.event === undefined) return reference;
   const { type, at, revocations, json = JSON.stringify(notice.event.payload ?? null) } = notice.event;
   const event = withJsonField(JSON.stringify({ type, at, revocations }), 'payload', json);
@@ -75,12 +75,12 @@ function parse(packet: string): Partial<Packet> | undefined {
 }
 
 function isNotice(value: unknown): value is StreamNotice {
-  const { channel, seq, event } = (value ?? {}) as { channel?: unknown; seq?: unknown; event?: unknown };
-  return typeof channel === 'string' && typeof seq === 'number' && (event === undefined || typeof event === 'object');
+  const { stream, seq, event } = (value ?? {}) as { stream?: unknown; seq?: unknown; event?: unknown };
+  return typeof stream === 'string' && typeof seq === 'number' && (event === undefined || typeof event === 'object');
 }
 
-function withFullEvent({ channel, seq, event }: StreamNotice): StreamNotice {
-  return event === undefined || event === null ? { channel, seq } : { channel, seq, event: { ...event, channel, seq } };
+function withFullEvent({ stream, seq, event }: StreamNotice): StreamNotice {
+  return event === undefined || event === null ? { stream, seq } : { stream, seq, event: { ...event, stream, seq } };
 }
 
 function bytesOf(text: string): number {

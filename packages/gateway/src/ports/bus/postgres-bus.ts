@@ -51,7 +51,7 @@ export function createPostgresBus({ url, logger }: PostgresBusOptions): Bus {
 
   /** Makes all readers look, because notices may have been missed while the connection was down. */
   function makeAllReadersLook(): void {
-    for (const channel of subscribers.channels) subscribers.notify({ channel, seq: 0 });
+    for (const stream of subscribers.streams) subscribers.notify({ stream, seq: 0 });
   }
 
   async function end(): Promise<void> {
@@ -63,7 +63,7 @@ export function createPostgresBus({ url, logger }: PostgresBusOptions): Bus {
       for (const event of events) subscribers.notify(toNotice(event));
       outbox.add(events);
     },
-    subscribe: (channel, listener) => subscribers.add(channel, listener),
+    subscribe: (stream, listener) => subscribers.add(stream, listener),
     async start() {
       try {
         await Promise.all([listener.start(), publisher.start()]);

@@ -8,7 +8,7 @@ export function storedEvent(fields: StoredFields): StreamEvent {
 }
 
 class StoredEvent implements StreamEvent {
-  readonly channel: string;
+  readonly stream: string;
   readonly seq: number;
   readonly type: string;
   readonly json: string;
@@ -16,8 +16,8 @@ class StoredEvent implements StreamEvent {
   readonly revocations: number;
   #payload: unknown;
 
-  constructor({ channel, seq, type, json, at, revocations }: StoredFields) {
-    this.channel = channel;
+  constructor({ stream, seq, type, json, at, revocations }: StoredFields) {
+    this.stream = stream;
     this.seq = seq;
     this.type = type;
     this.json = json;

@@ -3,42 +3,42 @@ import type { Tables } from './schema/tables.ts';
 import { type Params, statement } from './statement.ts';
 import type { Tx } from './store.ts';
 
-/** The channel of revoked keys, which only gateways read. Its sequence number is the number of revoked keys. */
+/** The stream of revoked keys, which only gateways read. Its sequence number is the number of revoked keys. */
 export const REVOCATIONS = 'revocations';
 
-/** An event to write, and its position in its channel, counted back from the last event, which is 1. */
+/** An event to write, and its position in its stream, counted back from the last event, which is 1. */
 export interface NumberedEvent {
-  readonly channel: string;
+  readonly stream: string;
   readonly type: string;
   readonly json: string;
   readonly fromEnd: number;
 }
 
 /**
- * Allocates the numbers of the events and inserts them. The events are ordered by channel, whose rows stay locked until
+ * Allocates the numbers of the events and inserts them. The events are ordered by stream, whose rows stay locked until
  * the commit. The numbers may be known only after the commit, so they are returned by a function.
  */
 export function appendStreamEvents(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
-  return tx.dialect === 'postgres' ? writeByChannel(tx, events, at) : writeInSeveral(tx, events, at);
+  return tx.dialect === 'postgres' ? writeByStream(tx, events, at) : writeInSeveral(tx, events, at);
 }
 
-/** The database's answer: the next number of each channel, and how many keys had been revoked. */
+/** The database's answer: the next number of each stream, and how many keys had been revoked. */
 export interface Written {
   readonly nextSeqs: ReadonlyMap<string, number>;
   readonly revocations: number;
 }
 
 /**
- * Runs one statement per channel. A single statement for all channels takes twice as long as this one, and most
- * transactions have one channel.
+ * Runs one statement per stream. A single statement for all streams takes twice as long as this one, and most
+ * transactions have one stream.
  */
-function writeByChannel(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
-  const sent = [...Map.groupBy(events, ({ channel }) => channel)].map(([channel, own]) => {
-    const values = { at, channel, count: own.length, types: own.map(({ type }) => type) };
-    return { channel, answer: tx.send(numberAndInsert, { ...values, payloads: own.map(({ json }) => json) }) };
+function writeByStream(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
+  const sent = [...Map.groupBy(events, ({ stream }) => stream)].map(([stream, own]) => {
+    const values = { at, stream, count: own.length, types: own.map(({ type }) => type) };
+    return { stream, answer: tx.send(numberAndInsert, { ...values, payloads: own.map(({ json }) => json) }) };
   });
   return () => {
-    const nextSeqs = new Map(sent.map(({ channel, answer }) => [channel, afterLast(answer.rows)]));
+    const nextSeqs = new Map(sent.map(({ stream, answer }) => [stream, afterLast(answer.rows)]));
     return { nextSeqs, revocations: sent[0]?.answer.rows[0]?.revocations ?? 0 };
   };
 }
@@ -47,51 +47,51 @@ function afterLast(written: readonly { readonly seq: number }[]): number {
   return Math.max(...written.map(({ seq }) => seq)) + 1;
 }
 
-interface ChannelEvents {
+interface EventsOfStream {
   readonly at: number;
-  readonly channel: string;
+  readonly stream: string;
   readonly count: number;
   readonly types: readonly string[];
   readonly payloads: readonly string[];
 }
 
 const numberAndInsert = statement(
-  (_db, { at, channel, count, types, payloads }: Params<ChannelEvents>) =>
+  (_db, { at, stream, count, types, payloads }: Params<EventsOfStream>) =>
     sql<{ seq: number; revocations: number }>`
       with numbered as (
-        insert into channels (id, next_seq, swept_seq, oldest_at) values (${channel}, ${count}::bigint + 1, 0, ${at}::bigint)
-        on conflict (id) do update set next_seq = channels.next_seq + excluded.next_seq - 1,
-          oldest_at = coalesce(channels.oldest_at, excluded.oldest_at)
+        insert into streams (id, next_seq, swept_seq, oldest_at) values (${stream}, ${count}::bigint + 1, 0, ${at}::bigint)
+        on conflict (id) do update set next_seq = streams.next_seq + excluded.next_seq - 1,
+          oldest_at = coalesce(streams.oldest_at, excluded.oldest_at)
         returning next_seq
       )
-      insert into stream_events (channel, seq, type, payload, created_at, revocations)
-      select ${channel}, numbered.next_seq - ${count}::bigint + new_event.place - 1, new_event.type, new_event.payload,
-        ${at}::bigint, coalesce((select next_seq - 1 from channels where id = ${REVOCATIONS}), 0)
+      insert into stream_events (stream, seq, type, payload, created_at, revocations)
+      select ${stream}, numbered.next_seq - ${count}::bigint + new_event.place - 1, new_event.type, new_event.payload,
+        ${at}::bigint, coalesce((select next_seq - 1 from streams where id = ${REVOCATIONS}), 0)
       from numbered, unnest(${types}::text[], ${payloads}::text[]) with ordinality as new_event(type, payload, place)
       returning seq, revocations`,
-  { key: 'channel', isLast: true, toValues: toEventArrays, build: numberAndInsertSeveral },
+  { key: 'stream', isLast: true, toValues: toEventArrays, build: numberAndInsertSeveral },
 );
 
-/** The events of several channels, grouped by channel. */
+/** The events of several streams, grouped by stream. */
 interface EventArrays {
-  readonly channels: readonly string[];
+  readonly streams: readonly string[];
   readonly counts: readonly number[];
   readonly beginnings: readonly number[];
   /** One element per event, as in the arrays below. */
   readonly owners: readonly string[];
   readonly ats: readonly number[];
-  /** The position counted back from the last event of its channel, which is 1. */
+  /** The position counted back from the last event of its stream, which is 1. */
   readonly fromEnds: readonly number[];
   readonly types: readonly string[];
   readonly payloads: readonly string[];
 }
 
-function toEventArrays(all: readonly ChannelEvents[]): EventArrays {
+function toEventArrays(all: readonly EventsOfStream[]): EventArrays {
   return {
-    channels: all.map(({ channel }) => channel),
+    streams: all.map(({ stream }) => stream),
     counts: all.map(({ count }) => count),
     beginnings: all.map(({ at }) => at),
-    owners: all.flatMap(({ channel, types }) => types.map(() => channel)),
+    owners: all.flatMap(({ stream, types }) => types.map(() => stream)),
     ats: all.flatMap(({ at, types }) => types.map(() => at)),
     fromEnds: all.flatMap(({ count, types }) => types.map((_type, index) => count - index)),
     types: all.flatMap(({ types }) => types),
@@ -101,59 +101,59 @@ function toEventArrays(all: readonly ChannelEvents[]): EventArrays {
 
 function numberAndInsertSeveral(
   _db: Kysely<Tables>,
-  { channels, counts, beginnings, owners, ats, fromEnds, types, payloads }: Params<EventArrays>,
+  { streams, counts, beginnings, owners, ats, fromEnds, types, payloads }: Params<EventArrays>,
 ): RawBuilder<unknown> {
   return sql`
     with numbered as (
-      insert into channels (id, next_seq, swept_seq, oldest_at)
-      select own.channel, own.count + 1, 0, own.at
-      from unnest(${channels}::text[], ${counts}::bigint[], ${beginnings}::bigint[]) as own(channel, count, at)
-      on conflict (id) do update set next_seq = channels.next_seq + excluded.next_seq - 1,
-        oldest_at = coalesce(channels.oldest_at, excluded.oldest_at)
+      insert into streams (id, next_seq, swept_seq, oldest_at)
+      select own.stream, own.count + 1, 0, own.at
+      from unnest(${streams}::text[], ${counts}::bigint[], ${beginnings}::bigint[]) as own(stream, count, at)
+      on conflict (id) do update set next_seq = streams.next_seq + excluded.next_seq - 1,
+        oldest_at = coalesce(streams.oldest_at, excluded.oldest_at)
       returning id, next_seq
     )
-    insert into stream_events (channel, seq, type, payload, created_at, revocations)
+    insert into stream_events (stream, seq, type, payload, created_at, revocations)
     select numbered.id, numbered.next_seq - new_event.from_end, new_event.type, new_event.payload,
-      new_event.at, coalesce((select next_seq - 1 from channels where id = ${REVOCATIONS}), 0)
+      new_event.at, coalesce((select next_seq - 1 from streams where id = ${REVOCATIONS}), 0)
     from unnest(${owners}::text[], ${ats}::bigint[], ${fromEnds}::bigint[], ${types}::text[], ${payloads}::text[])
-      as new_event(channel, at, from_end, type, payload)
-    inner join numbered on numbered.id = new_event.channel
-    returning array_position(${channels}::text[], channel) as place, seq, revocations`;
+      as new_event(stream, at, from_end, type, payload)
+    inner join numbered on numbered.id = new_event.stream
+    returning array_position(${streams}::text[], stream) as place, seq, revocations`;
 }
 
 /** The same for SQLite, in several statements. */
 function writeInSeveral(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
   const revocations = (tx.runNow(countRevocations, {})[0]?.next_seq ?? 1) - 1;
   const nextSeqs = new Map<string, number>();
-  for (const { channel, type, json, fromEnd } of events) {
-    if (!nextSeqs.has(channel)) {
-      const [drawn] = tx.runNow(drawNumbers, { channel, count: fromEnd, at });
-      nextSeqs.set(channel, drawn?.next_seq ?? Number.NaN);
+  for (const { stream, type, json, fromEnd } of events) {
+    if (!nextSeqs.has(stream)) {
+      const [drawn] = tx.runNow(drawNumbers, { stream, count: fromEnd, at });
+      nextSeqs.set(stream, drawn?.next_seq ?? Number.NaN);
     }
-    const seq = (nextSeqs.get(channel) ?? Number.NaN) - fromEnd;
-    tx.send(insertEvent, { channel, seq, type, payload: json, at, revocations });
+    const seq = (nextSeqs.get(stream) ?? Number.NaN) - fromEnd;
+    tx.send(insertEvent, { stream, seq, type, payload: json, at, revocations });
   }
   return () => ({ nextSeqs, revocations });
 }
 
-/** Allocates `count` numbers of the channel. */
-const drawNumbers = statement((db, { channel, count, at }: Params<{ channel: string; count: number; at: number }>) =>
+/** Allocates `count` numbers of the stream. */
+const drawNumbers = statement((db, { stream, count, at }: Params<{ stream: string; count: number; at: number }>) =>
   db
-    .insertInto('channels')
-    .values({ id: channel, next_seq: sql`${count} + 1`, swept_seq: 0, oldest_at: at })
+    .insertInto('streams')
+    .values({ id: stream, next_seq: sql`${count} + 1`, swept_seq: 0, oldest_at: at })
     .onConflict((conflict) =>
       conflict.column('id').doUpdateSet((eb) => ({
-        next_seq: eb('channels.next_seq', '+', count),
-        oldest_at: eb.fn.coalesce('channels.oldest_at', 'excluded.oldest_at'),
+        next_seq: eb('streams.next_seq', '+', count),
+        oldest_at: eb.fn.coalesce('streams.oldest_at', 'excluded.oldest_at'),
       })),
     )
     .returning('next_seq'),
 );
 
-const countRevocations = statement((db) => db.selectFrom('channels').select('next_seq').where('id', '=', REVOCATIONS));
+const countRevocations = statement((db) => db.selectFrom('streams').select('next_seq').where('id', '=', REVOCATIONS));
 
 interface EventValues {
-  readonly channel: string;
+  readonly stream: string;
   readonly seq: number;
   readonly type: string;
   readonly payload: string;
@@ -161,6 +161,6 @@ interface EventValues {
   readonly revocations: number;
 }
 
-const insertEvent = statement((db, { channel, seq, type, payload, at, revocations }: Params<EventValues>) =>
-  db.insertInto('stream_events').values({ channel, seq, type, payload, created_at: at, revocations }),
+const insertEvent = statement((db, { stream, seq, type, payload, at, revocations }: Params<EventValues>) =>
+  db.insertInto('stream_events').values({ stream, seq, type, payload, created_at: at, revocations }),
 );

@@ -7,7 +7,7 @@ import type { Tx } from './store.ts';
 
 /** An event that a transaction emitted and has not written yet. */
 export interface EmittedEvent {
-  readonly channel: string;
+  readonly stream: string;
   readonly type: string;
   readonly json: Json;
 }
@@ -17,13 +17,13 @@ export interface EmittedEvent {
  * transaction only the database may fail.
  */
 export function toEmittedEvent(event: NewStreamEvent): EmittedEvent {
-  const { channel, type } = event;
-  return { channel, type, json: 'json' in event ? event.json : toJson(event.payload) };
+  const { stream, type } = event;
+  return { stream, type, json: 'json' in event ? event.json : toJson(event.payload) };
 }
 
 /**
- * Writes the events of a transaction at its end. Numbers are assigned last, and channels are locked in the order of
- * their names. A channel's row stays locked until the commit, so readers see its events in order and without gaps, and
+ * Writes the events of a transaction at its end. Numbers are assigned last, and streams are locked in the order of
+ * their names. A stream's row stays locked until the commit, so readers see its events in order and without gaps, and
  * two transactions never wait for each other. The numbers may be known only after the commit: the returned function
  * then returns the events.
  */
@@ -33,21 +33,19 @@ export function writeEmittedEvents(tx: Tx, events: readonly EmittedEvent[]): () 
   const written = appendStreamEvents(tx, numbered, at);
   return () => {
     const { nextSeqs, revocations } = written();
-    return numbered.map(({ channel, type, json, fromEnd }) =>
-      storedEvent({ channel, type, json, seq: (nextSeqs.get(channel) ?? Number.NaN) - fromEnd, at, revocations }),
+    return numbered.map(({ stream, type, json, fromEnd }) =>
+      storedEvent({ stream, type, json, seq: (nextSeqs.get(stream) ?? Number.NaN) - fromEnd, at, revocations }),
     );
   };
 }
 
-/** Sorts the events by channel, and keeps the order within each. */
+/** Sorts the events by stream, and keeps the order within each. */
 function numberWithin(events: readonly EmittedEvent[]): NumberedEvent[] {
-  const sorted = events.toSorted((one, other) =>
-    one.channel < other.channel ? -1 : one.channel > other.channel ? 1 : 0,
-  );
+  const sorted = events.toSorted((one, other) => (one.stream < other.stream ? -1 : one.stream > other.stream ? 1 : 0));
   const numbered: NumberedEvent[] = [];
-  for (const { channel, type, json } of sorted.reverse()) {
+  for (const { stream, type, json } of sorted.reverse()) {
     const next = numbered.at(-1);
-    numbered.push({ channel, type, json, fromEnd: next?.channel === channel ? next.fromEnd + 1 : 1 });
+    numbered.push({ stream, type, json, fromEnd: next?.stream === stream ? next.fromEnd + 1 : 1 });
   }
   return numbered.reverse();
 }

@@ -109,7 +109,7 @@ export interface Tx {
    */
   runAlone(lockedId?: string): void;
   /**
-   * Emits an event on a channel. It is stored with the transaction, numbered at its end, and published after the
+   * Emits an event on a stream. It is stored with the transaction, numbered at its end, and published after the
    * commit.
    */
   emit(event: NewStreamEvent): void;

@@ -1,5 +1,5 @@
 import { findAnswer, type RunAnswer } from '../../domain/conversations/run-answer.ts';
-import { runChannel } from '../../domain/streams/channels.ts';
+import { runStream } from '../../domain/streams/stream-names.ts';
 import type { Services } from '../../ports/services.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 
@@ -15,7 +15,7 @@ export async function awaitRun(
   { signals = [] }: { signals?: readonly AbortSignal[] } = {},
 ): Promise<RunAnswer> {
   const wake = new Wake();
-  const unsubscribe = bus.subscribe(runChannel(runId), ({ seq, event }) => {
+  const unsubscribe = bus.subscribe(runStream(runId), ({ seq, event }) => {
     if (seq === 0 || event === undefined || event.type === 'run.end') wake.now();
   });
   const timer = setInterval(() => wake.now(), LOOK_SWEEPS * limits.sweepMs);

@@ -9,7 +9,7 @@ import { clientToolSet } from '../toolset/client-tools.ts';
 
 export type ClientToolLimits = Pick<GatewayLimits, 'clientTools' | 'clientToolBytes' | 'clientToolsBytes'>;
 
-interface Surroundings {
+interface TakenNames {
   readonly limits: ClientToolLimits;
   /** True if the agent has a tool of this name. */
   readonly isTaken: (name: string) => boolean;
@@ -17,7 +17,7 @@ interface Surroundings {
 }
 
 /** Throws 422 or 413 for a caller's tools that cannot be offered, with the path of the problem. */
-export function assertClientTools(tools: readonly ClientTool[], { limits, isTaken, isOfServer }: Surroundings): void {
+export function assertClientTools(tools: readonly ClientTool[], { limits, isTaken, isOfServer }: TakenNames): void {
   if (tools.length === 0) return;
   assertSizes(tools, limits);
   const names = tools.map(({ name }) => name);

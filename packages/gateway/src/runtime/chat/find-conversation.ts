@@ -17,8 +17,8 @@ export interface ToldBefore {
 }
 
 /**
- * Finds the context of exactly this conversation that ended with this reply, so that it can continue there, with the
- * results of its tools. Returns undefined if the conversation is unknown or has continued since, and if two contexts
+ * Finds the stored conversation that has exactly these messages and ended with this reply, so that it can continue there, with the
+ * results of its tools. Returns undefined if the conversation is unknown or has continued since, and if two conversations
  * match: then it is ambiguous.
  */
 export async function findConversation(tx: Tx, told: ToldBefore): Promise<string | undefined> {
@@ -33,13 +33,13 @@ export async function findConversation(tx: Tx, told: ToldBefore): Promise<string
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** True if nothing was added to the context after this turn. */
+/** True if nothing was added to the conversation after this turn. */
 export async function isLast(db: Kysely<Tables>, { runId, contextId }: StartedTurn): Promise<boolean> {
   const last = await db
     .selectFrom('runs')
     .select(['id', 'status'])
     .where('thread_id', '=', contextId)
-    .orderBy('cycle_no', 'desc')
+    .orderBy('number', 'desc')
     .limit(1)
     .executeTakeFirst();
   return last?.id === runId && last.status !== 'running' && (await countWaiting(db, contextId)) === 0;

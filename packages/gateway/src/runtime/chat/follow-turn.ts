@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { waitingIn } from '../../domain/conversations/asked-calls.ts';
 import { type RunAnswer, runDeleted } from '../../domain/conversations/run-answer.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
@@ -11,14 +11,14 @@ import { runEvents } from './run-events.ts';
 /** The state of a turn: its last run, and the waiting calls if that run was suspended. */
 export interface TurnState {
   readonly answer: RunAnswer;
-  readonly waiting: readonly PendingCall[];
+  readonly waiting: readonly WaitingCall[];
 }
 
 interface FollowOptions {
   readonly signal: AbortSignal;
   readonly onEvent?: ((event: StreamEvent) => void) | undefined;
   /** True for calls that are answered elsewhere. The turn is followed until they are. */
-  readonly isAnsweredElsewhere: (call: PendingCall) => boolean;
+  readonly isAnsweredElsewhere: (call: WaitingCall) => boolean;
 }
 
 /**
@@ -51,7 +51,7 @@ async function nextRun({ store, limits }: Services, { runId }: RunAnswer, signal
   }
 }
 
-/** The first later run of the context that took an answer. Undefined if the suspended run is deleted. */
+/** The first later run of the conversation that took an answer. Undefined if the suspended run is deleted. */
 export async function findNext(
   db: Kysely<Tables>,
   runId: string,
@@ -62,7 +62,7 @@ export async function findNext(
       selectFrom('runs')
         .select('runs.id')
         .whereRef('runs.thread_id', '=', 'suspended.thread_id')
-        .whereRef('runs.cycle_no', '>', 'suspended.cycle_no')
+        .whereRef('runs.number', '>', 'suspended.number')
         .where(({ exists, selectFrom }) =>
           exists(
             selectFrom('inbox_events')
@@ -71,7 +71,7 @@ export async function findNext(
               .where('inbox_events.type', '=', 'tool_result'),
           ),
         )
-        .orderBy('runs.cycle_no')
+        .orderBy('runs.number')
         .limit(1)
         .as('next'),
     )
@@ -80,7 +80,7 @@ export async function findNext(
 }
 
 /**
- * The store is polled, because no event is emitted when a run begins in a context. A turn that waits for people can
+ * The store is polled, because no event is emitted when a run begins in a conversation. A turn that waits for people can
  * also wait for the next poll.
  */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

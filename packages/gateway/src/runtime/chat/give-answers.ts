@@ -14,7 +14,7 @@ interface Given {
 }
 
 /**
- * Answers waiting calls of the context. If all answers were given before, returns the run that took them. Throws the
+ * Answers waiting calls of the conversation. If all answers were given before, returns the run that took them. Throws the
  * same errors as POST /api/runs/:runId/tool-results: 404, 409, 410 or 422. `keepLate` stores late answers after the
  * rollback.
  */
@@ -28,15 +28,15 @@ export async function giveAnswers(tx: Tx, { contextId, runId, caller, input }: G
   for (const [callId, answer] of Object.entries(input.answers)) {
     const askedIn = await runThatAsked(tx, contextId, callId);
     const answered = { runId: askedIn, callId, answer, by, answeringRunId: runId };
-    const verdict = await answerCall(tx, answered);
-    if (verdict.status === 'late') throw new LateAnswer(verdict.error, answered);
-    if (verdict.status === 'resolved') isNew = true;
+    const result = await answerCall(tx, answered);
+    if (result.status === 'late') throw new LateAnswer(result.error, answered);
+    if (result.status === 'resolved') isNew = true;
     else repeated.push(callId);
   }
   return isNew ? undefined : await runThatTook(tx.db, contextId, repeated);
 }
 
-/** A call of another context is not found. */
+/** A call of another conversation is not found. */
 async function runThatAsked(tx: Tx, contextId: string, callId: string): Promise<string> {
   const call = await tx.db
     .selectFrom('calls')
@@ -45,6 +45,6 @@ async function runThatAsked(tx: Tx, contextId: string, callId: string): Promise<
     .where('thread_id', '=', contextId)
     .where('wait_kind', 'is not', null)
     .executeTakeFirst();
-  if (call === undefined) throw notFound('pending call', callId);
+  if (call === undefined) throw notFound('waiting call', callId);
   return call.run_id;
 }

@@ -1,6 +1,6 @@
 import { findDeletion } from '../../domain/conversations/run-answer.ts';
-import { runChannel } from '../../domain/streams/channels.ts';
 import { readStream } from '../../domain/streams/read-stream.ts';
+import { runStream } from '../../domain/streams/stream-names.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
 
@@ -39,7 +39,7 @@ export async function* runEvents(
   runId: string,
   { after = 0, signal }: RunEventOptions = {},
 ): AsyncGenerator<StreamEvent, void> {
-  const reader = await readStream(services, { channel: runChannel(runId), after });
+  const reader = await readStream(services, { stream: runStream(runId), after });
   const close = (): void => reader.close();
   signal?.addEventListener('abort', close);
   const look = async (): Promise<void> => {

@@ -5,14 +5,14 @@ import { findAgentNamed } from '../../domain/agents/find-agent-named.ts';
 import { ensureToolCaller } from '../../domain/agents/tool-caller.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import {
-  type Context,
-  getContext,
-  getContextForUse,
-  insertContext,
+  type Conversation,
+  getConversation,
+  getConversationForUse,
+  insertConversation,
   keepLonger,
-} from '../../domain/conversations/context.ts';
+} from '../../domain/conversations/conversation.ts';
 import { assertMayChat } from '../../domain/conversations/may-chat.ts';
-import { newContextId } from '../../domain/conversations/own-context-id.ts';
+import { newContextId } from '../../domain/conversations/own-conversation-id.ts';
 import { forgetRequest, noteRequest, type StartedTurn } from '../../domain/conversations/turn-requests.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import { countWaiting, inboxFull, inboxLimit } from '../../domain/inbox/inbox-capacity.ts';
@@ -29,8 +29,8 @@ import { giveAnswers } from './give-answers.ts';
 import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from './turn-request.ts';
 
 /*
- * How all endpoints start turns in contexts: the chat endpoints, /v1, useChat, the MCP server. docs/concepts/contexts.md
- * describes contexts as a whole.
+ * How all endpoints start turns in conversations: the chat endpoints, /v1, useChat, the MCP server. docs/concepts/conversations.md
+ * describes conversations as a whole.
  *
  *   const { runId, contextId } = await store.transaction((tx) => startTurn(tx, registry, request));
  *   const answer = await awaitRun(services, runId, { signals: [signal] }); // JSON: await-run.ts
@@ -38,7 +38,7 @@ import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from './turn-re
  *
  * 1. The run that `startTurn` returned is durable once the transaction is committed: it happens on some gateway, even if
  *    no client waits for it.
- * 2. Turns of a context run one after another, in the order of their requests. A run's id is known before it begins.
+ * 2. Turns of a conversation run one after another, in the order of their requests. A run's id is known before it begins.
  * 3. A repeat of a request (its idempotency key, or the same answers) starts nothing and returns the first run.
  * 4. All problems of a request are thrown as an ApiError, before anything is stored and before any model is called.
  * 5. A turn with waiting calls ends as `suspended`, with `pending` in its answer. Answers continue it in another run, with
@@ -51,7 +51,7 @@ export async function startTurn(tx: Tx, registry: Registry, request: TurnRequest
   const accepted = { runId: newId(tx.now()), contextId: await contextIdOf(tx, request) };
   const repeated = identity && (await noteRequest(tx, callerId(caller), identity, accepted));
   if (repeated !== undefined) return await repeatOf(tx, repeated, caller);
-  const opened = await openContext(tx, request, accepted.contextId);
+  const opened = await openConversation(tx, request, accepted.contextId);
   const repeatedId = await giveAnswers(tx, { ...accepted, caller, input: request.input });
   if (repeatedId !== undefined) {
     await forgetRequest(tx, accepted);
@@ -65,18 +65,20 @@ export async function startTurn(tx: Tx, registry: Registry, request: TurnRequest
 }
 
 /**
- * The stored context id. An entity's right to use the context is checked first, even if the request turns out to be a
+ * The stored conversation id. An entity's right to use the conversation is checked first, even if the request turns out to be a
  * repeat.
  */
-async function contextIdOf(tx: Tx, { context, caller }: TurnRequest): Promise<string> {
-  if ('contextId' in context)
-    return caller.kind === 'key' ? context.contextId : (await getContext(tx.db, context.contextId, caller)).id;
-  return context.newId === undefined ? newId(tx.now()) : await newContextId(tx.db, context.newId, caller);
+async function contextIdOf(tx: Tx, { conversation, caller }: TurnRequest): Promise<string> {
+  if ('contextId' in conversation)
+    return caller.kind === 'key'
+      ? conversation.contextId
+      : (await getConversation(tx.db, conversation.contextId, caller)).id;
+  return conversation.newId === undefined ? newId(tx.now()) : await newContextId(tx.db, conversation.newId, caller);
 }
 
-/** The turn that the same request started before. Throws if the caller may no longer use its context. */
+/** The turn that the same request started before. Throws if the caller may no longer use its conversation. */
 export async function repeatOf(tx: Tx, turn: StartedTurn, caller: TurnCaller): Promise<AcceptedTurn> {
-  if (caller.kind === 'entity') await getContext(tx.db, turn.contextId, caller);
+  if (caller.kind === 'entity') await getConversation(tx.db, turn.contextId, caller);
   return { runId: turn.runId, contextId: turn.contextId, isRepeat: true };
 }
 
@@ -86,32 +88,38 @@ export function callerId(caller: TurnCaller): string {
 }
 
 interface Opened {
-  readonly context: Context;
+  readonly conversation: Conversation;
   readonly agent: AgentRow;
-  /** No other request can know the context yet, so no call waits in it. */
+  /** No other request can know the conversation yet, so no call waits in it. */
   readonly isNew: boolean;
 }
 
-async function openContext(tx: Tx, request: TurnRequest, id: string): Promise<Opened> {
-  const { context: wanted, caller, input, settings } = request;
+async function openConversation(tx: Tx, request: TurnRequest, id: string): Promise<Opened> {
+  const { conversation: wanted, caller, input, settings } = request;
   const isBrief = request.isBrief === true || settings?.save === false;
   if ('call' in input) {
     const agent = await ensureToolCaller(tx);
-    return { agent, context: await insertContext(tx, { id, agentId: agent.id, isBrief: true }), isNew: true };
+    return { agent, conversation: await insertConversation(tx, { id, agentId: agent.id, isBrief: true }), isNew: true };
   }
   if ('contextId' in wanted) {
-    const context = await getContextForUse(tx, id, caller);
-    if (!isBrief && !('answers' in input)) await keepLonger(tx, context);
-    const agent = await findAgent(tx.db, context.agentId);
+    const conversation = await getConversationForUse(tx, id, caller);
+    if (!isBrief && !('answers' in input)) await keepLonger(tx, conversation);
+    const agent = await findAgent(tx.db, conversation.agentId);
     assertActive(agent);
-    return { context, agent, isNew: false };
+    return { conversation, agent, isNew: false };
   }
   const agent = await findAgentNamed(tx.db, wanted.agent);
   await assertMayChat(tx.db, { agentId: agent.id, name: wanted.agent ?? agent.id }, caller);
   assertActive(agent);
   const { entityId: ownerId } = caller;
-  const context = await insertContext(tx, { id, agentId: agent.id, ownerId, metadata: wanted.metadata, isBrief });
-  return { context, agent, isNew: true };
+  const conversation = await insertConversation(tx, {
+    id,
+    agentId: agent.id,
+    ownerId,
+    metadata: wanted.metadata,
+    isBrief,
+  });
+  return { conversation, agent, isNew: true };
 }
 
 /** A paused agent would not answer before it is resumed. */
@@ -127,11 +135,15 @@ interface Accepted extends Opened {
   readonly runId: string;
 }
 
-async function toEvent(tx: Tx, registry: Registry, { request, context, agent, runId }: Accepted): Promise<ChatEvent> {
+async function toEvent(
+  tx: Tx,
+  registry: Registry,
+  { request, conversation, agent, runId }: Accepted,
+): Promise<ChatEvent> {
   const { input, caller } = request;
   const settings = settingsFor(request);
-  const messages = [...historyOf(request), ...messagesOf(input)];
-  if ('invoke' in input && messages.length === 0) await assertSomethingSaid(tx, context.id);
+  const messages = [...toldMessages(request), ...messagesOf(input)];
+  if ('invoke' in input && messages.length === 0) await assertSomethingSaid(tx, conversation.id);
   const { terminating, tools = [], clientTools = [] } = settings;
   const added = await toolsToAdd(tx.db, registry, {
     config: fromJson<AgentConfig>(agent.config),
@@ -151,8 +163,8 @@ async function toEvent(tx: Tx, registry: Registry, { request, context, agent, ru
   return { type: 'chat', runId, messages, settings: own, ...('answers' in input ? { isAnswer: true } : {}) };
 }
 
-function historyOf({ context }: TurnRequest): readonly LanguageModelV4Message[] {
-  const { history = [] } = 'contextId' in context ? {} : context;
+function toldMessages({ conversation }: TurnRequest): readonly LanguageModelV4Message[] {
+  const { history = [] } = 'contextId' in conversation ? {} : conversation;
   return history.map(({ role, text }) => ({ role, content: [{ type: 'text', text }] }));
 }
 
@@ -172,11 +184,11 @@ async function assertSomethingSaid(tx: Tx, contextId: string): Promise<void> {
     .limit(1)
     .execute();
   if (said.length > 0 || (await countWaiting(tx.db, contextId)) > 0) return;
-  throw new ApiError('empty_context', `Context "${contextId}" has no messages yet: send a message or a prompt.`);
+  throw new ApiError('empty_context', `Conversation "${contextId}" has no messages yet: send a message or a prompt.`);
 }
 
 /** Counts after the insert, so this request is included. */
-async function assertRoom(tx: Tx, { context: { id }, agent }: Opened): Promise<void> {
+async function assertRoom(tx: Tx, { conversation: { id }, agent }: Opened): Promise<void> {
   const limit = inboxLimit(agent, tx.limits);
   if ((await countWaiting(tx.db, id)) > limit) throw inboxFull(id, limit);
 }

@@ -3,14 +3,14 @@ import type { RequestIdentity, StartedTurn } from '../../domain/conversations/tu
 import type { TurnSettings, UserContent } from '../../domain/conversations/turn-settings.ts';
 import type { Metadata } from '../../domain/entities/metadata.ts';
 
-/** The caller. An entity may use only its own contexts; a key may use all, perhaps on behalf of a person. */
+/** The caller. An entity may use only its own conversations; a key may use all, perhaps on behalf of a person. */
 export type TurnCaller =
   | { readonly kind: 'key'; readonly keyId: string; readonly entityId?: string | undefined }
   | { readonly kind: 'entity'; readonly entityId: string };
 
 export interface TurnRequest {
   readonly caller: TurnCaller;
-  readonly context: ExistingContext | NewContextFor;
+  readonly conversation: ExistingConversation | NewConversationFor;
   readonly input: TurnInput;
   /**
    * Settings of the run beyond the agent's configuration. `terminating.toolIds` and `tools` are checked, and added to
@@ -21,20 +21,20 @@ export interface TurnRequest {
   readonly systemText?: string;
   readonly identity?: RequestIdentity | undefined;
   /**
-   * True if a new context is kept only for this turn and its answers, and deleted sooner than others. Contexts of turns
+   * True if a new conversation is kept only for this turn and its answers, and deleted sooner than others. Conversations of turns
    * that are not saved are also brief.
    */
   readonly isBrief?: true;
 }
 
-interface ExistingContext {
+interface ExistingConversation {
   readonly contextId: string;
 }
 
-interface NewContextFor {
+interface NewConversationFor {
   /** An agent's id or name. Default: the only agent. */
   readonly agent?: string | undefined;
-  /** The caller's id for the new context. */
+  /** The caller's id for the new conversation. */
   readonly newId?: string | undefined;
   readonly metadata?: Metadata | undefined;
   /** Earlier messages, as the caller sends them. They are used as text only. */
@@ -55,9 +55,9 @@ export type TurnInput =
   | { readonly prompt: string }
   /** The text is stored as the AI's message. No model is called. */
   | { readonly aiMessage: string }
-  /** One call of a registered tool, by its name, in a new context. No model is called. */
+  /** One call of a registered tool, by its name, in a new conversation. No model is called. */
   | { readonly call: { readonly tool: string; readonly input: unknown } }
-  /** Answers to waiting calls of this context, by call id. The first answer to a call counts. */
+  /** Answers to waiting calls of this conversation, by call id. The first answer to a call counts. */
   | { readonly answers: Readonly<Record<string, Answer>> };
 
 export interface AcceptedTurn extends StartedTurn {

@@ -15,24 +15,24 @@ import { type Params, statement } from '../../ports/store/statement.ts';
 const MAX_SPACES = 50;
 
 /** An agent's stored data and the spaces it may enter. */
-export type Surroundings = Omit<Situation, 'agent' | 'activeSpaceId'>;
+export type StoredSituation = Omit<Situation, 'agent' | 'activeSpaceId'>;
 
 /** Reads the agent and its spaces, goals, memories and plans. */
 export async function loadSituation(db: Kysely<Tables>, agentId: string): Promise<Situation> {
-  const [[own], surroundings] = await pipeline(findOwn(db, { agentId }), loadSurroundings(db, agentId));
+  const [[own], stored] = await pipeline(findOwn(db, { agentId }), loadStoredSituation(db, agentId));
   const { entity_id = agentId, name = '', active_space_id = null } = own ?? {};
-  return toSituation({ entity_id, name, active_space_id }, surroundings);
+  return toSituation({ entity_id, name, active_space_id }, stored);
 }
 
 export function toSituation(
   { entity_id: entityId, name, active_space_id }: Pick<AgentRow, 'entity_id' | 'name' | 'active_space_id'>,
-  surroundings: Surroundings,
+  stored: StoredSituation,
 ): Situation {
-  return { agent: { entityId, name }, activeSpaceId: active_space_id ?? undefined, ...surroundings };
+  return { agent: { entityId, name }, activeSpaceId: active_space_id ?? undefined, ...stored };
 }
 
-export async function loadSurroundings(db: Kysely<Tables>, agentId: string): Promise<Surroundings> {
-  const { spaces, goals, memories, plans } = await readSurroundings(db, { agentId });
+export async function loadStoredSituation(db: Kysely<Tables>, agentId: string): Promise<StoredSituation> {
+  const { spaces, goals, memories, plans } = await readStoredSituation(db, { agentId });
   return {
     spaces,
     goals: goals.map(toGoal).map(({ key, description, status, priority }) => ({ key, description, status, priority })),
@@ -53,7 +53,7 @@ const findOwn = statement((db, { agentId }: Params<AgentParams>) =>
   db.selectFrom('agents').select(['entity_id', 'name', 'active_space_id']).where('id', '=', agentId),
 );
 
-const readSurroundings = batchReads<AgentParams>({ types: { agentId: 'text' } })({
+const readStoredSituation = batchReads<AgentParams>({ types: { agentId: 'text' } })({
   spaces: (db, { agentId }) =>
     db
       .selectFrom('spaces')

@@ -3,7 +3,7 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import { type AgentLimits, resolveAgentLimits } from '../../config/agent-limits.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow } from '../../ports/store/schema/tables.ts';
-import type { ConfiguredAgent } from '../run/cycle.ts';
+import type { ConfiguredAgent } from '../run/active-run.ts';
 import type { Registry } from '../toolset/registry.ts';
 
 export function readAgent(

@@ -1,19 +1,19 @@
 import { Transcript } from '@lastcall/core';
-import { History, historyOf } from '../../domain/transcript/history.ts';
-import type { TranscriptRow } from '../../domain/transcript/load-consciousness.ts';
+import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
+import { PastTranscript, pastOf } from '../../domain/transcript/past-transcript.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Json } from '../../ports/store/schema/tables.ts';
 
-/** What an agent's next cycle begins from, read from its rows. */
+/** What an agent's next run begins from, read from its rows. */
 export interface Past {
-  readonly history: History;
+  readonly past: PastTranscript;
   readonly transcript: Transcript;
   /** The number of the next row. Rows of a thread are numbered from 1. */
   readonly nextSeq: number;
   /** The session as it was at some row of the transcript. */
   readonly state: SessionState | undefined;
-  /** Why the history could not be read. Then all other fields are empty, except for the number of the next row. */
+  /** Why the transcript could not be read. Then all other fields are empty, except for the number of the next row. */
   readonly flaw?: { readonly error: unknown };
 }
 
@@ -24,10 +24,10 @@ export interface Past {
 export function readPast(rows: readonly TranscriptRow[], state: Json | null): Past {
   const nextSeq = (rows.at(-1)?.seq ?? 0) + 1;
   try {
-    const history = historyOf(rows);
-    const transcript = history.fork();
-    return { history, transcript, nextSeq, state: state === null ? undefined : fromJson<SessionState>(state) };
+    const past = pastOf(rows);
+    const transcript = past.fork();
+    return { past, transcript, nextSeq, state: state === null ? undefined : fromJson<SessionState>(state) };
   } catch (error) {
-    return { history: new History(), transcript: new Transcript(), nextSeq, state: undefined, flaw: { error } };
+    return { past: new PastTranscript(), transcript: new Transcript(), nextSeq, state: undefined, flaw: { error } };
   }
 }

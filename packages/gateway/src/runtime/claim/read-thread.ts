@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { type EventRow, FIRST_PAGE, selectWaiting } from '../../domain/inbox/waiting-events.ts';
 import { TOOLS_VERSION } from '../../domain/tools/tools-version.ts';
-import { loadTranscriptRows, type TranscriptRow } from '../../domain/transcript/load-consciousness.ts';
+import { loadTranscriptRows, type TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { batchReads } from '../../ports/store/batch-reads.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import type { AgentRow, RunRow, ThreadRow } from '../../ports/store/schema/tables.ts';
 import type { LockedThread } from '../lease/lease.ts';
-import { loadSurroundings, type Surroundings } from './load-situation.ts';
+import { loadStoredSituation, type StoredSituation } from './load-situation.ts';
 
 export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'updated_at'> &
   Pick<ThreadRow, 'state' | 'kind' | 'lease_owner'> & {
@@ -22,7 +22,7 @@ export interface ThreadRows {
   readonly open: RunRow | undefined;
   readonly events: readonly EventRow[];
   /** The newest run, if there is one. */
-  readonly last: Pick<RunRow, 'cycle_no' | 'turn_id' | 'answer'> | undefined;
+  readonly last: Pick<RunRow, 'number' | 'turn_id' | 'answer'> | undefined;
 }
 
 export async function readThread({ tx, threadId }: LockedThread): Promise<ThreadRows> {
@@ -31,20 +31,20 @@ export async function readThread({ tx, threadId }: LockedThread): Promise<Thread
   return { row: agents[0], open: last?.status === 'running' ? last : undefined, events, last };
 }
 
-/** What a cycle needs to start. */
-export interface ThreadContext {
+/** What a run needs to start. */
+export interface LoadedThread {
   readonly rows: readonly TranscriptRow[];
-  readonly surroundings: Surroundings;
+  readonly stored: StoredSituation;
 }
 
 /** `known` holds the transcript rows if they are cached. */
-export async function loadContext(
+export async function loadThread(
   { tx, threadId }: LockedThread,
   known: readonly TranscriptRow[] | undefined,
-): Promise<ThreadContext> {
-  if (known !== undefined) return { rows: known, surroundings: await loadSurroundings(tx.db, threadId) };
-  const [rows, surroundings] = await pipeline(loadTranscriptRows(tx.db, threadId), loadSurroundings(tx.db, threadId));
-  return { rows, surroundings };
+): Promise<LoadedThread> {
+  if (known !== undefined) return { rows: known, stored: await loadStoredSituation(tx.db, threadId) };
+  const [rows, stored] = await pipeline(loadTranscriptRows(tx.db, threadId), loadStoredSituation(tx.db, threadId));
+  return { rows, stored };
 }
 
 interface ThreadParams {
@@ -59,11 +59,11 @@ const readThreadRows = batchReads<ThreadParams>({ types: { threadId: 'text', now
       .selectFrom('runs')
       .select(COLUMNS.runs)
       .where('thread_id', '=', threadId)
-      .orderBy('cycle_no', 'desc')
+      .orderBy('number', 'desc')
       .limit(sql.lit(1)),
   // The limit is a literal: with a parameter, SQLite would plan the query each time.
   events: (db, { threadId, now }) => selectWaiting(db, { threadId, now }).limit(sql.lit(FIRST_PAGE)),
-  // Read after the events: if a tool was changed before an event arrived, the event's cycle must see the change.
+  // Read after the events: if a tool was changed before an event arrived, the event's run must see the change.
   agents: (db, { threadId }) =>
     db
       .selectFrom('agents')

@@ -1,7 +1,7 @@
 import type { Entry, Outcome } from '@lastcall/core';
 import type { ToolResultEvent } from '../../domain/inbox/inbox-event.ts';
 import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
-import { runChannel } from '../../domain/streams/channels.ts';
+import { runStream } from '../../domain/streams/stream-names.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
@@ -35,7 +35,7 @@ export async function settleFromEvents(
     entries.push({ kind: 'settled', settlement: { callId, toolName, input, outcome, startedAt, endedAt } });
     const type = outcome.status === 'ok' ? 'tool-call.complete' : 'tool-call.error';
     const payload = hideTagIn({ callId, toolName, input, outcome }, tag);
-    tx.emit({ channel: runChannel(runId), type, payload });
+    tx.emit({ stream: runStream(runId), type, payload });
   }
   return entries;
 }

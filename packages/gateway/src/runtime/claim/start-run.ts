@@ -2,7 +2,7 @@ import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
 import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import { newId } from '../../domain/new-id.ts';
-import { runChannel, spaceChannel } from '../../domain/streams/channels.ts';
+import { runStream, spaceStream } from '../../domain/streams/stream-names.ts';
 import { insertRow } from '../../ports/store/insert-row.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { RunRow } from '../../ports/store/schema/tables.ts';
@@ -10,21 +10,21 @@ import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { insertEntries } from '../journal/insert-entries.ts';
 import type { Lease } from '../lease/lease.ts';
-import type { Cycle } from '../run/cycle.ts';
+import type { ActiveRun } from '../run/active-run.ts';
 import type { Registry } from '../toolset/registry.ts';
 import { readDecisions } from './read-decisions.ts';
 import type { ThreadRows } from './read-thread.ts';
 import { settleFromEvents } from './settle-from-events.ts';
-import { type CycleInputs, toCycle } from './to-cycle.ts';
+import { type ActiveRunInputs, toActiveRun } from './to-active-run.ts';
 
-interface NewRunInputs extends CycleInputs, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events' | 'last'> {}
+interface NewRunInputs extends ActiveRunInputs, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events' | 'last'> {}
 
 /** Starts a run for waiting events: claims them and writes the text that the model will read. */
-export async function startRun({ metrics, events, last, ...inputs }: NewRunInputs): Promise<Cycle> {
+export async function startRun({ metrics, events, last, ...inputs }: NewRunInputs): Promise<ActiveRun> {
   const { held, agent, row, past, kind, request } = inputs;
   const { tx, lease } = held;
   const { nextSeq } = past;
-  const run = toRun({ lease, row, events, nextSeq, number: (last?.cycle_no ?? 0) + 1, now: tx.now(), kind, request });
+  const run = toRun({ lease, row, events, nextSeq, number: (last?.number ?? 0) + 1, now: tx.now(), kind, request });
   const waiting = events.map(toWaitingEvent);
   tx.afterCommit(() => {
     for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
@@ -36,13 +36,13 @@ export async function startRun({ metrics, events, last, ...inputs }: NewRunInput
   tx.send(insertRun, beginsTurn ? run : { ...run, turn_id: await continuedTurn(tx, run, last) });
   for (const { id } of events) tx.send(claimEvent, { id, runId: run.id });
   const written = insertEntries(held, place, entries);
-  tx.emit({ channel: runChannel(run.id), type: 'run.start', payload: { runId: run.id, agentId: agent.id } });
+  tx.emit({ stream: runStream(run.id), type: 'run.start', payload: { runId: run.id, agentId: agent.id } });
   if (run.active_in !== null) {
     const payload = { runId: run.id, entityId: agent.entityId };
-    tx.emit({ channel: spaceChannel(run.active_in), type: 'agent.active', payload });
+    tx.emit({ stream: spaceStream(run.active_in), type: 'agent.active', payload });
   }
   const answers = await readDecisions(tx, waiting);
-  return toCycle(inputs, { run, entries, written, answers, isTakenOver: false });
+  return toActiveRun(inputs, { run, entries, written, answers, isTakenOver: false });
 }
 
 /** A run that begins no turn continues the newest one. A run that was not saved is no part of the conversation. */
@@ -54,7 +54,7 @@ async function continuedTurn(tx: Tx, run: RunRow, last: ThreadRows['last']): Pro
     .select('turn_id')
     .where('thread_id', '=', run.thread_id)
     .where('answer', 'is', null)
-    .orderBy('cycle_no', 'desc')
+    .orderBy('number', 'desc')
     .limit(1)
     .executeTakeFirst();
   return saved?.turn_id ?? run.id;
@@ -62,7 +62,7 @@ async function continuedTurn(tx: Tx, run: RunRow, last: ThreadRows['last']): Pro
 
 const insertRun = insertRow('runs', {
   numbers: [
-    'cycle_no',
+    'number',
     'epoch',
     'config_version',
     'attempts',
@@ -83,7 +83,7 @@ const claimEvent = statement(
   { types: { id: 'bigint', runId: 'text' }, key: 'id' },
 );
 
-interface NewRun extends Pick<CycleInputs, 'row' | 'kind' | 'request'>, Pick<ThreadRows, 'events'> {
+interface NewRun extends Pick<ActiveRunInputs, 'row' | 'kind' | 'request'>, Pick<ThreadRows, 'events'> {
   readonly lease: Lease;
   readonly nextSeq: number;
   readonly number: number;
@@ -99,7 +99,7 @@ function toRun({ lease, row, events, nextSeq, number, now, kind, request }: NewR
     trigger: toJson(events.map(({ event_id, type }) => ({ eventId: event_id, type }))),
     status: 'running',
     stop: null,
-    cycle_no: number,
+    number: number,
     usage: null,
     epoch: lease.epoch,
     config_version: row.config_version,

@@ -2,7 +2,7 @@ import { withdrawQuestions } from '../../domain/calls/withdraw-questions.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import type { Takeover } from '../../domain/runs/takeover.ts';
-import { runChannel } from '../../domain/streams/channels.ts';
+import { runStream } from '../../domain/streams/stream-names.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { RunRow } from '../../ports/store/schema/tables.ts';
@@ -11,15 +11,15 @@ import { closeFailedRun } from '../journal/fail-run.ts';
 import { lastSeq, progressOf } from '../journal/last-seq.ts';
 import type { HeldThread } from '../lease/lease.ts';
 import { release } from '../lease/release-thread.ts';
-import type { Cycle, EndingRun } from '../run/cycle.ts';
-import { NO_PROGRESS } from '../run/cycle-failure.ts';
+import type { ActiveRun, EndingRun } from '../run/active-run.ts';
+import { NO_PROGRESS } from '../run/run-failure.ts';
 import { THREAD_KINDS } from '../threads/thread-kinds.ts';
 import type { Registry } from '../toolset/registry.ts';
 import { readAgent } from './read-agent.ts';
 import { readDecisions } from './read-decisions.ts';
 import type { ThreadedAgent } from './read-thread.ts';
 import { settingsOfRun } from './settings-of-run.ts';
-import { type CycleInputs, toCycle } from './to-cycle.ts';
+import { type ActiveRunInputs, toActiveRun } from './to-active-run.ts';
 
 /** A run that three workers in a row left without progress would probably stop the next one too. */
 const MAX_LOST = 3;
@@ -75,7 +75,7 @@ async function recordTakeover({ tx, lease }: HeldThread, { open, row, isLost }: 
   // The calls that asked these questions are no longer open.
   await withdrawQuestions(tx, { runId: open.id, agentId: row.id });
   const { at: _at, ...told } = takeover;
-  tx.emit({ channel: runChannel(open.id), type: 'run.taken', payload: { runId: open.id, ...told } });
+  tx.emit({ stream: runStream(open.id), type: 'run.taken', payload: { runId: open.id, ...told } });
   // Counts takeovers since the last progress. A call that each worker starts again adds rows, but that is not progress.
   const here = takeovers.filter(({ afterSeq }) => afterSeq >= progress).length;
   return attempts >= MAX_LOST || here >= MAX_CONTINUED ? 'stuck' : 'open';
@@ -94,10 +94,13 @@ async function closeStuckRun(
   await closeFailedRun(held, { ...run, lease, answers }, NO_PROGRESS);
 }
 
-/** Creates the cycle that continues an open run from what is stored. */
-export async function continueRun({ open, ...inputs }: CycleInputs & { readonly open: RunRow }): Promise<Cycle> {
+/** Continues an open run from what is stored. */
+export async function continueRun({
+  open,
+  ...inputs
+}: ActiveRunInputs & { readonly open: RunRow }): Promise<ActiveRun> {
   const answers = await decisionsOf(inputs.held.tx, open.id);
-  return toCycle(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
+  return toActiveRun(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
 }
 
 async function toTakeover(tx: Tx, { open, row }: Pick<OpenRun, 'open' | 'row'>): Promise<Takeover> {
@@ -124,7 +127,7 @@ function knownTakeovers({ takeovers }: RunRow): readonly Takeover[] {
   return takeovers === null ? [] : fromJson<Takeover[]>(takeovers);
 }
 
-async function decisionsOf(tx: Tx, runId: string): Promise<Cycle['answers']> {
+async function decisionsOf(tx: Tx, runId: string): Promise<ActiveRun['answers']> {
   const events: EventRow[] = await tx.db.selectFrom('inbox_events').selectAll().where('run_id', '=', runId).execute();
   return await readDecisions(
     tx,

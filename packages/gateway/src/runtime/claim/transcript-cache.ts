@@ -1,18 +1,18 @@
 import { LRUCache } from 'lru-cache';
-import { charactersOf } from '../../domain/transcript/history.ts';
-import type { TranscriptRow } from '../../domain/transcript/load-consciousness.ts';
+import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
+import { charactersOf } from '../../domain/transcript/past-transcript.ts';
 import type { Lease } from '../lease/lease.ts';
 
 /** The transcript of a thread when it was last held. */
 interface CachedTranscript {
   readonly epoch: number;
-  /** The rows as they were written. Each is parsed once: see history.ts. */
+  /** The rows as they were written. Each is parsed once: see past-transcript.ts. */
   readonly rows: readonly TranscriptRow[];
   readonly characters: number;
 }
 
 /**
- * The limit for all cached transcripts together. It fits a thousand agents that take turns, with about ten cycles each.
+ * The limit for all cached transcripts together. It fits a thousand agents that take turns, with about ten runs each.
  * If they did not fit, each would be evicted before its next turn, and the cache would never hit. A single transcript
  * above a quarter of the limit is not cached, because it would evict all others.
  */
@@ -30,7 +30,7 @@ export class TranscriptCache {
     this.#cached = new LRUCache({ maxSize: maxCharacters, maxEntrySize: Math.max(1, Math.floor(maxCharacters / 4)) });
   }
 
-  /** Caches the rows of a cycle that stored its end. */
+  /** Caches the rows of a run that stored its end. */
   put({ lease, rows }: { lease: Lease; rows: readonly TranscriptRow[] }): void {
     const characters = charactersOf(rows);
     const cached = { epoch: lease.epoch, rows, characters };

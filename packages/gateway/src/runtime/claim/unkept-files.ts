@@ -2,7 +2,7 @@ import { type Filesystem, FilesystemError, memoryFilesystem } from '@lastcall/co
 
 /**
  * The file system of an agent's tools: it is empty and read-only. A file that a tool wrote would be lost with the
- * cycle, without any error.
+ * run, without any error.
  */
 export const UNKEPT_FILES: Filesystem = {
   ...memoryFilesystem(),

@@ -2,7 +2,7 @@ import { backoffMs } from '@lastcall/core/internal';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { JobWebhook } from '../../config/job-webhook.ts';
 import { type JobOffer, toOffer } from '../../domain/calls/job-events.ts';
-import { toPendingCall } from '../../domain/calls/pending-call.ts';
+import { toWaitingCall } from '../../domain/calls/waiting-call.ts';
 import { signWebhook } from '../../domain/calls/webhook-signature.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
@@ -62,7 +62,7 @@ async function takeDue(tx: Tx): Promise<{ taken: number; announcements: readonly
       .set({ announce_at: isLast ? null : nextAt, announce_attempts: attempt })
       .where('id', '=', row.id)
       .execute();
-    const offer = toOffer({ ...toPendingCall(row), claims: row.claims });
+    const offer = toOffer({ ...toWaitingCall(row), claims: row.claims });
     if (!isLast) announcements.push({ offer, number: row.offers, attempt, webhook });
   }
   return { taken: rows.length, announcements };

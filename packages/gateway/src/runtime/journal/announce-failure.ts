@@ -1,8 +1,8 @@
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { keepFailure } from '../../domain/spaces/agent-failure.ts';
-import { spaceChannel } from '../../domain/streams/channels.ts';
+import { spaceStream } from '../../domain/streams/stream-names.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { EndingRun } from '../run/cycle.ts';
+import type { EndingRun } from '../run/active-run.ts';
 
 export interface FailedAttempt {
   readonly text: string;
@@ -19,15 +19,15 @@ export interface FailedAttempt {
  * Shows the people who wait for the agent that it failed, and whether it will try again. People who open the space
  * later see it too.
  */
-export async function announceFailure(tx: Tx, cycle: EndingRun, failed: FailedAttempt): Promise<void> {
+export async function announceFailure(tx: Tx, run: EndingRun, failed: FailedAttempt): Promise<void> {
   const { attempt, retryAt } = failed;
   const text = `${failed.text} ${retryAt === undefined ? 'It does not try again by itself.' : 'It tries again.'}`;
   const when = retryAt === undefined ? {} : { retryAt };
-  const told = { runId: cycle.runId, entityId: cycle.agent.entityId, text };
-  for (const spaceId of [...(await concernedSpaces(tx, cycle, failed))].sort()) {
+  const told = { runId: run.runId, entityId: run.agent.entityId, text };
+  for (const spaceId of [...(await concernedSpaces(tx, run, failed))].sort()) {
     await keepFailure(tx, { ...told, spaceId, retryAt });
     tx.emit({
-      channel: spaceChannel(spaceId),
+      stream: spaceStream(spaceId),
       type: 'agent.failed',
       payload: { ...told, attempt, ...when },
     });

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { TranscriptRow } from '../../domain/transcript/load-consciousness.ts';
+import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { StaleTranscript } from '../../domain/transcript/stale-transcript.ts';
 import { violatesConstraint } from '../../ports/store/constraint-error.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';

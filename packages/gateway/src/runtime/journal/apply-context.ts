@@ -1,14 +1,14 @@
-import type { Cycle } from '../run/cycle.ts';
-import type { CycleTool } from '../toolset/cycle-tools.ts';
+import type { ActiveRun } from '../run/active-run.ts';
+import type { RunTool } from '../toolset/run-tools.ts';
 import type { Questions } from './questions.ts';
 import type { StagedWrites } from './staged-writes.ts';
 
-/** What is needed to apply the writes of a cycle. */
+/** What is needed to apply the writes of a run. */
 export interface ApplyContext {
-  readonly cycle: Cycle;
+  readonly run: ActiveRun;
   readonly stagedWrites: StagedWrites;
   readonly questions: Pick<Questions, 'of'>;
   /** The definition that a call of the tool would run, as one text. */
   readonly definitionOf: (toolName: string) => Promise<string>;
-  readonly toolNamed: (name: string) => CycleTool | undefined;
+  readonly toolNamed: (name: string) => RunTool | undefined;
 }

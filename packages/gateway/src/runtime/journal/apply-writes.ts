@@ -1,13 +1,13 @@
 import { ApiError } from '../../domain/api-error.ts';
 import { assertNotCancelled } from '../../domain/runs/run-cancelled.ts';
 import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
-import { runChannel, spaceChannel } from '../../domain/streams/channels.ts';
+import { runStream, spaceStream } from '../../domain/streams/stream-names.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { HeldThread } from '../lease/lease.ts';
 import { releaseAndLook, type Waiting } from '../lease/release-thread.ts';
-import type { EntryWrite, OpenCard, Write } from '../run/cycle-write.ts';
 import { mergeDeltas } from '../run/merge-deltas.ts';
+import type { EntryWrite, OpenCard, Write } from '../run/run-write.ts';
 import { appendRows } from './append-rows.ts';
 import type { ApplyContext } from './apply-context.ts';
 import { writeCalls } from './call-rows.ts';
@@ -15,7 +15,7 @@ import { closeRun } from './close-run.ts';
 import { writeTexts } from './request-texts.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
 import { endUnendedCall } from './unended-calls.ts';
-import { writePendingCall } from './write-pending-call.ts';
+import { writeWaitingCall } from './write-waiting-call.ts';
 
 /** Results that are known only after the writes are committed. */
 export interface Applied {
@@ -38,7 +38,7 @@ export async function applyWrites(
   const texts = writes.filter((write) => write.kind === 'request-text');
   if (texts.length > 0) writeTexts(tx, texts);
   appendEntries(context, held, writes);
-  const { runId, agent, lease } = context.cycle;
+  const { runId, agent, lease } = context.run;
   writeCalls(tx, { runId, agentId: agent.id, threadId: lease.threadId }, writes);
   const refusedCards: OpenCard['card'][] = [];
   let released: (() => Waiting) | undefined;
@@ -57,7 +57,7 @@ export async function applyWrites(
   });
 }
 
-function appendEntries({ cycle: { runId } }: ApplyContext, held: HeldThread, writes: readonly Write[]): void {
+function appendEntries({ run: { runId } }: ApplyContext, held: HeldThread, writes: readonly Write[]): void {
   const entries = writes.filter((write) => write.kind === 'entry');
   const [first] = entries;
   if (first !== undefined) appendRows(held, { runId, seq: first.seq }, entries.map(toRow));
@@ -70,18 +70,18 @@ export function toRow({ seq, entry, payload }: EntryWrite): { seq: number; kind:
 type PlainWrite = Exclude<Write, { kind: 'open-card' | 'release-thread' }>;
 
 function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined | Promise<unknown> {
-  const { cycle } = context;
+  const { run } = context;
   switch (write.kind) {
     case 'space-event':
-      tx.emit({ channel: spaceChannel(write.spaceId), type: write.type, payload: write.payload });
+      tx.emit({ stream: spaceStream(write.spaceId), type: write.type, payload: write.payload });
       return undefined;
     case 'live-event':
-      tx.emit({ channel: runChannel(cycle.runId), type: write.type, payload: write.payload });
+      tx.emit({ stream: runStream(run.runId), type: write.type, payload: write.payload });
       return undefined;
     case 'run-event': {
       const { type, json } = write;
-      tx.emit({ channel: runChannel(cycle.runId), type, json });
-      return Object.hasOwn(cycle.answers, write.callId) ? tellAskingRun(context, tx, write) : undefined;
+      tx.emit({ stream: runStream(run.runId), type, json });
+      return Object.hasOwn(run.answers, write.callId) ? tellAskingRun(context, tx, write) : undefined;
     }
     case 'staged-writes':
       return applyStaged(context, tx, write.callId);
@@ -90,10 +90,10 @@ function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined
       return updateCard(tx, callId, { status, outputJson: output });
     }
     case 'pending-call':
-      return writePendingCall(context, tx, write);
+      return writeWaitingCall(context, tx, write);
     case 'close-run': {
       const { as: status, stop, usage, announcedSpaceId } = write;
-      return closeRun(tx, cycle, { status, stop, usage, announcedSpaceId });
+      return closeRun(tx, run, { status, stop, usage, announcedSpaceId });
     }
     // These were already applied.
     case 'entry':
@@ -110,24 +110,24 @@ function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined
  * get the event.
  */
 async function tellAskingRun(
-  { cycle }: ApplyContext,
+  { run }: ApplyContext,
   tx: Tx,
   { callId, type, json }: Extract<Write, { kind: 'run-event' }>,
 ): Promise<void> {
   const call = await tx.db.selectFrom('calls').select('run_id').where('id', '=', callId).executeTakeFirst();
-  if (call !== undefined && call.run_id !== cycle.runId) tx.emit({ channel: runChannel(call.run_id), type, json });
+  if (call !== undefined && call.run_id !== run.runId) tx.emit({ stream: runStream(call.run_id), type, json });
 }
 
 /** Shows the input only together with the card: a space that the agent was removed from must not see what it wrote. */
-async function openCard({ cycle }: ApplyContext, tx: Tx, { card, unseenInput }: OpenCard): Promise<boolean> {
-  const { runId, agent } = cycle;
+async function openCard({ run }: ApplyContext, tx: Tx, { card, unseenInput }: OpenCard): Promise<boolean> {
+  const { runId, agent } = run;
   const { spaceId, callId } = card;
   const opened = await openCardIfMember(tx, { ...card, entityId: agent.entityId, runId, status: 'running' });
   if (opened === undefined)
     endUnendedCall(tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
   else if (unseenInput !== '')
     tx.emit({
-      channel: spaceChannel(spaceId),
+      stream: spaceStream(spaceId),
       type: 'tool-input-delta',
       payload: { callId, delta: unseenInput },
     });
@@ -137,7 +137,7 @@ async function openCard({ cycle }: ApplyContext, tx: Tx, { card, unseenInput }: 
 /**
  * The check is sent before the writes, which wait for answers anyway. Nothing is written after a cancel was accepted.
  */
-async function applyStaged({ cycle, stagedWrites }: ApplyContext, tx: Tx, callId: string): Promise<void> {
+async function applyStaged({ run, stagedWrites }: ApplyContext, tx: Tx, callId: string): Promise<void> {
   const apply = async (): Promise<void> => {
     try {
       for (const write of stagedWrites.get(callId)) await write(tx);
@@ -145,5 +145,5 @@ async function applyStaged({ cycle, stagedWrites }: ApplyContext, tx: Tx, callId
       throw error instanceof ApiError ? new StagedWriteRefused(error) : error;
     }
   };
-  await pipeline(assertNotCancelled(tx, cycle.runId), apply());
+  await pipeline(assertNotCancelled(tx, run.runId), apply());
 }

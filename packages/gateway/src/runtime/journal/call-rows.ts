@@ -4,7 +4,7 @@ import { toJson } from '../../ports/store/schema/json.ts';
 import type { CallRow } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { CallWrite, Write } from '../run/cycle-write.ts';
+import type { CallWrite, Write } from '../run/run-write.ts';
 
 /** Whose calls are written. */
 export interface CallOwner {

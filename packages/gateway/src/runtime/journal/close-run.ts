@@ -5,13 +5,13 @@ import { removeMessages } from '../../domain/conversations/remove-messages.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import { updateCard } from '../../domain/spaces/tool-card.ts';
-import { runChannel, spaceChannel } from '../../domain/streams/channels.ts';
+import { runStream, spaceStream } from '../../domain/streams/stream-names.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { RunRow } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { EndingRun } from '../run/cycle.ts';
-import { CYCLE_FAILED } from '../run/cycle-failure.ts';
+import type { EndingRun } from '../run/active-run.ts';
+import { CYCLE_FAILED } from '../run/run-failure.ts';
 import { announceFailure, type FailedAttempt } from './announce-failure.ts';
 
 /** How a run ends. */
@@ -34,8 +34,8 @@ export interface RunEnd {
  * space sees the agent become inactive. If a cancel was accepted, only `cancelled` can be written: any other end fails
  * the transaction with RunCancelled.
  */
-export async function closeRun(tx: Tx, cycle: EndingRun, end: RunEnd): Promise<void> {
-  const { runId, agent } = cycle;
+export async function closeRun(tx: Tx, run: EndingRun, end: RunEnd): Promise<void> {
+  const { runId, agent } = run;
   const { announcedSpaceId } = end;
   const now = tx.now();
   const { status } = end;
@@ -43,18 +43,18 @@ export async function closeRun(tx: Tx, cycle: EndingRun, end: RunEnd): Promise<v
   if (status === 'cancelled') tx.send(endCancelled, values);
   else tx.send(endIfUncancelled, values, (error) => (isStatusMissing(error) ? new RunCancelled(runId) : error));
   if (status === 'failed') {
-    const failed = await returnEvents(tx, cycle, end);
-    await announceFailure(tx, cycle, { ...failed, announcedSpaceId });
+    const failed = await returnEvents(tx, run, end);
+    await announceFailure(tx, run, { ...failed, announcedSpaceId });
   } else tx.send(finishEvents, { runId });
   if (announcedSpaceId !== null) {
     const payload = { runId, entityId: agent.entityId };
-    tx.emit({ channel: spaceChannel(announcedSpaceId), type: 'agent.inactive', payload });
+    tx.emit({ stream: spaceStream(announcedSpaceId), type: 'agent.inactive', payload });
   }
   const { stop, usage } = values;
-  if (cycle.settings?.save === false)
-    await removeMessages(tx, { id: runId, thread_id: cycle.lease.threadId, status, stop, usage });
+  if (run.settings?.save === false)
+    await removeMessages(tx, { id: runId, thread_id: run.lease.threadId, status, stop, usage });
   const payload = { runId, status, stop: toStopJson(end) };
-  tx.emit({ channel: runChannel(runId), type: 'run.end', payload });
+  tx.emit({ stream: runStream(runId), type: 'run.end', payload });
 }
 
 interface EndedRun extends Pick<RunRow, 'status' | 'stop' | 'usage'> {

@@ -1,4 +1,4 @@
-/** At most twenty flushes per second, and none while the cycle's own transactions write the queued events. */
+/** At most twenty flushes per second, and none while the run's own transactions write the queued events. */
 const FLUSH_MS = 50;
 
 /** Writes the queued events of spaces while a slow reply is still arriving. */

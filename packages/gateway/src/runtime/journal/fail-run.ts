@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import { isCancelAccepted } from '../../domain/runs/run-cancelled.ts';
 import type { FailedRequest } from '../../domain/runs/stored-request.ts';
 import { updateCard } from '../../domain/spaces/tool-card.ts';
-import { runChannel } from '../../domain/streams/channels.ts';
+import { runStream } from '../../domain/streams/stream-names.ts';
 import { type EntryRecord, toEntryPayload } from '../../domain/transcript/transcript-row.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
@@ -12,8 +12,8 @@ import type { Tx } from '../../ports/store/store.ts';
 import { hideTag, hideTagIn } from '../../telemetry/hide-tag.ts';
 import { createRedact, type Redact } from '../../telemetry/redact.ts';
 import { fenced, type HeldThread } from '../lease/lease.ts';
-import type { Cycle, EndingRun } from '../run/cycle.ts';
-import { toCycleFailure } from '../run/cycle-failure.ts';
+import type { ActiveRun, EndingRun } from '../run/active-run.ts';
+import { toRunFailure } from '../run/run-failure.ts';
 import { appendRows } from './append-rows.ts';
 import { closeRun, type RunEnd } from './close-run.ts';
 import { lastSeq } from './last-seq.ts';
@@ -37,13 +37,13 @@ interface UnansweredRequest extends Omit<NotedRequest, 'request'> {
 /** Ends a run that cannot continue. Its calls are settled, and its events are tried again if that may help. */
 export async function failRun(
   { store }: Pick<Services, 'store'>,
-  cycle: Cycle,
+  run: ActiveRun,
   { error, redact = createRedact(), request }: FailedTurn,
 ): Promise<'failed' | 'cancelled'> {
   // A provider's error may quote the prompt, including the frame tag.
-  const hide: Redact = (text) => hideTag(redact(text), cycle.agent.tag);
-  const failure = toCycleFailure(error, hide, { isUnanswered: request !== undefined });
-  return await fenced(store, cycle.lease, (_tx, held) => closeFailedRun(held, cycle, { ...failure, request }));
+  const hide: Redact = (text) => hideTag(redact(text), run.agent.tag);
+  const failure = toRunFailure(error, hide, { isUnanswered: request !== undefined });
+  return await fenced(store, run.lease, (_tx, held) => closeFailedRun(held, run, { ...failure, request }));
 }
 
 /**
@@ -52,7 +52,7 @@ export async function failRun(
  */
 export async function closeFailedRun(
   held: HeldThread,
-  cycle: EndingRun,
+  run: EndingRun,
   {
     message,
     stop: why,
@@ -63,8 +63,8 @@ export async function closeFailedRun(
 ): Promise<'failed' | 'cancelled'> {
   const { tx } = held;
   if (asked !== undefined) writeTexts(tx, asked.texts);
-  const isCancelled = await isCancelAccepted(tx, cycle.runId);
-  const open = await settleOpenCalls(tx, cycle, {
+  const isCancelled = await isCancelAccepted(tx, run.runId);
+  const open = await settleOpenCalls(tx, run, {
     reason: isCancelled ? 'the run was cancelled' : message,
     isCancelled,
   });
@@ -75,9 +75,9 @@ export async function closeFailedRun(
   const request = asked && { ...asked.request, beforeSeq: seq };
   const end: EntryRecord = { entry: { kind: 'stop', stop }, request };
   const records: EntryRecord[] = [...open.map((entry) => ({ entry })), end];
-  appendRows(held, { runId: cycle.runId, seq }, records.map(toRow));
+  appendRows(held, { runId: run.runId, seq }, records.map(toRow));
   const status = isCancelled ? 'cancelled' : 'failed';
-  await closeRun(tx, cycle, { status, stop, ...how, announcedSpaceId: await announcedSpace(tx, cycle) });
+  await closeRun(tx, run, { status, stop, ...how, announcedSpaceId: await announcedSpace(tx, run) });
   return status;
 }
 
@@ -93,12 +93,12 @@ async function announcedSpace(tx: Tx, { runId }: EndingRun): Promise<string | nu
 
 async function settleOpenCalls(
   tx: Tx,
-  cycle: EndingRun,
+  run: EndingRun,
   { reason, isCancelled }: { reason: string; isCancelled: boolean },
 ): Promise<Entry[]> {
   const entries: Entry[] = [];
   const callsWithCard = new Set<string>();
-  const calls = [...(await openCalls(tx, cycle)), ...(await answeredCalls(tx, cycle, { isCancelled }))];
+  const calls = [...(await openCalls(tx, run)), ...(await answeredCalls(tx, run, { isCancelled }))];
   for (const { id, tool_name: toolName, input, status, run_id, created_at: startedAt } of calls) {
     const now = tx.now();
     const outcome = outcomeOf(status === 'started', reason);
@@ -112,12 +112,12 @@ async function settleOpenCalls(
     const call = { callId: id, toolName, input: fromJson(input), outcome };
     entries.push({ kind: 'settled', settlement: { ...call, startedAt, endedAt: now } });
     const type = outcome.status === 'error' ? 'tool-call.error' : 'tool-call.cancelled';
-    const payload = hideTagIn(call, cycle.agent.tag);
+    const payload = hideTagIn(call, run.agent.tag);
     // The stream of the run that asked for an approval gets the event too.
-    for (const runId of new Set([cycle.runId, run_id])) tx.emit({ channel: runChannel(runId), type, payload });
+    for (const runId of new Set([run.runId, run_id])) tx.emit({ stream: runStream(runId), type, payload });
   }
-  for (const unended of await unendedCalls(tx.db, cycle))
-    if (!callsWithCard.has(unended.callId)) endUnendedCall(tx, unended, 'The cycle failed.');
+  for (const unended of await unendedCalls(tx.db, run))
+    if (!callsWithCard.has(unended.callId)) endUnendedCall(tx, unended, 'The run failed.');
   return entries;
 }
 
@@ -154,7 +154,7 @@ async function answeredCalls(
 }
 
 function outcomeOf(isStarted: boolean, reason: string): Settlement['outcome'] {
-  if (!isStarted) return { status: 'cancelled', reason, text: `Cancelled: the cycle failed (${reason}).` };
-  const message = `The cycle failed while the call ran (${reason}): whether it took effect is unknown.`;
+  if (!isStarted) return { status: 'cancelled', reason, text: `Cancelled: the run failed (${reason}).` };
+  const message = `The run failed while the call ran (${reason}): whether it took effect is unknown.`;
   return { status: 'error', code: 'unknown_outcome', message, text: message };
 }

@@ -1,5 +1,5 @@
 import type { Entry } from '@lastcall/core';
-import type { TranscriptRow } from '../../domain/transcript/load-consciousness.ts';
+import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
 import type { HeldThread } from '../lease/lease.ts';
 import { appendRows, type RowPosition } from './append-rows.ts';

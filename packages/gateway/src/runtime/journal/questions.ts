@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ToolContext } from '@lastcall/core';
-import { type OpenedPending, openPending } from '../../domain/calls/open-pending.ts';
+import { type OpenedWait, openWait } from '../../domain/calls/open-wait.ts';
 import { toCardCall } from '../../domain/calls/to-card-call.ts';
 import { withdrawQuestions } from '../../domain/calls/withdraw-questions.ts';
 import type { Seal } from '../../domain/keys/seal.ts';
@@ -9,9 +9,9 @@ import { openCardIfMember } from '../../domain/spaces/tool-card.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Store } from '../../ports/store/store.ts';
 import { fenced } from '../lease/lease.ts';
-import type { Cycle } from '../run/cycle.ts';
+import type { ActiveRun } from '../run/active-run.ts';
 import type { People, PeopleAnswer, Question } from '../tools/mcp/people.ts';
-import type { CycleContext } from '../toolset/cycle-context.ts';
+import type { CurrentRun } from '../toolset/current-run.ts';
 
 /** How often the store is read for an answer to a question of an open call. Another gateway may have received it. */
 const LOOK_MS = 200;
@@ -23,14 +23,14 @@ export interface AskedQuestion extends Question {
 
 export interface QuestionsOptions {
   readonly store: Store;
-  readonly cycle: Cycle;
+  readonly run: ActiveRun;
   readonly seal: () => Promise<Seal>;
-  readonly read: CycleContext['read'];
+  readonly read: CurrentRun['read'];
   /** The space that sees the call, or null. */
   readonly spaceOf: (call: ToolContext) => string | null;
 }
 
-/** The questions that calls of one cycle ask people. */
+/** The questions that calls of one run ask people. */
 export class Questions implements People {
   readonly #options: QuestionsOptions;
   readonly #asked = new Map<string, AskedQuestion>();
@@ -70,13 +70,13 @@ export class Questions implements People {
   }
 
   async #open(ctx: ToolContext, questionId: string, { text, schema }: Question): Promise<void> {
-    const { store, cycle, spaceOf } = this.#options;
-    const { runId, agent, lease } = cycle;
+    const { store, run, spaceOf } = this.#options;
+    const { runId, agent, lease } = run;
     const spaceId = spaceOf(ctx);
     const { toolName } = ctx;
     const input = { question: text };
     await fenced(store, lease, async (tx) => {
-      const opened: OpenedPending = {
+      const opened: OpenedWait = {
         callId: questionId,
         threadId: lease.threadId,
         agentId: agent.id,
@@ -92,7 +92,7 @@ export class Questions implements People {
         // deadline.
         expiresAt: ctx.deadline,
       };
-      const round = await openPending(tx, opened);
+      const round = await openWait(tx, opened);
       if (spaceId === null) return;
       const rawInput = toJson(input);
       const card = { spaceId, entityId: agent.entityId, runId, callId: questionId, toolName, input, rawInput };

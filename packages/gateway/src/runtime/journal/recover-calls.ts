@@ -1,10 +1,10 @@
 import { readArguments } from '@lastcall/core/internal';
 import type { Services } from '../../ports/services.ts';
-import type { Cycle } from '../run/cycle.ts';
-import type { CallsRecovered } from '../run/cycle-event.ts';
+import type { ActiveRun } from '../run/active-run.ts';
 import { rawInput } from '../run/raw-input.ts';
-import type { CycleTool } from '../toolset/cycle-tools.ts';
-import type { CycleJournal } from './cycle-journal.ts';
+import type { CallsRecovered } from '../run/run-event.ts';
+import type { RunTool } from '../toolset/run-tools.ts';
+import type { RunJournal } from './run-journal.ts';
 import { unendedCalls } from './unended-calls.ts';
 
 type Recovered = Omit<CallsRecovered, 'type'>;
@@ -13,14 +13,12 @@ type Recovered = Omit<CallsRecovered, 'type'>;
  * Finds the calls of this run that another worker had begun to show. Calls of a complete reply end when they are
  * settled. Calls of an incomplete reply are lost, because the model is called again and gives new ids.
  */
-export async function findShownCalls(services: Services, cycle: Cycle): Promise<Recovered> {
+export async function findShownCalls(services: Services, run: ActiveRun): Promise<Recovered> {
   const asked = new Set(
-    cycle.transcript.entries.flatMap((entry) =>
-      entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : [],
-    ),
+    run.transcript.entries.flatMap((entry) => (entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : [])),
   );
-  const cards = (await cardsOf(services, cycle)).flatMap(({ callId }) => callId ?? []);
-  const { shown = [], lost = [] } = Object.groupBy(await unendedCalls(services.store.db, cycle), ({ callId }) =>
+  const cards = (await cardsOf(services, run)).flatMap(({ callId }) => callId ?? []);
+  const { shown = [], lost = [] } = Object.groupBy(await unendedCalls(services.store.db, run), ({ callId }) =>
     asked.has(callId) ? 'shown' : 'lost',
   );
   return { cards, shown, lost };
@@ -30,7 +28,7 @@ export async function findShownCalls(services: Services, cycle: Cycle): Promise<
  * Finds the cards of approved calls. They are in the space where the approval was requested, even if the agent is now
  * elsewhere, and have shown the call as running since it was approved.
  */
-export async function findApprovedCalls({ store }: Services, { answers, transcript }: Cycle): Promise<Recovered> {
+export async function findApprovedCalls({ store }: Services, { answers, transcript }: ActiveRun): Promise<Recovered> {
   const callIds = Object.keys(answers);
   if (callIds.length === 0) return { cards: [], shown: [], lost: [] };
   const rows = await store.db
@@ -51,8 +49,8 @@ export async function findApprovedCalls({ store }: Services, { answers, transcri
  * such calls behind. The end of the call is then shown on the card.
  */
 export async function showStartedCalls(
-  { transcript: { entries, progress } }: Cycle,
-  { journal, named }: { journal: CycleJournal; named: (name: string) => CycleTool | undefined },
+  { transcript: { entries, progress } }: ActiveRun,
+  { journal, named }: { journal: RunJournal; named: (name: string) => RunTool | undefined },
 ): Promise<void> {
   const ended = new Set(progress.settled.map(({ callId }) => callId));
   const calls = entries.flatMap((entry) => (entry.kind === 'reply' ? entry.calls : []));
@@ -66,7 +64,7 @@ export async function showStartedCalls(
 }
 
 /** Finds the cards through the calls, which are indexed by run. Messages are not, and there are many more of them. */
-async function cardsOf({ store }: Services, { runId }: Cycle): Promise<{ callId: string | null }[]> {
+async function cardsOf({ store }: Services, { runId }: ActiveRun): Promise<{ callId: string | null }[]> {
   return await store.db
     .selectFrom('calls')
     .innerJoin('messages', 'messages.call_id', 'calls.id')

@@ -11,7 +11,7 @@ export interface NotedRequest {
 }
 
 /**
- * Records what a cycle's model is sent in each step, besides the conversation. This middleware is innermost, so it sees
+ * Records what a run's model is sent in each step, besides the conversation. This middleware is innermost, so it sees
  * the request as it is sent. Turns inside a call have separate middleware, so their requests are not recorded.
  */
 export class RequestNotes {

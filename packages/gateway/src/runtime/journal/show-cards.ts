@@ -1,8 +1,8 @@
 import { isToolResult, type Middleware, ok } from '@lastcall/core';
 import type { Services } from '../../ports/services.ts';
-import type { Cycle } from '../run/cycle.ts';
-import type { CycleTool } from '../toolset/cycle-tools.ts';
-import type { CycleJournal } from './cycle-journal.ts';
+import type { ActiveRun } from '../run/active-run.ts';
+import type { RunTool } from '../toolset/run-tools.ts';
+import type { RunJournal } from './run-journal.ts';
 
 /**
  * Shows a visible call as a message of the active space when it starts. The journal shows its end together with the
@@ -10,8 +10,8 @@ import type { CycleJournal } from './cycle-journal.ts';
  */
 export function showCards(
   { logger }: Pick<Services, 'logger'>,
-  { agent }: Cycle,
-  { journal, named }: { journal: CycleJournal; named: (name: string) => CycleTool | undefined },
+  { agent }: ActiveRun,
+  { journal, named }: { journal: RunJournal; named: (name: string) => RunTool | undefined },
 ): Middleware {
   return {
     name: 'cards',

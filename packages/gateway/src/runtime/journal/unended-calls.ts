@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely';
-import { spaceChannel } from '../../domain/streams/channels.ts';
+import { spaceStream } from '../../domain/streams/stream-names.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { EndingRun } from '../run/cycle.ts';
-import type { ShownCall } from '../run/cycle-state.ts';
+import type { EndingRun } from '../run/active-run.ts';
 import { cancelled } from '../run/decide-shown-call.ts';
+import type { ShownCall } from '../run/run-state.ts';
 
 /** Finds the calls of this run that were shown and have not ended, in the stored events of the spaces. */
 export async function unendedCalls(
@@ -24,7 +24,7 @@ export async function unendedCalls(
     const events = await db
       .selectFrom('stream_events')
       .select(['type', 'payload'])
-      .where('channel', '=', spaceChannel(spaceId))
+      .where('stream', '=', spaceStream(spaceId))
       .where('created_at', '>=', run.created_at)
       .orderBy('seq')
       .execute();
@@ -36,7 +36,7 @@ export async function unendedCalls(
 /** Shows the space that a call will not continue. */
 export function endUnendedCall(tx: Tx, call: Omit<ShownCall, 'shownText'>, reason: string): void {
   const { spaceId, type, payload } = cancelled(call, reason);
-  tx.emit({ channel: spaceChannel(spaceId), type, payload });
+  tx.emit({ stream: spaceStream(spaceId), type, payload });
 }
 
 function trackEvent(

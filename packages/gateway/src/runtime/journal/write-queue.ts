@@ -1,4 +1,4 @@
-import type { Write } from '../run/cycle-write.ts';
+import type { Write } from '../run/run-write.ts';
 
 /** Writes that are applied in one transaction. */
 interface Batch<Result> {
@@ -10,7 +10,7 @@ interface Batch<Result> {
 }
 
 /**
- * Collects the writes of a cycle and applies them in order, one transaction after the other, because parallel calls end
+ * Collects the writes of a run and applies them in order, one transaction after the other, because parallel calls end
  * in parallel and the rows are numbered. Waiting writes are applied in one transaction. After a failure nothing more is
  * applied.
  */

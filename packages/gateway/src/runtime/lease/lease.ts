@@ -145,7 +145,7 @@ export async function fenced<T>(
     tx.send(fence, lease, (error) => (isRowMissing(error) ? new LeaseLost(lease.threadId) : error));
     return work(tx, heldBy(tx, lease));
   };
-  // Work in progress goes before new work: otherwise unfinished cycles would pile up.
+  // Work in progress goes before new work: otherwise unfinished runs would pile up.
   return await store.transaction(fencedWork, { isUrgent: true, group });
 }
 

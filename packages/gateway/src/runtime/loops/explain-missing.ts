@@ -1,11 +1,11 @@
 import type { Middleware } from '@lastcall/core';
-import type { CycleTools } from '../toolset/cycle-tools.ts';
+import type { RunTools } from '../toolset/run-tools.ts';
 
 /** The error code for a call of a tool whose MCP server is not available. */
 const SERVER_UNAVAILABLE = 'server_unavailable';
 
 /** Tells the model that a server is down, instead of that there is no such tool. */
-export function explainMissing({ whyMissing }: CycleTools): readonly Middleware[] {
+export function explainMissing({ whyMissing }: RunTools): readonly Middleware[] {
   if (whyMissing === undefined) return [];
   return [
     {

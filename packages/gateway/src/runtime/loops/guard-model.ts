@@ -1,33 +1,33 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
-import type { History } from '../../domain/transcript/history.ts';
+import type { PastTranscript } from '../../domain/transcript/past-transcript.ts';
 import { type FrameGuard, guardMessage } from '../../telemetry/guard-message.ts';
 
 type Part = Exclude<LanguageModelV4Message['content'], string>[number];
 
-export interface CycleGuard extends FrameGuard {
-  /** The history of the thread. Its messages are guarded once, not in each cycle. */
-  readonly history: Pick<History, 'sent' | 'hasFrame'>;
+export interface RunGuard extends FrameGuard {
+  /** The transcript of the thread. Its messages are guarded once, not in each run. */
+  readonly past: Pick<PastTranscript, 'sent' | 'hasFrame'>;
 }
 
 /**
- * Wraps the model so that only our own frames contain the frame tag. All requests of a cycle pass through here, so no
+ * Wraps the model so that only our own frames contain the frame tag. All requests of a run pass through here, so no
  * text (a tool's output, a late answer, a reason, something the model wrote) can forge an event, even if its author
  * knows the tag.
  */
-export function guardModel(model: LanguageModelV4, guard: CycleGuard): LanguageModelV4 {
+export function guardModel(model: LanguageModelV4, guard: RunGuard): LanguageModelV4 {
   // Each request repeats the messages of the previous one. Each message is guarded once, so the cost of a step does not
   // grow with the number of steps.
-  const { history } = guard;
+  const { past } = guard;
   const known = new WeakMap<LanguageModelV4Message, LanguageModelV4Message>();
   const guardOnce = (message: LanguageModelV4Message): { message: LanguageModelV4Message; isKept: boolean } => {
-    const isKept = isRemembered(message, history);
+    const isKept = isRemembered(message, past);
     const guarded = known.get(message) ?? guardMessage(message, guard);
     known.set(message, guarded);
     return { message: isKept ? freezeGuarded(guarded) : guarded, isKept };
   };
   const guarded = (options: LanguageModelV4CallOptions): LanguageModelV4CallOptions => ({
     ...options,
-    prompt: history.sent.next(options.prompt, guardOnce),
+    prompt: past.sent.next(options.prompt, guardOnce),
   });
   return {
     // Core checks the version to know how to call the model, so a model with an older version must keep it.
@@ -41,18 +41,16 @@ export function guardModel(model: LanguageModelV4, guard: CycleGuard): LanguageM
 }
 
 /**
- * True for a message that the next cycle sends too, and that would be guarded in the same way. The history's messages
+ * True for a message that the next run sends too, and that would be guarded in the same way. The transcript's messages
  * are frozen. System messages are compared with the instructions, and a user's text with frames, of which the situation
  * differs each time.
  */
-function isRemembered(message: LanguageModelV4Message, history: CycleGuard['history']): boolean {
+function isRemembered(message: LanguageModelV4Message, past: RunGuard['past']): boolean {
   if (message.role === 'system' || !Object.isFrozen(message)) return false;
-  return (
-    message.role !== 'user' || message.content.every((part) => part.type !== 'text' || history.hasFrame(part.text))
-  );
+  return message.role !== 'user' || message.content.every((part) => part.type !== 'text' || past.hasFrame(part.text));
 }
 
-/** All later cycles send this message, so a model must not be able to change it. */
+/** All later runs send this message, so a model must not be able to change it. */
 function freezeGuarded(message: LanguageModelV4Message): LanguageModelV4Message {
   for (const part of message.content as Part[]) Object.freeze(part);
   Object.freeze(message.content);

@@ -4,13 +4,13 @@ import { StaleTranscript } from '../../domain/transcript/stale-transcript.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { StagedWriteRefused } from '../journal/staged-write-refused.ts';
 import { LeaseLost } from '../lease/lease.ts';
-import { CycleInterrupted } from './cycle-interrupted.ts';
+import { RunInterrupted } from './run-interrupted.ts';
 
 /** Errors after which the thread is still held, so the worker continues with it. */
 const THREAD_STAYS_HELD = [
   StagedWriteRefused,
   StaleTranscript,
-  CycleInterrupted,
+  RunInterrupted,
   RunCancelled,
   // It is unknown whether the last write is stored. The worker that continues the run reads it from the store.
   JournalStalled,

@@ -1,9 +1,9 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type Middleware, replay, type Session, type TurnOptions } from '@lastcall/core';
 import { newId } from '../../domain/new-id.ts';
-import { toRecord } from '../../domain/transcript/load-consciousness.ts';
-import type { CycleActivity } from '../../telemetry/cycle-activity.ts';
-import { countEvent, traceCycle } from '../../telemetry/observe-cycle.ts';
+import { toRecord } from '../../domain/transcript/load-transcript.ts';
+import { countEvent, traceRun } from '../../telemetry/observe-run.ts';
+import type { RunActivity } from '../../telemetry/run-activity.ts';
 import { withoutTag } from '../../telemetry/without-tag.ts';
 import { UNKEPT_FILES } from '../claim/unkept-files.ts';
 import { findApprovedCalls, findShownCalls, showStartedCalls } from '../journal/recover-calls.ts';
@@ -15,47 +15,47 @@ import { removeSecrets, secretsOf, withoutSecrets } from '../toolset/remove-secr
 import { toolLabel } from '../toolset/tool-label.ts';
 import { explainMissing } from './explain-missing.ts';
 import { guardModel } from './guard-model.ts';
-import type { OpenCycle } from './open-cycle.ts';
+import type { OpenedRun } from './open-run.ts';
 import { voidChangedApprovals } from './void-changed-approvals.ts';
 
-/** The turn of a cycle, ready to run, and what the cycle needs afterwards. */
+/** The turn of a run, ready to run, and what the run needs afterwards. */
 export interface PreparedTurn {
   readonly turn: TurnOptions;
   readonly model: LanguageModelV4;
   readonly session: Session;
 }
 
-export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Promise<PreparedTurn> {
-  const { services, registry, cycle, abort, tools, frames, requests, journal } = open;
-  const { kind } = cycle;
-  const { tag, limits } = cycle.agent;
-  await journal.recover(await findApprovedCalls(services, cycle));
-  if (cycle.isTakenOver && kind.hasSpaces) {
-    await journal.recover(await findShownCalls(services, cycle));
-    await showStartedCalls(cycle, { journal, named: tools.named });
+export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promise<PreparedTurn> {
+  const { services, registry, run, abort, tools, frames, requests, journal } = open;
+  const { kind } = run;
+  const { tag, limits } = run.agent;
+  await journal.recover(await findApprovedCalls(services, run));
+  if (run.isTakenOver && kind.hasSpaces) {
+    await journal.recover(await findShownCalls(services, run));
+    await showStartedCalls(run, { journal, named: tools.named });
   }
   const session = sessionOf(open);
   const secrets = secretsOf(open.registry);
-  const { framed, ...options } = kind.turnOptions(cycle, () => frames.situation);
-  const model = await kind.modelOf(cycle, (name) => registry.model(name));
+  const { framed, ...options } = kind.turnOptions(run, () => frames.situation);
+  const model = await kind.modelOf(run, (name) => registry.model(name));
   const deadline = Date.now() + limits.cycleTimeoutMs;
   await tools.ready?.({
     // The server is asked again, because what was approved must still be what runs.
-    isFresh: Object.keys(cycle.answers).length > 0,
+    isFresh: Object.keys(run.answers).length > 0,
     // The other half of the time is for the answer.
     withinMs: limits.cycleTimeoutMs / 2,
     signal: abort.signal,
   });
   const answers = await voidChangedApprovals(open);
-  cycle.history.shownTo(model.provider);
+  run.past.shownTo(model.provider);
   const { instructions } = options;
-  const counted = { model: model.modelId, labelOf: toolLabel(tools, cycle.settings) };
+  const counted = { model: model.modelId, labelOf: toolLabel(tools, run.settings) };
   const isFrame = (text: string): boolean => text === framed || frames.has(text);
   const turn: TurnOptions = {
     ...options,
     ...(options.observe === undefined ? {} : { observe: requests.observing(options.observe) }),
-    model: guardModel(model, { tag, instructions, isFrame, history: cycle.history }),
-    transcript: cycle.transcript,
+    model: guardModel(model, { tag, instructions, isFrame, past: run.past }),
+    transcript: run.transcript,
     answers,
     tools: () => tools.tools,
     session,
@@ -76,9 +76,9 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
   return { turn, model, session };
 }
 
-/** The session after the last cycle, including the ends of calls whose answers this cycle begins with. */
-function sessionOf({ services, cycle: { history, state, written, agent } }: OpenCycle): Session {
-  const session = history.session(state, {
+/** The session after the last run, including the ends of calls whose answers this run begins with. */
+function sessionOf({ services, run: { past, state, written, agent } }: OpenedRun): Session {
+  const session = past.session(state, {
     logger: withoutTag(services.logger, agent.tag),
     filesystem: UNKEPT_FILES,
   });
@@ -86,17 +86,15 @@ function sessionOf({ services, cycle: { history, state, written, agent } }: Open
   return session;
 }
 
-function middlewareOf(open: OpenCycle, { modelId }: LanguageModelV4): Middleware[] {
-  const { services, cycle, tools, outputs, requests, journal } = open;
-  const { config } = cycle.agent;
+function middlewareOf(open: OpenedRun, { modelId }: LanguageModelV4): Middleware[] {
+  const { services, run, tools, outputs, requests, journal } = open;
+  const { config } = run.agent;
   const parts = middlewareParts(open);
   const ofTools = [...tools.middleware].map(([name, own]) => [name, configuredMiddleware(own, parts)] as const);
   return [
     outputs.middleware,
-    ...traceCycle(modelId),
-    ...(cycle.kind.hasSpaces && tools.isAnyVisible
-      ? [showCards(services, cycle, { journal, named: tools.named })]
-      : []),
+    ...traceRun(modelId),
+    ...(run.kind.hasSpaces && tools.isAnyVisible ? [showCards(services, run, { journal, named: tools.named })] : []),
     parts.notes.middleware,
     ...configuredMiddleware(config.middleware ?? [], parts),
     ...toolMiddleware(new Map(ofTools)),
@@ -107,15 +105,15 @@ function middlewareOf(open: OpenCycle, { modelId }: LanguageModelV4): Middleware
   ];
 }
 
-function middlewareParts(open: OpenCycle): MiddlewareParts {
-  const { services, registry, cycle, abort, tools } = open;
-  const { id: agentId, config, tag } = cycle.agent;
+function middlewareParts(open: OpenedRun): MiddlewareParts {
+  const { services, registry, run, abort, tools } = open;
+  const { id: agentId, config, tag } = run.agent;
   const { isWithoutEffects, versionOf } = tools;
   const notes = new CallNotes();
   const onHit = (callId: string, cache: { storedAt: number }): void => notes.add(callId, { cache });
   return {
     agentId,
-    runId: cycle.runId,
+    runId: run.runId,
     logger: withoutTag(services.logger, tag),
     notes,
     secrets: secretsOf(open.registry),

@@ -1,13 +1,13 @@
-import type { Cycle } from '../run/cycle.ts';
+import type { ActiveRun } from '../run/active-run.ts';
 import { definitionOf } from '../toolset/tool-definition.ts';
-import type { OpenCycle } from './open-cycle.ts';
+import type { OpenedRun } from './open-run.ts';
 
 /**
- * The decisions that a cycle starts with. An approval counts for the tool as it was when the approval was requested. If
+ * The decisions that a run starts with. An approval counts for the tool as it was when the approval was requested. If
  * the tool has changed since, the call is denied. If the call has already started, its approval counted.
  */
-export async function voidChangedApprovals({ services, cycle, tools }: OpenCycle): Promise<Cycle['answers']> {
-  const { answers, transcript } = cycle;
+export async function voidChangedApprovals({ services, run, tools }: OpenedRun): Promise<ActiveRun['answers']> {
+  const { answers, transcript } = run;
   const approved = Object.keys(answers).filter((callId) => {
     const answer = answers[callId];
     return answer !== undefined && 'approve' in answer && !transcript.progress.answers.has(callId);

@@ -10,7 +10,7 @@ export interface CallNote {
   readonly retry?: { readonly attempts: number };
 }
 
-/** Collects what middleware did to the calls of one cycle, for the transcript. */
+/** Collects what middleware did to the calls of one run, for the transcript. */
 export class CallNotes {
   readonly #notes = new Map<string, CallNote>();
 

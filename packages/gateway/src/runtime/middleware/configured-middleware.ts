@@ -7,7 +7,7 @@ import type { CallNotes } from './call-notes.ts';
 import { type CallLog, logCalls } from './log-calls.ts';
 import { repairInput } from './repair-input.ts';
 
-/** The parts that a cycle's middleware is made from. */
+/** The parts that a run's middleware is made from. */
 export interface MiddlewareParts extends CallLog {
   readonly cache: (settings: CacheSettings) => Middleware;
   /** The model of that name, or the agent's own model if there is no name. */

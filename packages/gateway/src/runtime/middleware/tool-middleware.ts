@@ -4,7 +4,7 @@ type Lists = ReadonlyMap<string, readonly Middleware[]>;
 
 /**
  * Combines the middleware of single tools: each call goes through that of the called tool, outermost first. It
- * is made for each cycle, while tools are made once for all cycles. Requests to the model do not belong to a tool, so
+ * is made for each run, while tools are made once for all runs. Requests to the model do not belong to a tool, so
  * `model` is not used.
  */
 export function toolMiddleware(lists: Lists): Middleware[] {

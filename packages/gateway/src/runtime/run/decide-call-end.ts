@@ -1,18 +1,18 @@
 import type { Settlement } from '@lastcall/core';
 import type { MessageStatus } from '../../ports/store/schema/tables.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
-import type { CallEnded } from './cycle-event.ts';
-import type { RunningCycle } from './cycle-state.ts';
-import type { Write } from './cycle-write.ts';
 import { cancelShown, completeMessage, withoutCard, withoutShown } from './decide-shown-call.ts';
 import { appendEntry, type Decision, type DecisionContext, inTurn } from './decision.ts';
+import type { CallEnded } from './run-event.ts';
+import type { RunningState } from './run-state.ts';
+import type { Write } from './run-write.ts';
 
 type Status = Settlement['outcome']['status'];
 
 /**
  * The end of a call, with everything that belongs to it: what the space sees, its rows, its staged writes, its card.
  */
-export function decideCallEnd(state: RunningCycle, event: CallEnded, context: DecisionContext): Decision {
+export function decideCallEnd(state: RunningState, event: CallEnded, context: DecisionContext): Decision {
   const { settlement, json } = event;
   const { callId, outcome } = settlement;
   const { status } = outcome;
@@ -35,7 +35,7 @@ export function decideCallEnd(state: RunningCycle, event: CallEnded, context: De
 
 /** What the space sees of the end, besides the card. */
 function showEnd(
-  state: RunningCycle,
+  state: RunningState,
   { callId, toolName, input, outcome }: Settlement,
   context: DecisionContext,
 ): Decision {
@@ -51,14 +51,14 @@ function showEnd(
 }
 
 /** The writes of `enter_space` announce the agent in the space. */
-function moveTo(state: RunningCycle, { toolName, input, outcome }: Settlement): RunningCycle {
+function moveTo(state: RunningState, { toolName, input, outcome }: Settlement): RunningState {
   if (toolName !== 'enter_space' || outcome.status !== 'ok') return state;
   const { spaceId } = input as { spaceId: string };
   return { ...state, activeSpaceId: spaceId, announcedSpaceId: spaceId };
 }
 
 /**
- * A failed call leaves no writes. A pending call includes this write because it checks for a cancel: a call of a
+ * A failed call leaves no writes. A waiting call includes this write because it checks for a cancel: a call of a
  * cancelled run must not wait for an answer.
  */
 function stagedWrites({ settlement: { callId, outcome }, hasStagedWrites }: CallEnded): readonly Write[] {
@@ -66,14 +66,14 @@ function stagedWrites({ settlement: { callId, outcome }, hasStagedWrites }: Call
   return isApplied ? [{ kind: 'staged-writes', callId }] : [];
 }
 
-function endCard(state: RunningCycle, { settlement: { callId, outcome }, json }: CallEnded): Decision {
+function endCard(state: RunningState, { settlement: { callId, outcome }, json }: CallEnded): Decision {
   if (!state.cards.has(callId)) return [state, []];
   const status = CARD_STATUS[outcome.status];
   return [withoutCard(state, callId), [{ kind: 'update-card', callId, status, output: json.output }]];
 }
 
-/** The call keeps its card until it is answered: a rewind of the same cycle may cancel it. */
-function ask(state: RunningCycle, { settlement, rawInput }: CallEnded, context: DecisionContext): Decision {
+/** The call keeps its card until it is answered: a rewind of the same run may cancel it. */
+function ask(state: RunningState, { settlement, rawInput }: CallEnded, context: DecisionContext): Decision {
   const { callId, toolName, input, outcome } = settlement;
   if (outcome.status !== 'pending') return [state, []];
   const seenIn = state.shown.get(callId)?.spaceId;

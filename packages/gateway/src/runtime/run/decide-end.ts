@@ -1,24 +1,24 @@
 import type { Entry, Usage } from '@lastcall/core';
 import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
-import type { TurnStopped } from './cycle-event.ts';
-import type { RunningCycle } from './cycle-state.ts';
-import type { Write } from './cycle-write.ts';
 import { cancelAllShown } from './decide-shown-call.ts';
 import { appendEntry, type Decision, inTurn } from './decision.ts';
+import type { TurnStopped } from './run-event.ts';
+import type { RunningState } from './run-state.ts';
+import type { Write } from './run-write.ts';
 
 /**
  * The turn is over: the run ends, and the thread is released with it. This also holds if more events wait, because
  * other threads get their turn first. If the transcript is over its budget, it is compacted before the release. The
- * cycle has ended when this is committed.
+ * run has ended when this is committed.
  */
-export function decideStop(state: RunningCycle, { stop, payload, usage, isOverBudget }: TurnStopped): Decision {
+export function decideStop(state: RunningState, { stop, payload, usage, isOverBudget }: TurnStopped): Decision {
   const as = stop.reason === 'aborted' ? 'cancelled' : 'completed';
   const { announcedSpaceId } = state;
   const end: Write[] = [{ kind: 'close-run', as, stop, usage, announcedSpaceId }];
   if (!isOverBudget) end.push({ kind: 'release-thread' });
   return inTurn(
     state,
-    (current) => cancelAllShown(current, 'The cycle ended.'),
+    (current) => cancelAllShown(current, 'The run ended.'),
     (current) => appendEntry(current, 'stop', payload),
     (current) => [current, end],
   );

@@ -1,14 +1,14 @@
 import type { Entry } from '@lastcall/core';
-import type { CycleEvent } from './cycle-event.ts';
-import type { RunningCycle } from './cycle-state.ts';
-import type { CallWrite, Write } from './cycle-write.ts';
 import { showRequested } from './decide-shown-call.ts';
 import { appendEntry, type Decision, inTurn } from './decision.ts';
+import type { RunEvent } from './run-event.ts';
+import type { RunningState } from './run-state.ts';
+import type { CallWrite, Write } from './run-write.ts';
 
-type Appended = Extract<CycleEvent, { type: 'entry-appended' }>;
+type Appended = Extract<RunEvent, { type: 'entry-appended' }>;
 
 /** An entry that core appends to the transcript. */
-export function decideEntry(state: RunningCycle, { entry, payload, texts = [] }: Appended): Decision {
+export function decideEntry(state: RunningState, { entry, payload, texts = [] }: Appended): Decision {
   return inTurn(
     state,
     (current) => (entry.kind === 'reply' ? showRequested(current, entry.calls) : [current, []]),

@@ -1,14 +1,14 @@
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
-import type { CycleEvent } from './cycle-event.ts';
-import type { LiveEvent } from './cycle-write.ts';
 import type { DecisionContext } from './decision.ts';
+import type { RunEvent } from './run-event.ts';
+import type { LiveEvent } from './run-write.ts';
 
 /**
  * The event that the run's stream gets while the turn is running. The ends of calls and of the run are sent with their
  * records. The deltas after a step's last `step.start` concatenate to what is stored: an interrupted reply is requested
  * again.
  */
-export function liveEvent(event: CycleEvent, { agent: { tag }, runStream }: DecisionContext): LiveEvent | undefined {
+export function liveEvent(event: RunEvent, { agent: { tag }, runStream }: DecisionContext): LiveEvent | undefined {
   if (runStream === undefined || runStream === 'ends' || (runStream === 'steps' && WRITTEN.has(event.type)))
     return undefined;
   const payload = payloadOf(event);
@@ -18,14 +18,14 @@ export function liveEvent(event: CycleEvent, { agent: { tag }, runStream }: Deci
 }
 
 /** Events about what the model is writing. */
-const WRITTEN: ReadonlySet<CycleEvent['type']> = new Set([
+const WRITTEN: ReadonlySet<RunEvent['type']> = new Set([
   'text-written',
   'reasoning-written',
   'input-started',
   'input-extended',
 ]);
 
-const TYPES: { readonly [Type in CycleEvent['type']]?: string } = {
+const TYPES: { readonly [Type in RunEvent['type']]?: string } = {
   'step-started': 'step.start',
   'text-written': 'text.delta',
   'reasoning-written': 'reasoning.delta',
@@ -38,7 +38,7 @@ const TYPES: { readonly [Type in CycleEvent['type']]?: string } = {
   rewound: 'rewind',
 };
 
-function payloadOf(event: CycleEvent): Readonly<Record<string, unknown>> | undefined {
+function payloadOf(event: RunEvent): Readonly<Record<string, unknown>> | undefined {
   switch (event.type) {
     case 'step-started':
       return { step: event.step, attempt: event.attempt };

@@ -1,14 +1,14 @@
 import type { Entry } from '@lastcall/core';
-import type { CallStarted, CallsRecovered, CycleEvent } from './cycle-event.ts';
-import type { RunningCycle, ShownCall } from './cycle-state.ts';
-import type { SpaceEvent } from './cycle-write.ts';
 import { type Decision, type DecisionContext, inTurn } from './decision.ts';
+import type { CallStarted, CallsRecovered, RunEvent } from './run-event.ts';
+import type { RunningState, ShownCall } from './run-state.ts';
+import type { SpaceEvent } from './run-write.ts';
 
-type EventOf<Type extends CycleEvent['type']> = Extract<CycleEvent, { type: Type }>;
+type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
 /** Shows a call in the agent's space as soon as the model begins to write it. */
 export function startInput(
-  state: RunningCycle,
+  state: RunningState,
   { callId, toolName }: EventOf<'input-started'>,
   context: DecisionContext,
 ): Decision {
@@ -21,13 +21,13 @@ export function startInput(
   return context.isVisible(toolName) ? showStart(next, { callId, toolName, spaceId }, context) : [next, []];
 }
 
-export function extendInput(state: RunningCycle, { callId, delta, text }: EventOf<'input-extended'>): Decision {
+export function extendInput(state: RunningState, { callId, delta, text }: EventOf<'input-extended'>): Decision {
   const call = state.shown.get(callId);
   return call === undefined ? [state, []] : extend(state, call, call.kind === 'tool' ? delta : text);
 }
 
 /** Shows the progress of a tool. Messages have no progress. */
-export function reportProgress(state: RunningCycle, { callId, value }: EventOf<'progress-reported'>): Decision {
+export function reportProgress(state: RunningState, { callId, value }: EventOf<'progress-reported'>): Decision {
   const call = state.shown.get(callId);
   if (call?.kind !== 'tool') return [state, []];
   const progress = { type: 'tool-call.progress', payload: { callId, value } };
@@ -38,9 +38,9 @@ export function reportProgress(state: RunningCycle, { callId, value }: EventOf<'
  * The reply is complete. Shows the rest of its calls' inputs (all of it, if the provider does not stream inputs), and
  * cancels shown calls that the reply does not contain: they never run.
  */
-export function showRequested(state: RunningCycle, calls: Extract<Entry, { kind: 'reply' }>['calls']): Decision {
+export function showRequested(state: RunningState, calls: Extract<Entry, { kind: 'reply' }>['calls']): Decision {
   const inputs = new Map(calls.map(({ callId, input }) => [callId, input]));
-  const steps = [...state.shown.values()].map((call) => (current: RunningCycle): Decision => {
+  const steps = [...state.shown.values()].map((call) => (current: RunningState): Decision => {
     const input = inputs.get(call.callId);
     if (input === undefined) return cancelShown(current, call.callId, 'The complete reply does not contain this call.');
     return extend(current, call, unseenInput(call, input));
@@ -49,7 +49,7 @@ export function showRequested(state: RunningCycle, calls: Extract<Entry, { kind:
 }
 
 /** Opens the card of a visible call with the part of the input that the space has not seen. */
-export function startCall(state: RunningCycle, event: CallStarted, context: DecisionContext): Decision {
+export function startCall(state: RunningState, event: CallStarted, context: DecisionContext): Decision {
   const { callId, toolName, spaceId, input, rawInput } = event;
   return inTurn(
     state,
@@ -72,12 +72,12 @@ export function startCall(state: RunningCycle, event: CallStarted, context: Deci
  * The agent was removed from the space: it has no card there, and no active space. The space was already notified with
  * the refusal.
  */
-export function refuseCard(state: RunningCycle, { callId, spaceId }: EventOf<'card-refused'>): Decision {
+export function refuseCard(state: RunningState, { callId, spaceId }: EventOf<'card-refused'>): Decision {
   const activeSpaceId = state.activeSpaceId === spaceId ? null : state.activeSpaceId;
   return [{ ...withoutCard(withoutShown(state, callId), callId), activeSpaceId }, []];
 }
 
-export function recoverCalls(state: RunningCycle, { cards, shown, lost }: CallsRecovered): Decision {
+export function recoverCalls(state: RunningState, { cards, shown, lost }: CallsRecovered): Decision {
   const next = {
     ...state,
     cards: new Set([...state.cards, ...cards]),
@@ -87,12 +87,12 @@ export function recoverCalls(state: RunningCycle, { cards, shown, lost }: CallsR
 }
 
 /** Ends a shown call that will not run, or a message that was not sent. */
-export function cancelShown(state: RunningCycle, callId: string, reason: string): Decision {
+export function cancelShown(state: RunningState, callId: string, reason: string): Decision {
   const call = state.shown.get(callId);
   return call === undefined ? [state, []] : [withoutShown(state, callId), [cancelled(call, reason)]];
 }
 
-export function cancelAllShown(state: RunningCycle, reason: string): Decision {
+export function cancelAllShown(state: RunningState, reason: string): Decision {
   const calls = [...state.shown.values()];
   return [{ ...state, shown: new Map() }, calls.map((call) => cancelled(call, reason))];
 }
@@ -105,7 +105,7 @@ export interface SentMessage {
 }
 
 /** Shows the rest of a message before it is complete: all of it, if nothing was shown yet. */
-export function completeMessage(state: RunningCycle, message: SentMessage, context: DecisionContext): Decision {
+export function completeMessage(state: RunningState, message: SentMessage, context: DecisionContext): Decision {
   const { callId, spaceId, text, replyTo } = message;
   const call = state.shown.get(callId);
   const isContinuation = call !== undefined && call.spaceId === spaceId && text.startsWith(call.shownText);
@@ -122,14 +122,14 @@ export function completeMessage(state: RunningCycle, message: SentMessage, conte
   );
 }
 
-export function withoutShown(state: RunningCycle, callId: string): RunningCycle {
+export function withoutShown(state: RunningState, callId: string): RunningState {
   if (!state.shown.has(callId)) return state;
   const shown = new Map(state.shown);
   shown.delete(callId);
   return { ...state, shown };
 }
 
-export function withoutCard(state: RunningCycle, callId: string): RunningCycle {
+export function withoutCard(state: RunningState, callId: string): RunningState {
   if (!state.cards.has(callId)) return state;
   const cards = new Set(state.cards);
   cards.delete(callId);
@@ -144,7 +144,7 @@ export function cancelled({ callId, kind, spaceId }: Omit<ShownCall, 'shownText'
 }
 
 function showStart(
-  state: RunningCycle,
+  state: RunningState,
   { callId, toolName, spaceId }: { callId: string; toolName: string; spaceId: string },
   { runId, agent }: DecisionContext,
 ): Decision {
@@ -154,11 +154,11 @@ function showStart(
   return show(state, { callId, kind: 'tool', spaceId, shownText: '' }, start);
 }
 
-function show(state: RunningCycle, call: ShownCall, start: SpaceEvent): Decision {
+function show(state: RunningState, call: ShownCall, start: SpaceEvent): Decision {
   return [{ ...state, shown: new Map(state.shown).set(call.callId, call) }, [start]];
 }
 
-function extend(state: RunningCycle, call: ShownCall, added: string): Decision {
+function extend(state: RunningState, call: ShownCall, added: string): Decision {
   if (added === '') return [state, []];
   return show(state, { ...call, shownText: call.shownText + added }, deltaOf(call, added));
 }

@@ -1,6 +1,3 @@
-import type { CycleEvent } from './cycle-event.ts';
-import type { CycleState, RunningCycle } from './cycle-state.ts';
-import type { Write } from './cycle-write.ts';
 import { decideCallEnd } from './decide-call-end.ts';
 import { decideStop } from './decide-end.ts';
 import { decideEntry } from './decide-entry.ts';
@@ -15,13 +12,16 @@ import {
   startInput,
 } from './decide-shown-call.ts';
 import type { Decision, DecisionContext } from './decision.ts';
+import type { RunEvent } from './run-event.ts';
+import type { RunningState, RunState } from './run-state.ts';
+import type { Write } from './run-write.ts';
 
-/** What an event changes in a cycle, and what has to be written because of it. This is a pure function. */
+/** What an event changes in a run, and what has to be written because of it. This is a pure function. */
 export function decide(
-  state: CycleState,
-  event: CycleEvent,
+  state: RunState,
+  event: RunEvent,
   context: DecisionContext,
-): readonly [state: CycleState, writes: readonly Write[]] {
+): readonly [state: RunState, writes: readonly Write[]] {
   // The run has ended, so later events of its turn are dropped.
   if (state.status === 'ended') return [state, []];
   if (event.type === 'run-closed') {
@@ -33,9 +33,9 @@ export function decide(
   return [next, live === undefined ? writes : [...writes, live]];
 }
 
-type RunningEvent = Exclude<CycleEvent, { type: 'run-closed' }>;
+type RunningEvent = Exclude<RunEvent, { type: 'run-closed' }>;
 
-function decideRunning(state: RunningCycle, event: RunningEvent, context: DecisionContext): Decision {
+function decideRunning(state: RunningState, event: RunningEvent, context: DecisionContext): Decision {
   switch (event.type) {
     case 'step-started': {
       const next = { ...state, isSpaceUndecided: false };

@@ -1,11 +1,11 @@
-import type { RunningCycle } from './cycle-state.ts';
-import type { Write } from './cycle-write.ts';
+import type { RunningState } from './run-state.ts';
+import type { Write } from './run-write.ts';
 import type { RunStream } from './thread-kind.ts';
 
-/** The next state of a running cycle, and what has to be written. */
-export type Decision = readonly [state: RunningCycle, writes: readonly Write[]];
+/** The next state of an open run, and what has to be written. */
+export type Decision = readonly [state: RunningState, writes: readonly Write[]];
 
-/** The inputs of decisions besides the state. They do not change during a cycle. */
+/** The inputs of decisions besides the state. They do not change during a run. */
 export interface DecisionContext {
   readonly runId: string;
   readonly agent: { readonly entityId: string; readonly tag: string };
@@ -16,7 +16,7 @@ export interface DecisionContext {
 }
 
 /** Makes several decisions in order, each on the state that the previous one returned. */
-export function inTurn(state: RunningCycle, ...steps: readonly ((state: RunningCycle) => Decision)[]): Decision {
+export function inTurn(state: RunningState, ...steps: readonly ((state: RunningState) => Decision)[]): Decision {
   let current = state;
   const all: Write[] = [];
   for (const step of steps) {
@@ -28,7 +28,7 @@ export function inTurn(state: RunningCycle, ...steps: readonly ((state: RunningC
 }
 
 /** Writes a row of the transcript. */
-export function appendEntry(state: RunningCycle, entry: string, payload: string): Decision {
+export function appendEntry(state: RunningState, entry: string, payload: string): Decision {
   const seq = state.nextSeq;
   return [{ ...state, nextSeq: seq + 1 }, [{ kind: 'entry', seq, entry, payload }]];
 }

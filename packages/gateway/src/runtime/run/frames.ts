@@ -1,21 +1,21 @@
 import { renderSituation, type Situation } from '../../domain/agents/describe-agent.ts';
-import { framesIn, type History } from '../../domain/transcript/history.ts';
-import type { Cycle } from './cycle.ts';
+import { framesIn, type PastTranscript } from '../../domain/transcript/past-transcript.ts';
+import type { ActiveRun } from './active-run.ts';
 
-/** The frames that the model reads in a cycle. Only the gateway writes them. */
+/** The frames that the model reads in a run. Only the gateway writes them. */
 export class Frames {
-  readonly #history: History;
+  readonly #past: PastTranscript;
   readonly #texts: Set<string>;
   readonly #tag: string;
   #situation: string;
 
   /**
-   * The frames of the cycle's own messages are collected when it starts, so that a tool that changes the messages it
-   * sees cannot add one. Earlier frames are in the history.
+   * The frames of the run's own messages are collected when it starts, so that a tool that changes the messages it
+   * sees cannot add one. Earlier frames are in the transcript.
    */
-  constructor({ history, transcript, situation, agent }: Cycle) {
-    this.#history = history;
-    this.#texts = new Set(framesIn(transcript.entries.slice(history.entries)));
+  constructor({ past, transcript, situation, agent }: ActiveRun) {
+    this.#past = past;
+    this.#texts = new Set(framesIn(transcript.entries.slice(past.entries)));
     this.#tag = agent.tag;
     this.#situation = this.showSituation(situation);
   }
@@ -32,6 +32,6 @@ export class Frames {
   }
 
   has(text: string): boolean {
-    return this.#texts.has(text) || this.#history.hasFrame(text);
+    return this.#texts.has(text) || this.#past.hasFrame(text);
   }
 }

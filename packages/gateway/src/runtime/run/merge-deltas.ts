@@ -1,4 +1,4 @@
-import type { LiveEvent, SpaceEvent, Write } from './cycle-write.ts';
+import type { LiveEvent, SpaceEvent, Write } from './run-write.ts';
 
 /** Merges adjacent deltas of the same stream into one event. */
 export function mergeDeltas(writes: readonly Write[]): readonly Write[] {

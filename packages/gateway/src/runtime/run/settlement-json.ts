@@ -78,7 +78,7 @@ function serialize(
   };
 }
 
-/** `stored` leaves out when a pending call expires. Only the pending call's row decides that, not a worker's clock. */
+/** `stored` leaves out when a waiting call expires. Only the waiting call's row decides that, not a worker's clock. */
 function outcomeJson(outcome: Outcome): { stored: Json; seen: Json; output: Json | undefined } {
   if (outcome.status === 'pending') {
     const { expiresAt, ...rest } = outcome;

@@ -17,8 +17,8 @@ import type { LockedThread } from '../lease/lease.ts';
 export type RunStream = 'whole' | 'steps' | 'ends';
 
 /**
- * Everything that differs between the thread of an agent and that of a context: agent-thread.ts and context-thread.ts.
- * The rest of a cycle (its lease, its fence, its journal, its turn) is the same for both.
+ * Everything that differs between the thread of an agent and that of a conversation: agent-thread.ts and conversation-thread.ts.
+ * The rest of a run (its lease, its fence, its journal, its turn) is the same for both.
  */
 export interface ThreadKind {
   readonly name: ThreadRow['kind'];
@@ -61,7 +61,7 @@ export interface RunRequest {
 
 /** A run that begins. */
 interface Opening {
-  readonly run: Pick<RunRow, 'cycle_no' | 'created_at'>;
+  readonly run: Pick<RunRow, 'number' | 'created_at'>;
   readonly tag: string;
   readonly transcript: Transcript;
   readonly settled: readonly Extract<Entry, { kind: 'settled' }>[];
@@ -70,6 +70,6 @@ interface Opening {
 interface KindOptions extends Pick<TurnOptions, 'observe' | 'batch' | 'terminating' | 'maxSteps' | 'modelSettings'> {
   readonly instructions: string;
   readonly onPending: 'suspend' | 'continue';
-  /** A text of `observe` in which the gateway itself wrote a frame, in addition to those that the cycle knows. */
+  /** A text of `observe` in which the gateway itself wrote a frame, in addition to those that the run knows. */
   readonly framed?: string;
 }

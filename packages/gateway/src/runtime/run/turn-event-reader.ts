@@ -1,7 +1,7 @@
 import type { TurnEvent } from '@lastcall/core';
 import { cutForPeople } from '../../domain/transcript/cut-output.ts';
 import { asJson, fromJson, toJson } from '../../ports/store/schema/json.ts';
-import type { CycleEvent } from './cycle-event.ts';
+import type { RunEvent } from './run-event.ts';
 import { createTextField, type TextField } from './text-field.ts';
 
 /**
@@ -16,8 +16,8 @@ export class TurnEventReader {
     this.#outputBytes = outputBytes;
   }
 
-  /** Returns undefined for events that change nothing in the cycle. */
-  read(event: TurnEvent): CycleEvent | undefined {
+  /** Returns undefined for events that change nothing in the run. */
+  read(event: TurnEvent): RunEvent | undefined {
     switch (event.type) {
       case 'step.start':
         this.#texts.clear();

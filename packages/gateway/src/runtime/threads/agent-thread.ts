@@ -1,7 +1,7 @@
 import { renderInstructions } from '../../domain/agents/describe-agent.ts';
 import { renderInbox } from '../../domain/inbox/render-inbox.ts';
 import { FIRST_PAGE, waitingEvents } from '../../domain/inbox/waiting-events.ts';
-import { userMessage } from '../../domain/transcript/cycles.ts';
+import { userMessage } from '../../domain/transcript/split-runs.ts';
 import type { ThreadKind } from '../run/thread-kind.ts';
 import { agentBuiltIns } from '../toolset/built-in-tools.ts';
 import { turnRules } from './turn-rules.ts';
@@ -22,7 +22,7 @@ export const agentThread: ThreadKind = {
   requestOf: () => ({}),
   configOf: (config) => config,
   entriesOf(events, { run, tag, settled }) {
-    const text = renderInbox(events, { cycle: run.cycle_no, tag, now: run.created_at });
+    const text = renderInbox(events, { run: run.number, tag, now: run.created_at });
     return [...settled, { kind: 'turn' }, userMessage(text)];
   },
   builtInTools: agentBuiltIns,

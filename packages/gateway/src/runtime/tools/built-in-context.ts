@@ -5,14 +5,14 @@ import type { Services } from '../../ports/services.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
-/** What a built-in tool can use of the cycle it runs in. */
+/** What a built-in tool can use of its run. */
 export interface BuiltInContext {
   readonly services: Services;
   readonly runId: string;
   readonly agent: BuiltInAgent;
   /**
    * Reads the store, and retries while it is unavailable: this is not an error of the tool, so the model does not see
-   * one. If the store is unavailable for longer than the lease, the cycle is interrupted, and resumes once the store is
+   * one. If the store is unavailable for longer than the lease, the run is interrupted, and resumes once the store is
    * back.
    */
   read<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;

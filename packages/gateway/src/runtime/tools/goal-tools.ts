@@ -16,7 +16,7 @@ export function goalTools(currentContext: () => BuiltInContext): ToolSet {
   return {
     set_goals: tool({
       description:
-        'Sets your goals: adds new ones, or changes those with the keys you give. They are shown to you in every cycle.',
+        'Sets your goals: adds new ones, or changes those with the keys you give. They are shown to you in every run.',
       effects: 'session',
       inputSchema: goalsSchema,
       async execute({ goals }, ctx) {

@@ -16,7 +16,7 @@ export function memoryTools(currentContext: () => BuiltInContext): ToolSet {
   return {
     set_memories: tool({
       description:
-        'Stores facts under keys of your choice. They are shown to you in every cycle. An existing key is overwritten.',
+        'Stores facts under keys of your choice. They are shown to you in every run. An existing key is overwritten.',
       effects: 'session',
       inputSchema: memoriesSchema,
       async execute({ memories }, ctx) {

@@ -7,7 +7,7 @@ import { lockSpace } from '../../domain/spaces/lock-space.ts';
 import { listMembers, requireMember } from '../../domain/spaces/membership.ts';
 import { assertPostable, postMessage } from '../../domain/spaces/post-message.ts';
 import { getSpace, listSpaces } from '../../domain/spaces/space.ts';
-import { spaceChannel } from '../../domain/streams/channels.ts';
+import { spaceStream } from '../../domain/streams/stream-names.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { SpaceToolContext } from './built-in-context.ts';
@@ -81,8 +81,8 @@ async function moveTo(
   if (from !== spaceId) {
     const payload = { runId, entityId: agent.entityId };
     await tx.db.updateTable('runs').set({ active_in: spaceId }).where('id', '=', runId).execute();
-    if (from !== null) tx.emit({ channel: spaceChannel(from), type: 'agent.inactive', payload });
-    tx.emit({ channel: spaceChannel(spaceId), type: 'agent.active', payload });
+    if (from !== null) tx.emit({ stream: spaceStream(from), type: 'agent.inactive', payload });
+    tx.emit({ stream: spaceStream(spaceId), type: 'agent.active', payload });
   }
 }
 

@@ -5,7 +5,7 @@ import { memoryTools } from '../tools/memory-tools.ts';
 import { planTools } from '../tools/plan-tools.ts';
 import { readOutputTool } from '../tools/read-output.ts';
 import { spaceTools } from '../tools/space-tools.ts';
-import { currentCycle } from './cycle-context.ts';
+import { currentRun } from './current-run.ts';
 
 export type BuiltInLimits = Pick<GatewayLimits, 'messageCharacters'>;
 
@@ -16,19 +16,19 @@ export function agentBuiltIns({ messageCharacters }: BuiltInLimits): ToolSet {
   const known = byLimit.get(messageCharacters);
   if (known !== undefined) return known;
   const tools = mergeToolSets(
-    spaceTools(currentCycle, { messageCharacters }),
-    goalTools(currentCycle),
-    memoryTools(currentCycle),
-    planTools(currentCycle),
-    contextBuiltIns(),
+    spaceTools(currentRun, { messageCharacters }),
+    goalTools(currentRun),
+    memoryTools(currentRun),
+    planTools(currentRun),
+    conversationBuiltIns(),
   );
   byLimit.set(messageCharacters, tools);
   return tools;
 }
 
-/** The built-in tools of every context. A context is in no space and stores only its messages. */
-export function contextBuiltIns(): ToolSet {
+/** The built-in tools of every conversation. It is in no space and stores only its messages. */
+export function conversationBuiltIns(): ToolSet {
   return outputs;
 }
 
-const outputs: ToolSet = { read_output: readOutputTool(currentCycle) };
+const outputs: ToolSet = { read_output: readOutputTool(currentRun) };

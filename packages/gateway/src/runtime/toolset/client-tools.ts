@@ -3,10 +3,10 @@ import { LRUCache } from 'lru-cache';
 import { dataSchema } from '../../config/data-schema.ts';
 import type { ClientTool, TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
-import { advertisedInput, type CycleTools } from './cycle-tools.ts';
+import { advertisedInput, type RunTools } from './run-tools.ts';
 
 /** Adds the tools that the caller runs. They have no `execute`, so a call waits for the caller's answer. */
-export function withClientTools(own: CycleTools, settings: TurnSettings | undefined): CycleTools {
+export function withClientTools(own: RunTools, settings: TurnSettings | undefined): RunTools {
   const { clientTools = [] } = settings ?? {};
   if (clientTools.length === 0) return own;
   const added = clientToolSet(clientTools);
@@ -42,7 +42,7 @@ const sets = new LRUCache<string, ToolSet, readonly ClientTool[]>({
 });
 
 /** The tools that a run may offer. */
-export function forSettings(tools: CycleTools, settings: TurnSettings | undefined): CycleTools {
+export function forSettings(tools: RunTools, settings: TurnSettings | undefined): RunTools {
   if (settings?.isWithoutEffects !== true) return tools;
   return {
     ...tools,

@@ -33,7 +33,7 @@ export interface Registry {
   readonly images?: { readonly model: FindImageModel; readonly files: ArtifactFiles } | undefined;
 }
 
-/** A registry, with what a worker keeps from one cycle to the next. */
+/** A registry, with what a worker keeps from one run to the next. */
 export interface WorkerRegistry extends Registry {
   readonly toolCaches: ToolCaches;
 }

@@ -4,7 +4,7 @@ import { newId } from '../../domain/new-id.ts';
 import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
 import type { Services } from '../../ports/services.ts';
 import { fenced } from '../lease/lease.ts';
-import type { Cycle } from '../run/cycle.ts';
+import type { ActiveRun } from '../run/active-run.ts';
 import type { StoredArtifact } from '../tools/image/store-artifact.ts';
 
 /**
@@ -13,7 +13,7 @@ import type { StoredArtifact } from '../tools/image/store-artifact.ts';
  */
 export async function storeArtifact(
   { store }: Services,
-  { lease, agent, runId }: Cycle,
+  { lease, agent, runId }: ActiveRun,
   { files, spaceId, bytes, mediaType }: NewArtifact,
 ): Promise<StoredArtifact> {
   const artifact: Artifact = { id: newId(), agentId: agent.id, runId, spaceId, mediaType, bytes: bytes.length };

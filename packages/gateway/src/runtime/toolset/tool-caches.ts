@@ -24,7 +24,7 @@ type Results = LRUCache<string, { readonly value: unknown; readonly storedAt: nu
 const MOST_AGENTS = 100;
 const MOST_CHARACTERS = 1_000_000;
 
-/** The results that agents' `cache` middleware keeps from one cycle to the next, in this process. */
+/** The results that agents' `cache` middleware keeps from one run to the next, in this process. */
 export class ToolCaches {
   readonly #ofAgents = new LRUCache<string, Results>({ max: MOST_AGENTS });
   readonly #clock: { now(): number };

@@ -9,8 +9,8 @@ import { toRegisteredTool } from '../../domain/tools/stored-tool.ts';
 import type { ToolRow } from '../../ports/store/schema/tables.ts';
 import { TASK_TOOLS } from '../tools/task-tools.ts';
 import { agentBuiltIns } from './built-in-tools.ts';
-import { toTool } from './cycle-tools.ts';
 import type { Registry } from './registry.ts';
+import { toTool } from './run-tools.ts';
 
 /** All tools of a gateway, for lists. `others` are sources besides the configuration file and the built-in tools. */
 export function toolCatalog(

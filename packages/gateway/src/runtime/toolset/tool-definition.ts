@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { AnyTool } from '@lastcall/core';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
-import type { CycleTools } from './cycle-tools.ts';
+import type { RunTools } from './run-tools.ts';
 
 /**
  * The definition that a call of the tool would run, as one text. An approval is for this definition. The code of a tool
  * in TypeScript cannot be compared, but its description and settings can.
  */
-export async function definitionOf(tools: CycleTools, name: string): Promise<string> {
+export async function definitionOf(tools: RunTools, name: string): Promise<string> {
   // Read first, because this also reads the tools of MCP servers.
   const { description, effects, idempotent, terminal } = (tools.tools[name] ?? {}) as Partial<AnyTool>;
   const definition = {

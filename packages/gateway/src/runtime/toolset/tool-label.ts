@@ -1,12 +1,12 @@
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
-import type { CycleTools } from './cycle-tools.ts';
+import type { RunTools } from './run-tools.ts';
 
 /**
  * The label under which metrics count a call: the tool's name, or a fixed word if a caller or a model chose the name.
  */
 export type ToolLabel = (toolName: string) => string;
 
-export function toolLabel(offered: Pick<CycleTools, 'tools'>, settings: TurnSettings | undefined): ToolLabel {
+export function toolLabel(offered: Pick<RunTools, 'tools'>, settings: TurnSettings | undefined): ToolLabel {
   const ofCaller = new Set((settings?.clientTools ?? []).map(({ name }) => name));
   return (toolName) => {
     if (ofCaller.has(toolName)) return 'caller';

@@ -6,9 +6,9 @@ import { isInteractive } from '../../config/visibility.ts';
 import { newId } from '../../domain/new-id.ts';
 import type { Services } from '../../ports/services.ts';
 import { createOutputLimit } from '../tools/output-limit.ts';
-import { toTool } from './cycle-tools.ts';
 import type { Registry } from './registry.ts';
 import { removeSecrets } from './remove-secrets.ts';
+import { toTool } from './run-tools.ts';
 
 /** A test call of a tool. */
 export interface ToolTrial {

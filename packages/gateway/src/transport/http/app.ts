@@ -29,14 +29,14 @@ import { agentStateEndpoints } from './routes/agent-state.ts';
 import { agentEndpoints } from './routes/agents.ts';
 import { artifactEndpoints } from './routes/artifacts.ts';
 import { chatEndpoints } from './routes/chat.ts';
-import { contextEndpoints } from './routes/contexts.ts';
+import { conversationEndpoints } from './routes/conversations.ts';
 import { entityEndpoints } from './routes/entities.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
 import { type McpEndpointOptions, mcpEndpoints } from './routes/mcp.ts';
 import { mcpServerEndpoints } from './routes/mcp-server.ts';
 import { openAiEndpoints } from './routes/openai.ts';
-import { pendingEndpoints } from './routes/pending.ts';
+import { waitingCallEndpoints } from './routes/pending.ts';
 import { runEndpoints } from './routes/runs.ts';
 import { sessionEndpoints } from './routes/session.ts';
 import { spaceEndpoints } from './routes/spaces.ts';
@@ -54,7 +54,7 @@ export interface AppOptions {
   readonly tokenSecret: Uint8Array;
   /** Origins whose pages may use the API. Default: none. */
   readonly corsOrigins?: readonly string[];
-  /** Checks whether a tool that an agent's configuration names exists. Default: not checked until the cycle. */
+  /** Checks whether a tool that an agent's configuration names exists. Default: not checked until the run. */
   readonly isKnownTool?: IsKnownTool;
   /** The environment of tools, and the tools of the configuration file. Default: none. */
   readonly registry?: Registry;
@@ -121,7 +121,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...agentStateEndpoints,
     ...toolEndpoints({ services, registry, catalog }),
     ...runEndpoints,
-    ...pendingEndpoints,
+    ...waitingCallEndpoints,
     ...jobEndpoints,
     ...keyEndpoints,
     ...sessionEndpoints({ publicUrl: options.publicUrl, attempts }),
@@ -140,7 +140,7 @@ export function createApp(services: Services, options: AppOptions): App {
       originHosts: corsOrigins.map((origin) => new URL(origin).hostname),
     }),
     ...chatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
-    ...contextEndpoints,
+    ...conversationEndpoints,
     ...useChatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
     ...statusEndpoints(options.setup ?? NO_SETUP),
     ...systemEndpoints({

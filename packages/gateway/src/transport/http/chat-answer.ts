@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ApiError } from '../../domain/api-error.ts';
-import type { ConversationMessage } from '../../domain/conversations/conversation.ts';
-import { shownContextId } from '../../domain/conversations/own-context-id.ts';
+import { shownContextId } from '../../domain/conversations/own-conversation-id.ts';
 import type { RunAnswer } from '../../domain/conversations/run-answer.ts';
+import type { ConversationMessage } from '../../domain/conversations/to-messages.ts';
 
 const messageSchema = z
   .union([

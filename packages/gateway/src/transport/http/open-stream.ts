@@ -19,10 +19,10 @@ export interface StreamOptions {
   readonly heartbeatMs: number;
 }
 
-/** A channel that the caller may read. */
+/** A stream that the caller may read. */
 export interface OpenedStream {
-  readonly channel: string;
-  /** Replaces the default reader, which reads the channel. */
+  readonly stream: string;
+  /** Replaces the default reader, which reads the stream. */
   readonly reader?: EventReader;
   /** The last event that the client has. Default: the newest one. */
   readonly lastEventId: number | undefined;
@@ -44,7 +44,7 @@ export interface OpenedStream {
 }
 
 export async function openStream(
-  { channel, lastEventId, assertAllowed, firstEvents, finish, deletion, format, headers, reader: given }: OpenedStream,
+  { stream, lastEventId, assertAllowed, firstEvents, finish, deletion, format, headers, reader: given }: OpenedStream,
   { request, caller, address, place, disconnect, markEventStream }: Exchange,
   { services, streams, revocations, heartbeatMs }: StreamOptions,
 ): Promise<Response> {
@@ -53,12 +53,12 @@ export async function openStream(
   const access = await openStreamAccess({ store, revocations, caller, assertAllowed });
   let reader = given;
   try {
-    reader ??= await readStream(services, { channel, ...(after === undefined ? {} : { after }) });
-    // Checked again, now that the channel is open and revocations are watched: a right that ended in between would not be
+    reader ??= await readStream(services, { stream, ...(after === undefined ? {} : { after }) });
+    // Checked again, now that the stream is open and revocations are watched: a right that ended in between would not be
     // noticed.
     await assertStillValid(store.db, caller);
     await assertAllowed(store);
-    // Read after the channel was opened: an event in between may come twice, but none is missed.
+    // Read after the stream was opened: an event in between may come twice, but none is missed.
     const greeting = after === undefined ? await firstEvents?.() : undefined;
     // The stream takes its own place instead of the reserved one.
     place?.release();

@@ -53,7 +53,7 @@ const TAGS: Readonly<Record<string, string>> = {
   mcp: 'MCP servers and their tools.',
   models: 'Models that agents may name.',
   pending: 'Calls that wait for an answer.',
-  runs: 'Cycles of agents, and answers to their calls.',
+  runs: 'Runs of agents, and answers to their calls.',
   session: "The session of the caller's browser.",
   sessions: 'Browsers that are signed in.',
   spaces: 'Where people and agents talk.',

@@ -1,6 +1,6 @@
 import type { CallToolRequest, ServerContext } from '@modelcontextprotocol/server';
 import { notFound } from '../../domain/api-error.ts';
-import { getContext } from '../../domain/conversations/context.ts';
+import { getConversation } from '../../domain/conversations/conversation.ts';
 import type { RequestIdentity, StartedTurn } from '../../domain/conversations/turn-requests.ts';
 import { findOwnTurn } from '../../domain/conversations/turn-requests.ts';
 import { isId } from '../../domain/entities/column-text.ts';
@@ -37,7 +37,7 @@ export async function beginCall(beginning: Beginning): Promise<StartedTurn> {
     if (offered.kind === 'run') return await findTurn(tx, caller, input.run_id);
     const asked =
       offered.kind === 'tool'
-        ? { context: {}, input: { call: { tool: offered.definition.name, input } } }
+        ? { conversation: {}, input: { call: { tool: offered.definition.name, input } } }
         : await toMessage(tx, offered.agentId, caller, input);
     const settings = isWatched ? {} : { isUnwatched: true as const };
     return await startTurn(tx, registry, { caller, identity, settings, isBrief: true, ...asked });
@@ -55,7 +55,7 @@ function identityOf(ctx: ServerContext, params: CallToolRequest['params']): Requ
   return { bodyHash: requestHash(params), ...(key === undefined ? {} : { key: `mcp:${key}` }) };
 }
 
-type Asked = Pick<TurnRequest, 'context' | 'input'>;
+type Asked = Pick<TurnRequest, 'conversation' | 'input'>;
 
 async function toMessage(
   tx: Tx,
@@ -65,12 +65,12 @@ async function toMessage(
 ): Promise<Asked> {
   if (typeof message !== 'string' || message.trim() === '')
     throw invalid('message', 'must be a text that is not empty.');
-  if (contextId === undefined) return { context: { agent: agentId }, input: { message } };
+  if (contextId === undefined) return { conversation: { agent: agentId }, input: { message } };
   if (typeof contextId !== 'string') throw invalid('context_id', 'must be the context_id of an earlier result.');
-  const context = await getContext(tx.db, contextId, caller);
+  const conversation = await getConversation(tx.db, contextId, caller);
   // A conversation with another agent is not found.
-  if (context.agentId !== agentId) throw notFound('context', contextId);
-  return { context: { contextId }, input: { message } };
+  if (conversation.agentId !== agentId) throw notFound('conversation', contextId);
+  return { conversation: { contextId }, input: { message } };
 }
 
 /** Finds only runs that calls with the same key started, because a run's id is not secret. */

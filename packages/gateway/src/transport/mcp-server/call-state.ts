@@ -7,7 +7,7 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { PendingKind } from '../../domain/calls/pending-call.ts';
+import type { WaitKind } from '../../domain/calls/waiting-call.ts';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
 import { keyIdOf } from './mcp-caller.ts';
 
@@ -22,7 +22,7 @@ export interface CallState {
   readonly runId: string;
   readonly contextId: string;
   /** The calls that were asked about, with the kind of answer: a call may wait for approval, and then for its result. */
-  readonly calls: Readonly<Record<string, PendingKind>>;
+  readonly calls: Readonly<Record<string, WaitKind>>;
 }
 
 /** A question can be answered for as long as a call may wait. */

@@ -11,8 +11,8 @@ import {
 } from '@modelcontextprotocol/server';
 import { TOOL_CALLER_ID } from '../../domain/agents/tool-caller.ts';
 import { firstOutcomeIn } from '../../domain/calls/outcomes-of.ts';
-import type { PendingCall } from '../../domain/calls/pending-call.ts';
-import { agentOfContext } from '../../domain/conversations/context.ts';
+import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
+import { agentOfConversation } from '../../domain/conversations/conversation.ts';
 import { type RunAnswer, runDeleted } from '../../domain/conversations/run-answer.ts';
 import type { Services } from '../../ports/services.ts';
 import { followTurn, type TurnState } from '../../runtime/chat/follow-turn.ts';
@@ -49,7 +49,7 @@ interface CallRequest {
 type CallAnswer = CallToolResult | InputRequiredResult;
 
 /**
- * Calls the tool or agent that is offered under the name. Every call is a turn of a new context, or of the one that it names: it
+ * Calls the tool or agent that is offered under the name. Every call is a turn of a new conversation, or of the one that it names: it
  * is durable, runs on any gateway, and continues if the client disconnects. If the turn waits for an answer, a client that
  * supports questions is asked, and sends the request again with its answers and the state of the call.
  */
@@ -132,7 +132,7 @@ async function untilAnswered(
 const LONGEST_LOOK_MS = 25_000;
 
 /** True if a worker answers the call, or if the tool names who may answer: then the caller cannot. */
-function isAnsweredElsewhere({ job, answeredBy }: PendingCall): boolean {
+function isAnsweredElsewhere({ job, answeredBy }: WaitingCall): boolean {
   return job !== undefined || answeredBy !== undefined;
 }
 
@@ -144,7 +144,7 @@ function canBeAsked(capabilities: ClientCapabilities | undefined): boolean {
 async function ask(
   { codec, params, ctx }: Called,
   { runId, contextId }: Pick<FollowedTurn, 'runId' | 'contextId'>,
-  calls: readonly PendingCall[],
+  calls: readonly WaitingCall[],
   problem?: string,
 ): Promise<InputRequiredResult> {
   const asked = Object.fromEntries(calls.map(({ callId, kind }) => [callId, kind]));
@@ -156,10 +156,10 @@ async function ask(
 }
 
 async function toResult({ store: { db } }: Services, answer: RunAnswer): Promise<CallToolResult> {
-  const agentId = await agentOfContext(db, answer.contextId);
+  const agentId = await agentOfConversation(db, answer.contextId);
   if (agentId === undefined) throw runDeleted(answer.runId);
   if (agentId !== TOOL_CALLER_ID) return agentResult(answer);
-  // A context of the tool caller has one call, whose row has the full output.
+  // A conversation of the tool caller has one call, whose row has the full output.
   return toolResult(await firstOutcomeIn(db, answer.contextId), answer);
 }
 

@@ -2,7 +2,7 @@ import type { Answer } from '@lastcall/core';
 import { inputResponse, type ServerContext } from '@modelcontextprotocol/server';
 import { ApiError } from '../../domain/api-error.ts';
 import { keepLate } from '../../domain/calls/keep-late.ts';
-import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { askedCalls } from '../../domain/conversations/asked-calls.ts';
 import type { Services } from '../../ports/services.ts';
 import { startTurn } from '../../runtime/chat/start-turn.ts';
@@ -16,9 +16,9 @@ export type Given =
   /** The turn continues in this run. */
   | { readonly kind: 'continued'; readonly runId: string }
   /** Some answers are missing or invalid: the client is asked again. */
-  | { readonly kind: 'ask-again'; readonly calls: readonly PendingCall[]; readonly problem?: string }
+  | { readonly kind: 'ask-again'; readonly calls: readonly WaitingCall[]; readonly problem?: string }
   /** The client's user dismissed a question. */
-  | { readonly kind: 'dismissed'; readonly calls: readonly PendingCall[] };
+  | { readonly kind: 'dismissed'; readonly calls: readonly WaitingCall[] };
 
 /** Answers the calls that the state names. Everything else that the client sent is ignored. */
 export async function giveAnswers(
@@ -43,7 +43,7 @@ export async function giveAnswers(
       .transaction((tx) =>
         startTurn(tx, registry, {
           caller: callerOf(ctx),
-          context: { contextId: state.contextId },
+          conversation: { contextId: state.contextId },
           input: { answers },
         }),
       )

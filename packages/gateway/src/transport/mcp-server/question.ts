@@ -1,7 +1,7 @@
 import type { Answer, JsonSchemaObject } from '@lastcall/core';
 import type { InputRequest } from '@modelcontextprotocol/server';
 import { withoutPatterns } from '../../config/without-patterns.ts';
-import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { clip } from '../../domain/transcript/clip.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import { visibleJson } from './visible-json.ts';
@@ -10,7 +10,7 @@ import { visibleJson } from './visible-json.ts';
  * A waiting call as a question to the MCP client. Accepting the form approves the call, declining it denies the call. A result is
  * asked for field by field if its schema is flat, and otherwise as JSON text, since forms only have flat fields.
  */
-export function toQuestion(call: PendingCall, problem?: string): InputRequest {
+export function toQuestion(call: WaitingCall, problem?: string): InputRequest {
   const { toolName, kind, input } = call;
   // An approval covers the whole input, so the whole input is shown.
   const text = kind === 'approval' ? visibleJson(input) : clip(visibleJson(input), LONGEST_INPUT);
@@ -32,13 +32,13 @@ const LONGEST_INPUT = 2_000;
 export type Said = { readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: unknown };
 
 /** The answer to the call. Undefined if the user dismissed the question: the call keeps waiting. */
-export function toAnswer(call: PendingCall, { action, content }: Said): Answer | undefined {
+export function toAnswer(call: WaitingCall, { action, content }: Said): Answer | undefined {
   if (action === 'cancel') return undefined;
   if (call.kind === 'approval') return action === 'accept' ? { approve: true } : { deny: 'The caller declined.' };
   return action === 'accept' ? { result: toValue(call, content) } : { error: 'The caller declined to answer.' };
 }
 
-function toForm(call: PendingCall): JsonSchemaObject {
+function toForm(call: WaitingCall): JsonSchemaObject {
   if (call.kind === 'approval') return { type: 'object', properties: {} };
   const flat = flatForm(call.resultSchema);
   if (flat !== undefined) return flat;
@@ -49,7 +49,7 @@ function toForm(call: PendingCall): JsonSchemaObject {
 }
 
 /** The answer is checked against the tool's schema when it is stored, not here. */
-function toValue({ resultSchema }: PendingCall, content: unknown): unknown {
+function toValue({ resultSchema }: WaitingCall, content: unknown): unknown {
   if (flatForm(resultSchema) !== undefined) return content ?? {};
   const { result } = (content ?? {}) as { readonly result?: unknown };
   if (resultSchema === undefined || typeof result !== 'string') return result ?? null;

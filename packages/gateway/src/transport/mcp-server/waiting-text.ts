@@ -1,4 +1,4 @@
-import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { clip } from '../../domain/transcript/clip.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 
@@ -13,7 +13,7 @@ export interface Later {
  * The text for a client that cannot be asked, or whose user dismissed the question. Its model reads this too, and gets no tool to
  * answer with: a model must not approve what needs a person's approval.
  */
-export function waitsFor(calls: readonly PendingCall[], { runId, getRunName }: Later): string {
+export function waitsFor(calls: readonly WaitingCall[], { runId, getRunName }: Later): string {
   return [
     'Not done yet: this waits for a person. Do not repeat the call.',
     ...calls.map(howToAnswer),
@@ -21,7 +21,7 @@ export function waitsFor(calls: readonly PendingCall[], { runId, getRunName }: L
   ].join('\n');
 }
 
-function howToAnswer({ callId, runId, toolName, kind, input }: PendingCall): string {
+function howToAnswer({ callId, runId, toolName, kind, input }: WaitingCall): string {
   const what = kind === 'approval' ? 'Approval' : 'The result';
   const answer = kind === 'approval' ? '"approve": true} or {…, "deny": "why"}' : '"result": …}';
   const whole = toJson(input);

@@ -8,8 +8,8 @@ import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from '../../run
 import type { Registry } from '../../runtime/toolset/registry.ts';
 import { isPageTask } from '../page-task.ts';
 import type { Asked } from './asked.ts';
+import { chooseConversation } from './choose-conversation.ts';
 import { conversationHash, type Scope, sha256 } from './conversation-hash.ts';
-import { findContext } from './find-context.ts';
 import { findModel } from './find-model.ts';
 import { type ToldConversation, takeApart } from './items.ts';
 
@@ -32,12 +32,12 @@ export async function accept(tx: Tx, registry: Registry, sent: Sent): Promise<Ac
   const agent = await findModel(tx.db, asked.model, caller);
   const scope = scopeOf(agent.id, sent);
   const isTask = isTaskOfPage(asked, told) || headers.get('x-lastcall-effects') === 'none';
-  const context = isTask
+  const conversation = isTask
     ? { agent: agent.id, history: told.history }
-    : await findContext(tx, { asked, told, agent, caller, scope });
+    : await chooseConversation(tx, { asked, told, agent, caller, scope });
   const request: TurnRequest = {
     caller,
-    context,
+    conversation,
     input: inputOf(told),
     settings: settingsOf(asked, isTask),
     systemText: told.instructions,

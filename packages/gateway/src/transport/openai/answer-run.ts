@@ -1,13 +1,13 @@
 import type { ApiError } from '../../domain/api-error.ts';
-import { getContext } from '../../domain/conversations/context.ts';
+import { getConversation } from '../../domain/conversations/conversation.ts';
 import { findDeletion, type RunAnswer } from '../../domain/conversations/run-answer.ts';
-import { runChannel } from '../../domain/streams/channels.ts';
+import { runStream } from '../../domain/streams/stream-names.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import { awaitRun } from '../../runtime/chat/await-run.ts';
 import type { AcceptedTurn } from '../../runtime/chat/turn-request.ts';
 import { awaitAnswer, clientLeft } from '../http/await-answer.ts';
 import { errorOf } from '../http/chat-answer.ts';
-import { contextUser } from '../http/context-user.ts';
+import { conversationUser } from '../http/conversation-user.ts';
 import type { Exchange } from '../http/endpoint.ts';
 import { errorBody } from '../http/error-answer.ts';
 import { openStream, type StreamOptions } from '../http/open-stream.ts';
@@ -53,9 +53,9 @@ async function streamRun(
   };
   return await openStream(
     {
-      channel: runChannel(runId),
+      stream: runStream(runId),
       lastEventId: 0,
-      assertAllowed: async ({ db }) => void (await getContext(db, contextId, contextUser(exchange.caller))),
+      assertAllowed: async ({ db }) => void (await getConversation(db, contextId, conversationUser(exchange.caller))),
       format: {
         start: () => shape.start(),
         event: (event) => shape.event(event),

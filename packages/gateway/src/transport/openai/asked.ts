@@ -15,6 +15,6 @@ export interface Asked {
   readonly user?: string | undefined;
   /** The run that is continued. */
   readonly previousRunId?: string | undefined;
-  /** The context that is continued. */
+  /** The conversation that is continued. */
   readonly contextId?: string | undefined;
 }

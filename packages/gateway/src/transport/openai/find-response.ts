@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
 import { findAgent } from '../../domain/agents/agent.ts';
 import { ApiError, notFound } from '../../domain/api-error.ts';
-import { getContext } from '../../domain/conversations/context.ts';
+import { getConversation } from '../../domain/conversations/conversation.ts';
 import { findAnswer } from '../../domain/conversations/run-answer.ts';
 import type { StartedTurn } from '../../domain/conversations/turn-requests.ts';
-import { findContextOfRun } from '../../domain/conversations/turn-requests.ts';
+import { findConversationOfRun } from '../../domain/conversations/turn-requests.ts';
 import { isId } from '../../domain/entities/column-text.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { TurnCaller } from '../../runtime/chat/turn-request.ts';
@@ -38,10 +38,10 @@ export interface FoundTurn extends StartedTurn {
 
 /** The turn of a response. It may not have begun yet. */
 export async function findTurn(db: Kysely<Tables>, runId: string, caller: TurnCaller): Promise<FoundTurn> {
-  const found = isId(runId) ? await findContextOfRun(db, runId) : undefined;
+  const found = isId(runId) ? await findConversationOfRun(db, runId) : undefined;
   if (found === undefined) throw notFound('response', runId.slice(0, 100));
-  const context = await getContext(db, found.contextId, caller).catch((error: unknown) => {
+  const conversation = await getConversation(db, found.contextId, caller).catch((error: unknown) => {
     throw error instanceof ApiError ? notFound('response', runId) : error;
   });
-  return { ...found, runId, agentId: context.agentId };
+  return { ...found, runId, agentId: conversation.agentId };
 }

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { waitingIn } from '../../domain/conversations/asked-calls.ts';
 import type { RunAnswer } from '../../domain/conversations/run-answer.ts';
 import { settingsOfRuns } from '../../domain/conversations/settings-of-runs.ts';
@@ -10,7 +10,7 @@ export interface Outcome {
   readonly answer: RunAnswer;
   readonly text: string;
   /** Calls of the caller's own tools. The caller runs them and answers them in its next request. */
-  readonly calls: readonly PendingCall[];
+  readonly calls: readonly WaitingCall[];
   readonly finish: 'stop' | 'length' | 'content_filter' | 'tool_calls';
   /** Fields that only the gateway has. Clients ignore them. */
   readonly extra: object;
@@ -38,7 +38,7 @@ const FINISH: Readonly<Record<string, Outcome['finish']>> = {
 };
 
 /** A run that received only some of the answers still waits for calls of the run before it. */
-async function waitingCalls(db: Kysely<Tables>, answer: RunAnswer): Promise<readonly PendingCall[]> {
+async function waitingCalls(db: Kysely<Tables>, answer: RunAnswer): Promise<readonly WaitingCall[]> {
   if (answer.pending.length > 0 || answer.stop.reason !== 'suspended') return answer.pending;
   return await waitingIn(db, answer.contextId);
 }
@@ -46,20 +46,20 @@ async function waitingCalls(db: Kysely<Tables>, answer: RunAnswer): Promise<read
 async function callsOfCaller(
   db: Kysely<Tables>,
   runId: string,
-  pending: readonly PendingCall[],
-): Promise<readonly PendingCall[]> {
+  pending: readonly WaitingCall[],
+): Promise<readonly WaitingCall[]> {
   const [{ clientTools = [] } = {}] = await settingsOfRuns(db, [runId]);
   const names = new Set(clientTools.map(({ name }) => name));
   return pending.filter(({ toolName }) => names.has(toolName));
 }
 
 /** A chat page shows only text. Without this text, the person would wait for an agent that waits for them. */
-function waitingText(calls: readonly PendingCall[]): string {
+function waitingText(calls: readonly WaitingCall[]): string {
   const names = calls.map(({ toolName, kind }) => (kind === 'approval' ? `approval of ${toolName}` : toolName));
   return `This waits for an answer to: ${names.join(', ')}. The agent continues when it is answered.`;
 }
 
-function extraOf({ runId, contextId, stop }: RunAnswer, others: readonly PendingCall[]): object {
+function extraOf({ runId, contextId, stop }: RunAnswer, others: readonly WaitingCall[]): object {
   return {
     stop,
     run_id: runId,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Outcome } from './outcome.ts';
 import { toConversationId, toResponseId } from './responses-request.ts';
@@ -95,7 +95,7 @@ export function textPart(text: string): object {
   return { type: 'output_text', text, annotations: [], logprobs: [] };
 }
 
-export function callItem({ callId, toolName, input }: PendingCall, isStarted = false): OutputItem {
+export function callItem({ callId, toolName, input }: WaitingCall, isStarted = false): OutputItem {
   return {
     type: 'function_call',
     id: `fc_${callId}`,

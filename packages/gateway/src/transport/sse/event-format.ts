@@ -2,7 +2,7 @@ import type { ApiError } from '../../domain/api-error.ts';
 import { encodeEvent, encodeReset, encodeStart } from '../../domain/streams/encode-event.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 
-/** The format of a channel's events for a client. */
+/** The format of a stream's events for a client. */
 export interface EventFormat {
   /** The first bytes. `position`: the last event that the client has. */
   start(position: number): Uint8Array;

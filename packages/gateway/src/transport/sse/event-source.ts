@@ -9,7 +9,7 @@ import { type EventFormat, plainFormat } from './event-format.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { StallWatch } from './stall-watch.ts';
 
-/** The source of a stream: a channel, or several in a row. */
+/** Where a response gets its events: one stream, or several in a row. */
 export type EventReader = Pick<StreamReader, 'next' | 'look' | 'close' | 'position'>;
 
 export interface EventSourceOptions {

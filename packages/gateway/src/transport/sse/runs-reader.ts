@@ -1,5 +1,5 @@
-import { runChannel } from '../../domain/streams/channels.ts';
 import { readStream, type StreamItem, type StreamReader } from '../../domain/streams/read-stream.ts';
+import { runStream } from '../../domain/streams/stream-names.ts';
 import type { Services } from '../../ports/services.ts';
 import type { EventReader } from './event-source.ts';
 
@@ -39,7 +39,7 @@ export class RunsReader implements EventReader {
     if (this.#current !== undefined || this.#isClosed) return this.#current;
     const runId = this.#runIds.shift();
     if (runId === undefined) return undefined;
-    const reader = await readStream(this.#services, { channel: runChannel(runId), after: 0 });
+    const reader = await readStream(this.#services, { stream: runStream(runId), after: 0 });
     // This reader may have been closed meanwhile.
     if (this.#isClosed) reader.close();
     this.#current = reader;

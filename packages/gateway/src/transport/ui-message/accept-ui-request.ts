@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { Answer } from '@lastcall/core';
 import { ApiError, notFound } from '../../domain/api-error.ts';
 import { isOver } from '../../domain/calls/expire-due.ts';
-import type { PendingCall } from '../../domain/calls/pending-call.ts';
-import { lockPending } from '../../domain/calls/settle-pending.ts';
+import { lockWaiting } from '../../domain/calls/settle-waiting.ts';
+import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { askedCalls } from '../../domain/conversations/asked-calls.ts';
 import { findAnswer } from '../../domain/conversations/run-answer.ts';
-import { findContextOfRun, isKeyPrefixUsed, isKeyUsed } from '../../domain/conversations/turn-requests.ts';
+import { findConversationOfRun, isKeyPrefixUsed, isKeyUsed } from '../../domain/conversations/turn-requests.ts';
 import { runsOfLatestTurn } from '../../domain/conversations/turn-runs.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import { isId } from '../../domain/entities/column-text.ts';
@@ -15,7 +15,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { callerId, startTurn } from '../../runtime/chat/start-turn.ts';
 import type { TurnCaller, TurnRequest } from '../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../runtime/toolset/registry.ts';
-import { runOfMessage } from './chat-history.ts';
+import { runOfMessage } from './chat-messages.ts';
 import { effectsOfMessage, effectsOfRun } from './effects-of-task.ts';
 import { findChat } from './find-chat.ts';
 import { clientToolsOf, readUiRequest, type UiClaim, type UiRequest, type UiRequestBody } from './ui-request.ts';
@@ -38,7 +38,7 @@ export type AcceptedUiRequest =
       readonly kind: 'continuation';
       readonly contextId: string;
       readonly messageId: string;
-      readonly calls: readonly PendingCall[];
+      readonly calls: readonly WaitingCall[];
     };
 
 /** A request in a chat that exists. */
@@ -50,8 +50,8 @@ export async function acceptUiRequest(call: UiCall): Promise<AcceptedUiRequest> 
   const request = readUiRequest(call.body);
   const contextId = await findChat(call.tx, { ...call, chatId: call.body.id });
   if (contextId !== undefined) return await acceptInChat({ ...call, contextId }, request);
-  if (request.kind === 'answers') throw notFound('context', call.body.id);
-  // The message that should be answered again never arrived, or its context was deleted.
+  if (request.kind === 'answers') throw notFound('conversation', call.body.id);
+  // The message that should be answered again never arrived, or its conversation was deleted.
   return await say(call, request, { agent: call.agent, newId: call.body.id });
 }
 
@@ -73,7 +73,7 @@ async function submit(chat: KnownChat, message: Submitted): Promise<AcceptedUiRe
   // A page also sends `messageId` if it sends the same message again.
   const replacesOther =
     isEdit &&
-    ((await isKeyPrefixUsed(chat.tx.db, callerId(chat.caller), keyOf(chat.body, id))) || (await isOfHistory(chat, id)));
+    ((await isKeyPrefixUsed(chat.tx.db, callerId(chat.caller), keyOf(chat.body, id))) || (await isOfChat(chat, id)));
   return await say(chat, message, { contextId: chat.contextId }, replacesOther ? { instructions: EDITED } : {});
 }
 
@@ -81,13 +81,13 @@ async function submit(chat: KnownChat, message: Submitted): Promise<AcceptedUiRe
 async function say(
   { tx, registry, caller, body }: UiCall,
   { id, content }: Pick<Submitted, 'id' | 'content'>,
-  context: TurnRequest['context'],
+  conversation: TurnRequest['conversation'],
   more: Pick<TurnSettings, 'instructions'> = {},
 ): Promise<AcceptedUiRequest> {
-  const effects = await effectsOfMessage(tx, 'contextId' in context ? context.contextId : undefined, content);
+  const effects = await effectsOfMessage(tx, 'contextId' in conversation ? conversation.contextId : undefined, content);
   const { runId, contextId } = await startTurn(tx, registry, {
     caller,
-    context,
+    conversation,
     input: { message: content },
     settings: { ...settingsOf(body), ...more, ...effects },
     identity: { key: keyOf(body, id, content), bodyHash: hash(content) },
@@ -108,7 +108,7 @@ async function regenerate(
 ): Promise<AcceptedUiRequest> {
   const { tx, registry, caller, body, contextId } = chat;
   const isKnown =
-    (await isKeyUsed(chat.tx.db, callerId(chat.caller), keyOf(body, id, content))) || (await isOfHistory(chat, id));
+    (await isKeyUsed(chat.tx.db, callerId(chat.caller), keyOf(body, id, content))) || (await isOfChat(chat, id));
   // The message never arrived.
   if (!isKnown) return await say(chat, { id, content }, { contextId });
   const latest = await runsOfLatestTurn(tx.db, contextId);
@@ -120,7 +120,7 @@ async function regenerate(
   const effectsBefore = first === undefined ? {} : await effectsOfRun(tx, first);
   const { runId } = await startTurn(tx, registry, {
     caller,
-    context: { contextId },
+    conversation: { contextId },
     // Without a turn, the message was cancelled before its run began, and the model has never read it.
     input: first === undefined ? { message: content } : { prompt: AGAIN },
     settings: { ...settingsOf(body), ...(await effectsOfMessage(tx, contextId, content)), ...effectsBefore },
@@ -133,11 +133,11 @@ async function regenerate(
 const AGAIN =
   'The person asks for another answer to their last message. Write a new answer. Everything that your tools have done since then remains done: do not do it a second time.';
 
-/** True if the page got the message from `chatHistory`. */
-async function isOfHistory({ tx, contextId }: KnownChat, messageId: string): Promise<boolean> {
+/** True if the page got the message from `chatMessages`. */
+async function isOfChat({ tx, contextId }: KnownChat, messageId: string): Promise<boolean> {
   const runId = runOfMessage(messageId);
   if (runId === messageId || !isId(runId)) return false;
-  return (await findContextOfRun(tx.db, runId))?.contextId === contextId;
+  return (await findConversationOfRun(tx.db, runId))?.contextId === contextId;
 }
 
 /**
@@ -161,7 +161,7 @@ async function takeAnswers(
   if (answers.length > 0)
     await startTurn(tx, registry, {
       caller,
-      context: { contextId },
+      conversation: { contextId },
       input: { answers: Object.fromEntries(answers) },
       settings: settingsOf(body),
     });
@@ -169,9 +169,9 @@ async function takeAnswers(
 }
 
 /** Locks the calls in a fixed order, so that two pages that answer at the same moment do so one after the other. */
-async function lockAsked(tx: Tx, contextId: string, callIds: readonly string[]): Promise<readonly PendingCall[]> {
+async function lockAsked(tx: Tx, contextId: string, callIds: readonly string[]): Promise<readonly WaitingCall[]> {
   const asked = [...(await askedCalls(tx.db, contextId, callIds)).keys()].sort();
-  for (const callId of asked) await lockPending(tx, callId);
+  for (const callId of asked) await lockWaiting(tx, callId);
   return [...(await askedCalls(tx.db, contextId, asked)).values()];
 }
 
@@ -179,7 +179,7 @@ async function lockAsked(tx: Tx, contextId: string, callIds: readonly string[]):
  * A decision answers a call that waits for approval; a result answers a call that waits for its result. A result never counts as
  * a decision.
  */
-function answerTo({ kind, job }: PendingCall, claim: UiClaim | undefined): Answer | undefined {
+function answerTo({ kind, job }: WaitingCall, claim: UiClaim | undefined): Answer | undefined {
   if (claim === undefined || claim.kind === 'none' || job !== undefined) return undefined;
   if (kind === 'approval') {
     if (claim.kind !== 'approval') return undefined;

@@ -1,6 +1,6 @@
 import { findAgentNamed } from '../../domain/agents/find-agent-named.ts';
 import { ifNotFound, notFound } from '../../domain/api-error.ts';
-import { getContext } from '../../domain/conversations/context.ts';
+import { getConversation } from '../../domain/conversations/conversation.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { TurnCaller } from '../../runtime/chat/turn-request.ts';
 
@@ -18,9 +18,9 @@ export interface NamedChat {
  */
 export async function findChat({ db }: Pick<Tx, 'db'>, chat: NamedChat): Promise<string | undefined> {
   const { caller, agent, chatId } = chat;
-  const context = await getContext(db, chatId, caller).catch(ifNotFound);
-  if (context === undefined) return undefined;
+  const conversation = await getConversation(db, chatId, caller).catch(ifNotFound);
+  if (conversation === undefined) return undefined;
   const { id } = await findAgentNamed(db, agent);
-  if (context.agentId !== id) throw notFound('context', chatId);
-  return context.id;
+  if (conversation.agentId !== id) throw notFound('conversation', chatId);
+  return conversation.id;
 }

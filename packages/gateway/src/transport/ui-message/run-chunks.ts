@@ -1,5 +1,5 @@
 import type { Outcome } from '@lastcall/core';
-import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
 import type { UiChunk } from './ui-chunk.ts';
@@ -38,7 +38,7 @@ export class RunChunks {
   #parts = 0;
 
   /** `known`: calls that the client knows from an earlier stream, where they waited. */
-  constructor(known: Iterable<PendingCall> = []) {
+  constructor(known: Iterable<WaitingCall> = []) {
     for (const { callId, toolName, input } of known) {
       this.#calls.set(callId, { toolName, inputJson: canonicalJson(input) });
       this.#asked.add(callId);
@@ -55,7 +55,7 @@ export class RunChunks {
   }
 
   /** `call` belongs to an event `tool-call.pending`. */
-  of({ type, payload }: Pick<StreamEvent, 'type' | 'payload'>, call?: PendingCall): readonly UiChunk[] {
+  of({ type, payload }: Pick<StreamEvent, 'type' | 'payload'>, call?: WaitingCall): readonly UiChunk[] {
     const told = payload as Payload;
     switch (type) {
       case 'step.start':
@@ -90,7 +90,7 @@ export class RunChunks {
   }
 
   /** The answers to calls that were shown as waiting, from any source. After an approval, events report the rest. */
-  answers(calls: Iterable<PendingCall>): readonly UiChunk[] {
+  answers(calls: Iterable<WaitingCall>): readonly UiChunk[] {
     return [...calls].flatMap((call): readonly UiChunk[] => {
       const { callId, status } = call;
       if (status === 'pending' || !this.#asked.delete(callId)) return [];
@@ -187,7 +187,7 @@ export class RunChunks {
     return [{ type: 'data-tool-progress', id: callId, data: { toolCallId: callId, toolName, value } }];
   }
 
-  #wait({ callId, toolName, input, outcome }: CallPayload, call: PendingCall | undefined): readonly UiChunk[] {
+  #wait({ callId, toolName, input, outcome }: CallPayload, call: WaitingCall | undefined): readonly UiChunk[] {
     const shown = this.#input({ callId, toolName, input });
     this.#open.delete(callId);
     this.#asked.add(callId);

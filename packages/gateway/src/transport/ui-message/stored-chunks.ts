@@ -1,6 +1,6 @@
 import type { Entry } from '@lastcall/core';
-import type { PendingCall } from '../../domain/calls/pending-call.ts';
-import { responseOf } from '../../domain/conversations/conversation.ts';
+import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
+import { responseOf } from '../../domain/conversations/to-messages.ts';
 import { RunChunks } from './run-chunks.ts';
 import type { UiChunk } from './ui-chunk.ts';
 
@@ -8,7 +8,7 @@ type ReplyEntry = Extract<Entry, { kind: 'reply' }>;
 type Settlement = Extract<Entry, { kind: 'settled' }>['settlement'];
 
 /** The chunks of a stored turn, with the same parts as its events would produce. `asked`: its calls that wait or waited. */
-export function storedChunks(entries: readonly Entry[], asked: ReadonlyMap<string, PendingCall>): readonly UiChunk[] {
+export function storedChunks(entries: readonly Entry[], asked: ReadonlyMap<string, WaitingCall>): readonly UiChunk[] {
   const ends = new Map(
     entries.flatMap((one) => (one.kind === 'settled' ? [[one.settlement.callId, one.settlement] as const] : [])),
   );
@@ -46,11 +46,11 @@ interface StoredCall {
   /** The input as the model wrote it. */
   readonly written: string;
   readonly end: Settlement | undefined;
-  readonly asked: PendingCall | undefined;
+  readonly asked: WaitingCall | undefined;
 }
 
 function callChunks(translator: RunChunks, { callId, toolName, written, end, asked }: StoredCall): readonly UiChunk[] {
-  const told = (type: string, input: unknown, outcome: object, call?: PendingCall): readonly UiChunk[] =>
+  const told = (type: string, input: unknown, outcome: object, call?: WaitingCall): readonly UiChunk[] =>
     translator.of({ type, payload: { callId, toolName, input, outcome } }, call);
   const waited =
     asked === undefined

@@ -36,10 +36,11 @@ const messageSchema = z.looseObject({
 /** Other fields, which a page may add to the body, are ignored. */
 export const uiRequestSchema: z.ZodType<UiRequestBody> = z.looseObject({
   id: z.string().regex(OWN_ID, { error: 'must be 1–64 characters of A–Z, a–z, 0–9, "_" and "-".' }).meta({
-    description: 'The id of the chat. A new context gets this id.',
+    description: 'The id of the chat. A new conversation gets this id.',
   }),
   messages: z.array(messageSchema).min(1).max(10_000).meta({
-    description: 'Only the newest message is read, or the answers to waiting calls. The rest is stored in the context.',
+    description:
+      'Only the newest message is read, or the answers to waiting calls. The rest is stored in the conversation.',
   }),
   trigger: z.enum(['submit-message', 'regenerate-message']).optional(),
   messageId: z.string().max(200).nullish(),

@@ -1,6 +1,6 @@
 import type { ApiError } from '../../domain/api-error.ts';
 import { outcomesOf } from '../../domain/calls/outcomes-of.ts';
-import type { PendingCall } from '../../domain/calls/pending-call.ts';
+import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { askedCalls } from '../../domain/conversations/asked-calls.ts';
 import { entriesOfRuns } from '../../domain/conversations/list-turns.ts';
 import { findAnswer, findDeletion, type RunAnswer } from '../../domain/conversations/run-answer.ts';
@@ -19,7 +19,7 @@ export interface ShownTurn {
   readonly runIds: readonly string[];
   readonly messageId: string;
   /** Calls that the client already has, and that were waiting then. */
-  readonly known?: readonly PendingCall[];
+  readonly known?: readonly WaitingCall[];
 }
 
 /** Writes the events of a turn's runs as a UI message stream. */
@@ -30,7 +30,7 @@ export class UiStream implements EventFormat {
   readonly #chatId: string;
   readonly #chunks: RunChunks;
 
-  /** `chatId`: the context's id as the caller knows it. */
+  /** `chatId`: the conversation's id as the caller knows it. */
   constructor(services: Services, turn: ShownTurn, { chatId }: { readonly chatId: string }) {
     this.#services = services;
     this.#turn = turn;
@@ -85,7 +85,7 @@ export class UiStream implements EventFormat {
     return this.#chunks.answers((await this.#asked(this.#chunks.askedCalls)).values());
   }
 
-  async #asked(callIds: readonly string[]): Promise<ReadonlyMap<string, PendingCall>> {
+  async #asked(callIds: readonly string[]): Promise<ReadonlyMap<string, WaitingCall>> {
     return await askedCalls(this.#services.store.db, this.#turn.contextId, callIds);
   }
 

@@ -11,11 +11,11 @@ import { Tabs, tabClass } from '../../parts/ui/tabs.tsx';
 import { AgentActions } from './agent-actions.tsx';
 import { ConfigTab } from './config/config-tab.tsx';
 import { InboxTab } from './inbox-tab.tsx';
-import { MindTab } from './mind-tab.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import { PlansTab } from './plans-tab.tsx';
 import { RunsTab } from './runs-tab.tsx';
 import { StatusMark } from './status-mark.tsx';
+import { TranscriptTab } from './transcript-tab.tsx';
 
 const route = getRouteApi('/agents/$id');
 
@@ -43,7 +43,7 @@ const TABS = [
   { tab: 'overview', word: 'Overview', show: OverviewTab },
   { tab: 'config', word: 'Configuration', show: ConfigTab },
   { tab: 'inbox', word: 'Inbox', show: InboxTab },
-  { tab: 'mind', word: 'Mind', show: MindTab },
+  { tab: 'memory', word: 'Memory', show: TranscriptTab },
   { tab: 'plans', word: 'Plans', show: PlansTab },
   { tab: 'runs', word: 'Runs', show: RunsTab },
 ] as const;

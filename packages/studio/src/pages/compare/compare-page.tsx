@@ -31,7 +31,7 @@ export function ComparePage(): ReactElement {
   );
   const runs = left.data && right.data && ([left.data.run, right.data.run] as const);
   return (
-    <Page title={runs === undefined ? 'Compare' : `Run ${runs[0].cycle} and run ${runs[1].cycle}`}>
+    <Page title={runs === undefined ? 'Compare' : `Run ${runs[0].number} and run ${runs[1].number}`}>
       {error !== null && <ErrorNote error={error} title="These runs cannot be compared." />}
       {runs !== undefined && <Comparison runs={runs} aligned={aligned} />}
     </Page>
@@ -94,12 +94,12 @@ function RunSummary({ run }: { run: Run }): ReactElement {
   const { data: names } = useQuery(agentNames);
   return (
     <section
-      aria-label={`Run ${run.cycle}`}
+      aria-label={`Run ${run.number}`}
       className="flex min-w-0 flex-col gap-1 rounded-card border border-line bg-surface p-3"
     >
       <h2 className="flex flex-wrap items-center gap-x-2 font-semibold">
         <Link to="/runs/$id" params={{ id: run.id }} search={{}} className="text-accent hover:underline">
-          Run {run.cycle}
+          Run {run.number}
         </Link>
         <bdi className="font-normal">{withVisibleControls(names?.get(run.agentId) ?? 'a deleted agent')}</bdi>
         <span className="text-xs font-normal text-quiet">attempt {run.attempt}</span>

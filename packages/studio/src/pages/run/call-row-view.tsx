@@ -126,5 +126,5 @@ function WaitNote({ callId }: { callId: string }): ReactElement {
 function AnsweredNote({ call, pending }: { call: Call; pending: PendingCall }): ReactElement {
   const { data: next } = useQuery(runOfAnswer(pending));
   const words = waitInWords(call);
-  return <span>{withVisibleControls(next == null ? words : `${words}: run ${next.cycle}`)}</span>;
+  return <span>{withVisibleControls(next == null ? words : `${words}: run ${next.number}`)}</span>;
 }

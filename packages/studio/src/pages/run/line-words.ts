@@ -26,7 +26,7 @@ export function lineInWords(row: LineRow, stopped: string): string {
     case 'trimmed':
       return `the model no longer sees ${row.hidden} of the calls of step ${row.step}`;
     case 'summary':
-      return `the earlier context was summarised: ${firstLineOf(row.text)}`;
+      return `earlier runs were summarised: ${firstLineOf(row.text)}`;
     case 'asking':
       return 'waiting for the model';
     case 'stop':

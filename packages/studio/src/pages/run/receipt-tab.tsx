@@ -108,7 +108,7 @@ function Race({ call, pending }: { call: Call; pending: PendingCall }): ReactEle
           <>
             {': '}
             <Link to="/runs/$id" params={{ id: next.id }} className="text-accent underline">
-              run {next.cycle}
+              run {next.number}
             </Link>
           </>
         )}

@@ -32,7 +32,7 @@ export function RunHeader({ run, agent, config, steps, cancel, children }: RunHe
     <header className="flex flex-col gap-1 border-b border-line bg-surface px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <h1 className="text-xl font-semibold">
-          Run {run.cycle} <span className="sr-only">of</span>
+          Run {run.number} <span className="sr-only">of</span>
         </h1>
         <Link to="/agents/$id" params={{ id: run.agentId }} search={{}} className="text-lg text-accent hover:underline">
           <bdi>{agent?.name ?? 'a deleted agent'}</bdi>

@@ -81,7 +81,7 @@ function LoadedRun({ state, run, entries, cancel }: LoadedRunProps): ReactElemen
   const { q } = state.search;
   const rows = useMemo(() => filterRows(timeline.rows, { only, search: q }), [timeline, only, q]);
   const isSeen = state.search.view === 'seen';
-  useTitle(`Run ${run.cycle}${data == null ? '' : `, ${data.agent.name}`}`);
+  useTitle(`Run ${run.number}${data == null ? '' : `, ${data.agent.name}`}`);
   useNeighbourKeys(run);
   const open = isSeen ? undefined : openRow(timeline.rows, state.search.call);
   return (

@@ -21,7 +21,7 @@ export function RunName({ run }: { run: Run }): ReactElement {
   const { data: names } = useQuery(agentNames);
   return (
     <>
-      <bdi>{withVisibleControls(names?.get(run.agentId) ?? 'a deleted agent')}</bdi>, run {run.cycle}
+      <bdi>{withVisibleControls(names?.get(run.agentId) ?? 'a deleted agent')}</bdi>, run {run.number}
       {run.attempt > 1 && `, attempt ${run.attempt}`}
     </>
   );

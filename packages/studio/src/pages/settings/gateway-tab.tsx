@@ -81,7 +81,7 @@ function Counts({ status: { counts } }: { status: Status }): ReactElement | null
           agents {counts.agents.toLocaleString()}
         </Link>
         <Link to="/inbox" className={link}>
-          calls that wait {counts.pendingCalls.toLocaleString()}
+          calls that wait {counts.waitingCalls.toLocaleString()}
         </Link>
         <Link to="/agents" className={counts.deadEvents > 0 ? 'text-bad underline' : link}>
           dead events {counts.deadEvents.toLocaleString()}

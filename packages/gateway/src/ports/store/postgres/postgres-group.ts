@@ -12,7 +12,7 @@ import type { BatchingConnection, BatchingDriver } from './postgres-driver.ts';
  *
  *     member a     claim a · read a          run a · events a     COMMIT a ┐
  *     member b     claim b · read b          run b · events b     COMMIT b ┤ the last one commits for all
- *     database     claim a, b · read a, b    run a, b · channels of both · COMMIT
+ *     database     claim a, b · read a, b    run a, b · streams of both · COMMIT
  *
  * The contract, each clause with a test in `postgres-groups.test.ts`:
  *

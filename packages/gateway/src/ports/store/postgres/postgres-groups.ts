@@ -16,9 +16,9 @@ type Kind = GroupOptions['kind'];
 /** Kinds of the same rank take turns, longest wait first. A rank goes ahead of those after it. */
 type Ranks = readonly (readonly Kind[])[];
 
-/** Work in progress goes before new work: otherwise unfinished cycles would pile up. */
+/** Work in progress goes before new work: otherwise unfinished runs would pile up. */
 const LINES: Readonly<Record<string, Ranks>> = {
-  cycles: [['journal'], ['claim']],
+  runs: [['journal'], ['claim']],
   posts: [['post', 'event']],
 };
 
@@ -43,7 +43,7 @@ export class PostgresGroups {
     return line.open(options);
   }
 
-  /** True if enough cycles wait to fill a group. */
+  /** True if enough runs wait to fill a group. */
   get isBusy(): boolean {
     return this.#lines[0] !== undefined && this.#lines[0].waiting >= MOST_MEMBERS;
   }

@@ -43,7 +43,7 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     trigger: 1,
     status: 1,
     stop: 1,
-    cycle_no: 1,
+    number: 1,
     usage: 1,
     epoch: 1,
     config_version: 1,

@@ -8,7 +8,7 @@ export interface Tables {
   entities: EntityRow;
   agents: AgentRow;
   threads: ThreadRow;
-  contexts: ContextRow;
+  contexts: ConversationRow;
   turn_requests: TurnRequestRow;
   spaces: SpaceRow;
   memberships: MembershipRow;
@@ -26,7 +26,7 @@ export interface Tables {
   tools: ToolRow;
   agent_tools: AgentToolRow;
   agent_versions: AgentVersionRow;
-  channels: ChannelRow;
+  streams: StreamRow;
   stream_events: StreamEventRow;
   api_keys: ApiKeyRow;
   settings: SettingRow;
@@ -84,7 +84,7 @@ export interface ThreadRow {
 }
 
 /** A conversation of the chat endpoints. */
-export interface ContextRow {
+export interface ConversationRow {
   id: string;
   agent_id: string;
   /** The entity that may use it with its token. Null: only keys may. */
@@ -195,7 +195,7 @@ export interface RunRow {
   trigger: Json;
   status: RunStatus;
   stop: Json | null;
-  cycle_no: number;
+  number: number;
   usage: Json | null;
   epoch: number;
   config_version: number;
@@ -217,7 +217,7 @@ export interface RunRow {
   active_in: string | null;
   created_at: number;
   ended_at: number | null;
-  /** What a request in a context asked for beyond the agent's configuration: see domain/conversations/turn-settings.ts. */
+  /** What a request in a conversation asked for beyond the agent's configuration: see domain/conversations/turn-settings.ts. */
   settings: Json | null;
   /** The answer of a run whose messages were not saved. All others are read from the transcript. */
   answer: Json | null;
@@ -252,10 +252,10 @@ export interface TranscriptEntryRow {
   created_at: number;
 }
 
-export type PendingStatus = 'pending' | 'resolved' | 'expired' | 'cancelled';
+export type WaitStatus = 'pending' | 'resolved' | 'expired' | 'cancelled';
 
 /** What a call waits for: its result, approval, or input that its tool asks for. */
-export type PendingKind = 'result' | 'approval' | 'input';
+export type WaitKind = 'result' | 'approval' | 'input';
 
 /**
  * A call, from the reply that asked for it to its end. What it waits for, who may answer and what they answered are columns of the same
@@ -289,8 +289,8 @@ export interface CallRow extends WaitColumns {
  * result. The columns describe the last time. `wait_kind` is null for a call that has never waited.
  */
 export interface WaitColumns {
-  wait_kind: PendingKind | null;
-  wait_status: PendingStatus | null;
+  wait_kind: WaitKind | null;
+  wait_status: WaitStatus | null;
   /** When it began to wait, the first time. */
   waiting_since: number | null;
   space_id: string | null;
@@ -389,7 +389,7 @@ interface AgentVersionRow {
 }
 
 /** Counts the events of a stream. */
-interface ChannelRow {
+interface StreamRow {
   id: string;
   next_seq: number;
   /** Events up to this number were deleted by the sweep. */
@@ -399,7 +399,7 @@ interface ChannelRow {
 }
 
 export interface StreamEventRow {
-  channel: string;
+  stream: string;
   seq: number;
   type: string;
   payload: Json;

@@ -21,7 +21,7 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 export function imageTool(config: ToolConfig, host: ImageHost): { tool: AnyTool; timeoutMs: number } {
   const { image, providerOptions } = readImageExecution(config.execution ?? {});
   const execute = async (input: unknown, ctx: ToolContext): Promise<unknown> => {
-    // Called before the first await, because it belongs to the cycle of this call.
+    // Called before the first await, because it belongs to the run of this call.
     const [store, maxBytes] = [host.store(), host.maxBytes()];
     const model = await host.model(image.provider, image.model);
     const { images } = await model.doGenerate({

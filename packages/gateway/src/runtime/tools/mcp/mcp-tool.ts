@@ -91,7 +91,7 @@ export function mcpTool(
 }
 
 function noPeople(): never {
-  throw new LastcallError('no_cycle', 'This tool runs only in the cycle of an agent.');
+  throw new LastcallError('no_run', 'This tool works only in a run of an agent.');
 }
 
 /** The hints of a server count only if the operator trusts it. The operator's own settings always count. */

@@ -23,13 +23,13 @@ export interface SubAgentHost {
   model(name: string): LanguageModelV4 | Promise<LanguageModelV4>;
   /** The middleware around the calls of the sub-agent. */
   middleware(): readonly Middleware[];
-  /** The cycle of the running call. */
-  cycle(): SubAgentCycle;
+  /** The run of the running call. */
+  run(): SubAgentRun;
   /** Counts its events in the metrics. `model` is undefined for the caller's own model. */
   onEvent(event: TurnEvent, model: LanguageModelV4 | undefined): void;
 }
 
-export interface SubAgentCycle {
+export interface SubAgentRun {
   readonly depthLimit: number;
   /** The frame tag of the agent that calls. The sub-agent must not see it. */
   readonly tag: string;
@@ -37,7 +37,7 @@ export interface SubAgentCycle {
   addUsage(usage: NestedUsage): Promise<void>;
 }
 
-/** Long enough for a few steps of a slow model. The cycle's own deadline also applies. */
+/** Long enough for a few steps of a slow model. The run's own deadline also applies. */
 const DEFAULT_TIMEOUT_MS = 300_000;
 
 /** Lower than for an agent, because a sub-agent has one task. */
@@ -54,14 +54,14 @@ export function subAgentTool(
   const { agentConfig, includeContext = false, timeout } = config.execution as unknown as SubAgentExecution;
   const execute = async (input: unknown, ctx: ToolContext): Promise<unknown> => {
     const depth = (depths.getStore() ?? 0) + 1;
-    const cycle = host.cycle();
-    if (depth > cycle.depthLimit)
-      return fail(`Sub-agents may be nested ${cycle.depthLimit} deep, and this one would be deeper.`, {
+    const run = host.run();
+    if (depth > run.depthLimit)
+      return fail(`Sub-agents may be nested ${run.depthLimit} deep, and this one would be deeper.`, {
         code: 'too_deep',
       });
-    const context = includeContext ? renderContext(ctx.messages, cycle.tag) : undefined;
+    const context = includeContext ? renderContext(ctx.messages, run.tag) : undefined;
     return await depths.run(depth, () =>
-      runSubAgent({ agentConfig, prompt: toPrompt(input), context, ctx, host, cycle }),
+      runSubAgent({ agentConfig, prompt: toPrompt(input), context, ctx, host, run }),
     );
   };
   const made = dataTool({ description: config.description, ...dataSchemas(config), execute });
@@ -72,16 +72,16 @@ export function subAgentTool(
     : { tool: made, timeoutMs };
 }
 
-interface SubAgentRun {
+interface SubAgentCall {
   readonly agentConfig: SubAgentConfig;
   readonly prompt: string;
   readonly context: string | undefined;
   readonly ctx: ToolContext;
   readonly host: SubAgentHost;
-  readonly cycle: SubAgentCycle;
+  readonly run: SubAgentRun;
 }
 
-async function runSubAgent({ agentConfig, prompt, context, ctx, host, cycle }: SubAgentRun): Promise<unknown> {
+async function runSubAgent({ agentConfig, prompt, context, ctx, host, run }: SubAgentCall): Promise<unknown> {
   const { instructions, limits } = agentConfig;
   const model = agentConfig.model === undefined ? undefined : await host.model(agentConfig.model);
   const usage = new NestedUsage();
@@ -103,7 +103,7 @@ async function runSubAgent({ agentConfig, prompt, context, ctx, host, cycle }: S
     return toAnswer(result);
   } finally {
     // This also counts a turn that failed, because its usage has been paid for.
-    if (!usage.isZero) await cycle.addUsage(usage);
+    if (!usage.isZero) await run.addUsage(usage);
   }
 }
 

@@ -5,7 +5,7 @@ import { findAgent } from '../../../domain/agents/agent.ts';
 import { listGoals } from '../../../domain/memory/goals.ts';
 import { listMemories } from '../../../domain/memory/memories.ts';
 import { listPlans } from '../../../domain/plans/plans.ts';
-import { loadConsciousness } from '../../../domain/transcript/load-consciousness.ts';
+import { loadTranscript } from '../../../domain/transcript/load-transcript.ts';
 import { toReadable } from '../../../domain/transcript/readable-frames.ts';
 import type { Tables } from '../../../ports/store/schema/tables.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
@@ -41,31 +41,8 @@ const planSchema = z
 
 /** Goals, memories and plans of an agent. The agent's limits bound their number, so they fit on one page. */
 export const agentStateEndpoints: readonly Endpoint[] = [
-  endpoint({
-    method: 'get',
-    path: '/api/agents/{id}/consciousness',
-    summary: "Get an agent's consciousness",
-    description:
-      'The messages that the next cycle starts with, the transcript entries they come from, and the number of the next entry.',
-    access: 'key',
-    answer: z
-      .strictObject({
-        messages: z.array(modelMessageSchema),
-        entries: z.array(transcriptEntrySchema),
-        nextSeq: z.int(),
-      })
-      .meta({ id: 'Consciousness', description: 'What an agent remembers.' }),
-    async handle({ params }, tx) {
-      const { tag } = await findAgent(tx.db, params.id);
-      const { entries, nextSeq } = await loadConsciousness(tx.db, params.id);
-      const transcript = new Transcript(entries);
-      return {
-        messages: toReadable(transcript.view(), tag),
-        entries: toReadable(transcript.toJSON().entries, tag),
-        nextSeq,
-      };
-    },
-  }),
+  transcriptAt('transcript', "Get an agent's transcript"),
+  transcriptAt('consciousness', "Get an agent's transcript by the old name of its path"),
   keptBy({
     kind: 'goals',
     summary: "List an agent's goals, most important first",
@@ -99,6 +76,35 @@ function keptBy({ kind, summary, item, list }: Kept): Endpoint {
     async handle({ params }, tx) {
       await findAgent(tx.db, params.id);
       return { items: await list(tx.db, params.id) };
+    },
+  });
+}
+
+/** The endpoint that shows what an agent remembers, under one of its names. */
+function transcriptAt(name: 'transcript' | 'consciousness', summary: string): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: `/api/agents/{id}/${name}`,
+    summary,
+    description:
+      'The messages that the next run starts with, the transcript entries they come from, and the number of the next entry.',
+    access: 'key',
+    answer: z
+      .strictObject({
+        messages: z.array(modelMessageSchema),
+        entries: z.array(transcriptEntrySchema),
+        nextSeq: z.int(),
+      })
+      .meta({ id: 'AgentTranscript', description: 'What an agent remembers.' }),
+    async handle({ params }, tx) {
+      const { tag } = await findAgent(tx.db, params.id);
+      const { entries, nextSeq } = await loadTranscript(tx.db, params.id);
+      const transcript = new Transcript(entries);
+      return {
+        messages: toReadable(transcript.view(), tag),
+        entries: toReadable(transcript.toJSON().entries, tag),
+        nextSeq,
+      };
     },
   });
 }

@@ -47,7 +47,7 @@ const agentUpdateSchema = z.looseObject({ ifVersion }).meta({
 });
 
 /**
- * `isKnownTool` checks whether a tool that a configuration names exists. Default: not checked until the cycle. `checkProgram`
+ * `isKnownTool` checks whether a tool that a configuration names exists. Default: not checked until the run. `checkProgram`
  * checks whether the program of an MCP server may be started. Default: no program is allowed.
  */
 export function agentEndpoints(
@@ -95,7 +95,7 @@ export function agentEndpoints(
       method: 'patch',
       path: '/api/agents/{id}',
       summary: 'Update an agent',
-      description: 'The change applies from the next cycle on. A configuration that cannot work is refused as a whole.',
+      description: 'The change applies from the next run on. A configuration that cannot work is refused as a whole.',
       access: 'key',
       body: agentUpdateSchema,
       answer: agentSchema,
@@ -111,7 +111,7 @@ export function agentEndpoints(
       method: 'delete',
       path: '/api/agents/{id}',
       summary: 'Delete an agent',
-      description: 'Its pending calls and its running cycle are cancelled. Its messages, runs and transcript are kept.',
+      description: 'Its waiting calls and its current run are cancelled. Its messages, runs and transcript are kept.',
       access: 'key',
       answer: z.strictObject({ id: z.string(), status: z.literal('deleted') }),
       async handle({ params }, tx) {
@@ -136,7 +136,7 @@ export function agentEndpoints(
       method: 'post',
       path: '/api/agents/{id}/pause',
       summary: 'Pause an agent',
-      description: 'The running cycle finishes and no other starts. Events wait in the inbox.',
+      description: 'The current run finishes and no other starts. Events wait in the inbox.',
       access: 'key',
       answer: agentSchema,
       handle: async ({ params }, tx) => await describeAgent(tx.db, await pauseAgent(tx, params.id)),

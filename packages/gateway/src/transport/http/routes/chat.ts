@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ApiError } from '../../../domain/api-error.ts';
-import { getContext } from '../../../domain/conversations/context.ts';
+import { getConversation } from '../../../domain/conversations/conversation.ts';
 import { findAnswer, findDeletion, type RunAnswer } from '../../../domain/conversations/run-answer.ts';
 import type { TerminatingContract } from '../../../domain/conversations/turn-settings.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
-import { runChannel } from '../../../domain/streams/channels.ts';
 import { encodeLast } from '../../../domain/streams/encode-event.ts';
+import { runStream } from '../../../domain/streams/stream-names.ts';
 import type { StreamEvent } from '../../../ports/bus/bus.ts';
 import { canonicalJson } from '../../../ports/store/schema/json.ts';
 import type { Tx } from '../../../ports/store/store.ts';
@@ -19,7 +19,7 @@ import type { Holder } from '../../places.ts';
 import { plainFormat } from '../../sse/event-format.ts';
 import { awaitAnswer, clientLeft } from '../await-answer.ts';
 import { chatAnswerSchema, errorOf, shownTo, stopShownTo, toChatAnswer } from '../chat-answer.ts';
-import { contextUser } from '../context-user.ts';
+import { conversationUser } from '../conversation-user.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
 import { errorBody, errorResponse } from '../error-answer.ts';
 import { idField, metadataField } from '../fields.ts';
@@ -38,11 +38,11 @@ const terminatingSchema = z
   });
 
 const common = {
-  context_id: idField.optional().meta({ description: 'Default: a new context.' }),
+  context_id: idField.optional().meta({ description: 'Default: a new conversation.' }),
   agent: idField
     .optional()
-    .meta({ description: 'For a new context: the id or name of the agent. Default: the only agent.' }),
-  metadata: metadataField.optional().meta({ description: 'For a new context.' }),
+    .meta({ description: 'For a new conversation: the id or name of the agent. Default: the only agent.' }),
+  metadata: metadataField.optional().meta({ description: 'For a new conversation.' }),
   terminating_config: terminatingSchema.optional(),
   save: z.boolean().optional().meta({ description: 'False: the messages of this run are not stored. Default true.' }),
 };
@@ -77,8 +77,8 @@ export function chatEndpoints(options: ChatEndpointOptions): readonly Endpoint[]
   async function accept(tx: Tx, sent: Sent): Promise<AcceptedTurn> {
     const { caller, headers, body, input, door } = sent;
     return await startTurn(tx, registry, {
-      caller: contextUser(caller),
-      context: contextOf(body),
+      caller: conversationUser(caller),
+      conversation: conversationOf(body),
       input,
       settings: { ...settingsOf(body), ...(wantsStream(headers) ? {} : { isUnwatched: true }) },
       identity: identityOf(headers, door, body),
@@ -144,12 +144,12 @@ function aiInput({ prompt, message, terminating_config }: AiBody): TurnInput {
   return { aiMessage: message };
 }
 
-function contextOf({ context_id: contextId, agent, metadata }: ChatBody): { contextId: string } | object {
+function conversationOf({ context_id: contextId, agent, metadata }: ChatBody): { contextId: string } | object {
   if (contextId === undefined) return { agent, metadata };
   if (agent !== undefined)
-    throw invalid('agent', 'must be absent if context_id is set: the context already has an agent.');
+    throw invalid('agent', 'must be absent if context_id is set: the conversation already has an agent.');
   if (metadata !== undefined)
-    throw invalid('metadata', 'must be absent if context_id is set: metadata is set when a context is created.');
+    throw invalid('metadata', 'must be absent if context_id is set: metadata is set when a conversation is created.');
   return { contextId };
 }
 
@@ -193,7 +193,7 @@ async function respond(accepted: AcceptedTurn, exchange: Exchange, options: Chat
   if (wantsStream(request.headers)) return await respondWithStream(accepted, exchange, options);
   const answer = await awaitAnswer(accepted.runId, exchange, options);
   if (answer === undefined) return clientLeft();
-  const shown = shownTo(contextUser(exchange.caller), answer);
+  const shown = shownTo(conversationUser(exchange.caller), answer);
   const error = errorOf(shown);
   return error === undefined
     ? exchange.json(toChatAnswer(shown))
@@ -208,14 +208,15 @@ async function respondWithStream(
 ): Promise<Response> {
   const { services } = options;
   const { caller } = exchange;
-  const encode = (answer: RunAnswer): Uint8Array<ArrayBuffer> => encodeAnswer(shownTo(contextUser(caller), answer));
+  const encode = (answer: RunAnswer): Uint8Array<ArrayBuffer> =>
+    encodeAnswer(shownTo(conversationUser(caller), answer));
   const known = await findAnswer(services.store.db, runId);
   if (known !== undefined) return new Response(encode(known), { headers: STREAM_HEADERS });
   return await openStream(
     {
-      channel: runChannel(runId),
+      stream: runStream(runId),
       lastEventId: 0,
-      assertAllowed: async ({ db }) => void (await getContext(db, contextId, contextUser(caller))),
+      assertAllowed: async ({ db }) => void (await getConversation(db, contextId, conversationUser(caller))),
       format: {
         ...plainFormat,
         event: (event) => plainFormat.event(eventShownTo(caller, event)),
@@ -233,7 +234,7 @@ async function respondWithStream(
 }
 
 function eventShownTo(caller: Caller, event: StreamEvent): StreamEvent {
-  const viewer = contextUser(caller);
+  const viewer = conversationUser(caller);
   const isPrivate = ['run.end', 'run.taken'].includes(event.type) || event.type.startsWith('tool-call.');
   if (viewer.kind === 'key' || !isPrivate) return event;
   const { json: _, ...told } = event;

@@ -89,7 +89,7 @@ export function mcpEndpoints({ status = () => [], finishLogin }: McpEndpointOpti
       path: '/api/mcp/tools/{id}/approve',
       summary: 'Approve the changed definition of a tool',
       description:
-        'The fingerprint names the definition that was read. Agents have the tool again from their next cycle on.',
+        'The fingerprint names the definition that was read. Agents have the tool again from their next run on.',
       access: 'key',
       body: z.strictObject({ fingerprint: z.string().min(1).max(200) }),
       answer: toolSchema,

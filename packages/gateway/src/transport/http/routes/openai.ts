@@ -12,7 +12,7 @@ import { listModels, modelSchema } from '../../openai/list-models.ts';
 import { responseSchema } from '../../openai/response-object.ts';
 import { responseShape } from '../../openai/response-shape.ts';
 import { fromResponseId, readResponsesRequest, responsesRequestSchema } from '../../openai/responses-request.ts';
-import { contextUser } from '../context-user.ts';
+import { conversationUser } from '../conversation-user.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
 import type { StreamOptions } from '../open-stream.ts';
 
@@ -30,7 +30,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       summary: 'List agents as models',
       access: 'entity',
       answer: z.strictObject({ object: z.literal('list'), data: z.array(modelSchema) }),
-      handle: async ({ caller }, tx) => ({ object: 'list', data: await listModels(tx.db, contextUser(caller)) }),
+      handle: async ({ caller }, tx) => ({ object: 'list', data: await listModels(tx.db, conversationUser(caller)) }),
     }),
     endpoint({
       method: 'get',
@@ -39,7 +39,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       access: 'entity',
       answer: modelSchema,
       async handle({ caller, params }, tx) {
-        const models = await listModels(tx.db, contextUser(caller));
+        const models = await listModels(tx.db, conversationUser(caller));
         const found = models.find(({ id }) => id === params.model);
         if (found === undefined) throw notFound('model', params.model);
         return found;
@@ -58,7 +58,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       reserve: (holder) => options.streams.reserve(holder),
       async handle({ caller, headers, body }, tx): Promise<Completion> {
         const asked = readChatRequest(body);
-        const sent = { caller: contextUser(caller), headers, path: '/v1/chat/completions', body, asked };
+        const sent = { caller: conversationUser(caller), headers, path: '/v1/chat/completions', body, asked };
         const accepted = await accept(tx, registry, sent);
         return { accepted, asked, isUsageWanted: body.stream_options?.include_usage === true };
       },
@@ -78,7 +78,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       reserve: (holder) => options.streams.reserve(holder),
       async handle({ caller, headers, body }, tx): Promise<Accepted> {
         const asked = readResponsesRequest(body);
-        const sent = { caller: contextUser(caller), headers, path: '/v1/responses', body, asked };
+        const sent = { caller: conversationUser(caller), headers, path: '/v1/responses', body, asked };
         return { accepted: await accept(tx, registry, sent), asked };
       },
       respond: ({ accepted, asked }: Accepted, exchange: Exchange) =>
@@ -92,7 +92,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       access: 'entity',
       query: z.looseObject({}),
       answer: responseSchema,
-      handle: ({ caller, params }, tx) => findResponse(tx.db, fromResponseId(params.id), contextUser(caller)),
+      handle: ({ caller, params }, tx) => findResponse(tx.db, fromResponseId(params.id), conversationUser(caller)),
     }),
   ];
 }

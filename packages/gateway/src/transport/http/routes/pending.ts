@@ -1,13 +1,13 @@
 import type { Answer } from '@lastcall/core';
 import { z } from 'zod';
 import { type AnsweredCall, answerCall } from '../../../domain/calls/answer-call.ts';
-import { listPending } from '../../../domain/calls/list-pending.ts';
+import { listWaiting } from '../../../domain/calls/list-waiting.ts';
 import type { Answerer } from '../../../domain/calls/may-answer.ts';
 import { type Caller, limitedTo } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
 import { onBehalf } from '../on-behalf.ts';
-import { pendingCallSchema, pendingStatusSchema } from '../schemas/pending-call.ts';
+import { waitingCallSchema, waitStatusSchema } from '../schemas/pending-call.ts';
 
 const callId = idField;
 const claimToken = z
@@ -31,11 +31,11 @@ const answerSchema = z
   ])
   .meta({ description: 'Exactly one of `result`, `error`, `approve` and `deny`.' });
 
-export const pendingEndpoints: readonly Endpoint[] = [
+export const waitingCallEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/pending',
-    summary: 'List pending calls, soonest expiry first',
+    summary: 'List waiting calls, soonest expiry first',
     description: 'With a token: the calls that its entity may answer.',
     access: 'entity',
     query: z.strictObject({
@@ -45,21 +45,21 @@ export const pendingEndpoints: readonly Endpoint[] = [
         .meta({ description: 'Only calls that this entity may answer. With a token: its own entity.' }),
       agentId: idField.optional(),
       spaceId: idField.optional(),
-      status: pendingStatusSchema.optional().meta({
+      status: waitStatusSchema.optional().meta({
         description:
           'Default: `pending`. With a token: of the calls that its entity may answer, or could have answered.',
       }),
     }),
-    answer: pageOf(pendingCallSchema),
+    answer: pageOf(waitingCallSchema),
     async handle({ caller, query }, tx) {
       const entityId = onBehalf(caller, query.entityId);
-      return await listPending(tx.db, { ...query, entityId });
+      return await listWaiting(tx.db, { ...query, entityId });
     },
   }),
   endpoint({
     method: 'post',
     path: '/api/runs/{runId}/tool-results',
-    summary: 'Answer a pending call',
+    summary: 'Answer a waiting call',
     description: 'The first answer counts. Sending the same answer again gives the same response.',
     access: 'entity',
     body: answerSchema,
@@ -69,12 +69,12 @@ export const pendingEndpoints: readonly Endpoint[] = [
       const { claimToken, round, ...answer } = given as Answer & Pick<AnsweredCall, 'claimToken' | 'round'>;
       const by = answererOf(caller);
       const answered = { runId: params.runId, callId, answer: answer as Answer, by, claimToken, round };
-      return { callId, verdict: await answerCall(tx, answered) };
+      return { callId, result: await answerCall(tx, answered) };
     },
     // A late answer is stored, and refused only after that is durable.
-    respond({ callId, verdict }) {
-      if (verdict.status === 'late') throw verdict.error;
-      return Response.json({ callId, duplicate: verdict.status === 'duplicate' });
+    respond({ callId, result }) {
+      if (result.status === 'late') throw result.error;
+      return Response.json({ callId, duplicate: result.status === 'duplicate' });
     },
   }),
 ];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { assertMayCancel } from '../../../domain/conversations/may-cancel.ts';
-import { shownContextId } from '../../../domain/conversations/own-context-id.ts';
+import { shownContextId } from '../../../domain/conversations/own-conversation-id.ts';
 import { findAnswer } from '../../../domain/conversations/run-answer.ts';
 import { getCall } from '../../../domain/runs/call-details.ts';
 import { requestCancel } from '../../../domain/runs/request-cancel.ts';
@@ -11,7 +11,7 @@ import { getStepRequest } from '../../../domain/runs/step-request.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 import { limitedTo } from '../../caller.ts';
 import { stopShownTo, toChatAnswer } from '../chat-answer.ts';
-import { contextUser } from '../context-user.ts';
+import { conversationUser } from '../conversation-user.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery, pageFields, pageOf } from '../fields.ts';
 import { callSchema, runCallSchema, runEntrySchema, runSchema, runStatusSchema } from '../schemas/run.ts';
@@ -24,7 +24,7 @@ export const runEndpoints: readonly Endpoint[] = [
     method: 'get',
     path: '/api/runs',
     summary: 'List runs, newest first',
-    description: 'A run is one cycle of an agent.',
+    description: 'A run is what an agent does about the events that woke it.',
     access: 'key',
     query: z.strictObject({
       ...pageFields,
@@ -101,12 +101,12 @@ export const runEndpoints: readonly Endpoint[] = [
     path: '/api/runs/{id}/cancel',
     summary: 'Cancel a run',
     description:
-      'Aborts its model request and its tools, and settles its open calls. With a token: a run in a context of its entity.',
+      'Aborts its model request and its tools, and settles its open calls. With a token: a run in a conversation of its entity.',
     access: 'entity',
     answer: runSchema,
     refusals: [409],
     async handle({ caller, params }, tx, services) {
-      const user = contextUser(caller);
+      const user = conversationUser(caller);
       await assertMayCancel(tx.db, params.id, user);
       await requestCancel(tx, params.id);
       return runShownTo(user, await getRunDetails(tx.db, params.id, services.prices));

@@ -42,7 +42,7 @@ const statusSchema = z
       .strictObject(Object.fromEntries(Object.keys(DEFAULT_AGENT_LIMITS).map((name) => [name, z.int()])))
       .optional()
       .meta({ description: 'The limits of agents whose own `limits` do not override them.' }),
-    counts: z.strictObject({ agents: z.int(), deadEvents: z.int(), pendingCalls: z.int() }).optional(),
+    counts: z.strictObject({ agents: z.int(), deadEvents: z.int(), waitingCalls: z.int() }).optional(),
     canCrash: z
       .literal(true)
       .optional()

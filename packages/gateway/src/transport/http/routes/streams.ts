@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { getAgent } from '../../../domain/agents/agent.ts';
 import { listOpenJobs } from '../../../domain/calls/list-open-jobs.ts';
 import { getRun } from '../../../domain/runs/run.ts';
-import { jobsChannel, runChannel, spaceChannel } from '../../../domain/streams/channels.ts';
 import { encodeUnnumbered } from '../../../domain/streams/encode-event.ts';
+import { jobsStream, runStream, spaceStream } from '../../../domain/streams/stream-names.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery } from '../fields.ts';
 import { type OpenedStream, openStream, type StreamOptions } from '../open-stream.ts';
@@ -34,7 +34,7 @@ export function streamEndpoints(options: StreamOptions): readonly Endpoint[] {
       async handle({ caller, params: { id }, query }, tx): Promise<OpenedStream> {
         const assertAllowed: OpenedStream['assertAllowed'] = (tx) => assertMaySee(tx, id, caller);
         await assertAllowed(tx);
-        return { channel: spaceChannel(id), lastEventId: query.lastEventId, assertAllowed };
+        return { stream: spaceStream(id), lastEventId: query.lastEventId, assertAllowed };
       },
       respond,
     }),
@@ -51,7 +51,7 @@ export function streamEndpoints(options: StreamOptions): readonly Endpoint[] {
       refusals: [429],
       async handle({ params: { id }, query }, tx): Promise<OpenedStream> {
         await getRun(tx.db, id);
-        return { channel: runChannel(id), lastEventId: query.lastEventId, assertAllowed: async () => {} };
+        return { stream: runStream(id), lastEventId: query.lastEventId, assertAllowed: async () => {} };
       },
       respond,
     }),
@@ -68,7 +68,7 @@ export function streamEndpoints(options: StreamOptions): readonly Endpoint[] {
       async handle({ query: { agentId, lastEventId } }, tx): Promise<OpenedStream> {
         await getAgent(tx.db, agentId);
         const assertAllowed = async (): Promise<void> => {};
-        return { channel: jobsChannel(agentId), lastEventId, assertAllowed, firstEvents: () => openJobs(agentId) };
+        return { stream: jobsStream(agentId), lastEventId, assertAllowed, firstEvents: () => openJobs(agentId) };
       },
       respond,
     }),

@@ -108,7 +108,7 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       method: 'patch',
       path: '/api/tools/{id}',
       summary: 'Update a tool',
-      description: 'The change applies from the next cycle of each agent on, on all gateways.',
+      description: 'The change applies from the next run of each agent on, on all gateways.',
       access: 'admin',
       body: toolUpdateSchema,
       answer: toolSchema,
@@ -158,7 +158,7 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
     if (row !== undefined) return toRegisteredTool(row);
     const { source } = (await outsideTool(catalog, nameOrId)) ?? {};
     if (source === undefined) throw notFound('tool', nameOrId);
-    throw new ApiError('not_testable', `"${nameOrId}" (${source}) runs only in the cycle of an agent.`, {
+    throw new ApiError('not_testable', `"${nameOrId}" (${source}) works only in a run of an agent.`, {
       details: { source },
     });
   }

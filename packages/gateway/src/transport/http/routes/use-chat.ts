@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
 import { ifNotFound } from '../../../domain/api-error.ts';
-import { getContext } from '../../../domain/conversations/context.ts';
+import { getConversation } from '../../../domain/conversations/conversation.ts';
 import { assertMayChat } from '../../../domain/conversations/may-chat.ts';
-import { shownContextId } from '../../../domain/conversations/own-context-id.ts';
+import { shownContextId } from '../../../domain/conversations/own-conversation-id.ts';
 import { runsOfLatestTurn } from '../../../domain/conversations/turn-runs.ts';
-import { runChannel } from '../../../domain/streams/channels.ts';
+import { runStream } from '../../../domain/streams/stream-names.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/toolset/registry.ts';
 import { RunsReader } from '../../sse/runs-reader.ts';
 import { acceptUiRequest } from '../../ui-message/accept-ui-request.ts';
-import { chatHistory, historySchema } from '../../ui-message/chat-history.ts';
+import { chatMessages, historySchema } from '../../ui-message/chat-messages.ts';
 import { findChat, type NamedChat } from '../../ui-message/find-chat.ts';
 import { hasUnwatched, isForgotten, isSwept, toTurn } from '../../ui-message/find-turn.ts';
 import { UI_STREAM_HEADERS } from '../../ui-message/ui-chunk.ts';
 import { uiRequestSchema } from '../../ui-message/ui-request.ts';
 import { type ShownTurn, storedTurn, UiStream } from '../../ui-message/ui-stream.ts';
 import { awaitAnswer, clientLeft } from '../await-answer.ts';
-import { contextUser } from '../context-user.ts';
+import { conversationUser } from '../conversation-user.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery } from '../fields.ts';
 import { openStream, STREAM_HEADERS, type StreamOptions } from '../open-stream.ts';
@@ -47,7 +47,7 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       refusals: [409, 410, 429],
       reserve: (holder) => options.streams.reserve(holder),
       async handle({ caller, params: { id: agent }, body }, tx) {
-        return await acceptUiRequest({ tx, registry, caller: contextUser(caller), agent, body });
+        return await acceptUiRequest({ tx, registry, caller: conversationUser(caller), agent, body });
       },
       async respond(accepted, exchange) {
         const { signal } = exchange.request;
@@ -71,7 +71,7 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       reserve: (holder) => options.streams.reserve(holder),
       // A page sends this before the first message of a chat. Chats of other callers are not found.
       handle: ({ caller, params: { id: agent, chatId } }, tx) =>
-        findOpenChat(tx, { caller: contextUser(caller), agent, chatId }),
+        findOpenChat(tx, { caller: conversationUser(caller), agent, chatId }),
       async respond(contextId, exchange) {
         const runIds = contextId === undefined ? [] : await runsOfLatestTurn(services.store.db, contextId);
         const [messageId] = runIds;
@@ -93,8 +93,8 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       }),
       answer: historySchema,
       async handle({ caller, params: { id: agent, chatId }, query: { limit = 50, before } }, tx) {
-        const contextId = await findOpenChat(tx, { caller: contextUser(caller), agent, chatId });
-        return contextId === undefined ? [] : await chatHistory(tx.db, contextId, { limit, before });
+        const contextId = await findOpenChat(tx, { caller: conversationUser(caller), agent, chatId });
+        return contextId === undefined ? [] : await chatMessages(tx.db, contextId, { limit, before });
       },
     }),
   ];
@@ -118,14 +118,14 @@ async function show(turn: ShownTurn, exchange: Exchange, options: UseChatOptions
   if (isUnwatched && (await awaitAnswer(runIds.at(-1) ?? '', exchange, options)) === undefined) return clientLeft();
   if (isUnwatched || (await isSwept(services, runIds)))
     return new Response(await storedTurn(services, turn), { headers: { ...STREAM_HEADERS, ...UI_STREAM_HEADERS } });
-  const caller: TurnCaller = contextUser(exchange.caller);
+  const caller: TurnCaller = conversationUser(exchange.caller);
   const format = new UiStream(services, turn, { chatId: shownContextId(contextId, caller) });
   return await openStream(
     {
-      channel: runChannel(runIds[0] ?? ''),
+      stream: runStream(runIds[0] ?? ''),
       reader: new RunsReader(services, runIds),
       lastEventId: 0,
-      assertAllowed: async ({ db }) => void (await getContext(db, contextId, caller)),
+      assertAllowed: async ({ db }) => void (await getConversation(db, contextId, caller)),
       format,
       finish: (event, signal) => format.finish(event, signal),
       deletion: () => format.deletion(),

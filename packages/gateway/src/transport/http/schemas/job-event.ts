@@ -3,7 +3,7 @@ import { resetEventSchema, streamEvent } from './stream-event.ts';
 
 const callId = z.string();
 
-/** Jobs that wait when the stream opens come first, without a number, because they are not part of the channel. */
+/** Jobs that wait when the stream opens come first, without a number, because they are not stored events. */
 const available = z.strictObject({
   seq: z.int().optional(),
   at: z.int().optional(),

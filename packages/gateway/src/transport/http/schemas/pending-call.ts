@@ -3,14 +3,14 @@ import { answerSchema } from './answer.ts';
 import { answerersSchema, displaySchema } from './display.ts';
 import { jsonSchemaSchema } from './json-schema.ts';
 
-export const pendingStatusSchema: z.ZodEnum<{
+export const waitStatusSchema: z.ZodEnum<{
   pending: 'pending';
   resolved: 'resolved';
   expired: 'expired';
   cancelled: 'cancelled';
 }> = z.enum(['pending', 'resolved', 'expired', 'cancelled']);
 
-export const pendingCallSchema: z.ZodType = z
+export const waitingCallSchema: z.ZodType = z
   .strictObject({
     callId: z.string(),
     runId: z.string(),
@@ -22,7 +22,7 @@ export const pendingCallSchema: z.ZodType = z
     display: displaySchema.optional(),
     answeredBy: answerersSchema.optional(),
     resultSchema: jsonSchemaSchema.optional(),
-    status: pendingStatusSchema,
+    status: waitStatusSchema,
     answer: answerSchema.optional().meta({ description: 'The answer that counted.' }),
     resolvedBy: z.string().optional(),
     resolvedByName: z.string().optional(),

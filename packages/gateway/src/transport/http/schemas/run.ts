@@ -3,7 +3,7 @@ import { chatAnswerSchema } from '../chat-answer.ts';
 import { changesSchema } from './changes.ts';
 import { messageSchema } from './message.ts';
 import { outcomeSchema } from './outcome.ts';
-import { pendingCallSchema } from './pending-call.ts';
+import { waitingCallSchema } from './pending-call.ts';
 import { takeoverFields } from './run-event.ts';
 import { stopSchema } from './stop.ts';
 import { transcriptEntrySchema } from './transcript-entry.ts';
@@ -21,10 +21,10 @@ export const runSchema: z.ZodObject = z
     id: z.string(),
     agentId: z.string(),
     threadId: z.string(),
-    cycle: z.int(),
+    number: z.int(),
     status: z
       .enum([...runStatusSchema.options, 'queued'])
-      .meta({ description: '`queued`: it waits for an earlier request in its context.' }),
+      .meta({ description: '`queued`: it waits for an earlier request in its conversation.' }),
     trigger: z
       .array(
         z.strictObject({
@@ -67,7 +67,7 @@ export const runSchema: z.ZodObject = z
     createdAt: z.int(),
     endedAt: z.int().optional(),
   })
-  .meta({ id: 'Run', description: 'One cycle of an agent.' });
+  .meta({ id: 'Run', description: 'A run of an agent.' });
 
 export const callSchema: z.ZodType = z
   .strictObject({
@@ -86,7 +86,7 @@ export const callSchema: z.ZodType = z
     }),
     createdAt: z.int().optional(),
     settledAt: z.int().optional(),
-    pending: pendingCallSchema.optional().meta({
+    pending: waitingCallSchema.optional().meta({
       description:
         'Set if it waits or waited for an answer. With a token: only if no space sees the call and its entity may answer it.',
     }),

@@ -8,7 +8,7 @@ const callId = z.string();
 
 /**
  * A part of a message. Providers add kinds of parts in patch releases, so only the type is guaranteed. `inbox` and `summary` are
- * the gateway's own: the events that woke the agent, and what it remembers of earlier cycles.
+ * the gateway's own: the events that woke the agent, and what it remembers of earlier runs.
  */
 const partSchema = z.looseObject({ type: z.string() }).meta({ id: 'MessagePart', description: 'A part of a message.' });
 

@@ -1,0 +1,36 @@
+import type { Tx } from '../../ports/store/store.ts';
+import { updateCard } from '../spaces/tool-card.ts';
+import { IS_PENDING } from './is-waiting.ts';
+import { tellJobEnded } from './job-events.ts';
+import { endOfWait } from './settle-waiting.ts';
+import { toWaitingCall } from './waiting-call.ts';
+
+/**
+ * Ends all calls of an agent, or of one run, that still wait, with their cards. The agent gets no event: it is being deleted, or the
+ * run is not saved. Returns how many.
+ */
+export async function cancelWaiting(
+  tx: Tx,
+  which: { readonly agentId: string } | { readonly runId: string },
+): Promise<number> {
+  const now = tx.now();
+  const all = tx.db.selectFrom('calls').selectAll().where(IS_PENDING).orderBy('id');
+  const waiting =
+    'agentId' in which ? all.where('agent_id', '=', which.agentId) : all.where('run_id', '=', which.runId);
+  let cancelled = 0;
+  for (const row of await waiting.execute()) {
+    const ended = await tx.db
+      .updateTable('calls')
+      .set(endOfWait(row, 'cancelled', now))
+      .where('id', '=', row.id)
+      // It may have been answered since it was read.
+      .where(IS_PENDING)
+      .returning('id')
+      .executeTakeFirst();
+    if (ended === undefined) continue;
+    cancelled += 1;
+    await updateCard(tx, row.id, { status: 'cancelled' });
+    tellJobEnded(tx, toWaitingCall(row), 'cancelled');
+  }
+  return cancelled;
+}

@@ -1,0 +1,119 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { CallRow, Tables, WaitStatus } from '../../ports/store/schema/tables.ts';
+import { usableBy } from '../conversations/usable-by.ts';
+import { isId } from '../entities/column-text.ts';
+import { invalid } from '../entities/invalid.ts';
+import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
+import { IS_PENDING } from './is-waiting.ts';
+import { answerRight } from './may-answer.ts';
+import { withNames } from './named-answerers.ts';
+import { forAnswerer, toWaitingCall, type WaitingCall } from './waiting-call.ts';
+
+export interface WaitingFilter extends PageOptions {
+  /** Only calls that this entity may answer. Without it: all waiting calls, for operators. */
+  readonly entityId?: string | undefined;
+  readonly agentId?: string | undefined;
+  /** Only calls with a card in this space. */
+  readonly spaceId?: string | undefined;
+  /** Default `pending`. */
+  readonly status?: WaitStatus | undefined;
+}
+
+type Listed = Selectable<CallRow> & {
+  readonly role: string | null;
+  readonly owned_context: string | null;
+};
+
+/** Lists waiting calls, soonest expiry first. Calls that do not expire come last, oldest first. */
+export async function listWaiting(db: Kysely<Tables>, filter: WaitingFilter = {}): Promise<Page<WaitingCall>> {
+  const page = await readConcerning(db, filter);
+  return { ...page, items: await withNames(db, page.items) };
+}
+
+async function readConcerning(db: Kysely<Tables>, filter: WaitingFilter): Promise<Page<WaitingCall>> {
+  const limit = pageLimit(filter.limit);
+  const items: WaitingCall[] = [];
+  if ([filter.entityId, filter.agentId, filter.spaceId].some((id) => id !== undefined && !isId(id))) return { items };
+  for (let after = positionOf(textCursor(filter.cursor)); ; ) {
+    const rows = await readPage(db, { ...filter, after }, limit + 1);
+    for (const row of rows) {
+      if (!concerns(row, filter.entityId)) continue;
+      const last = items.at(-1);
+      if (items.length === limit && last !== undefined) return { items, next: cursorOf(last) };
+      items.push(shownTo(row, filter.entityId));
+    }
+    const end = rows.at(-1);
+    if (end === undefined || rows.length <= limit) return { items };
+    after = { dueAt: end.expires_at ?? NEVER, callId: end.id };
+  }
+}
+
+/** Sorts calls that do not expire after all others. */
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+/** Where a page ended. */
+interface Position {
+  readonly dueAt: number;
+  readonly callId: string;
+}
+
+function cursorOf({ expiresAt = NEVER, callId }: WaitingCall): string {
+  return `${expiresAt}.${callId}`;
+}
+
+function positionOf(cursor: string | undefined): Position {
+  if (cursor === undefined) return { dueAt: Number.MIN_SAFE_INTEGER, callId: '' };
+  const [, dueAt, callId = ''] = /^(\d{1,16})\.(.+)$/s.exec(cursor) ?? [];
+  if (dueAt === undefined || !Number.isSafeInteger(Number(dueAt)))
+    throw invalid('cursor', 'must be the `next` of an earlier page.');
+  return { dueAt: Number(dueAt), callId };
+}
+
+/** The answerers are JSON, so they are checked for each row, after the database has filtered by space. */
+function concerns({ role, owned_context: owned, ...row }: Listed, entityId: string | undefined): boolean {
+  if (entityId === undefined) return true;
+  return answerRight(toWaitingCall(row), { entityId, role: role ?? undefined, isOwner: owned !== null }) === 'yes';
+}
+
+function shownTo({ role: _role, owned_context: _owned, ...row }: Listed, entityId: string | undefined): WaitingCall {
+  const call = toWaitingCall(row);
+  return entityId === undefined ? call : forAnswerer(call);
+}
+
+async function readPage(
+  db: Kysely<Tables>,
+  { entityId, agentId, spaceId, status = 'pending', after }: WaitingFilter & { readonly after: Position },
+  limit: number,
+): Promise<Listed[]> {
+  const dueAt = sql<number>`coalesce(calls.expires_at, ${sql.lit(NEVER)})`;
+  let page = db
+    .selectFrom('calls')
+    .leftJoin('memberships', (join) =>
+      join
+        .onRef('memberships.space_id', '=', 'calls.space_id')
+        .on('memberships.entity_id', '=', entityId ?? '')
+        .on('memberships.left_at', 'is', null),
+    )
+    .leftJoin('runs', 'runs.id', 'calls.run_id')
+    .leftJoin('contexts', (join) => join.onRef('contexts.id', '=', 'runs.thread_id').on(usableBy(entityId ?? '')))
+    .selectAll('calls')
+    .select(['memberships.role', 'contexts.id as owned_context'])
+    .where(status === 'pending' ? IS_PENDING : sql<boolean>`calls.wait_status = ${status}`)
+    .where((eb) =>
+      eb.or([eb(dueAt, '>', after.dueAt), eb.and([eb(dueAt, '=', after.dueAt), eb('calls.id', '>', after.callId)])]),
+    )
+    .orderBy(dueAt)
+    .orderBy('calls.id')
+    .limit(limit);
+  if (agentId !== undefined) page = page.where('calls.agent_id', '=', agentId);
+  if (spaceId !== undefined) page = page.where('calls.space_id', '=', spaceId);
+  if (entityId !== undefined)
+    page = page.where((eb) =>
+      eb.or([
+        eb('memberships.role', 'is not', null),
+        eb('contexts.id', 'is not', null),
+        eb.and([eb('calls.space_id', 'is', null), eb('calls.answerers', 'is not', null)]),
+      ]),
+    );
+  return await page.execute();
+}

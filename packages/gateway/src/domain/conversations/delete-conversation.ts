@@ -1,0 +1,21 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../ports/store/store.ts';
+import { runStream } from '../streams/stream-names.ts';
+
+/** Deletes a conversation with all its runs, calls, requests and streams. Nothing in it may be running. */
+export async function deleteConversation({ db }: Tx, contextId: string): Promise<void> {
+  const runs = db.selectFrom('runs').select('id').where('thread_id', '=', contextId);
+  // Includes requests whose run never began.
+  const requested = db.selectFrom('inbox_events').select('run_id').where('thread_id', '=', contextId);
+  const streams = requested.clearSelect().select(sql<string>`${sql.lit(runStream(''))} || run_id`.as('stream'));
+  await db.deleteFrom('stream_events').where('stream', 'in', streams).execute();
+  await db.deleteFrom('streams').where('id', 'in', streams).execute();
+  await db.deleteFrom('turn_requests').where('run_id', 'in', requested).execute();
+  await db.deleteFrom('inbox_events').where('thread_id', '=', contextId).execute();
+  await db.deleteFrom('calls').where('run_id', 'in', runs).execute();
+  await db.deleteFrom('nested_usage').where('run_id', 'in', runs).execute();
+  await db.deleteFrom('transcript_entries').where('thread_id', '=', contextId).execute();
+  await db.deleteFrom('runs').where('thread_id', '=', contextId).execute();
+  await db.deleteFrom('contexts').where('id', '=', contextId).execute();
+  await db.deleteFrom('threads').where('id', '=', contextId).execute();
+}

@@ -1,0 +1,226 @@
+import type { Services } from '../../ports/services.ts';
+import { pipeline } from '../../ports/store/pipeline.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { StoreUnavailable } from '../../ports/store/store-error.ts';
+import { hideTag } from '../../telemetry/hide-tag.ts';
+import { createRedact, type Redact } from '../../telemetry/redact.ts';
+import { closeFailedRun } from '../journal/fail-run.ts';
+import {
+  type Claimant,
+  claimThread,
+  fenced,
+  type HeldThread,
+  type Lease,
+  LeaseLost,
+  reclaimThread,
+} from '../lease/lease.ts';
+import { release } from '../lease/release-thread.ts';
+import type { ActiveRun } from '../run/active-run.ts';
+import { toTranscriptFailure } from '../run/run-failure.ts';
+import { THREAD_KINDS } from '../threads/thread-kinds.ts';
+import type { Registry } from '../toolset/registry.ts';
+import { excuseTakeover } from './excuse-takeover.ts';
+import { giveUpThread } from './give-up-thread.ts';
+import { readAgent } from './read-agent.ts';
+import { type Past, readPast } from './read-past.ts';
+import { readRegistryTools } from './read-registry-tools.ts';
+import { type LoadedThread, loadThread, readThread, type ThreadRows } from './read-thread.ts';
+import { settingsOfRun } from './settings-of-run.ts';
+import { startRun } from './start-run.ts';
+import { continueRun, type OpenRun, takeOverRun } from './take-over-run.ts';
+import type { TranscriptCache } from './transcript-cache.ts';
+
+/** A thread that was just claimed, and the run that starts on it. */
+export interface ClaimedRun {
+  readonly lease: Lease;
+  readonly run: ActiveRun;
+}
+
+/**
+ * Claims a thread and its next run in one transaction. Returns undefined if another worker holds the thread or there
+ * is nothing to do; the thread is then not held.
+ */
+export async function claimNextRun(
+  services: Services,
+  registry: Registry,
+  threadId: string,
+  { owner, isUrgent, transcriptCache }: { owner: string; isUrgent: boolean; transcriptCache: TranscriptCache },
+): Promise<ClaimedRun | undefined> {
+  const claimant = { owner, leaseMs: services.limits.leaseMs };
+  const take = async (tx: Tx): Promise<ClaimedRun | TakenRun | undefined> => {
+    const cached = transcriptCache.peek(threadId);
+    // A woken thread usually has work, so what a run needs is loaded in the same round trip that reads the work.
+    const claimed = await claimThread(tx, threadId, claimant, (thread) =>
+      pipeline(readThread(thread), loadThread(thread, cached)),
+    );
+    if (claimed === undefined) return undefined;
+    const {
+      held,
+      found: [found, loaded],
+    } = claimed;
+    const { lease } = held;
+    if (isOpen(found)) {
+      tx.afterCommit(() => transcriptCache.forget(threadId));
+      // If the confirmation of its last claim was lost, this worker finds its own run here.
+      const isLost = found.open.owner !== owner;
+      return (await takeOverRun(services, held, registry, { ...found, isLost }))
+        ? { lease, runId: found.open.id }
+        : undefined;
+    }
+    const isCurrent = cached === undefined || cached === transcriptCache.get(lease, { isNewClaim: true });
+    let isIdle = true;
+    const useLoaded = async (): Promise<LoadedThread> => {
+      isIdle = false;
+      return isCurrent ? loaded : await loadThread(held, undefined);
+    };
+    const run = await findRun(services, held, registry, { found, loadThread: useLoaded });
+    if (run !== undefined) return { lease, run };
+    release(tx, lease);
+    // If a run was ended here, the transcript has changed.
+    tx.afterCommit(() => (isIdle ? transcriptCache.updateEpoch(lease) : transcriptCache.forget(threadId)));
+    return undefined;
+  };
+  const claimed = await forgetOnError(transcriptCache, threadId, () =>
+    services.store.transaction(take, { isUrgent, group: { kind: 'claim', key: threadId } }),
+  );
+  if (claimed === undefined || 'run' in claimed) return claimed;
+  const run = await continueTaken(services, registry, claimed, transcriptCache);
+  return run === undefined ? undefined : { lease: claimed.lease, run };
+}
+
+/** A thread whose open run was taken over. The contents of the run were not read yet. */
+interface TakenRun {
+  readonly lease: Lease;
+  readonly runId: string;
+}
+
+/**
+ * Reads the contents of a run that was taken over. This is a separate transaction after the one that counted the
+ * takeover, because reading them may be what stopped the previous worker.
+ */
+async function continueTaken(
+  services: Services,
+  registry: Registry,
+  { lease, runId }: TakenRun,
+  transcriptCache: TranscriptCache,
+): Promise<ActiveRun | undefined> {
+  try {
+    return await nextRun(services, registry, lease, { transcriptCache, isTaken: true });
+  } catch (error) {
+    // The run did not cause this, so the takeover should not count. If the store is still unavailable, it counts once
+    // the lease has run out.
+    if (error instanceof StoreUnavailable) await giveUpThread(services, lease).catch(() => {});
+    if (!(error instanceof LeaseLost)) throw error;
+    await excuseTakeover(services.store, runId);
+    return undefined;
+  }
+}
+
+function isOpen(found: ThreadRows): found is ThreadRows & Pick<OpenRun, 'open' | 'row'> {
+  return found.row !== undefined && found.open !== undefined;
+}
+
+/** Forgets the cached transcript if the transaction failed, because it is unknown what was written. */
+async function forgetOnError<T>(
+  transcriptCache: TranscriptCache,
+  threadId: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    transcriptCache.forget(threadId);
+    throw error;
+  }
+}
+
+/**
+ * Finds the next run of a held thread: the run that a dead worker left open, or a new run for the waiting events. If
+ * there is neither, releases the thread and returns undefined. A new run, its claimed events and the text that the
+ * model will read are written in one transaction: a crash after it leaves a run to take over, a crash before it leaves
+ * waiting events. `reclaim` is given if it is unknown whether the thread was released. `isTaken`: the run was taken
+ * over with the claim, and the takeover was counted there.
+ */
+export async function nextRun(
+  services: Services,
+  registry: Registry,
+  lease: Lease,
+  {
+    transcriptCache,
+    reclaim,
+    isTaken = false,
+  }: { transcriptCache: TranscriptCache; reclaim?: Claimant | undefined; isTaken?: boolean },
+): Promise<ActiveRun | undefined> {
+  const known = transcriptCache.get(lease, { isNewClaim: false });
+  const take = async (tx: Tx, held: HeldThread): Promise<ActiveRun | undefined> => {
+    if (reclaim !== undefined) await reclaimThread(tx, lease, reclaim);
+    const found = await readThread(held);
+    if (!isTaken && isOpen(found) && !(await takeOverRun(services, held, registry, { ...found, isLost: false })))
+      return undefined;
+    const run = await findRun(services, held, registry, {
+      found,
+      loadThread: () => loadThread(held, known),
+    });
+    // Released in the transaction that found nothing: an event that is written at the same time wakes a worker, which
+    // then finds the thread free.
+    if (run === undefined) release(tx, lease);
+    return run;
+  };
+  return await forgetOnError(transcriptCache, lease.threadId, () => fenced(services.store, lease, take));
+}
+
+interface RunSource {
+  readonly found: ThreadRows;
+  /** Called only if there is something to do. */
+  readonly loadThread: () => Promise<LoadedThread>;
+}
+
+async function findRun(
+  services: Pick<Services, 'logger'>,
+  held: HeldThread,
+  registry: Registry,
+  { found: { row, open, events, last }, loadThread }: RunSource,
+): Promise<ActiveRun | undefined> {
+  if (row === undefined) return undefined;
+  const { metrics, redact } = registry;
+  const isIdle = row.status !== 'active' || events.length === 0;
+  if (open === undefined && isIdle) return undefined;
+  const kind = THREAD_KINDS[row.kind];
+  const configured = readAgent(row, registry.agentLimits);
+  const taken = open === undefined ? await kind.takeEvents(held, events, configured.limits) : [];
+  const request = open === undefined ? await kind.requestOf(held, taken) : { settings: settingsOfRun(open) };
+  const config = kind.configOf(configured.config, request.settings);
+  const registryTools = await readRegistryTools(held.tx.db, registry, config, row.tools_version);
+  const agent = { ...configured, config, registryTools };
+  const loaded = await loadThread();
+  const past = readPast(loaded.rows, row.state);
+  const inputs = { held, agent, row, loaded, past, kind, request };
+  const run =
+    open === undefined
+      ? await startRun({
+          ...inputs,
+          metrics,
+          events: taken,
+          last,
+        })
+      : await continueRun({ ...inputs, open });
+  if (past.flaw === undefined || run === undefined) return run;
+  await closeUnreadable(services, held, run, past.flaw, redact);
+  return undefined;
+}
+
+/**
+ * Closes the run in the transaction that took its events: the model cannot be called with a transcript that cannot be
+ * read.
+ */
+async function closeUnreadable(
+  { logger }: Pick<Services, 'logger'>,
+  held: HeldThread,
+  run: ActiveRun,
+  { error }: NonNullable<Past['flaw']>,
+  redact: Redact = createRedact(),
+): Promise<void> {
+  const failure = toTranscriptFailure(error, (text) => hideTag(redact(text), run.agent.tag));
+  held.tx.afterCommit(() => logger.error(`Agent ${run.agent.id} cannot work. ${failure.message}`));
+  await closeFailedRun(held, run, failure);
+}

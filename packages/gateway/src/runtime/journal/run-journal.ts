@@ -1,0 +1,325 @@
+import { type Entry, type Journal, LastcallError, type Staged, type StartedCall, type TurnEvent } from '@lastcall/core';
+import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
+import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
+import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
+import type { Services } from '../../ports/services.ts';
+import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
+import type { KnownSecrets } from '../../telemetry/known-secrets.ts';
+import { fenced } from '../lease/lease.ts';
+import { decide } from '../run/decide.ts';
+import { asCancelled, usageOf } from '../run/decide-end.ts';
+import type { DecisionContext } from '../run/decision.ts';
+import { rawInput } from '../run/raw-input.ts';
+import type { CallStarted, CallsRecovered, RunEvent } from '../run/run-event.ts';
+import type { RunState } from '../run/run-state.ts';
+import type { Write } from '../run/run-write.ts';
+import { type EndEntry, serializeEnd } from '../run/settlement-json.ts';
+import { TurnEventReader } from '../run/turn-event-reader.ts';
+import type { AgentPosition } from '../tools/built-in-context.ts';
+import type { OutputLimit } from '../tools/output-limit.ts';
+import type { ApplyContext } from './apply-context.ts';
+import { type Applied, applyWrites, toRow } from './apply-writes.ts';
+import { toCallChanges } from './call-changes.ts';
+import { isOverBudget } from './compact-transcript.ts';
+import { DelayedFlush } from './delayed-flush.ts';
+import type { RequestNotes } from './request-notes.ts';
+import { isStored, markStored } from './request-texts.ts';
+import { WriteQueue } from './write-queue.ts';
+
+export interface RunJournalOptions extends ApplyContext {
+  readonly services: Pick<Services, 'store' | 'limits'>;
+  /** Keeps outputs within their limit, and holds what was cut off. */
+  readonly outputs: OutputLimit;
+  /** Records what the model was sent. */
+  readonly requests: RequestNotes;
+  /** These secrets are removed from the reported changes of a call. */
+  readonly secrets: KnownSecrets;
+  /**
+   * True if a cancel of the run was requested: then calls that the abort interrupted are settled, and the run ends. Any
+   * other abort comes from this gateway, and nothing is written after it: an interrupted call may still have had its
+   * effect, so the run stays as it is, and the worker that takes it over treats the call like one of a killed process.
+   */
+  readonly isCancelled: () => boolean;
+  /** When this is aborted, the journal stops waiting for the store. */
+  readonly signal: AbortSignal;
+  /** Called after a call changed the agent's stored data (goals, memories, plans, its space). */
+  readonly onStaged: () => Promise<void>;
+}
+
+/**
+ * The journal of a run. It holds the run's state, asks `decide` what each event changes, and applies the resulting
+ * writes. Every transaction is fenced by the thread's epoch, so a worker that lost its lease cannot write.
+ *
+ * A reply and a plain end of a call are buffered until the next write, or until the turn waits for the model or a tool:
+ * nothing takes effect before the records that led to it are durable. Events for spaces about a reply that is still
+ * being written are buffered for up to 50 ms, and so are events on the stream of a conversation's run, except for the first
+ * words of a step. Everything else is written at once.
+ */
+export class RunJournal implements Journal {
+  readonly #options: RunJournalOptions;
+  readonly #context: DecisionContext;
+  readonly #reader: TurnEventReader;
+  readonly #queue = new WriteQueue((writes) => this.#apply(writes));
+  readonly #liveFlush: DelayedFlush;
+  /** The stored transcript. */
+  readonly #rows: TranscriptRow[];
+  /** Calls that run without a card, because the agent was removed from the space that would see them. */
+  readonly #refusedCards = new Set<string>();
+  #state: RunState;
+  #isFlushing = false;
+  /** True if the model has written something in this step. */
+  #hasSpoken = false;
+  #isClosed = false;
+
+  constructor(options: RunJournalOptions) {
+    const { services, run, toolNamed } = options;
+    this.#options = options;
+    const isVisible = (name: string): boolean => toolNamed(name)?.isVisible === true;
+    const runStream = run.settings?.isUnwatched === true ? 'ends' : run.kind.runStream;
+    this.#context = { runId: run.runId, agent: run.agent, runStream, isVisible };
+    this.#reader = new TurnEventReader(services.limits);
+    this.#liveFlush = new DelayedFlush(() => this.#flush());
+    this.#rows = [...run.rows];
+    this.#state = run.start;
+  }
+
+  get state(): RunState {
+    return this.#state;
+  }
+
+  /** The agent's active space, and the one in which it was announced. */
+  get position(): AgentPosition {
+    return this.#state.status === 'running' ? this.#state : NOWHERE;
+  }
+
+  /** Handles the events that core reports while the model writes and tools run. */
+  onEvent(turnEvent: TurnEvent): void {
+    const event = this.#reader.read(turnEvent);
+    if (event === undefined) return;
+    const writes = this.#decide(event);
+    // Events about steps are sent with the next write. A retry of a step may take long, so it is reported soon.
+    const waits = this.#context.runStream === 'steps' && isSettledSoon(event);
+    if (waits && writes.every(({ kind }) => kind === 'live-event')) this.#queue.add(writes);
+    else this.#addLive(writes, { isFirst: this.#isFirstOfStep(event) });
+  }
+
+  /** Resolves when the entries are durable. Returns nothing for a reply that is buffered: there is nothing to wait for. */
+  append(entries: readonly Entry[]): undefined | Promise<void> {
+    this.#assertOpen();
+    const writes = entries.flatMap((entry) => this.#decide(this.#toEvent(entry)));
+    if (!entries.every(({ kind }) => kind === 'reply')) return this.#queue.write(writes).then(nothing);
+    this.#buffer(writes);
+    return undefined;
+  }
+
+  /** Writes that a call starts, together with its card: a started call has a card even if this process dies. */
+  start(entry: StartedEntry, { toolName, input }: StartedCall): Promise<void> {
+    this.#assertOpen();
+    const { callId } = entry;
+    const started = this.#decide(this.#toEvent(entry));
+    const spaceId = this.#context.isVisible(toolName) ? this.spaceOf(callId) : null;
+    const shown = spaceId === null ? [] : this.#decideShown({ callId, toolName, spaceId, input });
+    return this.#queue.write([...started, ...shown]).then(nothing);
+  }
+
+  /** The same for the end of a call. */
+  settle(entry: EndEntry, staged: Staged): undefined | Promise<void> {
+    this.#assertOpen();
+    const { outputs, run, stagedWrites, secrets } = this.#options;
+    const { callId, outcome } = entry.settlement;
+    const hasStagedWrites = stagedWrites.get(callId).length > 0;
+    const fullOutcome = outputs.fullOutcome(outcome);
+    const isApplied = outcome.status === 'ok' || outcome.status === 'pending';
+    const { tag } = run.agent;
+    const changes = toCallChanges([staged.changes, stagedWrites.changes(callId, { isApplied })], { secrets, tag });
+    const writes = this.#decide({
+      type: 'call-ended',
+      ...serializeEnd(entry, { slices: staged.slices, changes, fullOutcome, tag }),
+      rawInput: outcome.status === 'pending' ? rawInput(run.transcript, callId) : '',
+      hasStagedWrites,
+    });
+    // Only a plain end is buffered. A staged write may be refused, and must not undo the end of another call. A pending
+    // call must be visible to those who answer it.
+    if (writes.some(({ kind }) => kind === 'staged-writes')) return this.#writeStaged(callId, writes);
+    this.#buffer(writes);
+    stagedWrites.forget(callId);
+    return undefined;
+  }
+
+  async #writeStaged(callId: string, writes: readonly Write[]): Promise<void> {
+    const { stagedWrites, onStaged } = this.#options;
+    const isChange = stagedWrites.get(callId).length > 0;
+    await this.#queue.write(writes, { isAlone: true });
+    if (isChange) await onStaged();
+    stagedWrites.forget(callId);
+  }
+
+  /** Shows a visible call on a card, if it has none. Returns false if the agent was removed from the space. */
+  async showCall(call: ShownStart): Promise<boolean> {
+    this.#assertOpen();
+    const { callId } = call;
+    if (this.#refusedCards.has(callId)) return false;
+    const writes = this.#decideShown(call);
+    if (writes.some(({ kind }) => kind === 'open-card')) await this.#queue.write(writes);
+    else this.#addLive(writes);
+    return !this.#refusedCards.has(callId);
+  }
+
+  /** The space that sees the call, or would see it. */
+  spaceOf(callId: string): string | null {
+    const state = this.#state;
+    return state.status === 'running' ? (state.shown.get(callId)?.spaceId ?? state.activeSpaceId) : null;
+  }
+
+  async recover(calls: Omit<CallsRecovered, 'type'>): Promise<void> {
+    this.#assertOpen();
+    const writes = this.#decide({ type: 'calls-recovered', ...calls });
+    if (writes.length > 0) await this.#queue.write(writes);
+  }
+
+  /** Closes the journal: later writes are refused. Resolves when the earlier ones are done. */
+  async close(): Promise<void> {
+    this.#liveFlush.stop();
+    // Buffered records are facts, also if the turn failed right after them.
+    if (!this.#isClosed && this.#queue.hasRecords) this.#queue.flush();
+    this.#isClosed = true;
+    await this.#queue.idle();
+  }
+
+  #toEvent(entry: Entry): RunEvent {
+    if (entry.kind === 'reply') return this.#toReply(entry);
+    const payload = toEntryPayload({ entry });
+    if (entry.kind !== 'stop') return { type: 'entry-appended', entry, payload };
+    const { run } = this.#options;
+    const usage = usageOf(run.transcript.entries);
+    return { type: 'turn-stopped', stop: entry.stop, payload, usage, isOverBudget: isOverBudget(run) };
+  }
+
+  /** A reply refers to what the model was sent. If the run's messages are not saved, this is not stored either. */
+  #toReply(entry: Extract<Entry, { kind: 'reply' }>): RunEvent {
+    const { run, requests, services } = this.#options;
+    const noted = run.settings?.save === false ? undefined : requests.of(entry.step);
+    const texts = noted?.texts.filter((text) => !isStored(services.store, text));
+    return { type: 'entry-appended', entry, payload: toEntryPayload({ entry, request: noted?.request }), texts };
+  }
+
+  #decideShown(call: ShownStart): readonly Write[] {
+    const raw = rawInput(this.#options.run.transcript, call.callId);
+    return this.#decide({ type: 'call-started', ...call, rawInput: raw });
+  }
+
+  #decide(event: RunEvent): readonly Write[] {
+    const [state, writes] = decide(this.#state, event, this.#context);
+    this.#state = state;
+    return writes;
+  }
+
+  /** Throws if nothing may be written any more. */
+  #assertOpen(): void {
+    const { signal, isCancelled } = this.#options;
+    if (this.#isClosed) throw new LastcallError('run_ended', 'The run has ended.');
+    if (signal.aborted && !isCancelled()) throw signal.reason;
+  }
+
+  #addLive(writes: readonly Write[], { isFirst = false } = {}): void {
+    if (writes.length === 0) return;
+    this.#queue.add(writes);
+    if (isFirst) this.#flush();
+    else this.#liveFlush.schedule();
+  }
+
+  /** The first delta of a step is flushed at once if the run has subscribers. */
+  #isFirstOfStep({ type }: RunEvent): boolean {
+    if (!FIRST_WORDS.has(type)) {
+      this.#hasSpoken &&= type !== 'step-started';
+      return false;
+    }
+    const isFirst = !this.#hasSpoken && this.#context.runStream === 'whole';
+    this.#hasSpoken = true;
+    return isFirst;
+  }
+
+  #buffer(writes: readonly Write[]): void {
+    this.#queue.assertSound();
+    this.#queue.add(writes);
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    process.nextTick(() => {
+      this.#isFlushing = false;
+      if (!this.#isClosed) this.#queue.flush();
+    });
+  }
+
+  /** After an abort, the worker that takes the run over ends what spaces saw of the reply. */
+  #flush(): void {
+    const { signal, isCancelled } = this.#options;
+    if (!this.#isClosed && (!signal.aborted || isCancelled())) this.#queue.flush();
+  }
+
+  /** If a cancel was accepted during the last step, the run ends as cancelled. */
+  async #apply(writes: readonly Write[]): Promise<Applied> {
+    try {
+      return await this.#commit(writes);
+    } catch (error) {
+      if (!(error instanceof RunCancelled) || !writes.some(isEnd)) throw error;
+      return await this.#commit(asCancelled(writes));
+    }
+  }
+
+  async #commit(writes: readonly Write[]): Promise<Applied> {
+    const { services, run, signal } = this.#options;
+    const write = (): Promise<() => Applied> =>
+      fenced(services.store, run.lease, (_tx, held) => applyWrites(this.#options, held, writes), {
+        group: writes.every(isPlain) ? { kind: 'journal', key: run.lease.threadId } : undefined,
+      });
+    // Retries while the lease is certain to last, so that a short outage of the store does not leave the outcome of a
+    // call in doubt.
+    const applied = (await retryWhileUnavailable(write, { forMs: services.limits.leaseMs, signal }))();
+    this.#rows.push(...writes.flatMap((one) => (one.kind === 'entry' ? [toRow(one)] : [])));
+    for (const one of writes) if (one.kind === 'request-text') markStored(services.store, one);
+    for (const { callId, spaceId } of applied.refusedCards) {
+      this.#refusedCards.add(callId);
+      this.#decide({ type: 'card-refused', callId, spaceId });
+    }
+    const end = writes.find(isEnd);
+    const { thread, waiting } = applied;
+    const rows = run.settings?.save === false ? 'unknown' : this.#rows;
+    if (end !== undefined) this.#decide({ type: 'run-closed', as: end.as, thread, waiting, rows });
+    return applied;
+  }
+}
+
+type StartedEntry = Extract<Entry, { kind: 'started' }>;
+type ShownStart = Omit<CallStarted, 'type' | 'rawInput'>;
+
+const FIRST_WORDS: ReadonlySet<RunEvent['type']> = new Set(['text-written', 'reasoning-written', 'input-started']);
+
+/** True for events that are soon followed by a write: the end of the step, of the call or of the run. */
+function isSettledSoon(event: RunEvent): boolean {
+  return event.type !== 'progress-reported' && (event.type !== 'step-started' || event.attempt === 1);
+}
+
+const nothing = (): void => {};
+
+const PLAIN: ReadonlySet<Write['kind']> = new Set([
+  'entry',
+  'request-text',
+  'call-planned',
+  'call-started',
+  'call-ended',
+  'space-event',
+  'live-event',
+  'run-event',
+  'close-run',
+  'release-thread',
+]);
+
+function isPlain({ kind }: Write): boolean {
+  return PLAIN.has(kind);
+}
+
+const NOWHERE: AgentPosition = { activeSpaceId: null, announcedSpaceId: null };
+
+function isEnd(write: Write): write is Extract<Write, { kind: 'close-run' }> {
+  return write.kind === 'close-run';
+}

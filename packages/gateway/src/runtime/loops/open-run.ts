@@ -1,0 +1,106 @@
+import { createSeal } from '../../domain/keys/seal.ts';
+import type { Services } from '../../ports/services.ts';
+import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
+import { StoreUnavailable } from '../../ports/store/store-error.ts';
+import { loadSituation } from '../claim/load-situation.ts';
+import { addNestedUsage } from '../journal/add-nested-usage.ts';
+import { Questions } from '../journal/questions.ts';
+import { RequestNotes } from '../journal/request-notes.ts';
+import { RunJournal } from '../journal/run-journal.ts';
+import { StagedWrites } from '../journal/staged-writes.ts';
+import type { ActiveRun } from '../run/active-run.ts';
+import { Frames } from '../run/frames.ts';
+import { createOutputLimit, type OutputLimit } from '../tools/output-limit.ts';
+import { forSettings, withClientTools } from '../toolset/client-tools.ts';
+import type { CurrentRun } from '../toolset/current-run.ts';
+import { withMcpTools } from '../toolset/mcp-run-tools.ts';
+import type { WorkerRegistry } from '../toolset/registry.ts';
+import { secretsOf } from '../toolset/remove-secrets.ts';
+import { type RunTools, runTools } from '../toolset/run-tools.ts';
+import { storeArtifact } from '../toolset/store-artifact.ts';
+import { definitionOf } from '../toolset/tool-definition.ts';
+import type { RunAbort } from './run-abort.ts';
+
+/** A run with everything that its turn needs. */
+export interface OpenedRun {
+  readonly services: Services;
+  readonly registry: WorkerRegistry;
+  readonly run: ActiveRun;
+  readonly abort: RunAbort;
+  readonly tools: RunTools;
+  readonly outputs: OutputLimit;
+  readonly frames: Frames;
+  readonly requests: RequestNotes;
+  readonly journal: RunJournal;
+  readonly context: CurrentRun;
+}
+
+/** Creates the journal and the tools of a run. Throws if the agent's setup does not work. */
+export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' | 'abort'>): OpenedRun {
+  const { services, registry, run, abort } = given;
+  const { agent, runId, kind, settings } = run;
+  const stagedWrites = new StagedWrites();
+  const own = runTools(registry, agent, kind.builtInTools(services.limits));
+  const tools = forSettings(withMcpTools(withClientTools(own, settings), agent.config, registry), settings);
+  const outputs = createOutputLimit(services.limits);
+  const frames = new Frames(run);
+  const requests = new RequestNotes();
+  const read = storeReader(services, abort);
+  const questions: Questions = new Questions({
+    store: services.store,
+    run,
+    seal: async () => registry.seal ?? (await createSeal(services.store, undefined)),
+    read,
+    spaceOf: ({ toolCallId, toolName }) =>
+      tools.named(toolName)?.isVisible === true ? journal.spaceOf(toolCallId) : null,
+  });
+  const journal: RunJournal = new RunJournal({
+    questions,
+    services,
+    run,
+    stagedWrites,
+    outputs,
+    requests,
+    secrets: secretsOf(registry),
+    toolNamed: tools.named,
+    definitionOf: (name) => definitionOf(tools, name),
+    isCancelled: abort.isCancelled,
+    signal: abort.signal,
+    async onStaged() {
+      frames.showSituation(await read((db) => loadSituation(db, agent.id)));
+    },
+  });
+  const context: CurrentRun = {
+    services,
+    threadId: run.lease.threadId,
+    kind,
+    runId,
+    agent,
+    position: () => journal.position,
+    read,
+    stage: (ctx, write, changes) => stagedWrites.stage(ctx, write, changes),
+    people: questions,
+    storeArtifact({ isVisible, ...artifact }) {
+      const spaceId = isVisible ? journal.position.activeSpaceId : null;
+      return storeArtifact(services, run, { ...artifact, spaceId });
+    },
+    subAgents: {
+      depthLimit: agent.limits.subAgentDepth,
+      tag: agent.tag,
+      addUsage: (usage) => addNestedUsage(services, run, usage),
+    },
+  };
+  return { ...given, tools, outputs, frames, requests, journal, context };
+}
+
+/** Implements `BuiltInContext.read`. */
+function storeReader({ store, limits }: Services, { signal, interrupt }: RunAbort): CurrentRun['read'] {
+  return async (work) => {
+    try {
+      return await retryWhileUnavailable(() => work(store.db), { forMs: limits.leaseMs, signal });
+    } catch (error) {
+      if (error instanceof StoreUnavailable) interrupt(error);
+      throw error;
+    }
+  };
+}

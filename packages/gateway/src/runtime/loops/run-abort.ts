@@ -1,0 +1,11 @@
+/** Ends a run early. */
+export interface RunAbort {
+  readonly signal: AbortSignal;
+  /**
+   * True if a cancel of the run was requested. Otherwise this gateway cannot continue, and the run stays open for
+   * another worker.
+   */
+  isCancelled(): boolean;
+  /** Aborts the turn and leaves the run open. `runTurnLoop` then rejects with the reason. */
+  interrupt(reason: Error): void;
+}

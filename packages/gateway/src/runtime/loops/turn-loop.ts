@@ -1,0 +1,119 @@
+import { runTurn, Transcript } from '@lastcall/core';
+import { loadTranscript } from '../../domain/transcript/load-transcript.ts';
+import { restoreSession } from '../../domain/transcript/restore-session.ts';
+import type { Services } from '../../ports/services.ts';
+import { hideTagIn } from '../../telemetry/hide-tag.ts';
+import { RunActivity } from '../../telemetry/run-activity.ts';
+import { compactTranscript } from '../journal/compact-transcript.ts';
+import { type FailedTurn, failRun } from '../journal/fail-run.ts';
+import type { ActiveRun } from '../run/active-run.ts';
+import type { EndedState } from '../run/run-state.ts';
+import { withCurrentRun } from '../toolset/current-run.ts';
+import type { WorkerRegistry } from '../toolset/registry.ts';
+import { leavesRunOpen } from './leaves-run-open.ts';
+import { type OpenedRun, openRun } from './open-run.ts';
+import { type PreparedTurn, prepareTurn } from './prepare-turn.ts';
+import type { RunAbort } from './run-abort.ts';
+
+/**
+ * Performs one run: a turn of core on the agent's transcript, with a journal in the store. If it fails, the run ends as
+ * failed and its events are tried again. It rejects only if the run stays open: the lease is lost, the store is
+ * unavailable, the gateway stops, a staged write was refused, or a cancel was accepted before a call's write.
+ */
+export async function runTurnLoop(
+  services: Services,
+  registry: WorkerRegistry,
+  run: ActiveRun,
+  abort: RunAbort,
+): Promise<EndedState> {
+  const startedAt = performance.now();
+  const activity = new RunActivity(services.logger, run);
+  const count = ({ as: status }: EndedState): void => {
+    registry.metrics?.run({ status, seconds: (performance.now() - startedAt) / 1_000 });
+    activity.end(status);
+  };
+  let open: OpenedRun | undefined;
+  let prepared: PreparedTurn | undefined;
+  try {
+    open = openRun({ services, registry, run, abort });
+    prepared = await prepareTurn(open, activity);
+    const ended = await runPrepared(open, prepared);
+    count(ended);
+    return await compactAfterRun(open, prepared, ended);
+  } catch (error) {
+    if (leavesRunOpen(error)) throw error;
+    // A provider's error may quote the prompt, including the frame tag.
+    const safeError = hideTagIn(error, run.agent.tag);
+    services.logger.error(`Run ${run.number} of agent ${run.agent.id} failed.`, safeError);
+    await open?.journal.close();
+    const as = await failRun(services, run, { error, redact: registry.redact, request: unanswered(open, prepared) });
+    const ended: EndedState = { status: 'ended', as, thread: 'held', waiting: 'nothing', transcript: 'unknown' };
+    count(ended);
+    // The run may have failed because the transcript is too large. Without compaction all later runs would fail
+    // too.
+    if (open !== undefined && prepared !== undefined) await compactAfterFailure(open, prepared);
+    return ended;
+  } finally {
+    await open?.journal.close();
+    // Resources that tools opened for the run are closed at its end, also after an error.
+    await prepared?.session.dispose();
+  }
+}
+
+/** The last request to the model, if the model did not answer it. It is not stored for a run that is not saved. */
+function unanswered(open: OpenedRun | undefined, prepared: PreparedTurn | undefined): FailedTurn['request'] {
+  const noted = open?.run.settings?.save === false ? undefined : open?.requests.unanswered();
+  if (noted === undefined || prepared === undefined) return undefined;
+  const { modelId: model, provider } = prepared.model;
+  const { step, texts, request } = noted;
+  return { texts, request: { ...request, step, model, provider } };
+}
+
+async function runPrepared({ context, journal }: OpenedRun, { turn }: PreparedTurn): Promise<EndedState> {
+  await withCurrentRun(context, () => runTurn(turn));
+  const { state } = journal;
+  if (state.status === 'running') throw new Error('The turn ended, but its end was not written.');
+  return state;
+}
+
+async function compactAfterRun(open: OpenedRun, prepared: PreparedTurn, ended: EndedState): Promise<EndedState> {
+  const { services, run, abort } = open;
+  const { transcript: rows } = ended;
+  if (ended.thread === 'released' || rows === 'unknown') return ended;
+  const isCompacted = await tryCompacting(open, () =>
+    compactTranscript(services, run, {
+      transcript: run.transcript,
+      nextSeq: (rows.at(-1)?.seq ?? 0) + 1,
+      ...prepared,
+      signal: abort.signal,
+    }),
+  );
+  return isCompacted ? { ...ended, transcript: 'unknown' } : ended;
+}
+
+/** Compacts the stored transcript, because the failed turn may not know about the last writes. */
+async function compactAfterFailure(open: OpenedRun, { model }: PreparedTurn): Promise<void> {
+  const { services, run, abort } = open;
+  await tryCompacting(open, async () => {
+    const { threadId } = run.lease;
+    const { entries, records, nextSeq } = await services.store.transaction((tx) => loadTranscript(tx.db, threadId));
+    const session = restoreSession({ state: run.state, records });
+    const transcript = new Transcript(entries);
+    return await compactTranscript(services, run, { transcript, nextSeq, session, model, signal: abort.signal });
+  });
+}
+
+/**
+ * The run has already ended, so an error here does not fail it. The next run tries again. Returns true if something
+ * may have been written.
+ */
+async function tryCompacting({ services, run }: OpenedRun, compacting: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await compacting();
+  } catch (error) {
+    if (leavesRunOpen(error)) throw error;
+    const safeError = hideTagIn(error, run.agent.tag);
+    services.logger.error(`The transcript of agent ${run.agent.id} could not be compacted.`, safeError);
+    return true;
+  }
+}

@@ -1,0 +1,56 @@
+import type { Answer, Transcript } from '@lastcall/core';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import type { AgentLimits } from '../../config/agent-limits.ts';
+import type { RegisteredTools } from '../../config/registered-tool.ts';
+import type { Situation } from '../../domain/agents/describe-agent.ts';
+import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
+import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
+import type { PastTranscript } from '../../domain/transcript/past-transcript.ts';
+import type { SessionState } from '../../domain/transcript/restore-session.ts';
+import type { Lease } from '../lease/lease.ts';
+import type { BuiltInAgent } from '../tools/built-in-context.ts';
+import type { RunningState } from './run-state.ts';
+import type { ThreadKind } from './thread-kind.ts';
+
+/** The data that a run starts with. Its progress is in its state: run-state.ts. */
+export interface ActiveRun {
+  readonly lease: Lease;
+  readonly runId: string;
+  readonly number: number;
+  readonly kind: ThreadKind;
+  /** The settings that the request of a conversation asked for. */
+  readonly settings?: TurnSettings | undefined;
+  readonly agent: ConfiguredAgent;
+  /** The thread's transcript when the run began. */
+  readonly past: PastTranscript;
+  /** The same with the events of this run. */
+  readonly transcript: Transcript;
+  /** The transcript rows that the run started with. */
+  readonly rows: readonly TranscriptRow[];
+  /** The rows that were written when the run started. The transcript does not contain them yet. */
+  readonly written: readonly TranscriptRow[];
+  /** A snapshot of the session, taken at some row of the transcript. */
+  readonly state: SessionState | undefined;
+  /** The agent's space, goals, memories and plans when the run started. */
+  readonly situation: Situation;
+  /** Approvals and denials for calls of earlier runs, which came with this run's events. */
+  readonly answers: Readonly<Record<string, Answer>>;
+  /** True if another worker started the run: it died, stalled or was stopped. */
+  readonly isTakenOver: boolean;
+  /** True if a cancel was requested before this worker took the run over. */
+  readonly isCancelRequested: boolean;
+  readonly start: RunningState;
+}
+
+/** What must be known about a run to end it. */
+export interface EndingRun extends Pick<ActiveRun, 'lease' | 'runId' | 'kind' | 'settings' | 'answers'> {
+  readonly agent: Omit<ConfiguredAgent, 'registryTools'>;
+}
+
+export interface ConfiguredAgent extends BuiltInAgent {
+  readonly tag: string;
+  readonly config: AgentConfig;
+  readonly limits: AgentLimits;
+  /** The registry's tools that its configuration names, as they were when the run was claimed. */
+  readonly registryTools: RegisteredTools;
+}

@@ -1,0 +1,110 @@
+import { LastcallError, MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded, type Stop } from '@lastcall/core';
+import type { Redact } from '../../telemetry/redact.ts';
+
+/** Why a run failed: one text for operators, one for people. */
+export interface RunFailure {
+  /** For operators: the message of the error, without secrets. */
+  readonly message: string;
+  /** For the people in a space. It contains no text of a provider, a tool or a library. */
+  readonly text: string;
+  /** True if another attempt may succeed. */
+  readonly retry: boolean;
+  /** How the turn itself ended, if it reported that. */
+  readonly stop?: Stop;
+  /** The error code in the run's stop, for programs. */
+  readonly code?: string;
+}
+
+/** `isUnanswered`: the model was called and did not answer. */
+export function toRunFailure(
+  error: unknown,
+  redact: Redact,
+  { isUnanswered }: { readonly isUnanswered: boolean },
+): RunFailure {
+  const message = redact(error instanceof Error ? error.message : String(error));
+  const setup = setupProblem(error);
+  if (setup !== undefined) return { message, text: `The agent cannot work as it is set up: ${setup}`, retry: false };
+  if (error instanceof MaxInvocationsExceeded)
+    return { message, text: TOO_MANY_REQUESTS_TO_MODEL, retry: true, stop: error.stop };
+  if (error instanceof MaxConsecutiveNudgesExceeded)
+    return { message, text: NEVER_FINISHED, retry: true, stop: error.stop };
+  return { message, text: modelProblem(error, isUnanswered) ?? CYCLE_FAILED, retry: true };
+}
+
+/** The agent's stored transcript cannot be read. Another attempt would find the same. */
+export function toTranscriptFailure(error: unknown, redact: Redact): RunFailure {
+  const why = redact(error instanceof Error ? error.message : String(error));
+  return { message: `${TRANSCRIPT_UNREADABLE} ${why}`, text: TRANSCRIPT_UNREADABLE, retry: false };
+}
+
+/** Another gateway that worked on the run would stop too. */
+export const NO_PROGRESS: RunFailure = {
+  code: 'no_progress',
+  message:
+    'The run was taken over too often without progress: each gateway that worked on it died or stalled before it stored anything. ' +
+    "Look for the cause in the gateways' logs and in the agent's model and tools, remove it, then redrive the events.",
+  text: 'The gateways that worked on this stopped without making progress.',
+  retry: false,
+};
+
+const TRANSCRIPT_UNREADABLE = "The agent's stored transcript cannot be read.";
+
+export const CYCLE_FAILED = 'Something went wrong while the agent was working.';
+const NEVER_FINISHED = 'The model did not end with a required tool, although it was reminded.';
+const TOO_MANY_REQUESTS_TO_MODEL = 'The model reached its limit of requests and did not finish.';
+
+const KEY_PROBLEM = 'the provider of its model has no valid key.';
+const NO_MODEL = 'its model does not exist at the provider.';
+const MODEL_PROBLEM = 'its model cannot be used.';
+const TOOL_PROBLEM = 'one of its tools cannot be used.';
+const STATE_PROBLEM = 'its stored state is of another version than its tools.';
+
+/** Our own error codes: a model lacks its key, package or address, or this gateway cannot use a tool. */
+const SETUP_BY_CODE: Readonly<Record<string, string>> = {
+  model: MODEL_PROBLEM,
+  unknown_tool: TOOL_PROBLEM,
+  tool_definition: TOOL_PROBLEM,
+  tool_set: TOOL_PROBLEM,
+  schema: TOOL_PROBLEM,
+  // The stored state can be read only by another version of the program.
+  slice_version: STATE_PROBLEM,
+};
+
+/** Error names of the providers' packages: a key or a setting is missing, or the model does not exist. */
+const SETUP_BY_NAME: Readonly<Record<string, string>> = {
+  AI_LoadAPIKeyError: KEY_PROBLEM,
+  AI_LoadSettingError: MODEL_PROBLEM,
+  AI_NoSuchModelError: NO_MODEL,
+};
+/**
+ * HTTP statuses of providers: the key is invalid or has no access to the model, or the model or address does not exist.
+ */
+const SETUP_BY_STATUS: Readonly<Record<number, string>> = { 401: KEY_PROBLEM, 403: KEY_PROBLEM, 404: NO_MODEL };
+
+/** What has to be changed before another attempt can succeed. Undefined for all other errors. */
+function setupProblem(error: unknown): string | undefined {
+  const { name, statusCode } = fieldsOf(error);
+  const byCode = error instanceof LastcallError ? own(SETUP_BY_CODE, error.code) : undefined;
+  return byCode ?? own(SETUP_BY_NAME, name) ?? own(SETUP_BY_STATUS, statusCode);
+}
+
+/** What went wrong at the model or its provider. Undefined for other errors. */
+function modelProblem(error: unknown, isUnanswered: boolean): string | undefined {
+  const { name, statusCode, code } = fieldsOf(error);
+  if (code === 'cut_stream') return "The model's answer broke off.";
+  if (statusCode === 429) return 'The provider of the model takes no more requests for now.';
+  if (typeof statusCode === 'number')
+    return statusCode >= 500
+      ? 'The provider of the model had an error.'
+      : 'The provider refused the request to the model.';
+  const isModels = isUnanswered || (typeof name === 'string' && name.startsWith('AI_'));
+  return isModels ? 'The model could not be asked, or did not answer.' : undefined;
+}
+
+function own(texts: Readonly<Record<string, string>>, key: unknown): string | undefined {
+  return (typeof key === 'string' || typeof key === 'number') && Object.hasOwn(texts, key) ? texts[key] : undefined;
+}
+
+function fieldsOf(error: unknown): Readonly<Record<'name' | 'statusCode' | 'code', unknown>> {
+  return (typeof error === 'object' && error !== null ? error : {}) as ReturnType<typeof fieldsOf>;
+}

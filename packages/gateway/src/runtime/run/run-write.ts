@@ -1,0 +1,100 @@
+import type { Entry, Stop, Usage } from '@lastcall/core';
+import type { OpenedWait } from '../../domain/calls/open-wait.ts';
+import type { RequestText } from '../../domain/runs/stored-request.ts';
+import type { Json, MessageStatus } from '../../ports/store/schema/tables.ts';
+
+/** One write of a run's transaction. It is plain data, because it is applied again if the store was unavailable. */
+export type Write =
+  | EntryWrite
+  /** A text that a reply refers to. */
+  | ({ readonly kind: 'request-text' } & RequestText)
+  | CallWrite
+  /** Applies the writes that the call's tool staged. Refused once a cancel was accepted. */
+  | { readonly kind: 'staged-writes'; readonly callId: string }
+  | SpaceEvent
+  | LiveEvent
+  /** The end of a call, as an event on the run's stream. */
+  | { readonly kind: 'run-event'; readonly type: string; readonly callId: string; readonly json: Json }
+  | OpenCard
+  | {
+      readonly kind: 'update-card';
+      readonly callId: string;
+      readonly status: MessageStatus;
+      readonly output: Json | undefined;
+    }
+  | WaitWrite
+  | CloseRunWrite
+  | { readonly kind: 'release-thread' };
+
+/** A row of the transcript. */
+export interface EntryWrite {
+  readonly kind: 'entry';
+  readonly seq: number;
+  readonly entry: string;
+  readonly payload: Json;
+}
+
+type RequestedCall = Extract<Entry, { kind: 'reply' }>['calls'][number];
+
+/** A change of a row of `calls`. */
+export type CallWrite =
+  | { readonly kind: 'call-planned'; readonly call: RequestedCall; readonly step: number; readonly index: number }
+  | { readonly kind: 'call-started'; readonly callId: string }
+  | {
+      readonly kind: 'call-ended';
+      readonly callId: string;
+      readonly status: 'settled' | 'pending';
+      readonly outcome: Json;
+      readonly outcomeStatus: string;
+    };
+
+/** An event on the stream of a space. */
+export interface SpaceEvent {
+  readonly kind: 'space-event';
+  readonly spaceId: string;
+  readonly type: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** An event on the run's stream during the turn. */
+export interface LiveEvent {
+  readonly kind: 'live-event';
+  readonly type: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+interface Card {
+  readonly spaceId: string;
+  readonly callId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+}
+
+/**
+ * Opens a card. If the agent is no longer in the space, no card is opened, the input is not shown, and the shown call
+ * is cancelled.
+ */
+export interface OpenCard {
+  readonly kind: 'open-card';
+  readonly card: Card;
+  /** The part of the input that the space has not seen. */
+  readonly unseenInput: string;
+}
+
+/** A call that waits for an answer, with the card that asks for it. */
+export interface WaitWrite {
+  readonly kind: 'pending-call';
+  readonly call: Pick<OpenedWait, 'callId' | 'toolName' | 'kind' | 'input' | 'display' | 'expiresAt'>;
+  /** Null if no space sees the call. Then operators may answer it, and those that the tool names. */
+  readonly spaceId: string | null;
+  /** The input as the model wrote it. Undefined if the space saw the model write it. */
+  readonly rawInput: string | undefined;
+}
+
+interface CloseRunWrite {
+  readonly kind: 'close-run';
+  readonly as: 'completed' | 'cancelled';
+  readonly stop: Stop;
+  readonly usage: Usage;
+  readonly announcedSpaceId: string | null;
+}

@@ -1,0 +1,291 @@
+import { createHash } from 'node:crypto';
+import {
+  type AnyTool,
+  configureTools,
+  createSession,
+  fail,
+  type JsonSchemaObject,
+  LastcallError,
+  mergeToolSets,
+  pending,
+  type ToolContext,
+  type ToolSet,
+} from '@lastcall/core';
+import { advertise, dataTool } from '@lastcall/core/internal';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import { dataSchema } from '../../config/data-schema.ts';
+import type { MiddlewareConfig } from '../../config/middleware-config.ts';
+import { namedBySubAgent } from '../../config/named-tools.ts';
+import { findTool, type RegisteredTool, type RegisteredTools } from '../../config/registered-tool.ts';
+import { type SubAgentConfig, waits } from '../../config/sub-agent.ts';
+import type { Answerers, ToolConfig, ToolDisplay } from '../../config/tool-config.ts';
+import { hasUrl, isImage, isInteractive, isSubAgent, isVisible } from '../../config/visibility.ts';
+import { createEgress } from '../../ports/egress/egress.ts';
+import { canonicalJson, toJson } from '../../ports/store/schema/json.ts';
+import { KnownSecrets } from '../../telemetry/known-secrets.ts';
+import { countEvent } from '../../telemetry/observe-run.ts';
+import { createSecrets } from '../../telemetry/secrets.ts';
+import type { ConfiguredAgent } from '../run/active-run.ts';
+import { httpTool, type Outgoing } from '../tools/http/http-tool.ts';
+import { type ImageHost, imageTool } from '../tools/image/image-tool.ts';
+import type { ReadyOptions } from '../tools/mcp/mcp-connection.ts';
+import { createOutputLimit } from '../tools/output-limit.ts';
+import { type SubAgentHost, subAgentTool } from '../tools/sub-agent/sub-agent-tool.ts';
+import { TASK_TOOLS } from '../tools/task-tools.ts';
+import { currentRun } from './current-run.ts';
+import type { Registry } from './registry.ts';
+import { removeSecrets } from './remove-secrets.ts';
+
+/** What the gateway knows about an agent's tool besides how to run it. */
+export interface RunTool {
+  readonly name: string;
+  readonly isVisible: boolean;
+  readonly display?: ToolDisplay | undefined;
+  readonly answerers?: Answerers | undefined;
+  readonly resultSchema?: JsonSchemaObject | undefined;
+  readonly expiresInMs?: number | undefined;
+  /** True if workers claim and answer its calls. */
+  readonly isJob: boolean;
+  /** The input schema as it is advertised to the model. */
+  inputSchema(): Promise<JsonSchemaObject | undefined>;
+}
+
+export interface RunTools {
+  /** The tools of MCP servers may change from step to step. */
+  readonly tools: ToolSet;
+  /** True if a space sees the calls of any of these tools as cards. */
+  readonly isAnyVisible: boolean;
+  /** Returns undefined for built-in tools, which are never visible, and for unknown names. */
+  named(name: string): RunTool | undefined;
+  /** False for built-in tools, because the data they read changes. */
+  isWithoutEffects(name: string): boolean;
+  /** A text that changes with the tool's definition. Results of one version are not used for another. */
+  versionOf(name: string): string;
+  /** The middleware of single tools, by name. */
+  readonly middleware: ReadonlyMap<string, readonly MiddlewareConfig[]>;
+  /** Waits for MCP servers, up to a time limit. */
+  ready?(options: ReadyOptions): Promise<void>;
+  /** Explains why there is no tool of that name, if it belongs to an MCP server that is not available. */
+  whyMissing?(name: string): string | undefined;
+}
+
+/**
+ * An agent's tools: the built-in ones, which cannot be overridden, and those its configuration names. They are made
+ * once per configuration, because checking them and compiling their schemas takes longer than a run.
+ */
+export function runTools(registry: Registry, agent: ToolOwner, builtIns: ToolSet): RunTools {
+  const known = toolsByRegistry.get(registry) ?? new WeakMap<AgentConfig, MadeTools>();
+  toolsByRegistry.set(registry, known);
+  const { config, registryTools } = agent;
+  const made = known.get(config);
+  if (made?.registryTools === registryTools) return made.tools;
+  const tools = makeTools(registry, agent, builtIns);
+  known.set(config, { registryTools, tools });
+  return tools;
+}
+
+type ToolOwner = Pick<ConfiguredAgent, 'config' | 'registryTools'>;
+
+/** The tools that were made for a configuration, and the version of the registry's tools they were made from. */
+interface MadeTools {
+  readonly registryTools: RegisteredTools;
+  readonly tools: RunTools;
+}
+
+const toolsByRegistry = new WeakMap<Registry, WeakMap<AgentConfig, MadeTools>>();
+
+function makeTools(registry: Registry, { config, registryTools }: ToolOwner, builtIns: ToolSet): RunTools {
+  const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, registryTools));
+  const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry, registryTools)]));
+  const known = new Map(registered.map((one) => [one.name, toRunTool(one, own[one.name] as ToolSet[string])]));
+  const find = (reference: string): RegisteredTool | undefined =>
+    findTool(registry.tools, reference) ?? findTool(registryTools, reference);
+  const versions = new Map(registered.map((one) => [one.name, versionOf(one, find)]));
+  return {
+    tools: mergeToolSets(builtIns, own),
+    isAnyVisible: [...known.values()].some((one) => one.isVisible),
+    named: (name) => known.get(name),
+    versionOf: (name) => versions.get(name) ?? '',
+    middleware: new Map(
+      registered.flatMap(({ name, middleware = [] }) => (middleware.length === 0 ? [] : [[name, middleware]])),
+    ),
+    isWithoutEffects: (name) => (own[name] as Partial<AnyTool> | undefined)?.effects === 'none',
+  };
+}
+
+/**
+ * A tool in TypeScript does not change during the life of the process. The version of a sub-agent includes its tools.
+ */
+function versionOf(one: RegisteredTool, find: (reference: string) => RegisteredTool | undefined): string {
+  if (one.kind === 'typescript') return '';
+  const parts = new Set<RegisteredTool>([one]);
+  // The loop also visits parts that are added while it runs.
+  for (const part of parts)
+    for (const { reference } of namedBySubAgent(part, [])) {
+      const named = find(reference);
+      if (named !== undefined) parts.add(named);
+    }
+  return createHash('sha256')
+    .update(canonicalJson([...parts].map(toDefinition)))
+    .digest('base64');
+}
+
+/** The tool without the id and version of its row. */
+function toDefinition(one: RegisteredTool): object {
+  if (one.kind === 'typescript') return { name: one.name };
+  const { id: _id, version: _version, ...definition } = one;
+  return definition;
+}
+
+/**
+ * A tool of the configuration file comes before one of the registry, because the name may have been added to the file
+ * later. The tools that come with the gateway are last, so that users can define their own `complete_task`.
+ */
+function findRegistered(
+  reference: string | ToolConfig,
+  ofFile: RegisteredTools,
+  ofRegistry: RegisteredTools,
+): RegisteredTool {
+  if (typeof reference !== 'string') return { ...reference, kind: 'configured' };
+  const found = findTool(ofFile, reference) ?? findTool(ofRegistry, reference) ?? findTool(TASK_TOOLS, reference);
+  if (found !== undefined) return found;
+  const message = `The agent's configuration names the tool "${reference}", but this gateway has no tool with that name or id.`;
+  throw new LastcallError('unknown_tool', message);
+}
+
+function toRunTool(one: RegisteredTool, tool: ToolSet[string]): RunTool {
+  const { name, display, answerers, expiresInMs } = one;
+  const resultSchema = one.kind === 'configured' ? one.resultSchema : undefined;
+  return {
+    name,
+    isVisible: isVisible(one),
+    display,
+    answerers,
+    expiresInMs,
+    resultSchema,
+    isJob: one.kind === 'configured' && one.executionType === 'external' && isInteractive(one),
+    inputSchema: () => advertisedInput(name, tool),
+  };
+}
+
+/** The input schema of a tool as it is sent to a model. */
+export async function advertisedInput(name: string, tool: ToolSet[string]): Promise<JsonSchemaObject | undefined> {
+  const [advertised] = await advertise({ [name]: tool }, { session: createSession(), pendingAnswered: true });
+  return advertised?.type === 'function' ? (advertised.inputSchema as JsonSchemaObject) : undefined;
+}
+
+/** `ofRegistry` contains the tools of the registry that sub-agents may name. */
+export function toTool(one: RegisteredTool, registry: Registry, ofRegistry: RegisteredTools = {}): ToolSet[string] {
+  if (one.kind === 'typescript') return one.tool;
+  const run = runnable(one, registry, ofRegistry);
+  const { terminal, idempotent, approval, keepLatest } = one;
+  const timeoutMs = run.timeoutMs ?? one.timeoutMs;
+  const settings = { terminal, idempotent, timeoutMs, approval, keepLatest, effects: one.effects ?? run.effects };
+  const set = { [one.name]: run.tool };
+  const configured = configureTools(set, { [one.name]: defined(settings) })[one.name] as AnyTool;
+  return one.id === undefined ? configured : { ...configured, id: one.id };
+}
+
+interface RunnableTool {
+  readonly tool: AnyTool;
+  /** The default that a configuration can override. */
+  readonly effects?: 'none' | 'session';
+  readonly timeoutMs?: number;
+}
+
+function runnable(config: ToolConfig, registry: Registry, ofRegistry: RegisteredTools): RunnableTool {
+  const { outgoing = publicOnly() } = registry;
+  if (isInteractive(config)) return interactiveTool(config);
+  if (isImage(config.execution)) return imageTool(config, imageHost(config, registry));
+  if (isSubAgent(config.execution)) return subAgentTool(config, subAgentHost(registry, ofRegistry));
+  return hasUrl(config.execution) ? httpTool(config, outgoing) : fixedValueTool(config);
+}
+
+function imageHost(config: ToolConfig, { images }: Registry): ImageHost {
+  if (images === undefined) throw new LastcallError('model', 'This gateway cannot make images.');
+  return {
+    model: images.model,
+    maxBytes: () => currentRun().services.limits.artifactBytes,
+    store() {
+      const run = currentRun();
+      const { files } = images;
+      return (bytes, mediaType) => run.storeArtifact({ files, bytes, mediaType, isVisible: isVisible(config) });
+    },
+  };
+}
+
+/** The tools of a sub-agent are made when it is first called, because sub-agents may refer to each other in a cycle. */
+function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgentHost {
+  const known = new WeakMap<SubAgentConfig, ToolSet>();
+  const all = [registry.tools, ofRegistry, TASK_TOOLS];
+  const labelOf = (name: string): string => (all.some((tools) => Object.hasOwn(tools, name)) ? name : 'unknown');
+  return {
+    toolsOf(config) {
+      const tools = known.get(config) ?? subAgentTools(config, registry, ofRegistry);
+      known.set(config, tools);
+      return tools;
+    },
+    model: (name) => registry.model(name),
+    middleware() {
+      const { outputBytes } = currentRun().services.limits;
+      // The part that is cut off is not stored, because a sub-agent has no tool to read it.
+      const { middleware } = createOutputLimit({ outputBytes, keptOutputBytes: outputBytes });
+      return [middleware, removeSecrets(registry.outgoing?.secrets.known ?? new KnownSecrets())];
+    },
+    run: () => currentRun().subAgents,
+    onEvent(event, model) {
+      if (registry.metrics !== undefined)
+        countEvent(registry.metrics, event, { model: model?.modelId ?? 'unknown', labelOf });
+    },
+  };
+}
+
+function subAgentTools(config: SubAgentConfig, registry: Registry, ofRegistry: RegisteredTools): ToolSet {
+  const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, ofRegistry));
+  const waiting = registered.find((one) => one.kind === 'configured' && waits(one));
+  if (waiting !== undefined)
+    throw new LastcallError('unknown_tool', `A sub-agent cannot use "${waiting.name}": its calls wait for an answer.`);
+  return Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry, ofRegistry)]));
+}
+
+function publicOnly(): Outgoing {
+  return { egress: createEgress(), secrets: createSecrets({ env: {}, names: [], known: new KnownSecrets() }) };
+}
+
+/**
+ * A tool whose calls are answered by a person or another program. Its own code only asks, so it may run again after a
+ * crash.
+ */
+function interactiveTool(config: ToolConfig): { tool: AnyTool; effects: 'session' } {
+  const made = dataTool({
+    description: config.description,
+    inputSchema: dataSchema(config.inputSchema),
+    execute: (_input: unknown, ctx: ToolContext) => {
+      const { kind, position } = currentRun();
+      if (kind.hasSpaces && isVisible(config) && position().activeSpaceId === null)
+        return fail('You have no active space, so no one could answer. Call enter_space first.', {
+          code: 'no_active_space',
+        });
+      const message = toJson({ status: 'pending', pendingToolCallId: ctx.toolCallId, note: kind.pendingNote });
+      return pending({ display: config.display, message });
+    },
+  });
+  return { tool: made, effects: 'session' };
+}
+
+/** A tool that returns a fixed value. */
+function fixedValueTool(config: ToolConfig): { tool: AnyTool; effects: 'none' } {
+  const { value } = (config.execution ?? {}) as { value?: unknown };
+  const made = dataTool({
+    description: config.description,
+    inputSchema: dataSchema(config.inputSchema),
+    execute: () => value,
+  });
+  return { tool: made, effects: 'none' };
+}
+
+function defined<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}

@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import { answer } from '../../src/domain/calls/answer-call.ts';
+import { listWaiting, type WaitingFilter } from '../../src/domain/calls/list-waiting.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { openDesk } from './desk.ts';
+
+describeIdleWorld('what waits for whom', ({ world }) => {
+  const desk = forAllTests(() => openDesk(world));
+
+  const list = (filter?: WaitingFilter) => listWaiting(world.store.db, filter);
+  const ids = async (filter?: WaitingFilter) => (await list(filter)).items.map(({ callId }) => callId);
+
+  test('[G33] an entity sees what it may answer, operators see all, and what is answered is gone', async () => {
+    const owner = await desk.addMember('owner');
+    const anyone = await desk.ask({ display: { customUI: 'confirm' }, input: { q: 1 }, expiresAt: 9e12 });
+    const owners = await desk.ask({ answeredBy: { roles: ['owner'] } });
+    const named = await desk.ask({ answeredBy: { entities: [desk.person] } });
+    const hidden = await desk.ask({ spaceId: undefined });
+    const service = await desk.ask({ spaceId: undefined, answeredBy: { entities: [desk.stranger] } });
+    const done = await desk.ask();
+    await answer(desk.services, { ...done, answer: { result: 1 }, by: desk.member });
+    const sorted = (...calls: { callId: string }[]) => calls.map(({ callId }) => callId).sort();
+
+    expect(await ids({ entityId: desk.person })).toEqual(sorted(anyone, named));
+    expect(await ids({ entityId: owner })).toEqual(sorted(anyone, owners));
+    expect(await ids({ entityId: desk.stranger })).toEqual(sorted(service));
+    expect(await ids()).toEqual(sorted(anyone, owners, named, hidden, service));
+    expect((await list({ entityId: desk.person })).items[0]).toEqual({
+      callId: anyone.callId,
+      runId: anyone.runId,
+      agentId: desk.agent,
+      spaceId: desk.space,
+      toolName: 'confirm',
+      kind: 'result',
+      input: { q: 1 },
+      display: { customUI: 'confirm' },
+      status: 'pending',
+      expiresAt: 9e12,
+      createdAt: expect.any(Number),
+    });
+    await desk.leave(owner);
+    expect(await ids({ entityId: owner })).toEqual([]);
+  });
+
+  test('[G32] operators find the answers that came too late; members do not', async () => {
+    const agentId = await world.agent();
+    const call = await desk.ask({ agentId, expiresAt: 1 });
+    const late = answer(desk.services, { ...call, answer: { result: 'late' }, by: desk.member });
+    await expect(late).rejects.toMatchObject({ code: 'expired' });
+    expect((await list({ agentId, status: 'expired' })).items).toMatchObject([
+      { callId: call.callId, lateAnswers: [{ answer: { result: 'late' }, by: desk.person }] },
+    ]);
+    const [seen, ...others] = (await list({ agentId, status: 'expired', entityId: desk.person })).items;
+    expect([seen?.callId, others]).toEqual([call.callId, []]);
+    expect(seen).not.toHaveProperty('lateAnswers');
+    expect(await ids({ agentId, status: 'expired', entityId: desk.stranger })).toEqual([]);
+    expect(await ids({ agentId })).toEqual([]);
+  });
+
+  test('who could have answered a call finds it among the answered ones, with the name of who did', async () => {
+    const agentId = await world.agent();
+    const call = await desk.ask({ agentId });
+    await answer(desk.services, { ...call, answer: { result: 1 }, by: desk.member });
+    const owners = await desk.ask({ agentId, answeredBy: { roles: ['owner'] } });
+    await answer(desk.services, { ...owners, answer: { result: 1 }, by: { key: true } });
+    const { items } = await list({ agentId, status: 'resolved', entityId: desk.person });
+    expect(items).toMatchObject([{ callId: call.callId, resolvedBy: desk.person, resolvedByName: 'Husam' }]);
+    expect(await ids({ agentId, status: 'resolved', spaceId: desk.space })).toHaveLength(2);
+    expect(await ids({ agentId, status: 'resolved', spaceId: 'elsewhere' })).toEqual([]);
+  });
+
+  test('the list can be asked for one agent alone', async () => {
+    const agentId = await world.agent();
+    const { callId } = await desk.ask({ agentId });
+    expect(await ids({ agentId })).toEqual([callId]);
+    expect(await ids({ agentId, entityId: desk.stranger })).toEqual([]);
+  });
+
+  test('pages leave out nothing and repeat nothing, whoever looks', async () => {
+    const agentId = await world.agent();
+    const calls: string[] = [];
+    for (let count = 0; count < 25; count++) {
+      // Two of three are for others.
+      const answeredBy = count % 3 === 0 ? undefined : { roles: ['owner'] };
+      const { callId } = await desk.ask({ agentId, answeredBy });
+      if (answeredBy === undefined) calls.push(callId);
+    }
+    for (const limit of [1, 2, 4, 9, 200]) {
+      const seen: string[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const page = await list({ agentId, entityId: desk.person, limit, cursor });
+        expect(page.items.length).toBeLessThanOrEqual(limit);
+        seen.push(...page.items.map(({ callId }) => callId));
+        cursor = page.next;
+        if (cursor === undefined) break;
+      }
+      expect(seen).toEqual(calls.sort());
+    }
+  });
+
+  test('what expires first comes first, over pages too, and what does not expire comes last', async () => {
+    const agentId = await world.agent();
+    const expiries = [9e12 + 2, undefined, 9e12, 9e12 + 1, undefined, 9e12];
+    for (const expiresAt of expiries) await desk.ask({ agentId, ...(expiresAt === undefined ? {} : { expiresAt }) });
+    const seen: (number | undefined)[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await list({ agentId, limit: 1, cursor });
+      seen.push(...page.items.map(({ expiresAt }) => expiresAt));
+      cursor = page.next;
+      if (cursor === undefined) break;
+    }
+    expect(seen).toEqual([9e12, 9e12, 9e12 + 1, 9e12 + 2, undefined, undefined]);
+    for (const cursor of ['x', '.a', '99999999999999999.a'])
+      await expect(list({ cursor })).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+
+  test('[G53] a page beyond what is allowed is refused', async () => {
+    for (const limit of [0, 201, 1.5, Number.NaN])
+      await expect(list({ limit })).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(await ids({ entityId: 'a\0' })).toEqual([]);
+    expect(await ids({ agentId: 'a\0' })).toEqual([]);
+    await expect(list({ cursor: 'a\0' })).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+});

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { asCancelled, usageOf } from '../../src/runtime/run/decide-end.ts';
+import type { RunEvent } from '../../src/runtime/run/run-event.ts';
+import { appended, decided, inHall, kinds, reply, started } from './decided.ts';
+
+const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
+const stopped = (more: Partial<Extract<RunEvent, { type: 'turn-stopped' }>> = {}): RunEvent => ({
+  type: 'turn-stopped',
+  stop: { reason: 'end_turn', by: 'text' },
+  payload: '{"entry":{"kind":"stop"}}',
+  usage,
+  isOverBudget: false,
+  ...more,
+});
+
+test('a turn that stops ends the run and releases the thread if nothing waits', () => {
+  const { writes, state } = decided(inHall, stopped());
+  expect(kinds(writes)).toEqual(['entry', 'close-run', 'release-thread']);
+  expect(writes[1]).toMatchObject({ as: 'completed', usage, announcedSpaceId: 'hall' });
+  // It has ended when that is durable, and not before.
+  expect(state.status).toBe('running');
+});
+
+test('a turn that was aborted ends the run as cancelled', () => {
+  expect(decided(inHall, stopped({ stop: { reason: 'aborted' } })).writes[1]).toMatchObject({ as: 'cancelled' });
+});
+
+test('a thread whose transcript is over its budget is not released before it is compacted', () => {
+  expect(kinds(decided(inHall, stopped({ isOverBudget: true })).writes)).toEqual(['entry', 'close-run']);
+});
+
+test('a turn that stops takes back what is still shown', () => {
+  expect(kinds(decided(inHall, started('c', 'shown'), stopped()).last)).toEqual([
+    'hall tool-call.cancelled',
+    'entry',
+    'close-run',
+    'release-thread',
+  ]);
+});
+
+test('a run whose cancel was accepted in its last step ends as cancelled with the same writes otherwise', () => {
+  const { writes } = decided(inHall, started('c', 'shown'), stopped());
+  const cancelled = asCancelled(writes);
+  expect(kinds(cancelled)).toEqual(kinds(writes));
+  expect(cancelled.find(({ kind }) => kind === 'close-run')).toMatchObject({
+    as: 'cancelled',
+    stop: { reason: 'aborted' },
+  });
+  expect(cancelled.find(({ kind }) => kind === 'entry')).toMatchObject({
+    seq: 7,
+    payload: '{"entry":{"kind":"stop","stop":{"reason":"aborted"}}}',
+  });
+});
+
+test('a run is ended once that is committed, and what is reported afterwards changes nothing', () => {
+  const closed: RunEvent = { type: 'run-closed', as: 'completed', thread: 'released', waiting: 'nothing', rows: [] };
+  const { state, last } = decided(inHall, stopped(), closed, started('late', 'shown'));
+  expect(state).toEqual({ status: 'ended', as: 'completed', thread: 'released', waiting: 'nothing', transcript: [] });
+  expect(last).toEqual([]);
+});
+
+test('entries are numbered in the order in which they are appended', () => {
+  const calls = [
+    { callId: 'a', toolName: 'x', input: '{}' },
+    { callId: 'b', toolName: 'y', input: '{}' },
+  ];
+  const { writes } = decided(inHall, appended(reply(...calls)), appended({ kind: 'started', callId: 'a' }));
+  expect(writes).toMatchObject([
+    { kind: 'entry', seq: 7, entry: 'reply' },
+    { kind: 'call-planned', call: { callId: 'a' }, step: 2, index: 0 },
+    { kind: 'call-planned', call: { callId: 'b' }, step: 2, index: 1 },
+    { kind: 'entry', seq: 8, entry: 'started' },
+    { kind: 'call-started', callId: 'a' },
+  ]);
+});
+
+test('the usage of a run is that of the replies of its last turn', () => {
+  expect(usageOf([{ kind: 'turn' }, reply(), { kind: 'turn' }, reply(), reply()])).toEqual({
+    inputTokens: 2,
+    outputTokens: 4,
+    totalTokens: 6,
+  });
+});

@@ -1,0 +1,224 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { checkTools } from '../../src/config/registered-tool.ts';
+import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
+import { spaceStream } from '../../src/domain/streams/stream-names.ts';
+import { fromEntryPayload } from '../../src/domain/transcript/transcript-row.ts';
+import type { Services } from '../../src/ports/services.ts';
+import type { Store } from '../../src/ports/store/store.ts';
+import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
+import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
+import { RunInterrupted } from '../../src/runtime/loops/run-interrupted.ts';
+import { runTurnLoop } from '../../src/runtime/loops/turn-loop.ts';
+import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
+import { lobby } from '../support/lobby.ts';
+import { resultsOf } from '../support/requests.ts';
+import { type Database, databases } from '../support/stores.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+type When = 'before' | 'after';
+
+/** The store, and what is done right before or after its n-th transaction. */
+function watched(
+  store: Store,
+  at: number,
+  when: When,
+  act: () => void | Promise<void>,
+): { store: Store; count(): number } {
+  let count = 0;
+  const transaction: Store['transaction'] = async (work, options) => {
+    const isIt = ++count === at;
+    if (isIt && when === 'before') await act();
+    const value = await store.transaction(work, options);
+    if (isIt && when === 'after') await act();
+    return value;
+  };
+  const { dialect, db, ping, close } = store;
+  return { store: { dialect, db, ping, close, isBusy: false, claimsAtOnce: 8, transaction }, count: () => count };
+}
+
+function script() {
+  const paid: string[] = [];
+  const pay = tool({
+    description: 'Pays.',
+    inputSchema: z.object({}),
+    execute: (_input, { toolCallId }) => {
+      paid.push(toolCallId);
+      return 'Paid.';
+    },
+  });
+  const look = tool({ description: 'Looks.', effects: 'none', inputSchema: z.object({}), execute: () => 'Seen.' });
+  const given = {
+    pay: { tool: pay, visible: true },
+    look: { tool: look, visible: true },
+    ask: { executionType: 'space' },
+  };
+  const tools = checkTools(given as never, ['tools']);
+  if (!tools.ok) throw new Error('The tools are wrong.');
+  const model = scriptedModel((request) => {
+    const results = resultsOf(request).length;
+    if (results === 0)
+      return [{ toolName: 'look' }, { toolName: 'pay' }, { toolName: 'send_message', input: { text: 'one' } }];
+    return results === 3 ? [{ toolName: 'ask' }, { toolName: 'send_message', input: { text: 'two' } }] : 'Done.';
+  });
+  return { paid, registry: { tools: tools.value, model: () => model, agentLimits: {}, toolCaches: new ToolCaches() } };
+}
+
+/** Takes the agent's thread and works until the run has ended, or until it is interrupted. */
+async function work(
+  services: Services,
+  registry: ReturnType<typeof script>['registry'],
+  bot: string,
+  abort: AbortController,
+) {
+  const transcriptCache = new TranscriptCache();
+  const taken = await claimNextRun(services, registry, bot, { owner: 'me', isUrgent: false, transcriptCache });
+  if (taken === undefined) return undefined;
+  const { run } = taken;
+  const isCancelled = run.isCancelRequested;
+  if (isCancelled) abort.abort(new Error('The run was cancelled.'));
+  const interrupt = (reason: Error): void => abort.abort(reason);
+  await runTurnLoop(services, registry, run, { signal: abort.signal, isCancelled: () => isCancelled, interrupt });
+  return run.runId;
+}
+
+const letGo = (world: World, bot: string) =>
+  world.store.transaction((tx) =>
+    tx.db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', bot).execute(),
+  );
+
+const ENDS = /^(message|tool-call)\.(complete|error|cancelled|expired|requires-action)$/;
+const PARTS = /^(message|tool-call)\.(start|delta|progress)|^tool-input-delta/;
+
+interface Shown {
+  readonly callId?: string;
+  readonly streamId?: string;
+  readonly message?: { readonly id: string; readonly entityId: string };
+}
+
+/** Calls that were not shown as one start, what was written, and one end. */
+async function brokenStreams(world: World, bot: string, space: string): Promise<string[]> {
+  const streams = new Map<string, string[]>();
+  for (const { type, payload } of await world.events(spaceStream(space))) {
+    if (!ENDS.test(type) && !PARTS.test(type)) continue;
+    const { callId, streamId, message } = payload as Shown;
+    const id = callId ?? streamId ?? message?.id ?? 'nobody';
+    // What people say comes whole.
+    if (message === undefined || message.entityId === bot || streams.has(id))
+      streams.set(id, [...(streams.get(id) ?? []), type]);
+  }
+  const isWhole = (types: readonly string[]): boolean =>
+    /\.start$/.test(types[0] ?? '') &&
+    types.filter((one) => ENDS.test(one)).length === 1 &&
+    ENDS.test(types.at(-1) ?? '');
+  return [...streams.values()].filter((types) => !isWhole(types)).map((types) => types.join(' '));
+}
+
+/** Calls that were journaled as started and are not shown by exactly one card. */
+async function startsWithoutCard(world: World, bot: string): Promise<string[]> {
+  const { db } = world.store;
+  const rows = db.selectFrom('transcript_entries').select('payload').where('thread_id', '=', bot);
+  const started = (await rows.where('kind', '=', 'started').execute()).flatMap(({ payload }) => {
+    const { entry } = fromEntryPayload(payload);
+    return entry.kind === 'started' ? [entry.callId] : [];
+  });
+  const messages = await db.selectFrom('messages').select('call_id').where('entity_id', '=', bot).execute();
+  return [...new Set(started)].filter((id) => messages.filter(({ call_id }) => call_id === id).length !== 1);
+}
+
+async function stateOf(world: World, bot: string, space: string) {
+  const messages = world.store.db.selectFrom('messages').select(['kind', 'status', 'content', 'metadata']);
+  const rows = await messages.where('space_id', '=', space).where('entity_id', '=', bot).orderBy('seq').execute();
+  const runs = world.store.db.selectFrom('runs').select('status').where('thread_id', '=', bot);
+  return {
+    said: rows.filter(({ kind }) => kind === 'text').map(({ content }) => content),
+    cards: rows
+      .filter(({ kind }) => kind === 'tool')
+      .map(({ status, metadata }) => `${JSON.parse(metadata).toolName} ${status}`),
+    runs: (await runs.execute()).map(({ status }) => status),
+    broken: await brokenStreams(world, bot, space),
+    unshown: await startsWithoutCard(world, bot),
+  };
+}
+
+describe.each(databases)('a run on $kind', ({ create }) => {
+  let database: Database;
+  let world: World;
+  beforeAll(async () => {
+    database = await create();
+    world = await openWorld({ database, models: {} });
+  });
+  afterAll(async () => {
+    await world.stop();
+    await database.remove();
+  });
+
+  /** A person says something, and the agent's run is disturbed at its n-th transaction and then taken over. */
+  async function disturbed(at: number, when: When, how: 'interrupt' | 'cancel' | 'both') {
+    const { paid, registry } = script();
+    const { ada, bot, space } = await lobby(world, { tools: ['pay', 'look', 'ask'] }, { isIn: true });
+    await world.say(space, ada, 'Go');
+    let isAccepted = false;
+    const abort = new AbortController();
+    const act = async (): Promise<void> => {
+      if (how !== 'interrupt') isAccepted = await cancel(bot);
+      if (how !== 'cancel') abort.abort(new RunInterrupted());
+    };
+    const { store, count } = watched(world.store, at, when, act);
+    await work({ ...world.services, store }, registry, bot, abort).catch((error: Error) => {
+      if (!['RunInterrupted', 'RunCancelled'].includes(error.name)) throw error;
+    });
+    await letGo(world, bot);
+    for (let tries = 0; tries < 3; tries++) {
+      await work(world.services, registry, bot, new AbortController());
+      await letGo(world, bot);
+    }
+    return { ...(await stateOf(world, bot, space)), paid: paid.length, transactions: count(), isAccepted };
+  }
+
+  /** False: the run had ended. */
+  async function cancel(bot: string): Promise<boolean> {
+    const runs = world.store.db.selectFrom('runs').select('id').where('thread_id', '=', bot);
+    const run = await runs.where('status', '=', 'running').executeTakeFirst();
+    if (run !== undefined) await world.store.transaction((tx) => requestCancel(tx, run.id));
+    return run !== undefined;
+  }
+
+  test('[G42] [G38] [G57] [G64] that is interrupted at any of its transactions says each thing once, pays at most once, and every call that was started has one card with one end', async () => {
+    const { transactions } = await disturbed(Number.POSITIVE_INFINITY, 'before', 'interrupt');
+    expect(transactions).toBeGreaterThan(5);
+    for (let at = 2; at <= transactions; at++)
+      for (const when of ['before', 'after'] as const) {
+        const { said, cards, runs, broken, unshown, paid } = await disturbed(at, when, 'interrupt');
+        const where = `${when} transaction ${at}`;
+        expect({ where, said, runs, broken, unshown }).toEqual({
+          where,
+          said: ['"one"', '"two"'],
+          runs: ['completed'],
+          broken: [],
+          unshown: [],
+        });
+        expect([where, cards.filter((card) => / running$/.test(card))]).toEqual([where, []]);
+        expect([where, paid <= 1]).toEqual([where, true]);
+        expect([where, cards.includes('pay complete') ? paid : 1]).toEqual([where, 1]);
+      }
+  });
+
+  test.each(['cancel', 'both'] as const)(
+    '[G16] [G57] [G64] that is cancelled (%s) at any of its transactions ends as cancelled, and every call that was started has one card with one end',
+    async (how) => {
+      const { transactions } = await disturbed(Number.POSITIVE_INFINITY, 'before', how);
+      for (let at = 2; at <= transactions; at++)
+        for (const when of ['before', 'after'] as const) {
+          const { cards, runs, broken, unshown, paid, isAccepted } = await disturbed(at, when, how);
+          const where = `${when} transaction ${at}`;
+          const status = isAccepted ? 'cancelled' : 'completed';
+          expect({ where, runs, broken, unshown }).toEqual({ where, runs: [status], broken: [], unshown: [] });
+          expect([where, cards.filter((card) => / running$/.test(card))]).toEqual([where, []]);
+          expect([where, paid <= 1]).toEqual([where, true]);
+        }
+    },
+  );
+});
