@@ -175,7 +175,7 @@ async function start(starting: Starting): Promise<Running> {
     prices: config.prices,
     synchronous: starting.synchronous,
   });
-  const { services } = opened;
+  const { services, scheduler } = opened;
   const egress = createEgress({ allow: config.egress.allow });
   const outgoing = { egress, secrets: starting.secrets };
   let mcp: McpServers | undefined;
@@ -214,7 +214,7 @@ async function start(starting: Starting): Promise<Running> {
       mcp: servers,
       images: { model: imageModels(starting, egress), files: artifacts },
     };
-    const worker = new Worker(services, registry);
+    const worker = new Worker(services, registry, scheduler);
     const app = createApp(services, {
       metrics,
       artifacts,

@@ -6,7 +6,6 @@ const MAX_IN_A_ROW = 8;
 
 interface Queued<T> {
   readonly item: T;
-  readonly key: unknown;
   /** Counts the items in the order in which they were added. */
   readonly place: number;
 }
@@ -16,7 +15,7 @@ interface Queued<T> {
  * that went ahead of others, the oldest of the others goes.
  */
 export class FairQueue<T extends { readonly rank: number }> {
-  readonly #ranks: Map<unknown, Queued<T>>[];
+  readonly #ranks: Map<T, Queued<T>>[];
   #places = 0;
   #inARow = 0;
 
@@ -32,14 +31,10 @@ export class FairQueue<T extends { readonly rank: number }> {
     return (this.#ranks[rank]?.size ?? 0) > 0;
   }
 
-  /** Adds an item. Replaces an item with the same key in another rank. */
-  add(item: T, key: unknown = item): void {
-    for (const [rank, items] of this.#ranks.entries()) if (rank !== item.rank) items.delete(key);
-    this.#ranks[item.rank]?.set(key, { item, key, place: this.#places++ });
-  }
-
-  get(key: unknown): T | undefined {
-    return this.#ranks.find((items) => items.has(key))?.get(key)?.item;
+  /** Adds an item at the end of its rank. An item that is queued already moves there. */
+  add(item: T): void {
+    for (const items of this.#ranks) items.delete(item);
+    this.#ranks[item.rank]?.set(item, { item, place: this.#places++ });
   }
 
   /** The next item among those that may go. */
@@ -51,9 +46,9 @@ export class FairQueue<T extends { readonly rank: number }> {
   take(mayGo?: (item: T) => boolean): T | undefined {
     const found = this.#find(mayGo);
     if (found === undefined) return undefined;
-    const { item, key, wentAhead } = found;
+    const { item, wentAhead } = found;
     this.#inARow = wentAhead ? this.#inARow + 1 : 0;
-    this.#ranks[item.rank]?.delete(key);
+    this.#ranks[item.rank]?.delete(item);
     return item;
   }
 
@@ -72,7 +67,7 @@ export class FairQueue<T extends { readonly rank: number }> {
   }
 }
 
-function firstOf<T>(items: ReadonlyMap<unknown, Queued<T>>, mayGo: (item: T) => boolean): Queued<T> | undefined {
+function firstOf<T>(items: ReadonlyMap<T, Queued<T>>, mayGo: (item: T) => boolean): Queued<T> | undefined {
   for (const queued of items.values()) if (mayGo(queued.item)) return queued;
   return undefined;
 }

@@ -2,13 +2,11 @@ import type { Logger } from '@lastcall/core';
 import type { GatewayLimits } from '../config/limits.ts';
 import type { ModelPrices } from '../config/prices.ts';
 import type { Bus } from './bus/bus.ts';
-import type { Engine } from './engine/engine.ts';
 import type { Store } from './store/store.ts';
 
 /** What the parts of one gateway share. */
 export interface Services {
   readonly store: Store;
-  readonly engine: Engine;
   readonly bus: Bus;
   readonly logger: Logger;
   readonly limits: GatewayLimits;

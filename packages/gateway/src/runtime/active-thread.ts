@@ -1,10 +1,8 @@
 import { runStream } from '../domain/streams/stream-names.ts';
 import type { Services } from '../ports/services.ts';
 import { inSpan } from '../telemetry/spans.ts';
-import type { ClaimedRun } from './claim/next-run.ts';
 import type { Lease } from './lease/lease.ts';
 import { runTurnLoop } from './loops/turn-loop.ts';
-import type { OpenWake } from './open-wake.ts';
 import type { ActiveRun } from './run/active-run.ts';
 import type { EndedState } from './run/run-state.ts';
 import { nextThread, type ThreadState } from './thread-state.ts';
@@ -14,13 +12,6 @@ import type { WorkerRegistry } from './toolset/registry.ts';
 export interface ActiveThread {
   readonly lease: Lease;
   state: ThreadState;
-  /** The worker looks for work again after releasing the thread, unless it is `none`. */
-  wake: OpenWake;
-  readonly done: Promise<void>;
-}
-
-export function createActiveThread({ lease, run }: ClaimedRun, done: Promise<void>): ActiveThread {
-  return { lease, state: { kind: 'claimed', run }, wake: 'none', done };
 }
 
 /** Interrupts the current run, if there is one, and leaves it open. */

@@ -1,12 +1,10 @@
 import type { Services } from '../ports/services.ts';
 import { type ActiveThread, runOnThread } from './active-thread.ts';
-import type { AdmissionQueue } from './admission-queue.ts';
 import { giveUpThread } from './claim/give-up-thread.ts';
 import { nextRun } from './claim/next-run.ts';
 import type { TranscriptCache } from './claim/transcript-cache.ts';
-import type { Waiting } from './lease/release-thread.ts';
-import { addWake, type OpenWake } from './open-wake.ts';
 import type { ActiveRun } from './run/active-run.ts';
+import type { Scheduler } from './scheduler.ts';
 import { decideAfterError, type WorkerPhase } from './thread-state.ts';
 import type { WorkerRegistry } from './toolset/registry.ts';
 
@@ -16,7 +14,7 @@ export interface ThreadHost {
   readonly registry: WorkerRegistry;
   /** The name under which the worker holds threads. */
   readonly owner: string;
-  readonly admission: AdmissionQueue;
+  readonly scheduler: Scheduler;
   readonly transcriptCache: TranscriptCache;
   phase(): WorkerPhase;
 }
@@ -43,40 +41,33 @@ async function runNext(host: ThreadHost, thread: ActiveThread): Promise<boolean>
 }
 
 async function performNextRun(host: ThreadHost, thread: ActiveThread): Promise<boolean> {
-  const { services, registry, admission, transcriptCache } = host;
-  const { lease, state } = thread;
-  if (state.kind !== 'claimed' && host.phase() === 'running')
-    await admission.nextTurn(lease.threadId, { isUrgent: thread.wake === 'urgent' });
-  if (host.phase() !== 'running') {
-    await giveUpThread(services, lease);
-    return false;
-  }
-  const run = state.kind === 'claimed' ? state.run : await readNextRun(host, thread);
+  const { services, registry, scheduler, transcriptCache } = host;
+  const { threadId } = thread.lease;
+  const getRun = (): Promise<ActiveRun | undefined> => runOrGiveUp(host, thread);
+  const run = thread.state.kind === 'claimed' ? await getRun() : await scheduler.nextTurn(threadId, getRun);
   if (run === undefined) return false;
   // Claimed while the worker was stopping: the run is left open, and the thread is released in the next round.
   if (host.phase() === 'interrupted') return true;
-  transcriptCache.forget(lease.threadId);
+  transcriptCache.forget(threadId);
   const ended = await runOnThread(services, registry, thread, run);
   if (ended.transcript !== 'unknown') transcriptCache.put({ lease: run.lease, rows: ended.transcript });
   if (ended.thread === 'held') return true;
   // Other threads get their turn before the next run of this thread.
-  thread.wake = addWake(thread.wake, WAKE_FOR[ended.waiting]);
+  if (ended.waiting !== 'nothing') scheduler.enqueue(threadId, { isUrgent: ended.waiting === 'urgent' });
   return false;
 }
 
-const WAKE_FOR: Readonly<Record<Waiting, OpenWake>> = { nothing: 'none', others: 'woken', urgent: 'urgent' };
-
-async function readNextRun(host: ThreadHost, thread: ActiveThread): Promise<ActiveRun | undefined> {
-  const { services, registry, owner, admission, transcriptCache } = host;
-  const { lease, state } = thread;
+/** The next run of the thread. Undefined if the thread was released. */
+async function runOrGiveUp(host: ThreadHost, { lease, state }: ActiveThread): Promise<ActiveRun | undefined> {
+  const { services, registry, owner, transcriptCache } = host;
+  if (host.phase() !== 'running') {
+    await giveUpThread(services, lease);
+    return undefined;
+  }
+  if (state.kind === 'claimed') return state.run;
   const isCommitUnknown = state.kind === 'between-runs' && state.lastCommit === 'unknown';
   const reclaim = isCommitUnknown ? { owner, leaseMs: services.limits.leaseMs } : undefined;
-  thread.wake = 'none';
-  try {
-    return await nextRun(services, registry, lease, { transcriptCache, reclaim });
-  } finally {
-    admission.started();
-  }
+  return await nextRun(services, registry, lease, { transcriptCache, reclaim });
 }
 
 async function pause(ms: number): Promise<void> {

@@ -5,14 +5,16 @@ import type { ModelPrices } from '../config/prices.ts';
 import type { Settings } from '../config/settings.ts';
 import { createInProcessBus } from '../ports/bus/in-process-bus.ts';
 import { createPostgresBus } from '../ports/bus/postgres-bus.ts';
-import { createEngine, type Engine } from '../ports/engine/engine.ts';
 import type { Services } from '../ports/services.ts';
 import { toOpenError } from '../ports/store/postgres/postgres-open-error.ts';
 import { openPostgresStore } from '../ports/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../ports/store/sqlite/sqlite-store.ts';
+import { Scheduler } from '../runtime/scheduler.ts';
 
 export interface OpenedServices {
   readonly services: Services;
+  /** Gets the wakes of the store, and is started by the worker. */
+  readonly scheduler: Scheduler;
   close(): Promise<void>;
 }
 
@@ -24,18 +26,19 @@ interface Opening {
   readonly synchronous: 'FULL' | 'NORMAL' | undefined;
 }
 
-/** Opens store, engine and bus: embedded, or on a PostgreSQL database that several gateways share. */
+/** Opens store and bus: embedded, or on a PostgreSQL database that several gateways share. */
 export async function openServices(opening: Opening): Promise<OpenedServices> {
   const { settings, logger, limits, prices } = opening;
-  const engine = createEngine({ logger });
+  const scheduler = new Scheduler({ slots: limits.runs });
   const ports =
     settings.databaseUrl === undefined
-      ? await embedded(opening, engine)
-      : await shared(settings.databaseUrl, opening, engine);
-  const services: Services = { ...ports, engine, logger, limits, prices };
+      ? await embedded(opening, scheduler)
+      : await shared(settings.databaseUrl, opening, scheduler);
+  const services: Services = { ...ports, logger, limits, prices };
   await services.bus.start();
   return {
     services,
+    scheduler,
     async close() {
       await services.bus.stop();
       await services.store.close();
@@ -45,15 +48,15 @@ export async function openServices(opening: Opening): Promise<OpenedServices> {
 
 type Ports = Pick<Services, 'store' | 'bus'>;
 
-async function embedded({ settings, logger, limits, synchronous }: Opening, engine: Engine): Promise<Ports> {
+async function embedded({ settings, logger, limits, synchronous }: Opening, scheduler: Scheduler): Promise<Ports> {
   const bus = createInProcessBus({ logger });
   const options = { home: join(settings.home), ...(synchronous === undefined ? {} : { synchronous }) };
-  return { bus, store: await openSqliteStore(options, { bus, engine, limits }) };
+  return { bus, store: await openSqliteStore(options, { bus, scheduler, limits }) };
 }
 
-async function shared(url: string, { logger, limits }: Opening, engine: Engine): Promise<Ports> {
+async function shared(url: string, { logger, limits }: Opening, scheduler: Scheduler): Promise<Ports> {
   const bus = createPostgresBus({ url, logger });
-  const store = await openPostgresStore({ url }, { bus, engine, limits }).catch((error) => {
+  const store = await openPostgresStore({ url }, { bus, scheduler, limits }).catch((error) => {
     throw toOpenError(error, url);
   });
   return { bus, store };

@@ -3,18 +3,27 @@ import { describe, expect, test } from 'vitest';
 import { pauseAgent, resumeAgent } from '../../src/domain/agents/pause-agent.ts';
 import { updateAgent } from '../../src/domain/agents/update-agent.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
+import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
+import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
 import { overlap } from '../spaces/overlap.ts';
 import { forAllTests, forEachTest } from '../support/for-all-tests.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';
 import { lobby } from '../support/lobby.ts';
-import { openWorld } from '../support/world.ts';
+import { openWorld, type World } from '../support/world.ts';
 
-/** The worker is not started: nobody sweeps, and an agent is woken by the test alone. */
+/** The worker is not started: the test alone claims the agent's thread. */
 describe.each(overlapping)('changes of an agent whose run is about to begin on $kind', ({ create }) => {
   const database = forAllTests(create);
   const models = { default: scriptedModel(() => 'Done.') };
   const world = forEachTest(() => openWorld({ database, models }));
   const other = forEachTest(() => openWorld({ database, models }));
+
+  const claim = ({ services, registry }: World, agentId: string) =>
+    claimNextRun(services, registry, agentId, {
+      owner: 'test',
+      isUrgent: false,
+      transcriptCache: new TranscriptCache(),
+    });
 
   const runsOf = (agentId: string) =>
     world.store.db
@@ -27,7 +36,7 @@ describe.each(overlapping)('changes of an agent whose run is about to begin on $
   /** The change is asked for when the run has looked at the agent, and is not durable. Gives the runs there were when it was answered. */
   const changeWhileRunBegins = async (agentId: string, change: (tx: Tx) => Promise<unknown>) => {
     const held = await holdLock(database, 'select id from inbox_events where thread_id = $1 for update', [agentId]);
-    const woken = world.worker.wake(agentId);
+    const woken = claim(world, agentId);
     await held.waitedFor();
     const answered = other.store.transaction(change).then(() => runsOf(agentId));
     await held.waitedFor({ by: 2, orDone: answered });
@@ -62,7 +71,7 @@ describe.each(overlapping)('changes of an agent whose run is about to begin on $
       });
     await overlap(other.store, resume, async () => {
       await other.say(space, ada, 'Hi');
-      await other.worker.wake(bot);
+      await claim(other, bot);
     });
     expect(await runsOf(bot)).toHaveLength(1);
   });

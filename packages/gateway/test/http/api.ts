@@ -4,9 +4,9 @@ import { createKey } from '../../src/domain/keys/api-key.ts';
 import type { Scope } from '../../src/domain/keys/scope.ts';
 import { signToken, tokenSecret } from '../../src/domain/keys/tokens.ts';
 import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
-import { createEngine } from '../../src/ports/engine/engine.ts';
 import type { Services } from '../../src/ports/services.ts';
 import type { Store } from '../../src/ports/store/store.ts';
+import { DEFAULT_PARTS } from '../../src/ports/store/store-parts.ts';
 import { type App, type AppOptions, createApp } from '../../src/transport/http/app.ts';
 import { insertRun } from '../runs/rows.ts';
 import type { Database } from '../support/stores.ts';
@@ -57,13 +57,12 @@ export async function openApi(
 ): Promise<Api> {
   const logs: LogEntry[] = [];
   const parts = {
-    engine: createEngine(),
     bus: createInProcessBus(),
     logger: recordLogs(logs),
     limits: { ...DEFAULT_GATEWAY_LIMITS, ...limits },
     ...given,
   };
-  const store = given?.store ?? (await database.open(parts));
+  const store = given?.store ?? (await database.open({ ...parts, scheduler: DEFAULT_PARTS.scheduler }));
   const services: Services = { ...parts, store };
   const secret = await tokenSecret(store);
   const app = createApp(services, { tokenSecret: secret, studio: false, ...options });

@@ -8,6 +8,7 @@ import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
 import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
+import { Scheduler } from '../../src/runtime/scheduler.ts';
 import { Worker } from '../../src/runtime/worker.ts';
 import { describeWorlds, type OpenWorld } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
@@ -149,7 +150,7 @@ describeWorlds(
         if (!canGoOn) delete models.default;
         await world.store.transaction((tx) => requestCancel(tx, taken.run.runId));
         await killWorkerOf(world, bot);
-        const next = new Worker(world.services, registry);
+        const next = new Worker(world.services, registry, new Scheduler({ slots: 1 }));
         await next.start({ sweeps: [] });
         await world.idle();
         await next.stop();

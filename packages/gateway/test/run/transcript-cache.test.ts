@@ -102,7 +102,7 @@ describe.each([onPostgres])('transcriptCache of several gateways', ({ create }) 
     for (const world of worlds) await world.start();
     const texts = Array.from({ length: 12 }, (_, index) => `This is number ${index}.`);
     for (const [index, text] of texts.entries()) {
-      // Each is woken by its own engine: some messages in a row by one, then by the other.
+      // Each is woken by its own scheduler: some messages in a row by one, then by the other.
       const world = worlds[Math.floor(index / 2) % 2 === 0 ? 0 : 1];
       await world.say(space, ada, text);
       await world.idle();

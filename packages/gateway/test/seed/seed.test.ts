@@ -9,7 +9,6 @@ import { createEntity } from '../../src/domain/entities/entity.ts';
 import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
 import { createTool } from '../../src/domain/tools/change-tool.ts';
 import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
-import { createEngine } from '../../src/ports/engine/engine.ts';
 import type { Services } from '../../src/ports/services.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { TASK_TOOLS } from '../../src/runtime/tools/task-tools.ts';
@@ -43,7 +42,6 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
     const logger: Logger = { debug: say, info: say, warn: say, error: say };
     return {
       store: one,
-      engine: createEngine(),
       bus: createInProcessBus(),
       logger,
       limits: DEFAULT_GATEWAY_LIMITS,

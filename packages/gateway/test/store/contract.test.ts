@@ -24,7 +24,7 @@ let store: Store;
 let heard: string[];
 const parts: StoreParts = {
   bus: { publish: (events) => void heard.push(...events.map(({ stream, seq, type }) => `${stream} ${seq} ${type}`)) },
-  engine: { enqueue: (threadId, options) => void heard.push(options?.isUrgent ? `${threadId}@urgent` : threadId) },
+  scheduler: { enqueue: (threadId, options) => void heard.push(options?.isUrgent ? `${threadId}@urgent` : threadId) },
   limits: { ...DEFAULT_GATEWAY_LIMITS, hopLimit: 3 },
 };
 const opened = (create: () => Promise<Database>): void => {

@@ -111,20 +111,6 @@ describe.each(databases)('the store on $kind', ({ create }) => {
     expect(told).toEqual([]);
   });
 
-  test('a statement runs at once where the database is in this process, and is refused where it is not', async () => {
-    const get = statement((db, { key }: Params<{ key: string }>) =>
-      db.selectFrom('settings').select(['key', 'value']).where('key', '=', key),
-    );
-    const reading = store.transaction(async (tx) => {
-      tx.send(insertSetting, setting('at-once'));
-      return { tx, rows: tx.runNow(get, { key: 'at-once' }) };
-    });
-    if (store.dialect === 'postgres') return await expect(reading).rejects.toMatchObject({ code: 'store_misuse' });
-    const { tx, rows } = await reading;
-    expect(rows).toEqual([setting('at-once')]);
-    expect(() => tx.runNow(get, { key: 'at-once' })).toThrow('The transaction is over');
-  });
-
   test('a statement that is compiled once runs with other values each time, alone and in transactions', async () => {
     const put = statement((db, given: Params<{ key: string; value: string }>) =>
       db.insertInto('settings').values({ key: given.key, value: given.value }).returning('key'),

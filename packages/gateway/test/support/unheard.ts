@@ -12,12 +12,12 @@ export async function withoutNotices<T>({ services: { bus } }: World, work: () =
 }
 
 /** Runs the work while wakes are lost, as if the process had died with them. */
-export async function withoutWakes<T>({ services: { engine } }: World, work: () => Promise<T>): Promise<T> {
-  const { enqueue } = engine;
-  Object.assign(engine, { enqueue: () => {} });
+export async function withoutWakes<T>({ scheduler }: World, work: () => Promise<T>): Promise<T> {
+  const { enqueue } = scheduler;
+  Object.assign(scheduler, { enqueue: () => {} });
   try {
     return await work();
   } finally {
-    Object.assign(engine, { enqueue });
+    Object.assign(scheduler, { enqueue });
   }
 }

@@ -14,10 +14,11 @@ import { type NewMessage, postMessage } from '../../src/domain/spaces/post-messa
 import { createSpace } from '../../src/domain/spaces/space.ts';
 import type { Bus, StreamEvent } from '../../src/ports/bus/bus.ts';
 import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
-import { createEngine, type Engine } from '../../src/ports/engine/engine.ts';
 import type { Services } from '../../src/ports/services.ts';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
 import type { Store, Tx } from '../../src/ports/store/store.ts';
+import type { StoreParts } from '../../src/ports/store/store-parts.ts';
+import { Scheduler } from '../../src/runtime/scheduler.ts';
 import type { Registry } from '../../src/runtime/toolset/registry.ts';
 import { Worker } from '../../src/runtime/worker.ts';
 import type { Metrics } from '../../src/telemetry/metrics.ts';
@@ -30,6 +31,8 @@ export interface World {
   readonly services: Services;
   readonly store: Store;
   readonly worker: Worker;
+  /** Gets the wakes of the store. */
+  readonly scheduler: StoreParts['scheduler'];
   readonly registry: Registry;
   readonly logs: LogEntry[];
   /** Threads in the order in which they were to be woken; urgent ones with `@urgent`. */
@@ -72,12 +75,13 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const { database, models, tools: entries = {}, limits, agentLimits = {}, metrics } = options;
   const [logs, wakes, told]: [LogEntry[], string[], StreamEvent[]] = [[], [], []];
   const logger = recordLogs(logs);
-  const parts = {
-    engine: noteWakes(models === undefined ? IDLE_ENGINE : createEngine({ logger }), wakes),
+  const ports = {
     bus: noteEvents(createInProcessBus(), told),
     limits: { ...DEFAULT_GATEWAY_LIMITS, ...(models === undefined ? {} : QUICK), ...limits },
   };
-  const services: Services = { store: await database.open(parts), logger, ...parts };
+  const started = new Scheduler({ slots: ports.limits.runs });
+  const scheduler = noteWakes(started, wakes);
+  const services: Services = { store: await database.open({ ...ports, scheduler }), logger, ...ports };
   const tools = checkTools(entries, ['tools']);
   if (!tools.ok) throw new Error(JSON.stringify(tools.problems));
   const model = (name = 'default'): LanguageModelV4 => {
@@ -91,15 +95,17 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     agentLimits,
     ...(metrics === undefined ? {} : { metrics }),
   };
-  const worker = new Worker(services, registry);
+  const worker = new Worker(services, registry, started);
   await services.bus.start();
-  return worldOf({ services, worker, registry, logs, wakes, told });
+  return worldOf({ services, worker, scheduler, registry, logs, wakes, told });
 }
 
 /** Short times, so that tests need not wait. */
 const QUICK = { sweepMs: 100, retryMs: 20, graceMs: 5_000 };
 
-function worldOf(parts: Pick<World, 'services' | 'worker' | 'registry' | 'logs' | 'wakes' | 'told'>): World {
+function worldOf(
+  parts: Pick<World, 'services' | 'worker' | 'scheduler' | 'registry' | 'logs' | 'wakes' | 'told'>,
+): World {
   const { services, worker, told } = parts;
   const { store } = services;
   let isStopped = false;
@@ -138,14 +144,11 @@ function worldOf(parts: Pick<World, 'services' | 'worker' | 'registry' | 'logs' 
   return world;
 }
 
-const IDLE_ENGINE: Engine = { enqueue: () => {}, start: async () => {}, stop: async () => {} };
-
-function noteWakes(engine: Engine, wakes: string[]): Engine {
+function noteWakes(scheduler: Scheduler, wakes: string[]): StoreParts['scheduler'] {
   return {
-    ...engine,
     enqueue(threadId, options) {
       wakes.push(options?.isUrgent === true ? `${threadId}@urgent` : threadId);
-      engine.enqueue(threadId, options);
+      scheduler.enqueue(threadId, options);
     },
   };
 }

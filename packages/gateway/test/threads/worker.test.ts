@@ -85,6 +85,7 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
 
   test('[G42] a worker that stops while it takes a thread leaves it free for others', async () => {
     const world = await openWorld({ database, models: { default: scriptedModel(() => 'Done.') } });
+    await world.start();
     const { bot } = await lobby(world);
     const [held, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const holding = world.store.transaction(async (tx) => {
@@ -93,7 +94,7 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
       await gate.promise;
     });
     await held.promise;
-    const waking = world.worker.wake(bot);
+    world.scheduler.enqueue(bot);
     // The claim has begun, and waits for the row.
     await new Promise(setImmediate);
     const stopping = world.worker.stop();
@@ -105,7 +106,6 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
       .where('id', '=', bot)
       .executeTakeFirstOrThrow();
     expect(thread).toEqual({ lease_owner: null, epoch: 1 });
-    await waking;
     await world.stop();
   });
 

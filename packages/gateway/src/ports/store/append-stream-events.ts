@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from './schema/tables.ts';
 import { type Params, statement } from './statement.ts';
-import type { Tx } from './store.ts';
+import type { Sent, Tx } from './store.ts';
 
 /** The stream of revoked keys, which only gateways read. Its sequence number is the number of revoked keys. */
 export const REVOCATIONS = 'revocations';
@@ -16,10 +16,18 @@ export interface NumberedEvent {
 
 /**
  * Allocates the numbers of the events and inserts them. The events are ordered by stream, whose rows stay locked until
- * the commit. The numbers may be known only after the commit, so they are returned by a function.
+ * the commit. The numbers are known after the commit, so they are returned by a function.
  */
 export function appendStreamEvents(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
-  return tx.dialect === 'postgres' ? writeByStream(tx, events, at) : writeInSeveral(tx, events, at);
+  const sendAll = tx.dialect === 'postgres' ? sendAsOne : sendEach;
+  const sent = [...Map.groupBy(events, ({ stream }) => stream)].map(([stream, own]) => {
+    const values = { at, stream, count: own.length, types: own.map(({ type }) => type) };
+    return { stream, answers: sendAll(tx, { ...values, payloads: own.map(({ json }) => json) }) };
+  });
+  return () => {
+    const nextSeqs = new Map(sent.map(({ stream, answers }) => [stream, afterLast(answers.flatMap(rowsOf))]));
+    return { nextSeqs, revocations: sent[0]?.answers[0]?.rows[0]?.revocations ?? 0 };
+  };
 }
 
 /** The database's answer: the next number of each stream, and how many keys had been revoked. */
@@ -28,25 +36,20 @@ export interface Written {
   readonly revocations: number;
 }
 
-/**
- * Runs one statement per stream. A single statement for all streams takes twice as long as this one, and most
- * transactions have one stream.
- */
-function writeByStream(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
-  const sent = [...Map.groupBy(events, ({ stream }) => stream)].map(([stream, own]) => {
-    const values = { at, stream, count: own.length, types: own.map(({ type }) => type) };
-    return { stream, answer: tx.send(numberAndInsert, { ...values, payloads: own.map(({ json }) => json) }) };
-  });
-  return () => {
-    const nextSeqs = new Map(sent.map(({ stream, answer }) => [stream, afterLast(answer.rows)]));
-    return { nextSeqs, revocations: sent[0]?.answer.rows[0]?.revocations ?? 0 };
-  };
+interface WrittenRow {
+  readonly seq: number;
+  readonly revocations: number;
 }
 
-function afterLast(written: readonly { readonly seq: number }[]): number {
+function rowsOf({ rows }: Sent<WrittenRow>): readonly WrittenRow[] {
+  return rows;
+}
+
+function afterLast(written: readonly WrittenRow[]): number {
   return Math.max(...written.map(({ seq }) => seq)) + 1;
 }
 
+/** The events of one stream. */
 interface EventsOfStream {
   readonly at: number;
   readonly stream: string;
@@ -55,9 +58,17 @@ interface EventsOfStream {
   readonly payloads: readonly string[];
 }
 
+/**
+ * PostgreSQL numbers and inserts the events of a stream in one statement. A single statement for all streams takes
+ * twice as long as this one, and most transactions have one stream.
+ */
+function sendAsOne(tx: Tx, events: EventsOfStream): readonly Sent<WrittenRow>[] {
+  return [tx.send(numberAndInsert, events)];
+}
+
 const numberAndInsert = statement(
   (_db, { at, stream, count, types, payloads }: Params<EventsOfStream>) =>
-    sql<{ seq: number; revocations: number }>`
+    sql<WrittenRow>`
       with numbered as (
         insert into streams (id, next_seq, swept_seq, oldest_at) values (${stream}, ${count}::bigint + 1, 0, ${at}::bigint)
         on conflict (id) do update set next_seq = streams.next_seq + excluded.next_seq - 1,
@@ -121,23 +132,36 @@ function numberAndInsertSeveral(
     returning array_position(${streams}::text[], stream) as place, seq, revocations`;
 }
 
-/** The same for SQLite, in several statements. */
-function writeInSeveral(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
-  const revocations = (tx.runNow(countRevocations, {})[0]?.next_seq ?? 1) - 1;
-  const nextSeqs = new Map<string, number>();
-  for (const { stream, type, json, fromEnd } of events) {
-    if (!nextSeqs.has(stream)) {
-      const [drawn] = tx.runNow(drawNumbers, { stream, count: fromEnd, at });
-      nextSeqs.set(stream, drawn?.next_seq ?? Number.NaN);
-    }
-    const seq = (nextSeqs.get(stream) ?? Number.NaN) - fromEnd;
-    tx.send(insertEvent, { stream, seq, type, payload: json, at, revocations });
-  }
-  return () => ({ nextSeqs, revocations });
+/**
+ * SQLite inserts the events one by one, each with its number, and then raises the stream's next number. Nothing else
+ * writes in between.
+ */
+function sendEach(tx: Tx, { at, stream, count, types, payloads }: EventsOfStream): readonly Sent<WrittenRow>[] {
+  const inserted = types.map((type, index) =>
+    tx.send(insertEvent, { stream, index, type, payload: payloads[index] ?? '', at }),
+  );
+  tx.send(raiseNumber, { stream, count, at });
+  return inserted;
 }
 
-/** Allocates `count` numbers of the stream. */
-const drawNumbers = statement((db, { stream, count, at }: Params<{ stream: string; count: number; at: number }>) =>
+interface EventValues {
+  readonly stream: string;
+  readonly index: number;
+  readonly type: string;
+  readonly payload: string;
+  readonly at: number;
+}
+
+const insertEvent = statement(
+  (_db, { stream, index, type, payload, at }: Params<EventValues>) =>
+    sql<WrittenRow>`
+      insert into stream_events (stream, seq, type, payload, created_at, revocations)
+      values (${stream}, coalesce((select next_seq from streams where id = ${stream}), 1) + ${index}, ${type},
+        ${payload}, ${at}, coalesce((select next_seq - 1 from streams where id = ${REVOCATIONS}), 0))
+      returning seq, revocations`,
+);
+
+const raiseNumber = statement((db, { stream, count, at }: Params<{ stream: string; count: number; at: number }>) =>
   db
     .insertInto('streams')
     .values({ id: stream, next_seq: sql`${count} + 1`, swept_seq: 0, oldest_at: at })
@@ -146,21 +170,5 @@ const drawNumbers = statement((db, { stream, count, at }: Params<{ stream: strin
         next_seq: eb('streams.next_seq', '+', count),
         oldest_at: eb.fn.coalesce('streams.oldest_at', 'excluded.oldest_at'),
       })),
-    )
-    .returning('next_seq'),
-);
-
-const countRevocations = statement((db) => db.selectFrom('streams').select('next_seq').where('id', '=', REVOCATIONS));
-
-interface EventValues {
-  readonly stream: string;
-  readonly seq: number;
-  readonly type: string;
-  readonly payload: string;
-  readonly at: number;
-  readonly revocations: number;
-}
-
-const insertEvent = statement((db, { stream, seq, type, payload, at, revocations }: Params<EventValues>) =>
-  db.insertInto('stream_events').values({ stream, seq, type, payload, created_at: at, revocations }),
+    ),
 );

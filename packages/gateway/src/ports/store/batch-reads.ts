@@ -2,7 +2,7 @@ import type { Kysely, SelectQueryBuilder } from 'kysely';
 import { pipeline } from './pipeline.ts';
 import type { Tables } from './schema/tables.ts';
 import type { Several } from './several.ts';
-import { answersNow, type Params, statement } from './statement.ts';
+import { type Params, statement } from './statement.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: which tables it reads is its own affair.
 type Build<Values, Row> = (db: Kysely<Tables>, params: Params<Values>) => SelectQueryBuilder<any, any, Row>;
@@ -21,9 +21,7 @@ export function batchReads<Values extends object>(
     const names = Object.keys(builds) as (keyof typeof builds)[];
     const each = names.map((name) => statement<Values, unknown>((db, params) => builds[name](db, params), several));
     return async (db, values) => {
-      const found = answersNow(db)
-        ? each.map((one) => one.runNow(db, values))
-        : await pipeline(...each.map((one) => one(db, values)));
+      const found = await pipeline(...each.map((one) => one(db, values)));
       return Object.fromEntries(names.map((name, part) => [name, found[part] ?? []])) as never;
     };
   };

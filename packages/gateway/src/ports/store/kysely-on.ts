@@ -1,6 +1,5 @@
-import { type Dialect, type Driver, Kysely } from 'kysely';
+import { type DatabaseConnection, type Dialect, type Driver, Kysely } from 'kysely';
 import type { Tables } from './schema/tables.ts';
-import type { StoreConnection } from './store-connection.ts';
 
 /**
  * Runs statements of one transaction, each sent immediately. In Kysely's own transactions each statement waits for the
@@ -9,7 +8,7 @@ import type { StoreConnection } from './store-connection.ts';
 export function kyselyOn(
   db: Kysely<Tables>,
   { dialect, driver }: { dialect: Dialect; driver: Driver },
-): (connection: StoreConnection) => Kysely<Tables> {
+): (connection: DatabaseConnection) => Kysely<Tables> {
   return (connection) => {
     const executor = db.getExecutor().withConnectionProvider({ provideConnection: (consumer) => consumer(connection) });
     const bound = new Kysely<Tables>({ config: { dialect }, driver, executor, dialect });
@@ -17,14 +16,14 @@ export function kyselyOn(
   };
 }
 
-const connections = new WeakMap<Kysely<Tables>, StoreConnection>();
+const connections = new WeakMap<Kysely<Tables>, DatabaseConnection>();
 
 /** Sends compiled statements directly to this connection. Kysely needs several steps to find it. */
-export function runOn(db: Kysely<Tables>, connection: StoreConnection): Kysely<Tables> {
+export function runOn(db: Kysely<Tables>, connection: DatabaseConnection): Kysely<Tables> {
   connections.set(db, connection);
   return db;
 }
 
-export function connectionOf(db: Kysely<Tables>): StoreConnection | undefined {
+export function connectionOf(db: Kysely<Tables>): DatabaseConnection | undefined {
   return connections.get(db);
 }

@@ -1,15 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { AbortedTransactionError, type Kysely } from 'kysely';
+import { AbortedTransactionError, type DatabaseConnection, type Kysely } from 'kysely';
 import type { GatewayLimits } from '../../config/limits.ts';
 import type { NewStreamEvent } from '../bus/bus.ts';
-import type { WakeOptions } from '../engine/engine.ts';
 import type { Dialect } from './dialect.ts';
 import { type EmittedEvent, toEmittedEvent, writeEmittedEvents } from './emitted-events.ts';
 import { type Failure, isFollowUpError, throwFirst } from './follow-up-error.ts';
 import type { Tables } from './schema/tables.ts';
 import type { Statement } from './statement.ts';
-import type { Sent, TransactionOptions, Tx } from './store.ts';
-import type { StoreConnection } from './store-connection.ts';
+import type { Sent, TransactionOptions, Tx, WakeOptions } from './store.ts';
 import { StoreMisuse, StoreUnavailable } from './store-error.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -44,13 +42,13 @@ export interface TransactionSource {
  * `close` at the end.
  */
 export interface BegunTransaction {
-  readonly connection: StoreConnection;
+  readonly connection: DatabaseConnection;
   /** The key of a member of a group. */
   readonly groupKey?: string;
   /** Resolves when the transaction has begun, if that is not known yet. */
   readonly begun?: Promise<unknown>;
   /** Builds statements, and runs them on that connection immediately. */
-  on(connection: StoreConnection): Kysely<Tables>;
+  on(connection: DatabaseConnection): Kysely<Tables>;
   commit(): Promise<void>;
   /** The work has failed. Statements that wait for other members are answered, so that `rollback` can follow. */
   fail?(): void;
@@ -91,8 +89,11 @@ class OpenTransaction implements Tx {
   readonly #begun: BegunTransaction;
   readonly #before: (() => void | Promise<void>)[] = [];
   readonly #after: (() => void)[] = [];
-  /** The results of statements that were sent and not awaited, BEGIN first. */
-  readonly #sent: (Failure | Promise<Failure | undefined>)[] = [];
+  /** The errors of statements that were sent and not awaited, each at the place of its statement. BEGIN is first. */
+  readonly #failures: (Failure | undefined)[] = [];
+  #sent = 0;
+  #answered = 0;
+  #onAllAnswered: (() => void) | undefined;
   #events: EmittedEvent[] | undefined;
   #isOver = false;
   isDurable = false;
@@ -105,7 +106,7 @@ class OpenTransaction implements Tx {
     this.limits = parts.limits;
     this.dialect = dialect;
     this.now = now;
-    if (begun.begun !== undefined) this.#sent.push(begun.begun.then(nothing, toFailure));
+    if (begun.begun !== undefined) this.#follow(begun.begun, nothing);
   }
 
   /** Created on demand: many transactions only send compiled statements. */
@@ -122,48 +123,33 @@ class OpenTransaction implements Tx {
     const query = statement.withValues(this, values);
     if (this.#isOver) throw over();
     const sent = new SentStatement<Row>(this);
-    const { connection } = this.#begun;
-    if (connection.executeNow === undefined)
-      this.#sent.push(
-        connection.executeQuery<Row>(query).then(
-          (result) => sent.keep(result),
-          (error) => failureOf(error, toError),
-        ),
-      );
-    else
-      try {
-        sent.keep(connection.executeNow<Row>(query));
-      } catch (error) {
-        this.#sent.push(failureOf(error, toError));
-      }
+    this.#follow(this.#begun.connection.executeQuery<Row>(query), (result) => sent.keep(result), toError);
     return sent;
   }
 
-  runNow<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): readonly Row[] {
-    const query = statement.withValues(this, values);
-    if (this.#isOver) throw over();
-    const { connection } = this.#begun;
-    if (connection.executeNow === undefined) throw notInProcess();
-    return connection.executeNow<Row>(query).rows;
+  /** Counts the answers instead of collecting promises: most have come when the transaction asks for them. */
+  #follow<T>(answer: Promise<T>, keep: (result: T) => void, toError: (error: unknown) => unknown = itself): void {
+    const place = this.#sent++;
+    answer.then(
+      (result) => {
+        keep(result);
+        this.#countAnswer();
+      },
+      (error: unknown) => {
+        this.#failures[place] = failureOf(error, toError);
+        this.#countAnswer();
+      },
+    );
+  }
+
+  #countAnswer(): void {
+    if (++this.#answered === this.#sent) this.#onAllAnswered?.();
   }
 
   /** The connection. It refuses statements once the transaction is over. */
-  #whileOpen(connection: StoreConnection): StoreConnection {
-    const { executeNow } = connection;
-    const assertOpen = (): void => {
-      if (this.#isOver) throw over();
-    };
+  #whileOpen(connection: DatabaseConnection): DatabaseConnection {
     return {
-      async executeQuery(query) {
-        assertOpen();
-        return await connection.executeQuery(query);
-      },
-      ...(executeNow !== undefined && {
-        executeNow(query) {
-          assertOpen();
-          return executeNow(query);
-        },
-      }),
+      executeQuery: (query) => (this.#isOver ? Promise.reject(over()) : connection.executeQuery(query)),
       streamQuery: (...given) => connection.streamQuery(...given),
     };
   }
@@ -188,7 +174,7 @@ class OpenTransaction implements Tx {
   }
 
   wake(threadId: string, options?: WakeOptions): void {
-    this.#after.push(() => this.#parts.engine.enqueue(threadId, options));
+    this.#after.push(() => this.#parts.scheduler.enqueue(threadId, options));
   }
 
   beforeCommit(work: () => void | Promise<void>): void {
@@ -207,7 +193,7 @@ class OpenTransaction implements Tx {
         const working = last();
         if (working !== undefined) await working;
       }
-      if (!this.#abortsOnError && this.#sent.length > 0) throwFirst(await this.#end());
+      if (!this.#abortsOnError && this.#sent > 0) throwFirst(await this.#end());
       await this.#commit(onDoubt);
       return value;
     } catch (error) {
@@ -223,7 +209,7 @@ class OpenTransaction implements Tx {
   async #commit(onDoubt: (() => void) | undefined): Promise<void> {
     this.#isOver = true;
     const committing = this.#begun.commit().then(nothing, toFailure);
-    const failures = this.#sent.length === 0 ? [] : await this.#end();
+    const failures = await this.#end();
     const committed = await committing;
     // The commit may have been made, unless the database says that it was not or never received it.
     if (committed !== undefined && !isUndone(committed.error)) onDoubt?.();
@@ -233,7 +219,12 @@ class OpenTransaction implements Tx {
   /** Refuses further statements, and waits for those that were sent. */
   async #end(): Promise<readonly (Failure | undefined)[]> {
     this.#isOver = true;
-    return await Promise.all(this.#sent);
+    if (this.#answered < this.#sent) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#onAllAnswered = resolve;
+      await promise;
+    }
+    return this.#failures;
   }
 
   /** Runs the `afterCommit` callbacks. The transaction is already durable, so their errors are only warnings. */
@@ -264,14 +255,14 @@ class SentStatement<Row> implements Sent<Row> {
     this.#tx = tx;
   }
 
-  // SQLite has answered at this point, PostgreSQL has not. Code must work with both, so reading early always throws.
+  // SQLite may have answered at this point, PostgreSQL has not. Code must work with both, so reading early always throws.
   get rows(): readonly Row[] {
     if (!this.#tx.isDurable || this.#rows === undefined)
       throw new StoreMisuse('The rows of a sent statement are known after the commit: read them in afterCommit.');
     return this.#rows;
   }
 
-  keep({ rows }: { readonly rows: readonly Row[] }): undefined {
+  keep({ rows }: { readonly rows: readonly Row[] }): void {
     this.#rows = rows;
   }
 }
@@ -287,8 +278,6 @@ function isUnsent(error: unknown): boolean {
 
 const over = (): StoreMisuse =>
   new StoreMisuse('The transaction is over: await its statements, or send them, before it ends.');
-const notInProcess = (): StoreMisuse =>
-  new StoreMisuse('The database is not in this process: send the statement, or await it.');
 const nothing = (): undefined => undefined;
 const itself = (error: unknown): unknown => error;
 const toFailure = (error: unknown): Failure => ({ error });

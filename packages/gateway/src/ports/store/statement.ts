@@ -5,7 +5,6 @@ import { connectionOf } from './kysely-on.ts';
 import type { Build } from './params.ts';
 import type { Tables } from './schema/tables.ts';
 import { type Several, type SeveralByHand, type SeveralForm, toSeveralForm } from './several.ts';
-import { StoreMisuse } from './store-error.ts';
 
 export type { Param, Params } from './params.ts';
 
@@ -14,13 +13,6 @@ export interface Statement<Values, Row> {
   (db: Kysely<Tables>, values: Values): Promise<Row[]>;
   /** The same, ready to be sent. Throws if the database cannot bind a value. `db` is used once, to compile it. */
   withValues(on: Target, values: Values): FilledQuery<Row>;
-  /** Runs it synchronously. Only possible if `answersNow`. */
-  runNow(db: Kysely<Tables>, values: Values): Row[];
-}
-
-/** True if statements are answered synchronously, because the database is in this process. */
-export function answersNow(db: Kysely<Tables>): boolean {
-  return connectionOf(db)?.executeNow !== undefined;
 }
 
 /** A statement with its values in it. */
@@ -46,17 +38,10 @@ export function statement<Values extends object, Row, All extends object = objec
     return { query, queryId, sql, parameters, values, several: form };
   };
   const run = async (db: Kysely<Tables>, values: Values): Promise<Row[]> => {
-    const connection = connectionOf(db);
-    if (connection?.executeNow !== undefined) return runNow(db, values);
     const query = withValues({ dialect: dialectOf(db), db }, values);
-    return (await (connection?.executeQuery<Row>(query) ?? db.executeQuery(query))).rows;
+    return (await (connectionOf(db) ?? db).executeQuery<Row>(query)).rows;
   };
-  const runNow = (db: Kysely<Tables>, values: Values): Row[] => {
-    const connection = connectionOf(db);
-    if (connection?.executeNow === undefined) throw new StoreMisuse('The database is not in this process: await it.');
-    return connection.executeNow<Row>(withValues({ dialect: dialectOf(db), db }, values)).rows;
-  };
-  return Object.assign(run, { withValues, runNow });
+  return Object.assign(run, { withValues });
 }
 
 export function dialectOf(db: Kysely<Tables>): Dialect {

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { GatewayLimits } from '../../config/limits.ts';
 import type { NewStreamEvent } from '../bus/bus.ts';
-import type { WakeOptions } from '../engine/engine.ts';
 import type { Dialect } from './dialect.ts';
 import type { Tables } from './schema/tables.ts';
 import type { Statement } from './statement.ts';
@@ -34,7 +33,8 @@ import type { Statement } from './statement.ts';
  * With `group`, several transactions that are ready at the same time become one transaction of PostgreSQL:
  * postgres-group.ts.
  *
- * On SQLite statements are answered synchronously, and COMMIT runs when all have succeeded.
+ * SQLite runs a statement when it is sent, in this process, and COMMIT when all have succeeded. Its answer is a promise
+ * too: there is one kind of call for all databases.
  */
 export interface Store {
   readonly dialect: Dialect;
@@ -101,8 +101,6 @@ export interface Tx {
     values: Values,
     toError?: (error: unknown) => unknown,
   ): Sent<Row>;
-  /** Runs a statement synchronously. Only on SQLite, which is in this process. */
-  runNow<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): readonly Row[];
   /**
    * Call it before locking a row, with the row's id. The lock would not keep members of a group apart, so a member
    * leaves the group and its work starts again alone. A lock on the row that its key names is allowed.
@@ -122,6 +120,11 @@ export interface Tx {
    * the transaction cannot be undone.
    */
   afterCommit(work: () => void): void;
+}
+
+export interface WakeOptions {
+  /** True if a person waits for the thread, so it goes first. */
+  readonly isUrgent: boolean;
 }
 
 /** A statement that was sent. */

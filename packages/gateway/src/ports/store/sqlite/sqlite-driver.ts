@@ -14,7 +14,6 @@ import {
 import { LRUCache } from 'lru-cache';
 import { FairQueue } from '../../fair-queue.ts';
 import { assertOutsideTransaction } from '../run-transaction.ts';
-import type { StoreConnection } from '../store-connection.ts';
 import { StoreMisuse } from '../store-error.ts';
 
 /** Runs Kysely on Node's own SQLite: one connection, used by one transaction or one statement at a time. */
@@ -86,10 +85,10 @@ export class SqliteDriver implements Driver {
    */
   async executeAlone<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     assertOutsideTransaction();
-    if (!this.#isLent && !this.#isPauseDue()) return this.connection.executeNow<R>(query);
+    if (!this.#isLent && !this.#isPauseDue()) return await this.connection.executeQuery<R>(query);
     await this.turn({ isMember: false, isUrgent: true });
     try {
-      return this.connection.executeNow<R>(query);
+      return await this.connection.executeQuery<R>(query);
     } finally {
       this.pass();
     }
@@ -157,7 +156,7 @@ export class SqliteDriver implements Driver {
   }
 }
 
-export class SqliteConnection implements StoreConnection {
+export class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   // The same few hundred statements are used again and again, and preparing one costs more than running it. The cache
   // is limited because lists of any length in `in (…)` create new texts.
@@ -167,11 +166,8 @@ export class SqliteConnection implements StoreConnection {
     this.#database = database;
   }
 
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    return this.executeNow<R>(query);
-  }
-
-  executeNow<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
+  /** Runs the statement before it returns. */
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const { statement, givesRows } = this.#prepare(sql);
     const values = parameters as readonly SQLInputValue[];
     if (givesRows) return { rows: statement.all(...values) as R[] };

@@ -1,7 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { CompiledQuery, QueryResult } from 'kysely';
+import type { CompiledQuery, DatabaseConnection } from 'kysely';
 import type { BegunTransaction } from '../run-transaction.ts';
-import type { StoreConnection } from '../store-connection.ts';
 import type { SqliteConnection, SqliteDriver } from './sqlite-driver.ts';
 
 /** With more members, the first transaction of a group would wait too long. */
@@ -22,7 +21,7 @@ interface Group {
 export class SqliteTransactions {
   readonly #driver: SqliteDriver;
   readonly #database: DatabaseSync;
-  readonly #connection: StoreConnection;
+  readonly #connection: DatabaseConnection;
   readonly #on: BegunTransaction['on'];
   readonly #statements: Readonly<Record<'begin' | 'commit' | 'save' | 'keep' | 'undo', StatementSync>>;
   #group: Group | undefined;
@@ -146,14 +145,12 @@ export class SqliteTransactions {
 }
 
 /** Some failures undo the whole database transaction. Statements that follow must not be committed separately. */
-function inTransaction(database: DatabaseSync, connection: SqliteConnection): StoreConnection {
-  const executeNow = <Row>(query: CompiledQuery): QueryResult<Row> => {
-    if (!database.isTransaction) throw Object.assign(new Error('The transaction was undone.'), { code: 'undone' });
-    return connection.executeNow<Row>(query);
-  };
+function inTransaction(database: DatabaseSync, connection: SqliteConnection): DatabaseConnection {
   return {
-    executeNow,
-    executeQuery: async <Row>(query: CompiledQuery) => executeNow<Row>(query),
+    executeQuery: <Row>(query: CompiledQuery) =>
+      database.isTransaction ? connection.executeQuery<Row>(query) : Promise.reject(undone()),
     streamQuery: () => connection.streamQuery(),
   };
 }
+
+const undone = (): Error => Object.assign(new Error('The transaction was undone.'), { code: 'undone' });
