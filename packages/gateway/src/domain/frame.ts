@@ -1,29 +1,70 @@
-import { replaceTag } from '../telemetry/hide-tag.ts';
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import { HIDDEN, withoutHiddenTags } from './frame-tag.ts';
 
 /**
- * JSON values, one per line, between tags that contain an id which outsiders do not know. No content can imitate a line or a tag,
- * even if its author knows the id: a value contains no line break, no "<" and not the id, because all three are escaped.
+ * Frames: the user messages in which the gateway itself tells a model about events, its situation and earlier runs. They hold JSON
+ * values, one per line, between two tags, and are stored like this:
+ *
+ *     <inbox-hidden run="3" now="2026-01-01T00:00:00.000Z">
+ *     {"event":"message:1","type":"space_message"}
+ *     </inbox-hidden>
+ *
+ * 1. No value can imitate a line or a tag: it contains no line break and no "<", because both are escaped.
+ * 2. A message is a frame if it has a mark in its provider options. Its text does not make it one, so a text that imitates a frame,
+ *    or repeats a whole one, is not a frame.
+ * 3. Only `frameMessage` sets the mark. Core writes all its own messages without provider options, so no answer, nudge or rewind has it.
+ * 4. `fromOutside` removes the mark from a message of a caller.
+ *
+ * What is stored holds no secret. On the way to the model, guard-model.ts writes the agent's tag into marked messages, and only there.
  */
 export interface Frame {
   /** The kind of content, e.g. `inbox`. */
   readonly name: string;
-  readonly tag: string;
   readonly attributes?: Readonly<Record<string, string | number>>;
   readonly lines: readonly unknown[];
 }
 
-export function renderFrame({ name, tag, attributes = {}, lines }: Frame): string {
-  const said = Object.entries(attributes).map(([key, value]) => ` ${key}="${value}"`);
-  return [`<${name}-${tag}${said.join('')}>`, ...lines.map((line) => renderLine(line, tag)), `</${name}-${tag}>`].join(
-    '\n',
+type UserMessage = Extract<LanguageModelV4Message, { role: 'user' }>;
+
+export function frameMessage(text: string): UserMessage {
+  return { role: 'user', content: [{ type: 'text', text }], providerOptions: { [OWNER]: { frame: true } } };
+}
+
+export function isFrame(message: LanguageModelV4Message): message is UserMessage {
+  return message.role === 'user' && message.providerOptions?.[OWNER]?.frame === true;
+}
+
+/** The message without its mark. */
+export function withoutMark(message: LanguageModelV4Message): LanguageModelV4Message {
+  if (message.providerOptions === undefined || !(OWNER in message.providerOptions)) return message;
+  const { providerOptions, ...rest } = message;
+  const { [OWNER]: _mark, ...others } = providerOptions;
+  return Object.keys(others).length === 0 ? rest : { ...rest, providerOptions: others };
+}
+
+/** A message that a caller gave, which is neither a frame nor reasoning of the agent's model. */
+export function fromOutside(message: LanguageModelV4Message): LanguageModelV4Message {
+  const unmarked = withoutMark(message);
+  if (unmarked.role !== 'assistant' || !unmarked.content.some(({ type }) => type === 'reasoning')) return unmarked;
+  const content = unmarked.content.map((part) =>
+    part.type === 'reasoning' ? { ...part, text: withoutHiddenTags(part.text) } : part,
   );
+  return { ...unmarked, content };
+}
+
+/** The provider options of this name are the gateway's own. No provider gets them. */
+const OWNER = 'lastcall';
+
+export function renderFrame({ name, attributes = {}, lines }: Frame): string {
+  const said = Object.entries(attributes).map(([key, value]) => ` ${key}="${value}"`);
+  return [`<${name}-${HIDDEN}${said.join('')}>`, ...lines.map(renderLine), `</${name}-${HIDDEN}>`].join('\n');
 }
 
 /**
- * Parses a text that `renderFrame` wrote. Returns undefined if the text is not exactly that: a frame inside other text does not
- * count.
+ * Parses the text of a frame. Returns undefined if the text is not exactly that: a frame inside other text does not count. A model is
+ * shown its tag in place of `hidden`.
  */
-export function parseFrame(text: string, name: string, tag: string): Frame | undefined {
+export function parseFrame(text: string, name: string, tag: string = HIDDEN): Frame | undefined {
   const [first = '', ...rest] = text.split('\n');
   const opening = `<${name}-${tag}`;
   if (!first.startsWith(opening) || !/^( [a-z]+="[^"<>]*")*>$/.test(first.slice(opening.length))) return undefined;
@@ -32,13 +73,13 @@ export function parseFrame(text: string, name: string, tag: string): Frame | und
     [...first.matchAll(/ ([a-z]+)="([^"]*)"/g)].map(([, key, value]) => [key, value]),
   );
   const lines = parseLines(rest);
-  return lines === undefined ? undefined : { name, tag, attributes, lines };
+  return lines === undefined ? undefined : { name, attributes, lines };
 }
 
-/** Parses a frame of any name and tag. Only for texts that the gateway itself wrote. */
+/** Parses a frame of any name. */
 export function parseAnyFrame(text: string): Frame | undefined {
-  const [, name, tag] = /^<([a-z]+)-([0-9a-z]+)[ >]/i.exec(text) ?? [];
-  return name === undefined || tag === undefined ? undefined : parseFrame(text, name, tag);
+  const [, name] = /^<([a-z]+)-/i.exec(text) ?? [];
+  return name === undefined ? undefined : parseFrame(text, name);
 }
 
 /** Returns undefined if a line is not JSON, e.g. because the text was clipped. */
@@ -50,13 +91,8 @@ function parseLines(lines: readonly string[]): unknown[] | undefined {
   }
 }
 
-function renderLine(value: unknown, tag: string): string {
-  return replaceTag(JSON.stringify(value).replace(UNSAFE_CHARACTERS, escapeCharacter), tag, escapeEnd);
-}
-
-/** Escapes the last character of the tag. It is far enough from any earlier escape to be no part of one. */
-function escapeEnd(tag: string): string {
-  return `${tag.slice(0, -1)}${escapeCharacter(tag.slice(-1))}`;
+function renderLine(value: unknown): string {
+  return JSON.stringify(value).replace(UNSAFE_CHARACTERS, escapeCharacter);
 }
 
 // "<" would open a tag. The others are line breaks to some readers, and JSON does not escape them.

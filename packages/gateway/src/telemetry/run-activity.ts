@@ -1,16 +1,14 @@
 import type { Logger, TurnEvent } from '@lastcall/core';
-import { hideTag } from './hide-tag.ts';
 
 interface ObservedRun {
   readonly runId: string;
   readonly number: number;
-  readonly agent: { readonly id: string; readonly tag: string; readonly config: { readonly name: string } };
+  readonly agent: { readonly id: string; readonly config: { readonly name: string } };
 }
 
 /** Logs one line per call of a run and one at its end, each with its outcome and duration. */
 export class RunActivity {
   readonly #logger: Logger;
-  readonly #tag: string;
   readonly #ids: { readonly agent: string; readonly agentId: string; readonly runId: string; readonly run: number };
   readonly #startedAt = performance.now();
   /** The number of calls by outcome. */
@@ -18,7 +16,6 @@ export class RunActivity {
 
   constructor(logger: Logger, { runId, number, agent }: ObservedRun) {
     this.#logger = logger;
-    this.#tag = agent.tag;
     this.#ids = { agent: agent.config.name, agentId: agent.id, runId, run: number };
   }
 
@@ -33,8 +30,8 @@ export class RunActivity {
       callId,
       toolName,
       outcome: status,
-      ...(outcome.status === 'error' ? { code: outcome.code, message: this.#clip(outcome.message) } : {}),
-      ...('reason' in outcome ? { message: this.#clip(outcome.reason) } : {}),
+      ...(outcome.status === 'error' ? { code: outcome.code, message: clip(outcome.message) } : {}),
+      ...('reason' in outcome ? { message: clip(outcome.reason) } : {}),
       durationMs: Math.round(endedAt - startedAt),
     });
   }
@@ -43,12 +40,10 @@ export class RunActivity {
     const durationMs = Math.round(performance.now() - this.#startedAt);
     this.#logger.info('Run', { event: 'run', ...this.#ids, outcome: status, calls: this.#calls, durationMs });
   }
+}
 
-  /** A tool's error may quote its input, and with it the frame tag. */
-  #clip(text: string): string {
-    const shown = hideTag(text, this.#tag);
-    return shown.length > LONGEST ? `${shown.slice(0, LONGEST)}…` : shown;
-  }
+function clip(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
 
 /** Longer texts are cut, so that a log line can be read at a glance. The transcript has the rest. */

@@ -8,7 +8,6 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { hideFrameIds } from './hide-tag.ts';
 
 /** The operations of OpenTelemetry's GenAI conventions that a gateway performs. */
 type Operation = 'invoke_agent' | 'chat' | 'execute_tool';
@@ -73,5 +72,5 @@ const KIND: Readonly<Record<Operation, SpanKind>> = {
 function fail(span: Span, error: unknown): void {
   const { code, name, message } = (error ?? {}) as { code?: unknown; name?: unknown; message?: unknown };
   span.setAttribute('error.type', String(code ?? name ?? 'unknown'));
-  span.setStatus({ code: SpanStatusCode.ERROR, message: hideFrameIds(String(message ?? error)).slice(0, 1_000) });
+  span.setStatus({ code: SpanStatusCode.ERROR, message: String(message ?? error).slice(0, 1_000) });
 }

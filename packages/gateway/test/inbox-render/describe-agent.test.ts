@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { renderInstructions, renderSituation, type Situation } from '../../src/domain/agents/describe-agent.ts';
 import { parseFrame } from '../../src/domain/frame.ts';
-import { hostileText, TAG } from './hostile-events.ts';
+import { hostileText } from './hostile-events.ts';
 
 const situation: fc.Arbitrary<Situation> = fc.record({
   agent: fc.record({ entityId: hostileText, name: hostileText }),
@@ -18,26 +18,23 @@ const SLOW_MS = 60_000;
 
 describe('what an agent is told of itself', () => {
   test('[G10] the system text is the words of the operator and of the gateway', () => {
-    const system = renderInstructions({ instructions: '  Be brief.\n', tag: TAG });
+    const system = renderInstructions('  Be brief.\n');
     expect(system).toMatch(/^Be brief\.\n\n# How you work\n/);
-    for (const word of [`<inbox-${TAG}>`, `<situation-${TAG}>`, 'private', 'send_message', 'enter_space', 'pending'])
+    for (const word of ['<inbox-hidden>', '<situation-hidden>', 'private', 'send_message', 'enter_space', 'pending'])
       expect(system).toContain(word);
-    expect(renderInstructions({ instructions: ' ', tag: TAG })).toBe(system.slice('Be brief.\n\n'.length));
+    expect(renderInstructions(' ')).toBe(system.slice('Be brief.\n\n'.length));
   });
 
   test('[G22] goals, memories and plans are shown with their keys', () => {
-    const text = renderSituation(
-      {
-        agent: { entityId: 'e1', name: 'Concierge' },
-        activeSpaceId: undefined,
-        spaces: [{ spaceId: 's1', name: 'Lobby' }],
-        goals: [{ key: 'g1', description: 'Book', status: 'active', priority: 1 }],
-        memories: [{ key: 'm1', value: 'Ann likes tea' }],
-        plans: [{ key: 'p1', name: 'Tea', instruction: 'Make tea', cron: '0 16 * * *', timeZone: 'UTC', nextAt: 0 }],
-      },
-      { tag: TAG },
-    );
-    expect(parseFrame(text, 'situation', TAG)?.lines).toEqual([
+    const text = renderSituation({
+      agent: { entityId: 'e1', name: 'Concierge' },
+      activeSpaceId: undefined,
+      spaces: [{ spaceId: 's1', name: 'Lobby' }],
+      goals: [{ key: 'g1', description: 'Book', status: 'active', priority: 1 }],
+      memories: [{ key: 'm1', value: 'Ann likes tea' }],
+      plans: [{ key: 'p1', name: 'Tea', instruction: 'Make tea', cron: '0 16 * * *', timeZone: 'UTC', nextAt: 0 }],
+    });
+    expect(parseFrame(text, 'situation')?.lines).toEqual([
       { about: 'you', entityId: 'e1', name: 'Concierge' },
       { about: 'active_space', spaceId: null },
       { about: 'space', spaceId: 's1', name: 'Lobby' },
@@ -60,7 +57,7 @@ describe('what an agent is told of itself', () => {
     () => {
       fc.assert(
         fc.property(situation, (given) => {
-          const text = renderSituation(given, { tag: TAG });
+          const text = renderSituation(given);
           const about = ['you', 'active_space'].concat(
             given.spaces.map(() => 'space'),
             given.goals.map(() => 'goal'),
@@ -68,7 +65,7 @@ describe('what an agent is told of itself', () => {
             given.plans.map(() => 'plan'),
           );
           expect(text.split(/[\n\r\v\f\u0085\u2028\u2029]/)).toHaveLength(about.length + 2);
-          const lines = parseFrame(text, 'situation', TAG)?.lines as { about: string; spaceId?: unknown }[];
+          const lines = parseFrame(text, 'situation')?.lines as { about: string; spaceId?: unknown }[];
           expect(lines.map((line) => line.about)).toEqual(about);
           expect(lines[1]?.spaceId).toBe(given.activeSpaceId ?? null);
         }),

@@ -4,7 +4,8 @@ import type { InboxEvent, SpaceMessageEvent } from '../../src/domain/inbox/inbox
 import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
 import { rehearsalModel } from '../../src/models/rehearsal/rehearsal-model.ts';
 
-const TAG = 'k3yT4g';
+/** A text of the gateway as a model is shown it. */
+const asShown = (text: string): string => text.replace(/-hidden\b/g, '-k3yT4g');
 const NOW = Date.UTC(2026, 4, 1);
 
 const PENDING = { status: 'pending', pendingToolCallId: 'c1' };
@@ -72,10 +73,10 @@ export async function runTurnLoop(events: readonly InboxEvent[], stage: Stage = 
   const waiting = events.map((event, index) => ({ eventId: `ev${index}`, at: NOW, attempt: 1, event }));
   return await runTurn({
     model: rehearsalModel(),
-    instructions: renderInstructions({ instructions: 'Be kind. Never mind <inbox-other>.', tag: TAG }),
-    messages: [{ role: 'user', content: renderInbox(waiting, { run: 1, tag: TAG, now: NOW }) }],
+    instructions: asShown(renderInstructions('Be kind. Never mind <inbox-other>.')),
+    messages: [{ role: 'user', content: asShown(renderInbox(waiting, { run: 1, now: NOW })) }],
     tools: { ...builtIn, ...stage.tools },
-    observe: () => renderSituation({ ...about, activeSpaceId: here }, { tag: TAG }),
+    observe: () => asShown(renderSituation({ ...about, activeSpaceId: here })),
     ...(stage.terminating === undefined ? {} : { terminating: stage.terminating }),
   });
 }

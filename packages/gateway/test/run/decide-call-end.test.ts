@@ -2,7 +2,7 @@ import type { Settlement } from '@lastcall/core';
 import { expect, test } from 'vitest';
 import type { RunningState } from '../../src/runtime/run/run-state.ts';
 import type { Write } from '../../src/runtime/run/run-write.ts';
-import { decided, ERROR, ended, inHall, kinds, nowhere, OK, runs, started, TAG, wrote } from './decided.ts';
+import { decided, ERROR, ended, inHall, kinds, nowhere, OK, runs, started, wrote } from './decided.ts';
 
 const find = <Kind extends Write['kind']>(writes: readonly Write[], kind: Kind) =>
   writes.find((write): write is Extract<Write, { kind: Kind }> => write.kind === kind);
@@ -143,9 +143,4 @@ test.each([
 test('a waiting call that is cancelled in the same run ends on its card', () => {
   const cancelled = { status: 'cancelled', reason: 'no', text: 'No.' } as const;
   expect(find(decided(inHall, ended(pending()), ended(cancelled)).last, 'update-card')?.status).toBe('cancelled');
-});
-
-test("what a waiting call shows hides the agent's frame tag", () => {
-  const { writes } = decided(inHall, ended(pending({ display: { text: `<inbox-${TAG}>` } })));
-  expect(find(writes, 'pending-call')?.call.display).toEqual({ text: '<inbox-hidden>' });
 });

@@ -6,11 +6,9 @@ import { type RunningState, type RunState, startState } from '../../src/runtime/
 import type { Write } from '../../src/runtime/run/run-write.ts';
 import { serializeEnd } from '../../src/runtime/run/settlement-json.ts';
 
-export const TAG = 'ab12cd34ef56ab78cd90ef12';
-
 const context: DecisionContext = {
   runId: 'run',
-  agent: { entityId: 'bot', tag: TAG },
+  agent: { entityId: 'bot' },
   isVisible: (toolName) => toolName === 'shown',
 };
 
@@ -71,7 +69,7 @@ export function ended(
 ): Extract<RunEvent, { type: 'call-ended' }> {
   const settlement: Settlement = { callId, toolName, input, outcome, startedAt: 1, endedAt: 2 };
   const entry = { kind: outcome.status === 'pending' ? 'pending' : 'settled', settlement } as const;
-  const details = { slices: {}, fullOutcome: outcome, tag: TAG };
+  const details = { slices: {}, fullOutcome: outcome };
   return { type: 'call-ended', ...serializeEnd(entry, details), rawInput: '{}', hasStagedWrites };
 }
 

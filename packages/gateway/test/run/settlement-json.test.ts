@@ -4,17 +4,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { serializeEnd } from '../../src/runtime/run/settlement-json.ts';
-import { hideTagIn, hideTagInJson } from '../../src/telemetry/hide-tag.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
-
-const TAG = 'b012cd34ef56ab78cd90ef12';
 
 const CALL = { callId: 'c', toolName: 'give', startedAt: 1, endedAt: 2 };
 
 function serialized(outcome: Outcome, { input = {} as unknown, fullOutcome = outcome } = {}) {
   const settlement: Settlement = { ...CALL, input, outcome };
-  return serializeEnd({ kind: 'settled', settlement }, { slices: {}, fullOutcome, tag: TAG }).json;
+  return serializeEnd({ kind: 'settled', settlement }, { slices: {}, fullOutcome }).json;
 }
 
 /** A value that counts how often it is serialized. */
@@ -43,8 +40,8 @@ test('a settlement is serialized once: its input once and its outcome once', () 
 
 test('of an outcome that was cut the call keeps the complete one, and all others read the cut one', () => {
   const cut: Outcome = { status: 'ok', value: 'lon…', text: 'lon…' };
-  const json = serialized(cut, { fullOutcome: { status: 'ok', value: `long ${TAG}`, text: 'long' } });
-  expect(JSON.parse(json.outcome)).toEqual({ status: 'ok', value: 'long hidden', text: 'long' });
+  const json = serialized(cut, { fullOutcome: { status: 'ok', value: 'long', text: 'long' } });
+  expect(JSON.parse(json.outcome)).toEqual({ status: 'ok', value: 'long', text: 'long' });
   expect(JSON.parse(json.entry).entry.settlement.outcome).toEqual(cut);
   expect(json.output).toBe('"lon…"');
 });
@@ -101,53 +98,6 @@ test.each([
 ])('$what is stored as far as JSON holds it', ({ value }) => {
   const json = serialized({ status: 'ok', value, text: 'x' }, { input: { value } });
   for (const text of [json.entry, json.outcome, json.runEvent]) expect(() => JSON.parse(text)).not.toThrow();
-});
-
-test("[G63] people do not read the agent's frame tag in a settlement, and the transcript keeps it", () => {
-  const said = { [TAG]: [`<inbox-${TAG.toUpperCase()}>`] };
-  const { entry, ...readable } = serialized({ status: 'ok', value: said, text: TAG }, { input: { text: TAG } });
-  for (const text of Object.values(readable)) expect(text?.toLowerCase()).not.toContain(TAG);
-  expect(JSON.parse(entry).entry.settlement.outcome.value).toEqual(said);
-});
-
-/** Texts with the tag, with parts of it behind characters that JSON escapes, and with what looks like an escape. */
-const tagged = fc
-  .array(
-    fc.oneof(
-      fc.string(),
-      fc.constantFrom(
-        TAG,
-        TAG.toUpperCase(),
-        '\b',
-        '\\',
-        '\\b',
-        '"',
-        '\u0001',
-        '\ud800',
-        '\\u',
-        TAG.slice(1),
-        TAG.slice(4),
-      ),
-    ),
-  )
-  .map((parts) => parts.join(''));
-
-test('[G63] the tag is hidden in JSON text exactly as in every text and field name of the value', () => {
-  const value = fc.letrec((tie) => ({
-    any: fc.oneof(tagged, fc.double(), fc.constant(null), fc.array(tie('any')), fc.dictionary(tagged, tie('any'))),
-  })).any;
-  fc.assert(
-    fc.property(value, (given) => {
-      const json = JSON.stringify(given);
-      expect(JSON.parse(hideTagInJson(json, TAG))).toEqual(JSON.parse(JSON.stringify(hideTagIn(given, TAG))));
-    }),
-  );
-});
-
-test('an escape that ends in the first letter of the tag stays an escape', () => {
-  const json = JSON.stringify(`\b${TAG.slice(1)}`);
-  expect(json.toLowerCase()).toContain(TAG);
-  expect(JSON.parse(hideTagInJson(json, TAG))).toBe(`\b${TAG.slice(1)}`);
 });
 
 describeWorlds('a run', (open) => {

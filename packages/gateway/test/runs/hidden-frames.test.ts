@@ -10,6 +10,7 @@ import { openApi } from '../http/api.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { frameTagOf } from '../support/frames.ts';
 import { lobby } from '../support/lobby.ts';
+import { placesOf } from '../support/places-of.ts';
 import { isFirstStep, systemOf } from '../support/requests.ts';
 import type { World } from '../support/world.ts';
 
@@ -77,6 +78,8 @@ describeWorlds('the frame that delimits events', (open) => {
     const { callId } = JSON.parse(call).entry.settlement;
     const whole = await api.done('GET', `/api/runs/${run?.id}/calls/${callId}`);
     expect(JSON.stringify(whole)).not.toContain(tag);
+    // Nothing has to be hidden, because nothing is stored.
+    expect(await placesOf(world.store, tag)).toEqual(['agents.tag']);
     // Of a deleted agent too.
     await world.store.transaction((tx) => deleteAgent(tx, bot));
     const after = await api.done('GET', `/api/runs/${run?.id}/transcript`);

@@ -4,9 +4,9 @@ import { type ScriptedModel, type ScriptedReply, scriptedModel } from '@lastcall
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { answer } from '../../src/domain/calls/answer-call.ts';
+import { hideTag } from '../../src/domain/frame-tag.ts';
 import { getStepRequest } from '../../src/domain/runs/step-request.ts';
 import { sweepRequestTexts } from '../../src/domain/runs/sweep-request-texts.ts';
-import { hideTag } from '../../src/telemetry/hide-tag.ts';
 import { openApi } from '../http/api.ts';
 import { chatWith } from '../support/conversations.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';

@@ -33,7 +33,8 @@ describe.each(databases)('a database of the last version with two tables of call
     const known = Array.from({ length: 34 }, (_, index) => `${String(index + 1).padStart(4, '0')}-`);
     expect((await migrationsOf(fresh)).filter((name) => !known.some((number) => name.startsWith(number)))).toEqual([
       '0035-one-table-of-calls',
-      '0036-one-word-each',
+      '0036-frames-without-tags',
+      '0037-one-word-each',
     ]);
     await fresh.close();
   });

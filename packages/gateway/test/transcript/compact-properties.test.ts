@@ -9,7 +9,6 @@ import { estimateEntries } from '../../src/domain/transcript/estimate-tokens.ts'
 import { fromCompactionPayload, toCompactionPayload } from '../../src/domain/transcript/transcript-row.ts';
 import { answersFor, anyRun, performRuns, tools } from './transcripts.ts';
 
-const tag = 'k3y';
 const runs = fc.array(anyRun, { minLength: 1, maxLength: 5 });
 const summaries = fc.constantFrom<(text: string, tokens: number) => Promise<string>>(
   async () => 'FACT-A\nFACT-B',
@@ -31,7 +30,7 @@ test('[G14] a compacted transcript is valid, within its budget, and loses no cal
       const waits = waitingOf(entries);
       const whole = estimateEntries(entries);
       const budgetTokens = Math.ceil(whole * share) + 60 + TOKENS_OF_A_WAIT * waits.size;
-      const compaction = await compact({ entries, budgetTokens, tag, summarise });
+      const compaction = await compact({ entries, budgetTokens, summarise });
       expect(compaction === undefined).toBe(whole <= budgetTokens);
       if (compaction === undefined) return;
       const { carried } = compaction;
@@ -53,7 +52,7 @@ test('[G14] the newest run stays whole if it fits beside a summary', async () =>
       const entries = await performRuns(runs);
       const newest = entries.slice(entries.findLastIndex(({ kind }) => kind === 'turn'));
       const budgetTokens = Math.ceil((estimateEntries(newest) + 2_000 * waitingOf(entries).size) / 0.9) + 1;
-      const compaction = await compact({ entries, budgetTokens, tag, summarise });
+      const compaction = await compact({ entries, budgetTokens, summarise });
       if (compaction !== undefined) expect(compaction.carried.slice(-newest.length)).toEqual(newest);
     }),
     { numRuns: 100 },
@@ -67,7 +66,7 @@ test('[G14] every call that waits can be answered after a compaction', async () 
       const answers = answersFor(entries);
       const budgetTokens =
         Math.ceil(estimateEntries(entries) * share) + 60 + TOKENS_OF_A_WAIT * Object.keys(answers).length;
-      const carried = (await compact({ entries, budgetTokens, tag, summarise }))?.carried ?? entries;
+      const carried = (await compact({ entries, budgetTokens, summarise }))?.carried ?? entries;
       const { transcript } = await runTurn({
         model: scriptedModel(['Noted.']),
         tools,
@@ -96,13 +95,13 @@ test('[G14] facts of a summary survive the next compaction, whoever makes it', a
       const compaction = await compact({
         entries: first,
         budgetTokens: Math.max(400, Math.ceil(estimateEntries(first) / 2)) + TOKENS_OF_A_WAIT * waits,
-        tag,
+
         summarise: async () => facts.join('\n'),
       });
       fc.pre(compaction?.summary === facts.join('\n'));
       const entries = await performRuns(after, compaction?.carried, 'second ');
       const budgetTokens = 4_000 + TOKENS_OF_A_WAIT * waitingOf(entries).size;
-      const second = await compact({ entries, budgetTokens, tag, summarise });
+      const second = await compact({ entries, budgetTokens, summarise });
       fc.pre(second !== undefined);
       for (const fact of facts) expect(second?.summary.split('\n')).toContain(fact);
       expect(estimateEntries(second?.carried ?? [])).toBeLessThanOrEqual(budgetTokens);

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { insertEntity } from '../entities/entity.ts';
 import type { Metadata } from '../entities/metadata.ts';
+import { newTag } from '../frame-tag.ts';
 import { newId } from '../new-id.ts';
 import { idTaken, ownId } from '../own-id.ts';
 import { addMember } from '../spaces/membership.ts';
@@ -40,7 +40,7 @@ export async function createAgent(tx: Tx, newAgent: NewAgent): Promise<Agent> {
     status: 'active',
     active_space_id: null,
     last_error: null,
-    tag: randomBytes(12).toString('hex'),
+    tag: newTag(),
     created_at: now,
     updated_at: now,
   };

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow, EntityRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { newTag } from '../frame-tag.ts';
 
 /**
  * The agent that calls tools for callers without an agent: MCP clients. It uses no model, is in no space and in no list, and
@@ -40,7 +40,7 @@ async function create(tx: Tx): Promise<AgentRow> {
     status: 'active',
     active_space_id: null,
     last_error: null,
-    tag: randomBytes(12).toString('hex'),
+    tag: newTag(),
     created_at: now,
     updated_at: now,
   };

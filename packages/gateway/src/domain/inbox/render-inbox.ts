@@ -13,8 +13,6 @@ export interface WaitingEvent {
 
 export interface InboxFrame {
   readonly run: number;
-  /** The agent's unguessable frame tag, which the system text names. */
-  readonly tag: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -23,9 +21,9 @@ export interface InboxFrame {
  * Renders a batch of events as the text of one user message: one JSON object per line, in a frame that no content can imitate. No
  * message can add an event.
  */
-export function renderInbox(events: readonly WaitingEvent[], { run, tag, now }: InboxFrame): string {
+export function renderInbox(events: readonly WaitingEvent[], { run, now }: InboxFrame): string {
   const attributes = { run, now: new Date(now).toISOString() };
-  return renderFrame({ name: 'inbox', tag, attributes, lines: events.map(toLine) });
+  return renderFrame({ name: 'inbox', attributes, lines: events.map(toLine) });
 }
 
 /** One line of an inbox. */

@@ -3,7 +3,6 @@ import type { Kysely } from 'kysely';
 import type { ModelPrices } from '../../config/prices.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
-import { hideTag } from '../../telemetry/hide-tag.ts';
 import type { Page } from '../entities/page.ts';
 import { totalCost } from './cost.ts';
 import { getRun, listRuns, type Run, type RunFilter } from './run.ts';
@@ -117,15 +116,11 @@ async function lastReply(db: Kysely<Tables>, { id }: Run): Promise<LastReply | u
 
 async function responseOf(
   db: Kysely<Tables>,
-  { id, agentId, stop }: Run,
+  { id, stop }: Run,
   text: string | undefined,
 ): Promise<string | undefined> {
   if (stop?.reason !== 'end_turn') return undefined;
-  const response = stop.by === 'text' ? text : await lastOutput(db, id, stop.tool);
-  if (response === undefined) return undefined;
-  // Deleted agents are found too: their rows stay.
-  const { tag } = await db.selectFrom('agents').select('tag').where('id', '=', agentId).executeTakeFirstOrThrow();
-  return hideTag(response, tag);
+  return stop.by === 'text' ? text : await lastOutput(db, id, stop.tool);
 }
 
 async function lastOutput(db: Kysely<Tables>, runId: string, toolName: string): Promise<string | undefined> {

@@ -41,7 +41,7 @@ export async function runTranscript(
 ): Promise<Page<RunEntry>> {
   const limit = pageLimit(page.limit);
   const after = numberCursor(page.cursor);
-  const tag = await tagOf(db, (await getRun(db, runId)).agentId);
+  await getRun(db, runId);
   let query = db.selectFrom('transcript_entries').selectAll().where('run_id', '=', runId);
   if (after !== undefined) query = query.where('seq', '>', after);
   const rows = await query
@@ -51,7 +51,7 @@ export async function runTranscript(
   const found = toPage(rows, {
     limit,
     cursorOf: ({ seq }) => String(seq),
-    toItem: (row) => toRunEntry(row, tag, prices),
+    toItem: (row) => toRunEntry(row, prices),
   });
   return { ...found, items: await withEnds(db, await withAnswerers(db, found.items), limits) };
 }
@@ -103,23 +103,13 @@ function callOf({ kind, entry }: RunEntry, wanted: 'settled' | 'pending'): strin
   return kind === wanted ? (entry as { settlement: { callId: string } }).settlement.callId : undefined;
 }
 
-/** Finds deleted agents too: their rows stay. */
-async function tagOf(db: Kysely<Tables>, agentId: string): Promise<string> {
-  const { tag } = await db.selectFrom('agents').select('tag').where('id', '=', agentId).executeTakeFirstOrThrow();
-  return tag;
-}
-
-function toRunEntry(
-  { seq, kind, created_at, payload }: TranscriptEntryRow,
-  tag: string,
-  prices: ModelPrices | undefined,
-): RunEntry {
+function toRunEntry({ seq, kind, created_at, payload }: TranscriptEntryRow, prices: ModelPrices | undefined): RunEntry {
   const { entry, summary, changes } = fromJson<StoredEntry>(payload);
-  const readable = { seq, kind, at: created_at, entry: toReadable(entry ?? { kind, summary }, tag) };
+  const readable = { seq, kind, at: created_at, entry: toReadable(entry ?? { kind, summary }) };
   const cost = kind === 'reply' ? costOf(entry as Extract<Entry, { kind: 'reply' }>, prices) : undefined;
   return {
     ...readable,
-    ...(changes === undefined ? {} : { changes: toReadable(changes, tag) }),
+    ...(changes === undefined ? {} : { changes }),
     ...(cost === undefined ? {} : { cost }),
   };
 }

@@ -4,15 +4,14 @@ import { toPrompt } from '@lastcall/core/internal';
 import type { Kysely } from 'kysely';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
-import { guardMessage } from '../../telemetry/guard-message.ts';
-import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { notFound } from '../api-error.ts';
+import { withoutMark } from '../frame.ts';
 import { loadRowsBefore, toStoredTranscript } from '../transcript/load-transcript.ts';
 import type { EntryRecord } from '../transcript/transcript-row.ts';
 import { getRun, type Run } from './run.ts';
 import type { RequestSettings, StoredRequest } from './stored-request.ts';
 
-/** The exact request to the model in one step. Only the agent's frame tag is hidden. */
+/** The exact request to the model in one step. Only the agent's frame tag, which is not stored, reads `hidden`. */
 export interface StepRequest {
   readonly model?: string;
   readonly instructions: string;
@@ -27,19 +26,17 @@ export async function getStepRequest(db: Kysely<Tables>, runId: string, step: nu
   const reply = await findReply(db, run, step);
   const texts = reply && (await readTexts(db, reply.request));
   if (reply === undefined || texts === undefined) throw notFound('request of step', String(step));
-  const { tag } = await db.selectFrom('agents').select('tag').where('id', '=', run.agentId).executeTakeFirstOrThrow();
   const { entries } = toStoredTranscript(await loadRowsBefore(db, { threadId: run.threadId, seq: reply.seq }));
   const prompt = promptOf(new Transcript(entries), reply, texts);
   if (prompt === undefined) throw notFound('request of step', String(step));
-  const guard = { tag, instructions: '', isFrame: () => false };
   const { instructions = '', tools = [], settings = {} } = texts;
   const { model } = reply.asked;
   return {
     ...(model === undefined ? {} : { model }),
-    ...hideTagIn(
-      { instructions, messages: prompt.map((message) => guardMessage(message, guard)), tools, settings },
-      tag,
-    ),
+    instructions,
+    messages: prompt.map(withoutMark),
+    tools,
+    settings,
   };
 }
 

@@ -17,8 +17,6 @@ export interface CompactOptions {
   /** A thread's transcript. Compaction works best between two runs. */
   readonly entries: readonly Entry[];
   readonly budgetTokens: number;
-  /** The agent's unguessable frame tag, for the frame of the summary. */
-  readonly tag: string;
   readonly summarise: Summarise;
 }
 
@@ -32,7 +30,7 @@ const MAX_SHARE = 0.25;
  * transcript itself is not changed.
  */
 export async function compact(options: CompactOptions): Promise<Compaction | undefined> {
-  const { entries, budgetTokens, tag, summarise } = options;
+  const { entries, budgetTokens, summarise } = options;
   if (estimateEntries(entries) <= budgetTokens) return undefined;
   const { older, waiting, newest } = splitToFit(entries, budgetTokens);
   const carriedIds = new Set(
@@ -41,14 +39,13 @@ export async function compact(options: CompactOptions): Promise<Compaction | und
   const lines = await summariseRuns({
     entries: older,
     isCarried: (callId) => carriedIds.has(callId),
-    tag,
     budgetTokens: Math.min(budgetTokens * MAX_SHARE, budgetTokens - estimateEntries([...waiting, ...newest])),
     readTokens: budgetTokens,
     summarise,
   });
   return {
     summary: lines.join('\n'),
-    carried: [...toSummaryEntries(lines, tag), ...waiting, ...withoutForeignStarts(newest, carriedIds)],
+    carried: [...toSummaryEntries(lines), ...waiting, ...withoutForeignStarts(newest, carriedIds)],
   };
 }
 

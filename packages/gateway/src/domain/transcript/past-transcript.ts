@@ -1,4 +1,4 @@
-import { type Entry, replay, type Session, Transcript } from '@lastcall/core';
+import { replay, type Session, Transcript } from '@lastcall/core';
 import { forkSession } from '@lastcall/core/internal';
 import { CountedMessages } from './estimate-tokens.ts';
 import { fromFirstRow, type StoredRecord, type TranscriptRow, toRecord } from './load-transcript.ts';
@@ -23,7 +23,6 @@ import { SentMessages } from './sent-messages.ts';
 export class PastTranscript {
   readonly #transcript = new Transcript();
   readonly #records: StoredRecord[] = [];
-  readonly #frames = new Set<string>();
   /** The messages as they were last sent to the model. */
   readonly sent: SentMessages = new SentMessages();
   #session: { readonly session: Session; replayed: number } | undefined;
@@ -96,31 +95,16 @@ export class PastTranscript {
     return this.#counted;
   }
 
-  /** True for a text of an inbox or a summary, which the gateway itself wrote. */
-  hasFrame(text: string): boolean {
-    return this.#frames.has(text);
-  }
-
   #add(row: TranscriptRow): void {
     const carried = this.#length === 0 ? fromFirstRow(row) : undefined;
     const record = carried === undefined ? toRecord(row) : undefined;
     const entries = carried ?? (record === undefined ? [] : [record.entry]);
     this.#transcript.push(...entries);
     if (record !== undefined) this.#records.push(record);
-    for (const text of framesIn(entries)) this.#frames.add(text);
     this.#hasCheckpoint ||= record?.entry.kind === 'checkpoint';
     this.#characters += row.payload.length;
     this.#last = row;
   }
-}
-
-/** The frames of a transcript: its user messages that were written outside of any turn. */
-export function framesIn(entries: readonly Entry[]): readonly string[] {
-  return entries.flatMap((entry) =>
-    entry.kind === 'message' && entry.message.role === 'user'
-      ? entry.message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-      : [],
-  );
 }
 
 const pasts = new WeakMap<TranscriptRow, PastTranscript>();

@@ -1,4 +1,3 @@
-import { parseFrame } from '../frame.ts';
 import type { InboxLine } from '../inbox/render-inbox.ts';
 import { clip } from './clip.ts';
 import type { TranscriptLine } from './transcript-line.ts';
@@ -9,11 +8,10 @@ const MAX_INPUT = 200;
 /**
  * Summarises without a model, one line for each item: who said what, which tools were called, and what they returned.
  */
-export function summariseByRule(items: readonly TranscriptLine[], tag: string): readonly string[] {
+export function summariseByRule(items: readonly TranscriptLine[]): readonly string[] {
   return items.flatMap((item) => {
     if ('called' in item) return [describeCall(item)];
-    const inbox = item.said === 'user' ? parseFrame(item.text, 'inbox', tag) : undefined;
-    if (inbox !== undefined) return inbox.lines.map((line) => describeEvent(line as InboxLine));
+    if (item.frame?.name === 'inbox') return item.frame.lines.map((line) => describeEvent(line as InboxLine));
     return [`${SPEAKERS[item.said]}: ${firstAndLastLine(item.text, MAX_TEXT)}`];
   });
 }

@@ -1,4 +1,5 @@
 import type { Entry } from '@lastcall/core';
+import { isFrame } from '../frame.ts';
 import { clip } from './clip.ts';
 import { clipFrame } from './clip-frame.ts';
 import { jsonLength } from './estimate-tokens.ts';
@@ -59,10 +60,13 @@ function clipEntry(entry: Entry, characters: number): Entry {
 
 function clipMessage(entry: MessageEntry, characters: number): MessageEntry {
   const { content } = entry.message;
+  const isOurs = isFrame(entry.message);
   const clipped =
     typeof content === 'string'
       ? clip(content, characters)
-      : (content as Part[]).map((part) => clipFramePart(part, characters) ?? clipPart(part, characters));
+      : (content as Part[]).map(
+          (part) => (isOurs ? clipFramePart(part, characters) : undefined) ?? clipPart(part, characters),
+        );
   return { ...entry, message: { ...entry.message, content: clipped } as MessageEntry['message'] };
 }
 

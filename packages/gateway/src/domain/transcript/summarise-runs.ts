@@ -16,7 +16,6 @@ export interface SummaryOptions {
   readonly entries: readonly Entry[];
   /** True for calls that are carried over as they are. The summary leaves them out. */
   readonly isCarried: (callId: string) => boolean;
-  readonly tag: string;
   readonly budgetTokens: number;
   /** How many tokens the model can read at once. */
   readonly readTokens: number;
@@ -25,20 +24,20 @@ export interface SummaryOptions {
 
 /** Returns the lines of a summary within its budget. An earlier summary is kept as it is if it takes at most half. */
 export async function summariseRuns(options: SummaryOptions): Promise<readonly string[]> {
-  const { entries, isCarried, tag, budgetTokens } = options;
-  const earlier = entries.flatMap((entry) => readSummary(entry, tag) ?? []);
-  const rest = entries.filter((entry) => readSummary(entry, tag) === undefined);
+  const { entries, isCarried, budgetTokens } = options;
+  const earlier = entries.flatMap((entry) => readSummary(entry) ?? []);
+  const rest = entries.filter((entry) => readSummary(entry) === undefined);
   const items = transcriptLines(rest, isCarried);
   const room = toCharacters(budgetTokens);
-  const fits = (lines: readonly string[]): boolean => summaryLength(lines, tag) <= room;
+  const fits = (lines: readonly string[]): boolean => summaryLength(lines) <= room;
   if (items.length === 0) return fitLines(earlier, fits);
-  const isKept = 2 * summaryLength(earlier, tag) <= room;
+  const isKept = 2 * summaryLength(earlier) <= room;
   const toSummarise = isKept ? items : [...earlier.map(toTranscriptLine), ...items];
   const kept = isKept ? earlier : [];
-  const budget = toTokens(room - summaryLength(kept, tag));
+  const budget = toTokens(room - summaryLength(kept));
   const summary = await askModel(options, toSummarise, budget);
   if (summary.length > 0 && fits([...kept, ...summary])) return [...kept, ...summary];
-  return summariseWithoutModel({ earlier, items, tag, room });
+  return summariseWithoutModel({ earlier, items, room });
 }
 
 function toTranscriptLine(line: string): TranscriptLine {
@@ -47,13 +46,13 @@ function toTranscriptLine(line: string): TranscriptLine {
 
 /** Returns no lines if the model gives no usable answer. */
 async function askModel(
-  { tag, readTokens, summarise }: SummaryOptions,
+  { readTokens, summarise }: SummaryOptions,
   items: readonly TranscriptLine[],
   budgetTokens: number,
 ): Promise<readonly string[]> {
-  const render = (lines: readonly string[]): string => renderFrame({ name: 'transcript', tag, lines });
+  const render = (lines: readonly string[]): string => renderFrame({ name: 'transcript', lines });
   const lines = fitLines(
-    items.map((item) => JSON.stringify(item)),
+    items.map(({ frame: _, ...item }) => JSON.stringify(item)),
     (some) => toTokens(render(some).length) <= readTokens,
   );
   try {
@@ -72,14 +71,13 @@ async function askModel(
 interface RuleSummaryOptions {
   readonly earlier: readonly string[];
   readonly items: readonly TranscriptLine[];
-  readonly tag: string;
   readonly room: number;
 }
 
 /** Half of the room is for the earlier summary, or more if the new lines need less. */
-function summariseWithoutModel({ earlier, items, tag, room }: RuleSummaryOptions): readonly string[] {
-  const lines = summariseByRule(items, tag);
-  const share = Math.max(Math.floor(room / 2), room - summaryLength(lines, tag));
-  const kept = fitLines(earlier, (some) => summaryLength(some, tag) <= share);
-  return [...kept, ...fitLines(lines, (some) => summaryLength([...kept, ...some], tag) <= room)];
+function summariseWithoutModel({ earlier, items, room }: RuleSummaryOptions): readonly string[] {
+  const lines = summariseByRule(items);
+  const share = Math.max(Math.floor(room / 2), room - summaryLength(lines));
+  const kept = fitLines(earlier, (some) => summaryLength(some) <= share);
+  return [...kept, ...fitLines(lines, (some) => summaryLength([...kept, ...some]) <= room)];
 }

@@ -1,13 +1,15 @@
 import { type Entry, Transcript } from '@lastcall/core';
+import { type Frame, isFrame, parseAnyFrame } from '../frame.ts';
 
 type Message = ReturnType<Transcript['view']>[number];
+type UserPart = Extract<Message, { role: 'user' }>['content'][number];
 type AssistantPart = Extract<Message, { role: 'assistant' }>['content'][number];
 type ToolPart = Extract<Message, { role: 'tool' }>['content'][number];
 
 /** Something that a summary can mention. */
 export type TranscriptLine =
-  | { readonly said: 'system' | 'user' | 'assistant'; readonly text: string }
-  | { readonly called: string; readonly input: unknown; readonly result: string };
+  | { readonly said: 'system' | 'user' | 'assistant'; readonly text: string; readonly frame?: Frame }
+  | { readonly called: string; readonly input: unknown; readonly result: string; readonly frame?: never };
 
 /** Lists what happened as the model saw it, without entries that were rewound or replaced by newer results. */
 export function transcriptLines(
@@ -31,12 +33,19 @@ function toTranscriptLines(message: Message, context: ItemContext): readonly Tra
     case 'system':
       return [{ said: 'system', text: message.content }];
     case 'user':
-      return message.content.map((part) => ({ said: 'user', text: part.type === 'text' ? part.text : '[A file.]' }));
+      return message.content.map((part) => toUserItem(part, isFrame(message)));
     case 'assistant':
       return message.content.flatMap((part) => toAssistantItems(part, context));
     case 'tool':
       return [];
   }
+}
+
+function toUserItem(part: UserPart, isOurs: boolean): TranscriptLine {
+  if (part.type !== 'text') return { said: 'user', text: '[A file.]' };
+  const { text } = part;
+  const frame = isOurs ? parseAnyFrame(text) : undefined;
+  return { said: 'user', text, ...(frame === undefined ? {} : { frame }) };
 }
 
 function toAssistantItems(part: AssistantPart, { results, isLeftOut }: ItemContext): readonly TranscriptLine[] {

@@ -2,6 +2,7 @@ import { type Entry, type JournalRecord, Transcript } from '@lastcall/core';
 import { isPlainEntry, toTranscriptJson } from '@lastcall/core/internal';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Json } from '../../ports/store/schema/tables.ts';
+import { isFrame } from '../frame.ts';
 import type { FailedRequest, StoredRequest } from '../runs/stored-request.ts';
 
 /** The `kind` of the row that replaces all rows before it. Every other row has the kind of its entry. */
@@ -57,9 +58,10 @@ export function fromEntryPayload(payload: Json): JournalRecord {
   return { ...record, entry: revive([entry])[0] ?? entry };
 }
 
-/** True for a user message that contains only texts, as nearly all do: nothing in it has to be revived. */
+/** True for a user message that contains only texts, as nearly all do, frames included: nothing in it has to be revived. */
 function isText({ message }: Extract<Entry, { kind: 'message' }>): boolean {
-  if (message.role !== 'user' || !Array.isArray(message.content) || 'providerOptions' in message) return false;
+  if (message.role !== 'user' || !Array.isArray(message.content)) return false;
+  if ('providerOptions' in message && !isFrame(message)) return false;
   return message.content.every(
     (part) => part?.type === 'text' && typeof part.text === 'string' && !('providerOptions' in part),
   );

@@ -6,13 +6,13 @@ export interface ParsedInbox extends InboxFrame {
   readonly events: readonly WaitingEvent[];
 }
 
-/** Parses a text that `renderInbox` wrote. Returns undefined if it is not an inbox with this tag. */
+/** Parses an inbox as a model is shown it. Returns undefined if it is not an inbox with this tag. */
 export function parseInbox(text: string, tag: string): ParsedInbox | undefined {
   const frame = parseFrame(text, 'inbox', tag);
   if (frame === undefined) return undefined;
   // Older rows call it `cycle`.
   const { cycle = '0', run = cycle, now = '' } = frame.attributes ?? {};
-  return { tag, run: Number(run), now: Date.parse(String(now)), events: (frame.lines as InboxLine[]).map(toEvent) };
+  return { run: Number(run), now: Date.parse(String(now)), events: (frame.lines as InboxLine[]).map(toEvent) };
 }
 
 function toEvent({ event, type, at, attempt = 1, data }: InboxLine): WaitingEvent {

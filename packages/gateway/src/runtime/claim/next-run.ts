@@ -2,7 +2,6 @@ import type { Services } from '../../ports/services.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
-import { hideTag } from '../../telemetry/hide-tag.ts';
 import { createRedact, type Redact } from '../../telemetry/redact.ts';
 import { closeFailedRun } from '../journal/fail-run.ts';
 import {
@@ -19,11 +18,11 @@ import type { ActiveRun } from '../run/active-run.ts';
 import { toTranscriptFailure } from '../run/run-failure.ts';
 import { THREAD_KINDS } from '../threads/thread-kinds.ts';
 import type { Registry } from '../toolset/registry.ts';
+import { setupsOf } from '../toolset/run-setups.ts';
 import { excuseTakeover } from './excuse-takeover.ts';
 import { giveUpThread } from './give-up-thread.ts';
 import { readAgent } from './read-agent.ts';
 import { type Past, readPast } from './read-past.ts';
-import { readRegistryTools } from './read-registry-tools.ts';
 import { type LoadedThread, loadThread, readThread, type ThreadRows } from './read-thread.ts';
 import { settingsOfRun } from './settings-of-run.ts';
 import { startRun } from './start-run.ts';
@@ -186,12 +185,16 @@ async function findRun(
   const isIdle = row.status !== 'active' || events.length === 0;
   if (open === undefined && isIdle) return undefined;
   const kind = THREAD_KINDS[row.kind];
-  const configured = readAgent(row, registry.agentLimits);
+  const setups = setupsOf(registry);
+  const configured = setups.ofAgent(row.config);
   const taken = open === undefined ? await kind.takeEvents(held, events, configured.limits) : [];
   const request = open === undefined ? await kind.requestOf(held, taken) : { settings: settingsOfRun(open) };
-  const config = kind.configOf(configured.config, request.settings);
-  const registryTools = await readRegistryTools(held.tx.db, registry, config, row.tools_version);
-  const agent = { ...configured, config, registryTools };
+  const setup = await setups.ofRun(held.tx.db, configured, {
+    kind,
+    settings: request.settings,
+    toolsVersion: row.tools_version,
+  });
+  const agent = { ...readAgent(row, setup), setup };
   const loaded = await loadThread();
   const past = readPast(loaded.rows, row.state);
   const inputs = { held, agent, row, loaded, past, kind, request };
@@ -220,7 +223,7 @@ async function closeUnreadable(
   { error }: NonNullable<Past['flaw']>,
   redact: Redact = createRedact(),
 ): Promise<void> {
-  const failure = toTranscriptFailure(error, (text) => hideTag(redact(text), run.agent.tag));
+  const failure = toTranscriptFailure(error, redact);
   held.tx.afterCommit(() => logger.error(`Agent ${run.agent.id} cannot work. ${failure.message}`));
   await closeFailedRun(held, run, failure);
 }

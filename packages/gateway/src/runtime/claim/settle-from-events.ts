@@ -4,7 +4,6 @@ import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
 import { runStream } from '../../domain/streams/stream-names.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { hideTagIn } from '../../telemetry/hide-tag.ts';
 
 type SettledEntry = Extract<Entry, { kind: 'settled' }>;
 
@@ -14,11 +13,7 @@ type SettledEntry = Extract<Entry, { kind: 'settled' }>;
  * still has to run the tool or refuse it. The stream of the run that made the call gets the call's end, long after the
  * run itself has ended.
  */
-export async function settleFromEvents(
-  tx: Tx,
-  events: readonly WaitingEvent[],
-  { tag }: { readonly tag: string },
-): Promise<SettledEntry[]> {
+export async function settleFromEvents(tx: Tx, events: readonly WaitingEvent[]): Promise<SettledEntry[]> {
   const entries: SettledEntry[] = [];
   for (const { event } of events) {
     if (event.type !== 'tool_result') continue;
@@ -34,8 +29,7 @@ export async function settleFromEvents(
     const { callId, toolName, input } = event;
     entries.push({ kind: 'settled', settlement: { callId, toolName, input, outcome, startedAt, endedAt } });
     const type = outcome.status === 'ok' ? 'tool-call.complete' : 'tool-call.error';
-    const payload = hideTagIn({ callId, toolName, input, outcome }, tag);
-    tx.emit({ stream: runStream(runId), type, payload });
+    tx.emit({ stream: runStream(runId), type, payload: { callId, toolName, input, outcome } });
   }
   return entries;
 }

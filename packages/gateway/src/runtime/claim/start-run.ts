@@ -29,8 +29,8 @@ export async function startRun({ metrics, events, last, ...inputs }: NewRunInput
   tx.afterCommit(() => {
     for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
   });
-  const settled = await settleFromEvents(tx, waiting, agent);
-  const entries = kind.entriesOf(waiting, { run, tag: agent.tag, transcript: past.transcript, settled });
+  const settled = await settleFromEvents(tx, waiting);
+  const entries = kind.entriesOf(waiting, { run, transcript: past.transcript, settled });
   const place = { runId: run.id, seq: nextSeq };
   const beginsTurn = entries.some((entry) => entry.kind === 'turn');
   tx.send(insertRun, beginsTurn ? run : { ...run, turn_id: await continuedTurn(tx, run, last) });

@@ -15,6 +15,7 @@ import type { ActiveRun, EndingRun } from '../run/active-run.ts';
 import { NO_PROGRESS } from '../run/run-failure.ts';
 import { THREAD_KINDS } from '../threads/thread-kinds.ts';
 import type { Registry } from '../toolset/registry.ts';
+import { setupsOf } from '../toolset/run-setups.ts';
 import { readAgent } from './read-agent.ts';
 import { readDecisions } from './read-decisions.ts';
 import type { ThreadedAgent } from './read-thread.ts';
@@ -44,12 +45,12 @@ export interface OpenRun {
 export async function takeOverRun(
   services: Pick<Services, 'logger'>,
   held: HeldThread,
-  { agentLimits }: Registry,
+  registry: Registry,
   run: OpenRun,
 ): Promise<boolean> {
   if ((await recordTakeover(held, run)) === 'open') return true;
   const { open, row } = run;
-  const agent = readAgent(row, agentLimits);
+  const agent = readAgent(row, setupsOf(registry).ofAgent(row.config));
   await closeStuckRun(services, held, {
     runId: open.id,
     kind: THREAD_KINDS[row.kind],

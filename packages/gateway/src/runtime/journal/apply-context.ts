@@ -1,5 +1,5 @@
 import type { ActiveRun } from '../run/active-run.ts';
-import type { RunTool } from '../toolset/run-tools.ts';
+import type { RunTool } from '../run/run-tool.ts';
 import type { Questions } from './questions.ts';
 import type { StagedWrites } from './staged-writes.ts';
 

@@ -1,7 +1,6 @@
 import type { Change, Changes } from '@lastcall/core';
 import { clip } from '../../domain/transcript/clip.ts';
 import { asJson, fromJson, toJson } from '../../ports/store/schema/json.ts';
-import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import type { KnownSecrets } from '../../telemetry/known-secrets.ts';
 
 /** If there are more changes of one kind, the rest is shown as a number. */
@@ -9,19 +8,12 @@ const MOST_NAMES = 50;
 const SAMPLE_CHARACTERS = 500;
 const NAME_CHARACTERS = 200;
 
-/** Texts that must not appear in a sample. */
-export interface ChangeGuard {
-  readonly secrets: KnownSecrets;
-  /** The agent's frame tag. */
-  readonly tag: string;
-}
-
-/** What people read about the changes of a call. Undefined if it changed nothing. */
-export function toCallChanges(parts: readonly (Changes | undefined)[], guard: ChangeGuard): Changes | undefined {
+/** What people read about the changes of a call, without secrets. Undefined if it changed nothing. */
+export function toCallChanges(parts: readonly (Changes | undefined)[], secrets: KnownSecrets): Changes | undefined {
   if (parts.every(isEmpty)) return undefined;
   const listed = (of: keyof Changes): readonly Change[] => {
     const all = parts.flatMap((part) => part?.[of] ?? []);
-    return fold(all).map((change) => toSafe(change, guard));
+    return fold(all).map((change) => toSafe(change, secrets));
   };
   const [committed, discarded] = [listed('committed'), listed('discarded')];
   return committed.length === 0 && discarded.length === 0 ? undefined : { committed, discarded };
@@ -39,9 +31,9 @@ function fold(changes: readonly Change[]): readonly Change[] {
   return [...changes.slice(0, MOST_NAMES), ...rest];
 }
 
-function toSafe({ kind, name, count, sample }: Change, { secrets, tag }: ChangeGuard): Change {
-  // Both are removed before the text is cut: a part of one would not be recognised.
-  const safe = <T>(value: T): T => hideTagIn(secrets.removeFromAll(value), tag);
+function toSafe({ kind, name, count, sample }: Change, secrets: KnownSecrets): Change {
+  // Secrets are removed before the text is cut: a part of one would not be recognised.
+  const safe = <T>(value: T): T => secrets.removeFromAll(value);
   const shown = sample === undefined ? undefined : toSample(safe(asJson(sample)));
   return { kind, name: clip(safe(name), NAME_CHARACTERS), count, ...(shown === undefined ? {} : { sample: shown }) };
 }

@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Session, Transcript } from '@lastcall/core';
+import { frameMessage } from '../../domain/frame.ts';
 import { compact } from '../../domain/transcript/compact.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
 import type { Services } from '../../ports/services.ts';
@@ -21,6 +22,7 @@ export interface CompactionInput {
   /** The number of the next transcript row. */
   readonly nextSeq: number;
   readonly session: Session;
+  /** Guarded: the record of what happened is a frame. */
   readonly model: LanguageModelV4;
   readonly signal: AbortSignal;
 }
@@ -38,7 +40,6 @@ export async function compactTranscript(
   const compaction = await compact({
     entries: transcript.entries,
     budgetTokens: agent.limits.consciousnessTokens,
-    tag: agent.tag,
     summarise: (text, budgetTokens) => inTime(within, summarise(model, { text, budgetTokens, signal: within })),
   });
   if (compaction === undefined) return false;
@@ -81,7 +82,7 @@ async function summarise(
   const { content } = await model.doGenerate({
     prompt: [
       { role: 'system', content: `${INSTRUCTIONS} At most ${Math.floor(budgetTokens)} tokens.` },
-      { role: 'user', content: [{ type: 'text', text }] },
+      frameMessage(text),
     ],
     maxOutputTokens: Math.floor(budgetTokens),
     abortSignal: signal,

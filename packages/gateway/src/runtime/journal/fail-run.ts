@@ -9,7 +9,6 @@ import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { CallRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { hideTag, hideTagIn } from '../../telemetry/hide-tag.ts';
 import { createRedact, type Redact } from '../../telemetry/redact.ts';
 import { fenced, type HeldThread } from '../lease/lease.ts';
 import type { ActiveRun, EndingRun } from '../run/active-run.ts';
@@ -40,9 +39,7 @@ export async function failRun(
   run: ActiveRun,
   { error, redact = createRedact(), request }: FailedTurn,
 ): Promise<'failed' | 'cancelled'> {
-  // A provider's error may quote the prompt, including the frame tag.
-  const hide: Redact = (text) => hideTag(redact(text), run.agent.tag);
-  const failure = toRunFailure(error, hide, { isUnanswered: request !== undefined });
+  const failure = toRunFailure(error, redact, { isUnanswered: request !== undefined });
   return await fenced(store, run.lease, (_tx, held) => closeFailedRun(held, run, { ...failure, request }));
 }
 
@@ -112,9 +109,8 @@ async function settleOpenCalls(
     const call = { callId: id, toolName, input: fromJson(input), outcome };
     entries.push({ kind: 'settled', settlement: { ...call, startedAt, endedAt: now } });
     const type = outcome.status === 'error' ? 'tool-call.error' : 'tool-call.cancelled';
-    const payload = hideTagIn(call, run.agent.tag);
     // The stream of the run that asked for an approval gets the event too.
-    for (const runId of new Set([run.runId, run_id])) tx.emit({ stream: runStream(runId), type, payload });
+    for (const runId of new Set([run.runId, run_id])) tx.emit({ stream: runStream(runId), type, payload: call });
   }
   for (const unended of await unendedCalls(tx.db, run))
     if (!callsWithCard.has(unended.callId)) endUnendedCall(tx, unended, 'The run failed.');

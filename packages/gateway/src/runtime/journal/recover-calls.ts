@@ -3,7 +3,7 @@ import type { Services } from '../../ports/services.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { rawInput } from '../run/raw-input.ts';
 import type { CallsRecovered } from '../run/run-event.ts';
-import type { RunTool } from '../toolset/run-tools.ts';
+import type { RunTool } from '../run/run-tool.ts';
 import type { RunJournal } from './run-journal.ts';
 import { unendedCalls } from './unended-calls.ts';
 

@@ -3,6 +3,7 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { Middleware } from '@lastcall/core';
 import type { RequestSettings, RequestText, StoredRequest } from '../../domain/runs/stored-request.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
+import type { RunSetup } from '../run/run-setup.ts';
 
 /** A request, and the texts that it refers to. */
 export interface NotedRequest {
@@ -22,10 +23,15 @@ export class RequestNotes {
       return next(request);
     },
   };
+  readonly #setup: Pick<RunSetup, 'describe'>;
   #last: { readonly step: number; readonly asked: LanguageModelV4CallOptions } | undefined;
   #observed = '';
   #before: AskedBeside | undefined;
   #answeredStep = 0;
+
+  constructor(setup: Pick<RunSetup, 'describe'>) {
+    this.#setup = setup;
+  }
 
   /** Wraps the function and records the last text that it returned. */
   observing(observe: () => string): () => string {
@@ -68,7 +74,7 @@ export class RequestNotes {
       isEmpty(before.given.settings) &&
       isEmpty(given.settings);
     if (isSame) return before;
-    this.#before = { given, ...toTexts(given) };
+    this.#before = { given, ...toTexts(given, this.#setup) };
     return this.#before;
   }
 }
@@ -87,7 +93,10 @@ interface AskedBeside {
   readonly texts: readonly RequestText[];
 }
 
-function toTexts({ system, observed, tools, settings }: Beside): Omit<AskedBeside, 'given'> {
+function toTexts(
+  { system, observed, tools, settings }: Beside,
+  setup: Pick<RunSetup, 'describe'>,
+): Omit<AskedBeside, 'given'> {
   const hashes: { -readonly [Name in keyof AskedBeside['hashes']]: string } = {};
   const texts: RequestText[] = [];
   const note = (name: keyof typeof hashes, text: RequestText): void => {
@@ -96,21 +105,12 @@ function toTexts({ system, observed, tools, settings }: Beside): Omit<AskedBesid
   };
   if (system !== '') note('instructions', toText(system));
   if (observed !== '') note('observed', toText(observed));
-  if (tools !== undefined) note('tools', toolsText(tools));
+  if (tools !== undefined) note('tools', setup.describe(tools, toText));
   if (!isEmpty(settings)) note('settings', toText(settings));
   return { hashes, texts };
 }
 
 type Tools = NonNullable<LanguageModelV4CallOptions['tools']>;
-
-/** Tools that do not change are described once, in one list. */
-const knownTools = new WeakMap<Tools, RequestText>();
-
-function toolsText(tools: Tools): RequestText {
-  const known = knownTools.get(tools) ?? toText(tools);
-  knownTools.set(tools, known);
-  return known;
-}
 
 function toText(value: unknown): RequestText {
   const text = toJson(value);

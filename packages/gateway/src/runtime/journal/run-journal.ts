@@ -130,11 +130,10 @@ export class RunJournal implements Journal {
     const hasStagedWrites = stagedWrites.get(callId).length > 0;
     const fullOutcome = outputs.fullOutcome(outcome);
     const isApplied = outcome.status === 'ok' || outcome.status === 'pending';
-    const { tag } = run.agent;
-    const changes = toCallChanges([staged.changes, stagedWrites.changes(callId, { isApplied })], { secrets, tag });
+    const changes = toCallChanges([staged.changes, stagedWrites.changes(callId, { isApplied })], secrets);
     const writes = this.#decide({
       type: 'call-ended',
-      ...serializeEnd(entry, { slices: staged.slices, changes, fullOutcome, tag }),
+      ...serializeEnd(entry, { slices: staged.slices, changes, fullOutcome }),
       rawInput: outcome.status === 'pending' ? rawInput(run.transcript, callId) : '',
       hasStagedWrites,
     });

@@ -1,7 +1,7 @@
 import { isToolResult, type Middleware, ok } from '@lastcall/core';
 import type { Services } from '../../ports/services.ts';
 import type { ActiveRun } from '../run/active-run.ts';
-import type { RunTool } from '../toolset/run-tools.ts';
+import type { RunTool } from '../run/run-tool.ts';
 import type { RunJournal } from './run-journal.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Middleware } from '@lastcall/core';
-import type { RunTools } from '../toolset/run-tools.ts';
+import type { RunTools } from '../run/run-tool.ts';
 
 /** The error code for a call of a tool whose MCP server is not available. */
 const SERVER_UNAVAILABLE = 'server_unavailable';

@@ -1,3 +1,4 @@
+import { renderSituation } from '../../domain/agents/describe-agent.ts';
 import { createSeal } from '../../domain/keys/seal.ts';
 import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
@@ -9,14 +10,14 @@ import { RequestNotes } from '../journal/request-notes.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import { StagedWrites } from '../journal/staged-writes.ts';
 import type { ActiveRun } from '../run/active-run.ts';
-import { Frames } from '../run/frames.ts';
+import type { RunTools } from '../run/run-tool.ts';
 import { createOutputLimit, type OutputLimit } from '../tools/output-limit.ts';
 import { forSettings, withClientTools } from '../toolset/client-tools.ts';
 import type { CurrentRun } from '../toolset/current-run.ts';
 import { withMcpTools } from '../toolset/mcp-run-tools.ts';
 import type { WorkerRegistry } from '../toolset/registry.ts';
 import { secretsOf } from '../toolset/remove-secrets.ts';
-import { type RunTools, runTools } from '../toolset/run-tools.ts';
+import { ownTools } from '../toolset/run-tools.ts';
 import { storeArtifact } from '../toolset/store-artifact.ts';
 import { definitionOf } from '../toolset/tool-definition.ts';
 import type { RunAbort } from './run-abort.ts';
@@ -29,7 +30,8 @@ export interface OpenedRun {
   readonly abort: RunAbort;
   readonly tools: RunTools;
   readonly outputs: OutputLimit;
-  readonly frames: Frames;
+  /** The agent's latest situation, as a frame. */
+  readonly situation: () => string;
   readonly requests: RequestNotes;
   readonly journal: RunJournal;
   readonly context: CurrentRun;
@@ -40,11 +42,13 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   const { services, registry, run, abort } = given;
   const { agent, runId, kind, settings } = run;
   const stagedWrites = new StagedWrites();
-  const own = runTools(registry, agent, kind.builtInTools(services.limits));
-  const tools = forSettings(withMcpTools(withClientTools(own, settings), agent.config, registry), settings);
+  const tools = agent.setup.tools(() => {
+    const own = ownTools(registry, agent.setup, kind.builtInTools(services.limits));
+    return forSettings(withMcpTools(withClientTools(own, settings), agent.config, registry), settings);
+  });
   const outputs = createOutputLimit(services.limits);
-  const frames = new Frames(run);
-  const requests = new RequestNotes();
+  let situation = renderSituation(run.situation);
+  const requests = new RequestNotes(agent.setup);
   const read = storeReader(services, abort);
   const questions: Questions = new Questions({
     store: services.store,
@@ -67,7 +71,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     isCancelled: abort.isCancelled,
     signal: abort.signal,
     async onStaged() {
-      frames.showSituation(await read((db) => loadSituation(db, agent.id)));
+      situation = renderSituation(await read((db) => loadSituation(db, agent.id)));
     },
   });
   const context: CurrentRun = {
@@ -86,11 +90,10 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     },
     subAgents: {
       depthLimit: agent.limits.subAgentDepth,
-      tag: agent.tag,
       addUsage: (usage) => addNestedUsage(services, run, usage),
     },
   };
-  return { ...given, tools, outputs, frames, requests, journal, context };
+  return { ...given, tools, outputs, situation: () => situation, requests, journal, context };
 }
 
 /** Implements `BuiltInContext.read`. */

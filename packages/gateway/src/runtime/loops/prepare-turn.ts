@@ -4,7 +4,6 @@ import { newId } from '../../domain/new-id.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
 import { countEvent, traceRun } from '../../telemetry/observe-run.ts';
 import type { RunActivity } from '../../telemetry/run-activity.ts';
-import { withoutTag } from '../../telemetry/without-tag.ts';
 import { UNKEPT_FILES } from '../claim/unkept-files.ts';
 import { findApprovedCalls, findShownCalls, showStartedCalls } from '../journal/recover-calls.ts';
 import { showCards } from '../journal/show-cards.ts';
@@ -14,19 +13,20 @@ import { toolMiddleware } from '../middleware/tool-middleware.ts';
 import { removeSecrets, secretsOf, withoutSecrets } from '../toolset/remove-secrets.ts';
 import { toolLabel } from '../toolset/tool-label.ts';
 import { explainMissing } from './explain-missing.ts';
-import { guardModel } from './guard-model.ts';
+import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
 import { voidChangedApprovals } from './void-changed-approvals.ts';
 
 /** The turn of a run, ready to run, and what the run needs afterwards. */
 export interface PreparedTurn {
   readonly turn: TurnOptions;
+  /** The only way to the model: see `ModelGuard`. */
   readonly model: LanguageModelV4;
   readonly session: Session;
 }
 
 export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promise<PreparedTurn> {
-  const { services, registry, run, abort, tools, frames, requests, journal } = open;
+  const { services, registry, run, abort, tools, situation, requests, journal } = open;
   const { kind } = run;
   const { tag, limits } = run.agent;
   await journal.recover(await findApprovedCalls(services, run));
@@ -36,8 +36,10 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   }
   const session = sessionOf(open);
   const secrets = secretsOf(open.registry);
-  const { framed, ...options } = kind.turnOptions(run, () => frames.situation);
-  const model = await kind.modelOf(run, (name) => registry.model(name));
+  const { explanation, observe, ...options } = kind.turnOptions(run, situation);
+  const { instructions } = options;
+  const guard = new ModelGuard({ tag, instructions, explanation, sent: run.past.sent });
+  const model = guard.wrap(await kind.modelOf(run, (name) => registry.model(name)));
   const deadline = Date.now() + limits.cycleTimeoutMs;
   await tools.ready?.({
     // The server is asked again, because what was approved must still be what runs.
@@ -48,13 +50,11 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   });
   const answers = await voidChangedApprovals(open);
   run.past.shownTo(model.provider);
-  const { instructions } = options;
   const counted = { model: model.modelId, labelOf: toolLabel(tools, run.settings) };
-  const isFrame = (text: string): boolean => text === framed || frames.has(text);
   const turn: TurnOptions = {
     ...options,
-    ...(options.observe === undefined ? {} : { observe: requests.observing(options.observe) }),
-    model: guardModel(model, { tag, instructions, isFrame, past: run.past }),
+    ...(observe === undefined ? {} : { observe: requests.observing(guard.observing(observe)) }),
+    model,
     transcript: run.transcript,
     answers,
     tools: () => tools.tools,
@@ -71,15 +71,15 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
     middleware: middlewareOf(open, model),
     journal,
     newId,
-    logger: withoutTag(services.logger, tag),
+    logger: services.logger,
   };
   return { turn, model, session };
 }
 
 /** The session after the last run, including the ends of calls whose answers this run begins with. */
-function sessionOf({ services, run: { past, state, written, agent } }: OpenedRun): Session {
+function sessionOf({ services, run: { past, state, written } }: OpenedRun): Session {
   const session = past.session(state, {
-    logger: withoutTag(services.logger, agent.tag),
+    logger: services.logger,
     filesystem: UNKEPT_FILES,
   });
   replay(session, written.map(toRecord));
@@ -107,14 +107,14 @@ function middlewareOf(open: OpenedRun, { modelId }: LanguageModelV4): Middleware
 
 function middlewareParts(open: OpenedRun): MiddlewareParts {
   const { services, registry, run, abort, tools } = open;
-  const { id: agentId, config, tag } = run.agent;
+  const { id: agentId, config } = run.agent;
   const { isWithoutEffects, versionOf } = tools;
   const notes = new CallNotes();
   const onHit = (callId: string, cache: { storedAt: number }): void => notes.add(callId, { cache });
   return {
     agentId,
     runId: run.runId,
-    logger: withoutTag(services.logger, tag),
+    logger: services.logger,
     notes,
     secrets: secretsOf(open.registry),
     signal: abort.signal,

@@ -2,7 +2,6 @@ import { runTurn, Transcript } from '@lastcall/core';
 import { loadTranscript } from '../../domain/transcript/load-transcript.ts';
 import { restoreSession } from '../../domain/transcript/restore-session.ts';
 import type { Services } from '../../ports/services.ts';
-import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { RunActivity } from '../../telemetry/run-activity.ts';
 import { compactTranscript } from '../journal/compact-transcript.ts';
 import { type FailedTurn, failRun } from '../journal/fail-run.ts';
@@ -42,9 +41,7 @@ export async function runTurnLoop(
     return await compactAfterRun(open, prepared, ended);
   } catch (error) {
     if (leavesRunOpen(error)) throw error;
-    // A provider's error may quote the prompt, including the frame tag.
-    const safeError = hideTagIn(error, run.agent.tag);
-    services.logger.error(`Run ${run.number} of agent ${run.agent.id} failed.`, safeError);
+    services.logger.error(`Run ${run.number} of agent ${run.agent.id} failed.`, error);
     await open?.journal.close();
     const as = await failRun(services, run, { error, redact: registry.redact, request: unanswered(open, prepared) });
     const ended: EndedState = { status: 'ended', as, thread: 'held', waiting: 'nothing', transcript: 'unknown' };
@@ -112,8 +109,7 @@ async function tryCompacting({ services, run }: OpenedRun, compacting: () => Pro
     return await compacting();
   } catch (error) {
     if (leavesRunOpen(error)) throw error;
-    const safeError = hideTagIn(error, run.agent.tag);
-    services.logger.error(`The transcript of agent ${run.agent.id} could not be compacted.`, safeError);
+    services.logger.error(`The transcript of agent ${run.agent.id} could not be compacted.`, error);
     return true;
   }
 }

@@ -1,7 +1,6 @@
 import type { Answer, Transcript } from '@lastcall/core';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { AgentLimits } from '../../config/agent-limits.ts';
-import type { RegisteredTools } from '../../config/registered-tool.ts';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
@@ -9,6 +8,7 @@ import type { PastTranscript } from '../../domain/transcript/past-transcript.ts'
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
 import type { Lease } from '../lease/lease.ts';
 import type { BuiltInAgent } from '../tools/built-in-context.ts';
+import type { RunSetup } from './run-setup.ts';
 import type { RunningState } from './run-state.ts';
 import type { ThreadKind } from './thread-kind.ts';
 
@@ -44,13 +44,13 @@ export interface ActiveRun {
 
 /** What must be known about a run to end it. */
 export interface EndingRun extends Pick<ActiveRun, 'lease' | 'runId' | 'kind' | 'settings' | 'answers'> {
-  readonly agent: Omit<ConfiguredAgent, 'registryTools'>;
+  readonly agent: Omit<ConfiguredAgent, 'setup'>;
 }
 
 export interface ConfiguredAgent extends BuiltInAgent {
   readonly tag: string;
   readonly config: AgentConfig;
   readonly limits: AgentLimits;
-  /** The registry's tools that its configuration names, as they were when the run was claimed. */
-  readonly registryTools: RegisteredTools;
+  /** What is made of the configuration, and shared by runs. */
+  readonly setup: RunSetup;
 }

@@ -1,6 +1,5 @@
 import type { Settlement } from '@lastcall/core';
 import type { MessageStatus } from '../../ports/store/schema/tables.ts';
-import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { cancelShown, completeMessage, withoutCard, withoutShown } from './decide-shown-call.ts';
 import { appendEntry, type Decision, type DecisionContext, inTurn } from './decision.ts';
 import type { CallEnded } from './run-event.ts';
@@ -77,8 +76,7 @@ function ask(state: RunningState, { settlement, rawInput }: CallEnded, context: 
   const { callId, toolName, input, outcome } = settlement;
   if (outcome.status !== 'pending') return [state, []];
   const seenIn = state.shown.get(callId)?.spaceId;
-  const { kind, expiresAt } = outcome;
-  const display = hideTagIn(outcome.display, context.agent.tag);
+  const { kind, display, expiresAt } = outcome;
   const spaceId = context.isVisible(toolName) ? (seenIn ?? state.activeSpaceId) : null;
   const cards = spaceId === null ? state.cards : new Set(state.cards).add(callId);
   const call = { callId, toolName, kind, input, display, expiresAt };

@@ -1,4 +1,3 @@
-import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import type { DecisionContext } from './decision.ts';
 import type { RunEvent } from './run-event.ts';
 import type { LiveEvent } from './run-write.ts';
@@ -8,13 +7,11 @@ import type { LiveEvent } from './run-write.ts';
  * records. The deltas after a step's last `step.start` concatenate to what is stored: an interrupted reply is requested
  * again.
  */
-export function liveEvent(event: RunEvent, { agent: { tag }, runStream }: DecisionContext): LiveEvent | undefined {
+export function liveEvent(event: RunEvent, { runStream }: DecisionContext): LiveEvent | undefined {
   if (runStream === undefined || runStream === 'ends' || (runStream === 'steps' && WRITTEN.has(event.type)))
     return undefined;
   const payload = payloadOf(event);
-  return payload === undefined
-    ? undefined
-    : { kind: 'live-event', type: TYPES[event.type] ?? event.type, payload: hideTagIn(payload, tag) };
+  return payload === undefined ? undefined : { kind: 'live-event', type: TYPES[event.type] ?? event.type, payload };
 }
 
 /** Events about what the model is writing. */

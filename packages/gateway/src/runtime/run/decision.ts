@@ -8,7 +8,7 @@ export type Decision = readonly [state: RunningState, writes: readonly Write[]];
 /** The inputs of decisions besides the state. They do not change during a run. */
 export interface DecisionContext {
   readonly runId: string;
-  readonly agent: { readonly entityId: string; readonly tag: string };
+  readonly agent: { readonly entityId: string };
   /** Which events the run's stream gets while the turn is running. Default: `ends`. */
   readonly runStream?: RunStream;
   /** True if a space sees the tool's calls as cards. */

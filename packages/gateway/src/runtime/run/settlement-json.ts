@@ -2,7 +2,6 @@ import type { Changes, Journal, Outcome, Settlement, Staged } from '@lastcall/co
 import { toPlainEntry, withPlainEntry } from '../../domain/transcript/transcript-row.ts';
 import { toJson, withJsonField, withJsonFields } from '../../ports/store/schema/json.ts';
 import type { Json } from '../../ports/store/schema/tables.ts';
-import { hideTagInJson } from '../../telemetry/hide-tag.ts';
 
 /** An entry that ends a call, or says that it waits. */
 export type EndEntry = Parameters<Journal['settle']>[0];
@@ -31,8 +30,6 @@ export interface EndDetails {
   readonly changes?: Changes | undefined;
   /** The full outcome before it was cut, or the outcome itself. */
   readonly fullOutcome: Outcome;
-  /** The agent's frame tag. It is hidden from the people who read the settlement. */
-  readonly tag: string;
 }
 
 /**
@@ -49,16 +46,14 @@ export function serializeEnd(given: EndEntry, details: EndDetails): SerializedEn
 function serialize(
   given: EndEntry,
   { settlement, ...how }: EndEntry,
-  { slices = {}, changes, fullOutcome, tag }: EndDetails,
+  { slices = {}, changes, fullOutcome }: EndDetails,
 ): SerializedEnd {
   const { input, outcome, ...call } = settlement;
   const texts = outcomeJson(outcome);
   const inputJson = toJson(input);
   const { callId, toolName } = call;
   const changed: { changes?: Json } = changes === undefined ? {} : { changes: toJson(changes) };
-  const seen = withFields({ callId, toolName }, { input: inputJson, outcome: texts.seen, ...changed });
-  const runEvent = hideTagInJson(seen, tag);
-  const hide = (text: Json): Json => (runEvent === seen ? text : hideTagInJson(text, tag));
+  const runEvent = withFields({ callId, toolName }, { input: inputJson, outcome: texts.seen, ...changed });
   const isCut = fullOutcome !== given.settlement.outcome;
   return {
     settlement,
@@ -71,9 +66,9 @@ function serialize(
           ...changed,
         },
       ),
-      outcome: isCut ? hideTagInJson(fullJson(given, fullOutcome), tag) : hide(texts.seen),
+      outcome: isCut ? fullJson(given, fullOutcome) : texts.seen,
       runEvent,
-      output: texts.output === undefined ? undefined : hide(texts.output),
+      output: texts.output,
     },
   };
 }

@@ -34,7 +34,7 @@ export interface ThreadKind {
   takeEvents(held: LockedThread, events: readonly EventRow[], limits: AgentLimits): Promise<readonly EventRow[]>;
   /** The request for a new run with these events. */
   requestOf(held: LockedThread, events: readonly EventRow[]): RunRequest | Promise<RunRequest>;
-  /** The agent's configuration for a run. Equal inputs give the same object, because tools are made once per object. */
+  /** The agent's configuration for a run with these settings. Called once per entry of `RunSetups`. */
   configOf(config: AgentConfig, settings: TurnSettings | undefined): AgentConfig;
   /** The transcript entries of the events. `settled`: the calls whose answers are among them. */
   entriesOf(events: readonly WaitingEvent[], opening: Opening): readonly Entry[];
@@ -47,7 +47,7 @@ export interface ThreadKind {
 
 /** The inputs of a run. */
 interface RunSetup {
-  readonly agent: { readonly config: AgentConfig; readonly tag: string; readonly limits: AgentLimits };
+  readonly agent: { readonly config: AgentConfig; readonly limits: AgentLimits };
   readonly settings?: TurnSettings | undefined;
 }
 
@@ -62,14 +62,21 @@ export interface RunRequest {
 /** A run that begins. */
 interface Opening {
   readonly run: Pick<RunRow, 'number' | 'created_at'>;
-  readonly tag: string;
   readonly transcript: Transcript;
   readonly settled: readonly Extract<Entry, { kind: 'settled' }>[];
 }
 
-interface KindOptions extends Pick<TurnOptions, 'observe' | 'batch' | 'terminating' | 'maxSteps' | 'modelSettings'> {
+interface KindOptions extends Pick<TurnOptions, 'batch' | 'terminating' | 'maxSteps' | 'modelSettings'> {
   readonly instructions: string;
   readonly onPending: 'suspend' | 'continue';
-  /** A text of `observe` in which the gateway itself wrote a frame, in addition to those that the run knows. */
-  readonly framed?: string;
+  /** The end of the instructions, in which the gateway explains its frames. Empty if it does not. */
+  readonly explanation: string;
+  /** What is shown after the conversation in each request. */
+  readonly observe?: () => Observed;
+}
+
+/** A frame, a text that is not one, or a frame and then a text. */
+export interface Observed {
+  readonly frame?: string;
+  readonly text?: string;
 }

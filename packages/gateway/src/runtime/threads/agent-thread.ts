@@ -1,7 +1,7 @@
-import { renderInstructions } from '../../domain/agents/describe-agent.ts';
+import { EXPLANATION, renderInstructions } from '../../domain/agents/describe-agent.ts';
+import { frameMessage } from '../../domain/frame.ts';
 import { renderInbox } from '../../domain/inbox/render-inbox.ts';
 import { FIRST_PAGE, waitingEvents } from '../../domain/inbox/waiting-events.ts';
-import { userMessage } from '../../domain/transcript/split-runs.ts';
 import type { ThreadKind } from '../run/thread-kind.ts';
 import { agentBuiltIns } from '../toolset/built-in-tools.ts';
 import { turnRules } from './turn-rules.ts';
@@ -21,15 +21,16 @@ export const agentThread: ThreadKind = {
   },
   requestOf: () => ({}),
   configOf: (config) => config,
-  entriesOf(events, { run, tag, settled }) {
-    const text = renderInbox(events, { run: run.number, tag, now: run.created_at });
-    return [...settled, { kind: 'turn' }, userMessage(text)];
+  entriesOf(events, { run, settled }) {
+    const message = frameMessage(renderInbox(events, { run: run.number, now: run.created_at }));
+    return [...settled, { kind: 'turn' }, { kind: 'message', message }];
   },
   builtInTools: agentBuiltIns,
-  turnOptions: ({ agent: { config, tag, limits } }, situation) => ({
-    instructions: renderInstructions({ instructions: config.instructions, tag }),
+  turnOptions: ({ agent: { config, limits } }, situation) => ({
+    instructions: renderInstructions(config.instructions),
+    explanation: EXPLANATION,
     onPending: 'continue',
-    observe: situation,
+    observe: () => ({ frame: situation() }),
     maxSteps: limits.maxSteps,
     ...turnRules(config),
   }),

@@ -1,17 +1,14 @@
 import type { Entry } from '@lastcall/core';
-import { LRUCache } from 'lru-cache';
-import type { AgentConfig } from '../../config/agent-config.ts';
 import { settingsOfAsker } from '../../domain/conversations/settings-of-asker.ts';
-import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
+import { fromOutside } from '../../domain/frame.ts';
 import type { ChatEvent, InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { type EventRow, FIRST_PAGE, waitingEvents } from '../../domain/inbox/waiting-events.ts';
 import { fixedCall } from '../../models/fixed-call.ts';
 import { fixedReply } from '../../models/fixed-reply.ts';
-import { fromJson, toJson } from '../../ports/store/schema/json.ts';
-import { hideTagIn } from '../../telemetry/hide-tag.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
 import type { ThreadKind } from '../run/thread-kind.ts';
 import { conversationBuiltIns } from '../toolset/built-in-tools.ts';
-import { callerFrame, observedText } from './caller-frame.ts';
+import { callerFrame } from './caller-frame.ts';
 import { limitSteps, lowerContract } from './caller-limits.ts';
 import { turnRules } from './turn-rules.ts';
 
@@ -38,27 +35,37 @@ export const conversationThread: ThreadKind = {
       ? { settings: before }
       : { runId: request.runId, settings: { ...before, ...request.settings } };
   },
-  configOf: (config, settings = {}) => configs.of(config, settings),
-  entriesOf(events, { tag, transcript, settled }) {
+  configOf(config, { tools = [], terminating } = {}) {
+    const { terminating: _agents, ...own } = config;
+    return {
+      ...own,
+      tools: [...(config.tools ?? []), ...tools],
+      ...(terminating === undefined ? {} : { terminating: lowerContract(terminating, config.terminating) }),
+    };
+  },
+  entriesOf(events, { transcript, settled }) {
     const request = events.map(({ event }) => event).find((event) => event.type === 'chat');
     const isResumed = request === undefined || request.isAnswer === true;
     if (isResumed && transcript.progress.stop?.reason === 'suspended') return settled;
     // Only the gateway may write a frame, such as the summary of a compaction.
-    const messages = hideTagIn(request?.messages ?? [], tag).map((message): Entry => ({ kind: 'message', message }));
+    const messages = (request?.messages ?? []).map((one): Entry => ({ kind: 'message', message: fromOutside(one) }));
     const answers = isResumed ? settled.map((entry): Entry => ({ ...entry, late: true })) : settled;
     return isResumed ? [{ kind: 'turn' }, ...answers, ...messages] : [...answers, { kind: 'turn' }, ...messages];
   },
   builtInTools: conversationBuiltIns,
-  turnOptions({ agent: { config, limits, tag }, settings = {} }) {
+  turnOptions({ agent: { config, limits }, settings = {} }) {
     const { instructions = '', callerText, prompt, aiMessage, modelSettings } = settings;
-    const frame = callerFrame(callerText, tag);
-    const observed = observedText({ frame, prompt: aiMessage === undefined ? prompt : GIVEN }, tag);
-    const texts = [config.instructions, instructions, frame?.explanation ?? ''].map((text) => text.trim());
+    const frame = callerFrame(callerText);
+    // The frame, and the instruction of a request for the next message.
+    const observed = { frame: frame?.text ?? '', text: (aiMessage === undefined ? prompt : GIVEN) ?? '' };
+    const explanation = frame?.explanation ?? '';
+    const texts = [config.instructions, instructions, explanation].map((text) => text.trim());
     return {
       instructions: texts.filter((text) => text !== '').join('\n\n'),
+      explanation,
       onPending: 'suspend',
       ...limitSteps(turnRules(config), limits),
-      ...(observed === '' ? {} : { observe: () => observed, framed: observed }),
+      ...(observed.frame === '' && observed.text === '' ? {} : { observe: () => observed }),
       ...(modelSettings === undefined ? {} : { modelSettings }),
     };
   },
@@ -84,28 +91,3 @@ function answeredCall({ type, payload }: EventRow): readonly string[] {
   const event = type === 'tool_result' ? fromJson<InboxEvent>(payload) : undefined;
   return event?.type === 'tool_result' ? [event.callId] : [];
 }
-
-/**
- * Configurations of runs. Equal settings give the same object, because tools and schemas are compiled once per object.
- */
-class RunConfigs {
-  readonly #known = new WeakMap<AgentConfig, LRUCache<string, AgentConfig>>();
-
-  of(config: AgentConfig, { tools = [], terminating }: TurnSettings): AgentConfig {
-    const ofAgent =
-      this.#known.get(config) ??
-      new LRUCache<string, AgentConfig>({ max: 100, maxSize: 1_000_000, sizeCalculation: (_made, key) => key.length });
-    this.#known.set(config, ofAgent);
-    const key = toJson({ tools, terminating });
-    const { terminating: _agents, ...own } = config;
-    const made = ofAgent.get(key) ?? {
-      ...own,
-      tools: [...(config.tools ?? []), ...tools],
-      ...(terminating === undefined ? {} : { terminating: lowerContract(terminating, config.terminating) }),
-    };
-    ofAgent.set(key, made);
-    return made;
-  }
-}
-
-const configs = new RunConfigs();

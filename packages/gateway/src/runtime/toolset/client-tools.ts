@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { dataSchema } from '../../config/data-schema.ts';
 import type { ClientTool, TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
-import { advertisedInput, type RunTools } from './run-tools.ts';
+import type { RunTools } from '../run/run-tool.ts';
+import { advertisedInput } from './run-tools.ts';
 
 /** Adds the tools that the caller runs. They have no `execute`, so a call waits for the caller's answer. */
 export function withClientTools(own: RunTools, settings: TurnSettings | undefined): RunTools {
@@ -44,21 +45,19 @@ const sets = new LRUCache<string, ToolSet, readonly ClientTool[]>({
 /** The tools that a run may offer. */
 export function forSettings(tools: RunTools, settings: TurnSettings | undefined): RunTools {
   if (settings?.isWithoutEffects !== true) return tools;
+  let all: ToolSet | undefined;
+  let harmless: ToolSet = {};
   return {
     ...tools,
+    // The tools of MCP servers may change from step to step.
     get tools() {
-      return withoutEffects(tools.tools);
+      const now = tools.tools;
+      if (now !== all) [all, harmless] = [now, withoutEffects(now)];
+      return harmless;
     },
   };
 }
 
 function withoutEffects(tools: ToolSet): ToolSet {
-  const known = harmless.get(tools);
-  if (known !== undefined) return known;
-  const kept = Object.entries(tools).filter(([, tool]) => (tool as Partial<AnyTool>).effects === 'none');
-  const made = Object.fromEntries(kept);
-  harmless.set(tools, made);
-  return made;
+  return Object.fromEntries(Object.entries(tools).filter(([, tool]) => (tool as Partial<AnyTool>).effects === 'none'));
 }
-
-const harmless = new WeakMap<ToolSet, ToolSet>();

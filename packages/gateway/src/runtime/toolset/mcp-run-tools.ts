@@ -5,6 +5,7 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import type { McpServerConfig } from '../../config/mcp-server.ts';
 import { artifactTypeOf } from '../../domain/artifacts/media-type.ts';
 import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
+import type { RunTool, RunTools } from '../run/run-tool.ts';
 import { fingerprintOf, type McpDefinition } from '../tools/mcp/mcp-definition.ts';
 import type { StoreFile } from '../tools/mcp/mcp-result.ts';
 import { type ConnectedServer, connectionKey, type McpServers, serversOf } from '../tools/mcp/mcp-servers.ts';
@@ -14,7 +15,7 @@ import type { McpSnapshot } from '../tools/mcp/tool-list.ts';
 import { whyUnavailable } from '../tools/mcp/why-unavailable.ts';
 import { currentRun } from './current-run.ts';
 import type { Registry } from './registry.ts';
-import { advertisedInput, type RunTool, type RunTools } from './run-tools.ts';
+import { advertisedInput } from './run-tools.ts';
 
 /**
  * Adds the tools of MCP servers to an agent's own. They are read again for each step, and do not change within a step.
@@ -23,13 +24,8 @@ export function withMcpTools(own: RunTools, config: AgentConfig, registry: Regis
   const { mcp: pool } = registry;
   const servers = serversOf(config);
   if (pool === undefined || servers.length === 0) return own;
-  const made = madeOf.get(own) ?? addTools(own, servers, { pool, files: registry.images?.files });
-  madeOf.set(own, made);
-  return made;
+  return addTools(own, servers, { pool, files: registry.images?.files });
 }
-
-/** These tools are also made once, like an agent's own. */
-const madeOf = new WeakMap<RunTools, RunTools>();
 
 interface Host {
   readonly pool: McpServers;

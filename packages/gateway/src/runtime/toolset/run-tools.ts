@@ -12,23 +12,21 @@ import {
   type ToolSet,
 } from '@lastcall/core';
 import { advertise, dataTool } from '@lastcall/core/internal';
-import type { AgentConfig } from '../../config/agent-config.ts';
 import { dataSchema } from '../../config/data-schema.ts';
-import type { MiddlewareConfig } from '../../config/middleware-config.ts';
 import { namedBySubAgent } from '../../config/named-tools.ts';
 import { findTool, type RegisteredTool, type RegisteredTools } from '../../config/registered-tool.ts';
 import { type SubAgentConfig, waits } from '../../config/sub-agent.ts';
-import type { Answerers, ToolConfig, ToolDisplay } from '../../config/tool-config.ts';
+import type { ToolConfig } from '../../config/tool-config.ts';
 import { hasUrl, isImage, isInteractive, isSubAgent, isVisible } from '../../config/visibility.ts';
 import { createEgress } from '../../ports/egress/egress.ts';
 import { canonicalJson, toJson } from '../../ports/store/schema/json.ts';
 import { KnownSecrets } from '../../telemetry/known-secrets.ts';
 import { countEvent } from '../../telemetry/observe-run.ts';
 import { createSecrets } from '../../telemetry/secrets.ts';
-import type { ConfiguredAgent } from '../run/active-run.ts';
+import type { RunSetup } from '../run/run-setup.ts';
+import type { RunTool, RunTools } from '../run/run-tool.ts';
 import { httpTool, type Outgoing } from '../tools/http/http-tool.ts';
 import { type ImageHost, imageTool } from '../tools/image/image-tool.ts';
-import type { ReadyOptions } from '../tools/mcp/mcp-connection.ts';
 import { createOutputLimit } from '../tools/output-limit.ts';
 import { type SubAgentHost, subAgentTool } from '../tools/sub-agent/sub-agent-tool.ts';
 import { TASK_TOOLS } from '../tools/task-tools.ts';
@@ -36,65 +34,12 @@ import { currentRun } from './current-run.ts';
 import type { Registry } from './registry.ts';
 import { removeSecrets } from './remove-secrets.ts';
 
-/** What the gateway knows about an agent's tool besides how to run it. */
-export interface RunTool {
-  readonly name: string;
-  readonly isVisible: boolean;
-  readonly display?: ToolDisplay | undefined;
-  readonly answerers?: Answerers | undefined;
-  readonly resultSchema?: JsonSchemaObject | undefined;
-  readonly expiresInMs?: number | undefined;
-  /** True if workers claim and answer its calls. */
-  readonly isJob: boolean;
-  /** The input schema as it is advertised to the model. */
-  inputSchema(): Promise<JsonSchemaObject | undefined>;
-}
-
-export interface RunTools {
-  /** The tools of MCP servers may change from step to step. */
-  readonly tools: ToolSet;
-  /** True if a space sees the calls of any of these tools as cards. */
-  readonly isAnyVisible: boolean;
-  /** Returns undefined for built-in tools, which are never visible, and for unknown names. */
-  named(name: string): RunTool | undefined;
-  /** False for built-in tools, because the data they read changes. */
-  isWithoutEffects(name: string): boolean;
-  /** A text that changes with the tool's definition. Results of one version are not used for another. */
-  versionOf(name: string): string;
-  /** The middleware of single tools, by name. */
-  readonly middleware: ReadonlyMap<string, readonly MiddlewareConfig[]>;
-  /** Waits for MCP servers, up to a time limit. */
-  ready?(options: ReadyOptions): Promise<void>;
-  /** Explains why there is no tool of that name, if it belongs to an MCP server that is not available. */
-  whyMissing?(name: string): string | undefined;
-}
-
-/**
- * An agent's tools: the built-in ones, which cannot be overridden, and those its configuration names. They are made
- * once per configuration, because checking them and compiling their schemas takes longer than a run.
- */
-export function runTools(registry: Registry, agent: ToolOwner, builtIns: ToolSet): RunTools {
-  const known = toolsByRegistry.get(registry) ?? new WeakMap<AgentConfig, MadeTools>();
-  toolsByRegistry.set(registry, known);
-  const { config, registryTools } = agent;
-  const made = known.get(config);
-  if (made?.registryTools === registryTools) return made.tools;
-  const tools = makeTools(registry, agent, builtIns);
-  known.set(config, { registryTools, tools });
-  return tools;
-}
-
-type ToolOwner = Pick<ConfiguredAgent, 'config' | 'registryTools'>;
-
-/** The tools that were made for a configuration, and the version of the registry's tools they were made from. */
-interface MadeTools {
-  readonly registryTools: RegisteredTools;
-  readonly tools: RunTools;
-}
-
-const toolsByRegistry = new WeakMap<Registry, WeakMap<AgentConfig, MadeTools>>();
-
-function makeTools(registry: Registry, { config, registryTools }: ToolOwner, builtIns: ToolSet): RunTools {
+/** An agent's tools: the built-in ones, which cannot be overridden, and those its configuration names. */
+export function ownTools(
+  registry: Registry,
+  { config, registryTools }: Pick<RunSetup, 'config' | 'registryTools'>,
+  builtIns: ToolSet,
+): RunTools {
   const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, registryTools));
   const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry, registryTools)]));
   const known = new Map(registered.map((one) => [one.name, toRunTool(one, own[one.name] as ToolSet[string])]));
@@ -216,14 +161,13 @@ function imageHost(config: ToolConfig, { images }: Registry): ImageHost {
 
 /** The tools of a sub-agent are made when it is first called, because sub-agents may refer to each other in a cycle. */
 function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgentHost {
-  const known = new WeakMap<SubAgentConfig, ToolSet>();
+  let made: ToolSet | undefined;
   const all = [registry.tools, ofRegistry, TASK_TOOLS];
   const labelOf = (name: string): string => (all.some((tools) => Object.hasOwn(tools, name)) ? name : 'unknown');
   return {
     toolsOf(config) {
-      const tools = known.get(config) ?? subAgentTools(config, registry, ofRegistry);
-      known.set(config, tools);
-      return tools;
+      made ??= subAgentTools(config, registry, ofRegistry);
+      return made;
     },
     model: (name) => registry.model(name),
     middleware() {

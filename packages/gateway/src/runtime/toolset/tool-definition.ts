@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AnyTool } from '@lastcall/core';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
-import type { RunTools } from './run-tools.ts';
+import type { RunTools } from '../run/run-tool.ts';
 
 /**
  * The definition that a call of the tool would run, as one text. An approval is for this definition. The code of a tool

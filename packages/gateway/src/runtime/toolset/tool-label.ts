@@ -1,5 +1,5 @@
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
-import type { RunTools } from './run-tools.ts';
+import type { RunTools } from '../run/run-tool.ts';
 
 /**
  * The label under which metrics count a call: the tool's name, or a fixed word if a caller or a model chose the name.

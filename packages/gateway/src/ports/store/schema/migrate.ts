@@ -3,7 +3,8 @@ import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migrat
 import type { Dialect } from '../dialect.ts';
 import { StoreRefused } from '../store-error.ts';
 import { initial } from './migrations/0001-initial.ts';
-import { oneWordEach } from './migrations/0036-one-word-each.ts';
+import { FRAMES_WITHOUT_TAGS, framesWithoutTags } from './migrations/0036-frames-without-tags.ts';
+import { oneWordEach } from './migrations/0037-one-word-each.ts';
 import { LAST_OF_TWO_TABLES, ONE_TABLE, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
 import type { Tables } from './tables.ts';
 
@@ -12,7 +13,12 @@ export const FIRST_MIGRATION = '0001-initial';
 
 /** Forward only, in this order, each once. A migration that was released is never changed. */
 function migrations(dialect: Dialect): Record<string, Migration> {
-  return { [FIRST_MIGRATION]: initial(dialect), [ONE_TABLE]: { async up() {} }, '0036-one-word-each': oneWordEach };
+  return {
+    [FIRST_MIGRATION]: initial(dialect),
+    [ONE_TABLE]: { async up() {} },
+    [FRAMES_WITHOUT_TAGS]: framesWithoutTags(dialect),
+    '0037-one-word-each': oneWordEach,
+  };
 }
 
 /**

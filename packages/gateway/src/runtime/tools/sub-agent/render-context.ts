@@ -1,15 +1,14 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import { hideTag } from '../../../telemetry/hide-tag.ts';
 
 /**
  * The caller's conversation as one text of JSON lines. As messages it would contain calls of tools that the sub-agent
  * does not have, which some providers refuse, and the sub-agent would take the caller's replies for its own.
  */
-export function renderContext(messages: readonly LanguageModelV4Message[], tag: string): string {
+export function renderContext(messages: readonly LanguageModelV4Message[]): string {
   const lines = messages
     .filter(({ role }) => role !== 'system')
     .map(({ role, content }) => JSON.stringify({ role, content: (content as readonly Part[]).map(toShort) }));
-  return hideTag([HEAD, ...lines].join('\n'), tag);
+  return [HEAD, ...lines].join('\n');
 }
 
 const HEAD =

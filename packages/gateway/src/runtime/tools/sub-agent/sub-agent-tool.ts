@@ -31,8 +31,6 @@ export interface SubAgentHost {
 
 export interface SubAgentRun {
   readonly depthLimit: number;
-  /** The frame tag of the agent that calls. The sub-agent must not see it. */
-  readonly tag: string;
   /** Adds to the usage of the run. */
   addUsage(usage: NestedUsage): Promise<void>;
 }
@@ -59,7 +57,7 @@ export function subAgentTool(
       return fail(`Sub-agents may be nested ${run.depthLimit} deep, and this one would be deeper.`, {
         code: 'too_deep',
       });
-    const context = includeContext ? renderContext(ctx.messages, run.tag) : undefined;
+    const context = includeContext ? renderContext(ctx.messages) : undefined;
     return await depths.run(depth, () =>
       runSubAgent({ agentConfig, prompt: toPrompt(input), context, ctx, host, run }),
     );

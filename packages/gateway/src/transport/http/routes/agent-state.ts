@@ -97,12 +97,12 @@ function transcriptAt(name: 'transcript' | 'consciousness', summary: string): En
       })
       .meta({ id: 'AgentTranscript', description: 'What an agent remembers.' }),
     async handle({ params }, tx) {
-      const { tag } = await findAgent(tx.db, params.id);
+      await findAgent(tx.db, params.id);
       const { entries, nextSeq } = await loadTranscript(tx.db, params.id);
       const transcript = new Transcript(entries);
       return {
-        messages: toReadable(transcript.view(), tag),
-        entries: toReadable(transcript.toJSON().entries, tag),
+        messages: toReadable(transcript.view()),
+        entries: toReadable(transcript.toJSON().entries),
         nextSeq,
       };
     },

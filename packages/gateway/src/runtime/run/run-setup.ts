@@ -1,0 +1,39 @@
+import type { AgentConfig } from '../../config/agent-config.ts';
+import type { AgentLimits } from '../../config/agent-limits.ts';
+import type { RegisteredTools } from '../../config/registered-tool.ts';
+import type { RequestText } from '../../domain/runs/stored-request.ts';
+import type { RunTools } from './run-tool.ts';
+
+/** What a run needs of its agent's configuration. It is shared by runs: see `RunSetups`. */
+export class RunSetup {
+  readonly config: AgentConfig;
+  readonly limits: AgentLimits;
+  /** The names of tools in the configuration that the registry may have. */
+  readonly references: readonly string[];
+  /** The registry's tools that the configuration names, as they were when the run was claimed. */
+  readonly registryTools: RegisteredTools;
+  toolsVersion: string | null = null;
+  #tools: RunTools | undefined;
+  #described: { readonly tools: object; readonly text: RequestText } | undefined;
+
+  constructor({ config, limits, references, registryTools }: SetupParts) {
+    this.config = config;
+    this.limits = limits;
+    this.references = references;
+    this.registryTools = registryTools;
+  }
+
+  /** The tools of the run, made by its first run. */
+  tools(make: () => RunTools): RunTools {
+    this.#tools ??= make();
+    return this.#tools;
+  }
+
+  /** The text that describes the tools that a model was offered. They are mostly the same list in every request. */
+  describe<T extends object>(tools: T, toText: (tools: T) => RequestText): RequestText {
+    if (this.#described?.tools !== tools) this.#described = { tools, text: toText(tools) };
+    return this.#described.text;
+  }
+}
+
+type SetupParts = Pick<RunSetup, 'config' | 'limits' | 'references' | 'registryTools'>;

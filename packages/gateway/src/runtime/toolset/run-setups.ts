@@ -1,0 +1,146 @@
+import type { Kysely } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import { type AgentLimits, resolveAgentLimits } from '../../config/agent-limits.ts';
+import type { RegisteredTool, RegisteredTools } from '../../config/registered-tool.ts';
+import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
+import { toRegisteredTool } from '../../domain/tools/stored-tool.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import type { Tables, ToolRow } from '../../ports/store/schema/tables.ts';
+import { RunSetup } from '../run/run-setup.ts';
+import type { ThreadKind } from '../run/thread-kind.ts';
+import { namedInRegistry, readRegistryTools } from './read-registry-tools.ts';
+import type { Registry } from './registry.ts';
+
+/**
+ * The cache of what runs need of their agents' configurations. To parse a configuration, check its tools and compile their schemas takes
+ * longer than a run.
+ *
+ * - **Key**: the text of the configuration, the kind of thread, the version of the registry's tools, and the settings of the request that
+ *   change the tools. The text stands for an agent and its version: a new version has another text, and agents with equal texts share
+ *   an entry.
+ * - **Content** (`RunSetup`): the configuration as the run uses it, the limits, the tools of the registry that it names, the tools that were
+ *   made of all these, and the text that describes them in stored requests. Tools of MCP servers follow their servers within an entry.
+ * - **Dropped**: when the registry's tools have another version, those that the configuration names are read again. If one of them
+ *   changed, the entry is replaced; otherwise it stays. A run keeps the entry that it began with. Everything else is dropped when it
+ *   was not used for the longest time.
+ * - **Size**: 5,000 configurations with 20 million characters, and as much for tools of the registry, which entries share. With what is
+ *   compiled, they take about ten times as many bytes. Of each configuration, 100 requests with other settings and a million
+ *   characters, so that one caller cannot drop the entries of others.
+ *
+ * Schemas are compiled once per object (config/data-schema.ts), and so shared by the entries that share the tool. The tools that a
+ * caller runs are compiled when its request is checked, before there is a run (client-tools.ts).
+ */
+export class RunSetups {
+  readonly #registry: Registry;
+  readonly #agents: LRUCache<string, AgentSetup>;
+  readonly #tools = new LRUCache<string, RegisteredTool>({ ...LARGEST, sizeCalculation: (_tool, key) => key.length });
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+    this.#agents = new LRUCache({
+      ...LARGEST,
+      sizeCalculation: (_setup, json) => json.length,
+      memoMethod: (json) => new AgentSetup(fromJson<AgentConfig>(json), registry),
+    });
+  }
+
+  /** `json` is the stored configuration. */
+  ofAgent(json: string): AgentSetup {
+    return this.#agents.memo(json);
+  }
+
+  /** Reads the store only if the registry's tools have changed since the last run. `toolsVersion` was read with the claim. */
+  async ofRun(db: Kysely<Tables>, agent: AgentSetup, { kind, settings, toolsVersion }: RunKey): Promise<RunSetup> {
+    const key = keyOf(kind, settings);
+    const known = agent.runs.get(key) ?? this.#newRun(agent, kind.configOf(agent.config, settings));
+    const { references, registryTools } = known;
+    if (references.length > 0 && known.toolsVersion !== toolsVersion) {
+      const tools = await readRegistryTools(db, references, this.#registry, (row) => this.#toolOf(row));
+      // Most changes of the registry concern other agents' tools.
+      const setup = isSame(registryTools, tools) ? known : new RunSetup({ ...known, registryTools: tools });
+      setup.toolsVersion = toolsVersion;
+      agent.runs.set(key, setup);
+      return setup;
+    }
+    agent.runs.set(key, known);
+    return known;
+  }
+
+  #newRun({ limits }: AgentSetup, config: AgentConfig): RunSetup {
+    return new RunSetup({ config, limits, references: namedInRegistry(config, this.#registry), registryTools: NONE });
+  }
+
+  #toolOf(row: ToolRow): RegisteredTool {
+    const key = `${row.id} ${row.version} ${row.config}`;
+    const made = this.#tools.get(key) ?? toRegisteredTool(row);
+    this.#tools.set(key, made);
+    return made;
+  }
+}
+
+const LARGEST = { max: 5_000, maxSize: 20_000_000 };
+const NONE: RegisteredTools = {};
+
+export interface RunKey {
+  readonly kind: ThreadKind;
+  readonly settings: TurnSettings | undefined;
+  /** How often the registry of tools was changed; null if it never was. */
+  readonly toolsVersion: string | null;
+}
+
+/** A configuration, and the setups of its runs. */
+class AgentSetup {
+  readonly config: AgentConfig;
+  readonly limits: AgentLimits;
+  readonly runs: RunsOfAgent = new RunsOfAgent();
+
+  constructor(config: AgentConfig, { agentLimits }: Registry) {
+    this.config = config;
+    this.limits = resolveAgentLimits(config.limits, agentLimits);
+  }
+}
+
+/** Most runs have no settings. Those that have some cannot drop the others. */
+class RunsOfAgent {
+  readonly #plain = new Map<string, RunSetup>();
+  #withSettings: LRUCache<string, RunSetup> | undefined;
+
+  get({ kind, settings }: SettingsKey): RunSetup | undefined {
+    return settings === undefined ? this.#plain.get(kind) : this.#withSettings?.get(`${kind} ${settings}`);
+  }
+
+  set({ kind, settings }: SettingsKey, setup: RunSetup): void {
+    if (settings === undefined) {
+      this.#plain.set(kind, setup);
+      return;
+    }
+    this.#withSettings ??= new LRUCache({ max: 100, maxSize: 1_000_000, sizeCalculation: (_setup, key) => key.length });
+    this.#withSettings.set(`${kind} ${settings}`, setup);
+  }
+}
+
+interface SettingsKey {
+  readonly kind: string;
+  readonly settings: string | undefined;
+}
+
+function keyOf({ name: kind }: ThreadKind, settings: TurnSettings = {}): SettingsKey {
+  const { tools, terminating, clientTools, isWithoutEffects } = settings;
+  const used = { tools, terminating, clientTools, isWithoutEffects };
+  return { kind, settings: Object.values(used).every((one) => one === undefined) ? undefined : toJson(used) };
+}
+
+function isSame(before: RegisteredTools, now: RegisteredTools): boolean {
+  const names = Object.keys(now);
+  return names.length === Object.keys(before).length && names.every((name) => before[name] === now[name]);
+}
+
+/** The cache of a registry: what the process provides is part of what is made. */
+export function setupsOf(registry: Registry): RunSetups {
+  const known = setups.get(registry) ?? new RunSetups(registry);
+  setups.set(registry, known);
+  return known;
+}
+
+const setups = new WeakMap<Registry, RunSetups>();
