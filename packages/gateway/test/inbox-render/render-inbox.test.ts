@@ -61,7 +61,7 @@ describe('what waits', () => {
 
   test('a stored inbox whose run is called a cycle keeps its number', () => {
     const text = renderInbox([], frame).replace('run=', 'cycle=');
-    expect(parseInbox(text, TAG)?.run).toBe(12);
+    expect(parseInbox(text, 'hidden')?.run).toBe(12);
     const shown = toReadable({ role: 'user', content: [{ type: 'text', text }] });
     expect(shown).toMatchObject({ content: [{ type: 'inbox', run: 12 }] });
   });
