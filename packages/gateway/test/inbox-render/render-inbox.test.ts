@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { frameMessage } from '../../src/domain/frame.ts';
 import { addTag } from '../../src/domain/frame-tag.ts';
 import type { EntityKind, InboxEvent } from '../../src/domain/inbox/inbox-event.ts';
 import { priorityOf } from '../../src/domain/inbox/inbox-event.ts';
@@ -62,7 +63,7 @@ describe('what waits', () => {
   test('a stored inbox whose run is called a cycle keeps its number', () => {
     const text = renderInbox([], frame).replace('run=', 'cycle=');
     expect(parseInbox(text, 'hidden')?.run).toBe(12);
-    const shown = toReadable({ role: 'user', content: [{ type: 'text', text }] });
+    const shown = toReadable(frameMessage(text));
     expect(shown).toMatchObject({ content: [{ type: 'inbox', run: 12 }] });
   });
 

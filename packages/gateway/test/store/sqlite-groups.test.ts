@@ -41,20 +41,23 @@ test('transactions that the database itself gives up are all told so, and leave 
 test('a read outside of transactions sees what is durable, and nothing that could still be undone', async () => {
   const other = new DatabaseSync(join(home, 'lastcall.db'), { readOnly: true });
   const durable = (): number => Number(other.prepare('select count(*) as count from settings').get()?.count);
-  const undone = async (key: string): Promise<void> =>
+  const inserted = { x: Promise.withResolvers<void>(), y: Promise.withResolvers<void>() };
+  const undone = async (key: 'x' | 'y'): Promise<void> =>
     await store.transaction(async (tx) => {
       await tx.db.insertInto('settings').values({ key, value: '1' }).execute();
+      inserted[key].resolve();
       // Time for a read to come in between.
       for (let turn = 0; turn < 50; turn++) await Promise.resolve();
       throw new Error('undone');
     });
   const seen: { before: number; keys: readonly string[]; after: number }[] = [];
-  const look = async (): Promise<void> => {
+  const look = async (after: 'x' | 'y'): Promise<void> => {
+    await inserted[after].promise;
     const before = durable();
     const rows = await store.db.selectFrom('settings').select('key').execute();
     seen.push({ before, keys: rows.map(({ key }) => key), after: durable() });
   };
-  await Promise.allSettled([put('a'), undone('x'), look(), put('b'), undone('y'), look(), put('c')]);
+  await Promise.allSettled([put('a'), undone('x'), look('x'), put('b'), undone('y'), look('y'), put('c')]);
   other.close();
   expect(seen).toHaveLength(2);
   for (const { before, keys, after } of seen) {
