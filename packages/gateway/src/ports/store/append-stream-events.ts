@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from './schema/tables.ts';
-import { type Params, statement } from './statement.ts';
-import type { Sent, Tx } from './store.ts';
+import { type Param, type Params, statement } from './statement.ts';
+import type { Tx } from './store.ts';
 
 /** The stream of revoked keys, which only gateways read. Its sequence number is the number of revoked keys. */
 export const REVOCATIONS = 'revocations';
@@ -19,34 +19,18 @@ export interface NumberedEvent {
  * the commit. The numbers are known after the commit, so they are returned by a function.
  */
 export function appendStreamEvents(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
-  const sendAll = tx.dialect === 'postgres' ? sendAsOne : sendEach;
-  const sent = [...Map.groupBy(events, ({ stream }) => stream)].map(([stream, own]) => {
-    const values = { at, stream, count: own.length, types: own.map(({ type }) => type) };
-    return { stream, answers: sendAll(tx, { ...values, payloads: own.map(({ json }) => json) }) };
-  });
-  return () => {
-    const nextSeqs = new Map(sent.map(({ stream, answers }) => [stream, afterLast(answers.flatMap(rowsOf))]));
-    return { nextSeqs, revocations: sent[0]?.answers[0]?.rows[0]?.revocations ?? 0 };
-  };
+  const streams = [...Map.groupBy(events, ({ stream }) => stream)].map(([stream, own]) => ({
+    ...{ at, stream, count: own.length },
+    types: own.map(({ type }) => type),
+    payloads: own.map(({ json }) => json),
+  }));
+  return tx.dialect === 'postgres' ? sendByStream(tx, streams) : sendByEvent(tx, streams);
 }
 
 /** The database's answer: the next number of each stream, and how many keys had been revoked. */
 export interface Written {
   readonly nextSeqs: ReadonlyMap<string, number>;
   readonly revocations: number;
-}
-
-interface WrittenRow {
-  readonly seq: number;
-  readonly revocations: number;
-}
-
-function rowsOf({ rows }: Sent<WrittenRow>): readonly WrittenRow[] {
-  return rows;
-}
-
-function afterLast(written: readonly WrittenRow[]): number {
-  return Math.max(...written.map(({ seq }) => seq)) + 1;
 }
 
 /** The events of one stream. */
@@ -59,16 +43,24 @@ interface EventsOfStream {
 }
 
 /**
- * PostgreSQL numbers and inserts the events of a stream in one statement. A single statement for all streams takes
- * twice as long as this one, and most transactions have one stream.
+ * Sends one statement per stream. A single statement for all streams takes twice as long as this one, and most
+ * transactions have one stream.
  */
-function sendAsOne(tx: Tx, events: EventsOfStream): readonly Sent<WrittenRow>[] {
-  return [tx.send(numberAndInsert, events)];
+function sendByStream(tx: Tx, streams: readonly EventsOfStream[]): () => Written {
+  const sent = streams.map((own) => ({ stream: own.stream, answer: tx.send(numberAndInsert, own) }));
+  return () => {
+    const nextSeqs = new Map(sent.map(({ stream, answer }) => [stream, afterLast(answer.rows)]));
+    return { nextSeqs, revocations: sent[0]?.answer.rows[0]?.revocations ?? 0 };
+  };
+}
+
+function afterLast(written: readonly { readonly seq: number }[]): number {
+  return Math.max(...written.map(({ seq }) => seq)) + 1;
 }
 
 const numberAndInsert = statement(
   (_db, { at, stream, count, types, payloads }: Params<EventsOfStream>) =>
-    sql<WrittenRow>`
+    sql<{ seq: number; revocations: number }>`
       with numbered as (
         insert into streams (id, next_seq, swept_seq, oldest_at) values (${stream}, ${count}::bigint + 1, 0, ${at}::bigint)
         on conflict (id) do update set next_seq = streams.next_seq + excluded.next_seq - 1,
@@ -133,16 +125,33 @@ function numberAndInsertSeveral(
 }
 
 /**
- * SQLite inserts the events one by one, each with its number, and then raises the stream's next number. Nothing else
- * writes in between.
+ * The same for SQLite, which has no arrays and cannot insert into two tables at once. No other transaction writes in
+ * between. A separate statement reads the numbers, because `returning` takes longer.
  */
-function sendEach(tx: Tx, { at, stream, count, types, payloads }: EventsOfStream): readonly Sent<WrittenRow>[] {
-  const inserted = types.map((type, index) =>
-    tx.send(insertEvent, { stream, index, type, payload: payloads[index] ?? '', at }),
-  );
-  tx.send(raiseNumber, { stream, count, at });
-  return inserted;
+function sendByEvent(tx: Tx, streams: readonly EventsOfStream[]): () => Written {
+  const sent = streams.map(({ at, stream, count, types, payloads }) => {
+    const answer = tx.send(readNumbers, { stream });
+    for (const [index, type] of types.entries())
+      tx.send(insertEvent, { stream, index, type, payload: payloads[index] ?? '', at });
+    tx.send(raiseNumber, { stream, count, at });
+    return { stream, count, answer };
+  });
+  return () => {
+    const nextSeqs = sent.map(
+      ({ stream, count, answer }) => [stream, (answer.rows[0]?.seq ?? Number.NaN) + count] as const,
+    );
+    return { nextSeqs: new Map(nextSeqs), revocations: sent[0]?.answer.rows[0]?.revocations ?? 0 };
+  };
 }
+
+const nextSeq = (stream: Param<string>): RawBuilder<number> =>
+  sql`coalesce((select next_seq from streams where id = ${stream}), 1)`;
+const REVOKED_KEYS: RawBuilder<number> = sql`coalesce((select next_seq - 1 from streams where id = ${REVOCATIONS}), 0)`;
+
+const readNumbers = statement(
+  (_db, { stream }: Params<{ stream: string }>) =>
+    sql<{ seq: number; revocations: number }>`select ${nextSeq(stream)} as seq, ${REVOKED_KEYS} as revocations`,
+);
 
 interface EventValues {
   readonly stream: string;
@@ -153,12 +162,9 @@ interface EventValues {
 }
 
 const insertEvent = statement(
-  (_db, { stream, index, type, payload, at }: Params<EventValues>) =>
-    sql<WrittenRow>`
-      insert into stream_events (stream, seq, type, payload, created_at, revocations)
-      values (${stream}, coalesce((select next_seq from streams where id = ${stream}), 1) + ${index}, ${type},
-        ${payload}, ${at}, coalesce((select next_seq - 1 from streams where id = ${REVOCATIONS}), 0))
-      returning seq, revocations`,
+  (_db, { stream, index, type, payload, at }: Params<EventValues>) => sql`
+    insert into stream_events (stream, seq, type, payload, created_at, revocations)
+    values (${stream}, ${nextSeq(stream)} + ${index}, ${type}, ${payload}, ${at}, ${REVOKED_KEYS})`,
 );
 
 const raiseNumber = statement((db, { stream, count, at }: Params<{ stream: string; count: number; at: number }>) =>
