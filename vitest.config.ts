@@ -32,7 +32,9 @@ export default defineConfig({
     isolate: false,
     // Programs that tests start load what others have compiled before them.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
-    // Packages run from source: the same files that `npm start` runs, no build in between.
+    // Processes that tests start run the packages as they are published.
+    globalSetup: ['scripts/bundle.js'],
+    // Everything else runs from source: the same files that `npm start` runs, no build in between.
     projects: [
       { extends: true, test: { name: 'core', include: ['packages/core/test/**/*.test.ts'] } },
       { extends: true, test: { name: 'machines', include: ['packages/machines/test/**/*.test.ts'] } },

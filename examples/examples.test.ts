@@ -11,10 +11,10 @@ const names = readdirSync(here).filter((name) => existsSync(join(here, name, 'ou
 // With a provider's key in the environment an example would ask a real model.
 const { ANTHROPIC_API_KEY: _, OPENAI_API_KEY: __, ...withoutKeys } = process.env;
 
-// Each example is run as a reader would run it, in a separate process, and prints exactly its output.txt.
+// Each example is run in a separate process, with the packages as they are published, and prints exactly its output.txt.
 test.each(names)('the example %s runs and says what it promises', async (name) => {
-  const args = ['--conditions=@lastcall/source', join(here, name, 'main.ts')];
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { env: withoutKeys });
+  const program = join(here, name, 'main.ts');
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [program], { env: withoutKeys });
   expect(stderr).toBe('');
   expect(stdout).toBe(readFileSync(join(here, name, 'output.txt'), 'utf8'));
 });

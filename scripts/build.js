@@ -1,5 +1,5 @@
-// Runs before `npm pack` and `npm publish` in a package, also in a fresh clone: installs what is missing, compiles the
-// package, and removes from dist what no source makes any more.
+// Runs before `npm pack` and `npm publish` in a package, also in a fresh clone: installs what is missing, makes the types and
+// the bundles of the package, and removes from dist what no source makes any more.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,10 @@ const dist = join(folder, 'dist');
 // Without its output, the record of the last build would say that there is nothing to do.
 if (!existsSync(dist)) rmSync(join(folder, 'tsconfig.tsbuildinfo'), { force: true });
 for (const file of existsSync(dist) ? readdirSync(dist, { recursive: true, encoding: 'utf8' }) : []) {
-  const source = file.replace(/(\.d\.ts|\.js)$/, '.ts');
+  const source = file.replace(/\.d\.ts$/, '.ts');
   if (source !== file && !existsSync(join(folder, 'src', source))) rmSync(join(dist, file));
 }
 execFileSync(join(repository, 'node_modules', '.bin', 'tsc'), ['-b', folder], { stdio: 'inherit' });
+// Imported here, because it needs what is installed above.
+const { bundle } = await import('./bundle.js');
+await bundle(folder);

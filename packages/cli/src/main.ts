@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { addDemo } from './commands/demo.ts';
 import { addDev } from './commands/dev.ts';
@@ -36,8 +36,8 @@ export function createProgram(): Command {
 }
 
 function version(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
-  return manifest.version;
+  // By the package's name, because the bundle of this file lies elsewhere.
+  return (createRequire(import.meta.url)('lastcall/package.json') as { version: string }).version;
 }
 
 /** Commander would exit with 1 for a misspelt command. Our code for wrong usage is 2. */

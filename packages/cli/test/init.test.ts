@@ -18,8 +18,7 @@ const init = (folder: string, ...args: readonly string[]): Promise<Ended> => las
 /** Starts the gateway of the folder, and runs a test with Node, both as npm would with the packages installed. */
 async function runBoth(folder: string, testFile: string): Promise<void> {
   await linkPackages(folder);
-  const node = [process.execPath, '--conditions=@lastcall/source'];
-  await using tests = new Program([...node, '--test', testFile], { folder });
+  await using tests = new Program([process.execPath, '--test', testFile], { folder });
   expect(await tests.ended).toMatchObject({ code: 0, out: expect.stringMatching(/pass 3\b/) });
   await using gateway = Program.lastcall(['start', '--no-json'], { folder, env: { PORT: '0' } });
   await gateway.listens();

@@ -88,7 +88,7 @@ describe('what a start says', { concurrent: true }, () => {
   test('[S17] on a terminal each message, call and run is one line, and a tool that throws shows its message', async () => {
     await using folder = await makeFolder({ 'lastcall.config.ts': SHOP });
     await linkPackages(folder.path);
-    const start = [process.execPath, '--conditions=@lastcall/source', BIN, 'start'].join(' ');
+    const start = [process.execPath, BIN, 'start'].join(' ');
     // A real terminal: it is asked for nothing, and finds out.
     await using gateway = new Program(['script', '-qefc', start, '/dev/null'], { folder: folder.path, env });
     const url = (await gateway.prints(/Lastcall listens on (http\S+)/))[1] ?? '';

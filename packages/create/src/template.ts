@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Commands } from './folder-plan.ts';
 import type { Release } from './package-json.ts';
 import type { Sample } from './sample.ts';
 
-const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..');
+// By the package's name, because the bundle of this file lies elsewhere.
+const MANIFEST = createRequire(import.meta.url).resolve('create-lastcall/package.json');
 
 /** The contents of the template's files by name. */
 export async function readTemplate(): Promise<ReadonlyMap<string, string>> {
-  const folder = join(PACKAGE, 'template');
+  const folder = join(dirname(MANIFEST), 'template');
   const texts = new Map<string, string>();
   // npm leaves `.gitignore` out of packages, so the template's file has another name.
   for (const name of await readdir(folder))
@@ -23,7 +24,7 @@ export async function readTemplate(): Promise<ReadonlyMap<string, string>> {
  * the same Node.
  */
 export async function readRelease(): Promise<Release> {
-  return JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8')) as Release;
+  return JSON.parse(await readFile(MANIFEST, 'utf8')) as Release;
 }
 
 /** The README with this folder's commands and file names. */

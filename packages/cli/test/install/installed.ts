@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -26,7 +27,7 @@ const NPM = ['--engine-strict', '--no-audit', '--no-fund', '--prefer-offline', '
 
 /** Packs all packages as a release does, and installs them once, for all tests. */
 export async function install(): Promise<Installed> {
-  const made = await makeFolder({ 'nodes/package.json': '{}', 'app/package.json': '{}' });
+  const made = await makeFolder({ 'app/package.json': '{}' });
   try {
     return await installIn(made);
   } catch (error) {
@@ -36,17 +37,14 @@ export async function install(): Promise<Installed> {
 }
 
 async function installIn(made: Folder): Promise<Installed> {
-  const [tarballs, folder, nodes] = ['tarballs', 'app', 'nodes'].map((name) => join(made.path, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [tarballs, folder] = ['tarballs', 'app'].map((name) => join(made.path, name)) as [string, string];
   await mkdir(tarballs);
   // Both end before the folder may be removed.
-  const [packed, gotNodes] = await Promise.allSettled([packAndInstall(tarballs, folder), installNodes(nodes)]);
+  const [packed, gotNodes] = await Promise.allSettled([packAndInstall(tarballs, folder), installNodes()]);
   if (packed.status === 'rejected') throw packed.reason;
   if (gotNodes.status === 'rejected') throw gotNodes.reason;
   const { files, released } = packed.value;
+  const nodes = gotNodes.value;
   return {
     tarballs: files,
     released,
@@ -87,12 +85,24 @@ export async function wouldInstall(tarballs: readonly string[], node: string): P
   });
 }
 
-async function installNodes(folder: string): Promise<void> {
+/** Resolves with the folder that has them. They are kept for later test runs: to unpack them takes ten seconds of processor time. */
+async function installNodes(): Promise<string> {
+  const cache = join(repository, 'node_modules/.cache/nodes');
+  const folder = join(cache, [process.platform, process.arch, ...Object.values(NODES)].join('-'));
+  if (existsSync(folder)) return folder;
+  await mkdir(cache, { recursive: true });
+  const next = await mkdtemp(`${folder}-`);
+  await writeFile(join(next, 'package.json'), '{}');
   const system = process.platform === 'win32' ? 'win' : process.platform;
   const wanted = Object.entries(NODES).map(
     ([alias, version]) => `${alias}@npm:node-${system}-${process.arch}@${version}`,
   );
-  await run('npm', ['install', ...NPM, '--ignore-scripts', ...wanted], { cwd: folder });
+  await run('npm', ['install', ...NPM, '--ignore-scripts', ...wanted], { cwd: next });
+  // In one step: a test run that was cut short leaves no folder that lacks something. Another run may have been faster.
+  await rename(next, folder).catch((error: unknown) => {
+    if (!existsSync(folder)) throw error;
+  });
+  return folder;
 }
 
 async function installPackages(folder: string, tarballs: readonly string[]): Promise<void> {

@@ -4,7 +4,7 @@ import { Program } from './program.ts';
 
 /**
  * One gateway that starts and stops in good order, beside what else is prepared: only such a one leaves what it compiled to those
- * after it, and most gateways of the tests are killed. To strip the types of all sources anew takes each of them more than a second.
+ * after it, and most gateways of the tests are killed.
  */
 export function setup({ config }: TestProject): () => Promise<void> {
   // Vitest sets the variables of tests in its workers only, and this runs in none of them.

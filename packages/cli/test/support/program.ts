@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The program, from source. */
-export const BIN: string = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
+/** The program as it is published: set-up bundles it from the current sources. */
+export const BIN: string = fileURLToPath(new URL('../../dist/bin.js', import.meta.url));
 /** Generous: a machine may be busy with other tests. */
 const PATIENCE_MS = 90_000;
 
@@ -22,7 +22,7 @@ export interface Ended {
   readonly err: string;
 }
 
-/** Runs a command of `lastcall`, from source, to its end. */
+/** Runs a command of `lastcall` to its end. */
 export async function lastcall(args: readonly string[], options: ProgramOptions): Promise<Ended> {
   return await Program.lastcall(args, options).ended;
 }
@@ -36,9 +36,9 @@ export class Program implements AsyncDisposable {
   #isEnded = false;
   #heard: PromiseWithResolvers<void> = Promise.withResolvers();
 
-  /** A command of `lastcall`, from source. */
+  /** A command of `lastcall`. */
   static lastcall(args: readonly string[], options: ProgramOptions): Program {
-    return new Program([process.execPath, '--conditions=@lastcall/source', BIN, ...args], options);
+    return new Program([process.execPath, BIN, ...args], options);
   }
 
   constructor([file = '', ...args]: readonly string[], { folder, env = {}, node = process.execPath }: ProgramOptions) {

@@ -18,12 +18,13 @@ function withoutReference(text: string): string {
   return text.replace(/"reference":"[0-9A-F]{8}"/, '"reference":"…"').trim();
 }
 
-test('npm start is what the tests start', async () => {
-  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
-    scripts: Record<string, string>;
-  };
-  expect(scripts.start).toBe('node --conditions=@lastcall/source packages/cli/src/bin.ts start');
-});
+/** The command of `npm start`, for another folder. */
+async function npmStart(): Promise<readonly string[]> {
+  const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
+  const [node, condition = '', program = '', ...args] = manifest.scripts.start.split(' ');
+  expect(node).toBe('node');
+  return [process.execPath, condition, join(root, program), ...args];
+}
 
 test('the commands of by-curl.md do what it says, in its order', { timeout: 120_000 }, async () => {
   const blocks = blocksOf('sh');
@@ -34,7 +35,7 @@ test('the commands of by-curl.md do what it says, in its order', { timeout: 120_
 
   const folder = await mkdtemp(join(tmpdir(), 'lastcall-readme-'));
   const env = { PORT: '0', LASTCALL_SECRET_KEY: secretKey };
-  const gateway = await GatewayProcess.start({ name: 'readme', folder, env });
+  const gateway = await GatewayProcess.start({ name: 'readme', folder, env, command: await npmStart() });
   try {
     await using shell = new Shell(folder);
     const here = (commands: string): string => commands.replace('http://127.0.0.1:4100', gateway.url);

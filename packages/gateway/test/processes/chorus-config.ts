@@ -1,4 +1,4 @@
-import { type ConfigInput, defineConfig } from '../../src/config/config.ts';
+import { type ConfigInput, defineConfig } from '@lastcall/gateway';
 import { processConfig } from './tools-config.ts';
 
 /** How many agents speak at the same time, each in a space of its own, so that nobody wakes anybody else. */

@@ -66,6 +66,10 @@ export async function problemsOfChorus({ db }: Pick<Site, 'db'>, refs: readonly 
 
 /** As many messages as there will be in the end, or more. */
 export async function isAllSaid({ db }: Pick<Site, 'db'>, refs: readonly string[]): Promise<boolean> {
-  const messages = await db.selectFrom('messages').select('id').where('kind', '=', 'text').execute();
-  return messages.length >= VOICES.length * refs.length * (LINES + 1);
+  const { count } = await db
+    .selectFrom('messages')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where('kind', '=', 'text')
+    .executeTakeFirstOrThrow();
+  return Number(count) >= VOICES.length * refs.length * (LINES + 1);
 }

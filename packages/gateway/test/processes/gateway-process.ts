@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../../../cli/src/bin.ts', import.meta.url));
+/** The program as it is published: set-up bundles it from the current sources. */
+const START = [process.execPath, fileURLToPath(new URL('../../../cli/dist/bin.js', import.meta.url)), 'start'];
 
 export interface ProcessOptions {
   /** What it calls itself to the model server. */
@@ -10,6 +11,8 @@ export interface ProcessOptions {
   /** Its working directory: where the configuration is. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
+  /** The program and its arguments. Default: `lastcall start`. */
+  readonly command?: readonly string[];
   /** What it may not give to others of what it makes: octal digits. Default: that of the tests. */
   readonly umask?: string | undefined;
 }
@@ -19,7 +22,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A gateway in a process of its own, as `npm start` runs it. */
+/** A gateway in a process of its own. */
 export class GatewayProcess {
   readonly name: string;
   readonly exited: Promise<Exit>;
@@ -42,9 +45,8 @@ export class GatewayProcess {
     return { ...(await started.exited), output: started.output };
   }
 
-  private constructor({ name, folder, env, umask }: ProcessOptions) {
+  private constructor({ name, folder, env, umask, command = START }: ProcessOptions) {
     this.name = name;
-    const command = [process.execPath, '--conditions=@lastcall/source', MAIN, 'start'];
     // The shell gives its process to the gateway: signals reach it as ever.
     const [file = '', ...args] =
       umask === undefined ? command : ['/bin/sh', '-c', `umask ${umask} && exec "$@"`, 'sh', ...command];

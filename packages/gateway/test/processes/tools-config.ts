@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { type SessionEvent, type Slice, slice, type ToolContext, tool } from '@lastcall/core';
-import { type ConfigInput, defineConfig } from '../../src/config/config.ts';
+import { type ConfigInput, defineConfig } from '@lastcall/gateway';
 
 /** Where tools leave a line of each time they really ran: in the working directory of the gateway. */
 export const EFFECTS = 'effects.log';

@@ -9,11 +9,13 @@ export async function until<T>(
   ask: () => T | undefined | false | Promise<T | undefined | false>,
   { patienceMs = PATIENCE_MS }: { patienceMs?: number } = {},
 ): Promise<T> {
-  const end = Date.now() + patienceMs;
+  const startedAt = Date.now();
   for (;;) {
     const given = await ask();
     if (given !== undefined && given !== false) return given;
-    if (Date.now() > end) throw new Error(`Waited ${patienceMs} ms in vain for this: ${what}.`);
-    await sleep(15);
+    const waitedMs = Date.now() - startedAt;
+    if (waitedMs > patienceMs) throw new Error(`Waited ${patienceMs} ms in vain for this: ${what}.`);
+    // What takes seconds is asked for less often: most questions go to a database, and all tests share its processor time.
+    await sleep(Math.min(15 + waitedMs / 20, 150));
   }
 }

@@ -1,0 +1,86 @@
+// Bundles the packages: one file for each entry point, and the chunks that entry points share. A gateway that loads 800 small
+// files spends most of its start on opening them (decision 0004). The types come from `tsc`.
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const repository = dirname(dirname(fileURLToPath(import.meta.url)));
+const FOLDERS = ['core', 'machines', 'gateway', 'client', 'create', 'cli'].map((name) =>
+  join(repository, 'packages', name),
+);
+
+/** Only the gateway uses it, and it has more than 250 files. All other dependencies stay outside (decision 0004). */
+const INLINED = 'kysely';
+
+/** Before the tests, which start gateways and commands from the bundles: once, also for several projects. */
+export async function setup() {
+  globalThis.lastcallBundles ??= Promise.all(FOLDERS.map(bundle));
+  await globalThis.lastcallBundles;
+}
+
+// `npm run soak` starts gateways from the bundles too.
+if (import.meta.main) await setup();
+
+/** Writes the bundles of one package, from its current sources, into its `dist`. */
+export async function bundle(folder) {
+  const manifest = readJson(join(folder, 'package.json'));
+  const { dependencies, optionalDependencies, peerDependencies } = manifest;
+  const outside = new Set(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }));
+  outside.delete(INLINED);
+  const build = await rolldown({
+    // The names of sources in comments are relative to it.
+    cwd: folder,
+    input: entriesOf(folder, manifest),
+    platform: 'node',
+    transform: { target: targetOf(folder) },
+    resolve: { conditionNames: ['node', 'import'] },
+    external: (id) => id.startsWith('node:') || outside.has(packageOf(id)),
+  });
+  const names = { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' };
+  const { output } = await build.generate({ format: 'esm', ...names });
+  const dist = join(folder, 'dist');
+  for (const { fileName, code } of output) replace(join(dist, fileName), code);
+  const made = new Set(output.map(({ fileName }) => join(fileName)));
+  for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' }))
+    if (file.endsWith('.js') && !made.has(file)) rmSync(join(dist, file));
+}
+
+/** The sources of the entry points, by the place of their bundles in `dist`. */
+function entriesOf(folder, { exports, bin = {} }) {
+  const files = [...Object.values(exports).flatMap((target) => target.default ?? []), ...Object.values(bin)];
+  const names = files.map((file) => file.replace(/^(\.\/)?dist\/|\.js$/g, ''));
+  return Object.fromEntries(names.map((name) => [name, join(folder, 'src', `${name}.ts`)]));
+}
+
+/** The name of the package that an import names a file of. */
+function packageOf(id) {
+  return id.split('/', id.startsWith('@') ? 2 : 1).join('/');
+}
+
+/** The language that the package is checked for is the one that it is compiled to. */
+function targetOf(folder) {
+  const base = readJson(join(repository, 'tsconfig.base.json'));
+  return readJson(join(folder, 'tsconfig.json')).compilerOptions.target ?? base.compilerOptions.target;
+}
+
+/** Replaces the file in one step, and only if it has changed: a program may be loading it. */
+function replace(file, text) {
+  if (contentOf(file) === text) return;
+  mkdirSync(dirname(file), { recursive: true });
+  const next = `${file}.${process.pid}`;
+  writeFileSync(next, text);
+  renameSync(next, file);
+}
+
+function contentOf(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function readJson(file) {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}

@@ -1,0 +1,19 @@
+// Checks types, style and unused code side by side: one after the other, they leave a core idle most of the time.
+import { spawn } from 'node:child_process';
+
+const COMMANDS = ['tsc -b --checkers 2', 'biome check --error-on-warnings', 'knip'];
+
+const codes = await Promise.all(COMMANDS.map(run));
+process.exitCode = codes.some((code) => code !== 0) ? 1 : 0;
+
+/** Runs the command and prints what it said, undivided, when it has ended. Resolves with its exit code. */
+async function run(command) {
+  const { promise, resolve, reject } = Promise.withResolvers();
+  const child = spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const said = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => said.push(bytes));
+  child.once('error', reject).once('close', (code) => resolve(code ?? 1));
+  const code = await promise;
+  process.stdout.write(`> ${command}\n${Buffer.concat(said)}`);
+  return code;
+}
