@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Difference, differenceOf } from './difference.ts';
 import type { FolderPlan, Left } from './folder-plan.ts';
-import { extendGitIgnore } from './git-ignore.ts';
+import { newlineOf } from './json-object.ts';
 import { commandsOf, extendPackageJson, newPackageJson, readPackageJson, wantedOf } from './package-json.ts';
 import { ProjectRefused } from './project-refused.ts';
 import { sampleFor } from './sample.ts';
@@ -106,4 +106,28 @@ async function write(folder: string, { added, extended }: FolderPlan): Promise<v
       cause,
     });
   }
+}
+
+/** Finds the lines of the template that a .gitignore lacks, and appends them to its text. */
+function extendGitIgnore(
+  text: string,
+  template: string,
+): { readonly text: string; readonly additions: readonly string[] } {
+  const there = new Set(linesOf(text).map(pathOf));
+  const additions = linesOf(template).filter((line) => !there.has(pathOf(line)));
+  const newline = newlineOf(text);
+  const whole = text === '' || text.endsWith('\n') ? text : text + newline;
+  return { text: whole + additions.map((line) => line + newline).join(''), additions };
+}
+
+function linesOf(text: string): readonly string[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** `node_modules`, `/node_modules` and `node_modules/` ignore the same folder. */
+function pathOf(line: string): string {
+  return line.replace(/^\/|\/$/g, '');
 }

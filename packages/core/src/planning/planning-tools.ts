@@ -3,7 +3,6 @@ import { type FailResult, fail, type OkResult, ok } from '../results/result.ts';
 import type { Session } from '../session/session.ts';
 import { type Tool, tool } from '../tools/tool.ts';
 import { type Plan, type PlanSetUp, type PlanStepsAdded, type PlanStepUpdated, plan, type StepStatus } from './plan.ts';
-import { byField, problemWith } from './plan-texts.ts';
 
 type PlanResult = OkResult<Plan> | FailResult;
 
@@ -152,4 +151,23 @@ function trimAll(titles: readonly string[]): readonly string[] {
 
 function count(steps: readonly string[]): string {
   return steps.length === 1 ? '1 step' : `${steps.length} steps`;
+}
+
+/** The limit is in code points after trimming: the characters that a reader would count. */
+const LONGEST = 500;
+
+/** All problems with the texts, by field, or undefined if they are valid. */
+function problemWith(texts: Readonly<Record<string, string>>): string | undefined {
+  const problems = Object.entries(texts).flatMap(([field, text]) => {
+    const length = [...text.trim()].length;
+    return length >= 1 && length <= LONGEST
+      ? []
+      : [`${field} must be 1–${LONGEST} characters after trimming, not ${length}.`];
+  });
+  return problems.length === 0 ? undefined : problems.join(' ');
+}
+
+/** For example `{ 'steps[0]': …, 'steps[1]': … }`. */
+function byField(field: string, texts: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(texts.map((text, index) => [`${field}[${index}]`, text]));
 }

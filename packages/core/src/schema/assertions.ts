@@ -2,7 +2,6 @@ import { type Check, fail, keysIn, type MakeCheck, type Run } from './check.ts';
 import { equalJson, hasEqualItems } from './equal-json.ts';
 import { FORMATS, formatSteps } from './formats.ts';
 import type { JsonSchemaObject } from './json-schema-object.ts';
-import { isMultipleOf } from './multiple-of.ts';
 import type { Steps } from './steps.ts';
 import { isSchemaObject, textsOf } from './subschemas.ts';
 import { textLength } from './text-length.ts';
@@ -117,4 +116,30 @@ function makeFormat(schema: JsonSchemaObject): Check | undefined {
     steps.take(formatSteps(String(schema.format), value));
     return isFormat(value);
   });
+}
+
+/** Whether a number is a multiple of another in decimal notation: 0.3 is one of 0.1, though not in binary. */
+function isMultipleOf(value: number, divisor: number): boolean {
+  if (!Number.isFinite(value)) return false;
+  // The remainder of whole numbers is exact.
+  if (Number.isInteger(value) && Number.isInteger(divisor)) return value % divisor === 0;
+  const [one, other] = [decimalOf(value), decimalOf(divisor)];
+  const exponent = Math.min(one.exponent, other.exponent);
+  return scaled(one, exponent) % scaled(other, exponent) === 0n;
+}
+
+/** A number as `digits × 10^exponent`. */
+interface Decimal {
+  readonly digits: bigint;
+  readonly exponent: number;
+}
+
+function decimalOf(value: number): Decimal {
+  const [mantissa = '', exponent = '0'] = String(value).split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
+}
+
+function scaled({ digits, exponent }: Decimal, to: number): bigint {
+  return digits * 10n ** BigInt(exponent - to);
 }

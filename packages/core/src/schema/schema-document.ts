@@ -1,9 +1,8 @@
-import { draftOf, refHidesSiblings, type SchemaDraft } from './draft.ts';
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { createRefResolver, type ResolveRef } from './refs.ts';
 import { schemaSize } from './schema-size.ts';
 import { prepareSteps, Steps } from './steps.ts';
-import { mapOf } from './subschemas.ts';
+import { isSchemaObject, mapOf } from './subschemas.ts';
 import { unicodePattern } from './unicode-pattern.ts';
 
 /**
@@ -50,4 +49,19 @@ export function openDocument(root: JsonSchemaNode, origin: SchemaOrigin = 'code'
     pattern: origin === 'data' ? () => undefined : compile,
     hasHiddenNames: ({ patternProperties }) => origin === 'data' && mapOf(patternProperties).length > 0,
   };
+}
+
+type SchemaDraft = '4' | '7' | '2019-09' | '2020-12';
+
+/** The draft that `$schema` names; the newest if it names none that we know. */
+function draftOf(schema: JsonSchemaNode): SchemaDraft {
+  const named = isSchemaObject(schema) && typeof schema.$schema === 'string' ? schema.$schema : '';
+  if (/draft-0?4/.test(named)) return '4';
+  if (/draft-0?[67]/.test(named)) return '7';
+  return named.includes('2019-09') ? '2019-09' : '2020-12';
+}
+
+/** Up to draft 7, keywords beside a `$ref` are ignored. */
+function refHidesSiblings(draft: SchemaDraft): boolean {
+  return draft === '4' || draft === '7';
 }

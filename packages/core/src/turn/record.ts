@@ -1,11 +1,12 @@
 import { readArguments } from '../dispatch/read-arguments.ts';
+import { JournalStalled } from '../errors.ts';
 import { isPromise } from '../is-promise.ts';
 import { endEvent } from '../results/call-events.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
 import { logEnd, stageLogs, tellSubscribers } from '../session/call-ends.ts';
+import { settlesWithin } from '../settles-within.ts';
 import type { Entry, PendingEntry, SettledEntry, StartedEntry } from '../transcript/entry.ts';
 import type { Staged, StartedCall } from '../transcript/journal.ts';
-import { writtenInTime } from './journal-wait.ts';
 import type { Turn } from './turn.ts';
 
 /**
@@ -63,4 +64,21 @@ export async function settleUnrun(
 
 function appendEntries(turn: Turn, entries: readonly Entry[]): void {
   for (const entry of entries) turn.transcript.push(entry);
+}
+
+// A normal write that is in progress when the deadline passes, or that records what the deadline ended, needs a moment:
+// without it most turns with a deadline would end in doubt. This is far above what such a write takes.
+const GRACE_MS = 1_000;
+
+/**
+ * Waits for a write to the journal until the turn's deadline or an abort, and a moment longer. Then rejects with
+ * JournalStalled, because it is not known whether the data was written: neither continuing nor undoing would be right.
+ */
+async function writtenInTime(turn: Turn, writing: PromiseLike<unknown>, what: string): Promise<void> {
+  const { limit, clock, deadline } = turn;
+  const work = Promise.resolve(writing);
+  if (!limit.isHit(await limit.race(work))) return;
+  // The journal may use all of the time that is reserved for the last answer.
+  const left = limit.hit?.code === 'timeout' && deadline !== undefined ? deadline - clock.now() : 0;
+  if (!(await settlesWithin(clock, Math.max(GRACE_MS, left), work))) throw new JournalStalled(what);
 }

@@ -11,6 +11,7 @@ import { CallLimit } from '../dispatch/call-limit.ts';
 import type { CallRun } from '../dispatch/call-run.ts';
 import { checkSignal, earliest, outerRun } from '../dispatch/dispatch-options.ts';
 import { safeListener } from '../dispatch/safe-listener.ts';
+import { OptionsError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { liftModel } from '../model/lift-model.ts';
 import type { NewId } from '../new-id.ts';
@@ -26,7 +27,6 @@ import type { Checkpoint } from './checkpoint.ts';
 import type { StepTools } from './step-tools.ts';
 import { turnBudget } from './turn-budget.ts';
 import { checkTurnOptions, type TurnOptions } from './turn-options.ts';
-import { uniqueIds } from './unique-ids.ts';
 
 /** A running turn: its checked options, and how far it has come. */
 export interface Turn {
@@ -154,5 +154,23 @@ function untilTurnEnd(listener: ((event: TurnEvent) => void) | undefined, logger
     if (ended) return;
     ended = event.type === 'turn.end';
     tell(event);
+  };
+}
+
+/**
+ * Ids that no call of the transcript has. The host's generator may start again at 1 when a turn is resumed; a call with
+ * the id of another would count as settled, and never run.
+ */
+function uniqueIds(newId: NewId, transcript: Transcript): NewId {
+  // Ids that were assigned and may not be in the transcript yet: a reply is recorded when it is complete.
+  const given = new Set<string>();
+  const isTaken = (id: string): boolean => given.has(id) || transcript.hasCall(id);
+  return () => {
+    const id: unknown = newId();
+    if (typeof id !== 'string' || id === '') throw new OptionsError('newId', 'must give a text that is not empty.');
+    let unique = id;
+    for (let count = 2; isTaken(unique); count++) unique = `${id}-${count}`;
+    given.add(unique);
+    return unique;
   };
 }

@@ -13,10 +13,9 @@ import { assertSize, fitAnswer } from './check-answer.ts';
 import { assertClaim } from './claim.ts';
 import { expire, isOver } from './expire-due.ts';
 import { tellJobEnded } from './job-events.ts';
-import { storeLateAnswer } from './late-answers.ts';
 import { type Answerer, answererId, assertMayAnswer } from './may-answer.ts';
 import { endOfWait, type LockedWait, lockWaiting, pushCallEnd } from './settle-waiting.ts';
-import { toWaitingCall, type WaitingCall } from './waiting-call.ts';
+import { type LateAnswer, toWaitingCall, type WaitingCall } from './waiting-call.ts';
 
 export interface AnsweredCall {
   readonly runId: string;
@@ -186,4 +185,18 @@ function decisionOf(answer: Answer): NonNullable<CardCall['decision']> {
   if ('result' in answer) return 'result';
   if ('error' in answer) return 'error';
   return 'deny' in answer ? 'deny' : 'approve';
+}
+
+/** Enough to see that people still answer. A client that keeps repeating its answer must not fill the disk. */
+const MAX_KEPT = 5;
+
+/** Stores an answer that came after the end or after another answer, for operators. The newest ones are kept. */
+async function storeLateAnswer(tx: Tx, { callId, lateAnswers = [] }: WaitingCall, late: LateAnswer): Promise<void> {
+  const said = toJson(late.answer);
+  const others = lateAnswers.filter(({ answer, by }) => by !== late.by || toJson(answer) !== said);
+  await tx.db
+    .updateTable('calls')
+    .set({ late_answers: toJson([...others, late].slice(-MAX_KEPT)) })
+    .where('id', '=', callId)
+    .execute();
 }

@@ -1,7 +1,8 @@
 import type { LookupFunction } from 'node:net';
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { LastcallError } from '@lastcall/core';
 import { type EgressRule, parseEgressRule } from '../../config/egress-rule.ts';
-import { decodedBody } from './decoded-body.ts';
 import { EgressRefused } from './egress-refused.ts';
 import type { GuardedAgent } from './guarded-agent.ts';
 import { isNeverSent } from './never-sent.ts';
@@ -163,4 +164,25 @@ function discard(body: Readable): void {
 
 function firstOf(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
+}
+
+const DECODERS = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+} as const;
+
+/**
+ * The body as a stream, without the server's compression. We do not ask for compression, but a server may still use it.
+ */
+function decodedBody(body: Readable, encoding: string | undefined): Readable {
+  const name = encoding?.trim().toLowerCase() ?? 'identity';
+  if (name === 'identity' || name === '') return body;
+  if (!Object.hasOwn(DECODERS, name)) {
+    body.on('error', () => {}).destroy();
+    throw new LastcallError('content_encoding', 'The response has a content encoding that is not supported.');
+  }
+  // The error is ignored here because the reader of the decoded stream gets it.
+  return pipeline(body, DECODERS[name as keyof typeof DECODERS](), () => {});
 }

@@ -1,15 +1,18 @@
+import type { Entry } from '@lastcall/core';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
 import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import { newId } from '../../domain/new-id.ts';
 import { runStream, spaceStream } from '../../domain/streams/stream-names.ts';
+import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
+import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
 import { insertRow } from '../../ports/store/insert-row.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { RunRow } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { insertEntries } from '../journal/insert-entries.ts';
-import type { Lease } from '../lease/lease.ts';
+import { appendRows, type RowPosition } from '../journal/append-rows.ts';
+import type { HeldThread, Lease } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import type { Registry } from '../toolset/registry.ts';
 import { readDecisions } from './read-decisions.ts';
@@ -120,4 +123,13 @@ function toRun({ lease, row, events, nextSeq, number, now, kind, request }: NewR
 
 function toWaitingEvent({ event_id, created_at, attempts, payload }: EventRow): WaitingEvent {
   return { eventId: event_id, at: created_at, attempt: attempts + 1, event: fromJson<InboxEvent>(payload) };
+}
+
+/** Appends entries to a thread's transcript outside of a turn, and returns the rows. */
+function insertEntries(held: HeldThread, place: RowPosition, entries: readonly Entry[]): readonly TranscriptRow[] {
+  return appendRows(
+    held,
+    place,
+    entries.map((entry) => ({ kind: entry.kind, payload: toEntryPayload({ entry }) })),
+  );
 }

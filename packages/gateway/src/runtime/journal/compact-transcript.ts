@@ -3,11 +3,12 @@ import type { Session, Transcript } from '@lastcall/core';
 import { frameMessage } from '../../domain/frame.ts';
 import { compact } from '../../domain/transcript/compact.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
+import { COMPACTION, type Compaction, toCompactionPayload } from '../../domain/transcript/transcript-row.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
-import { fenced } from '../lease/lease.ts';
+import { fenced, type HeldThread } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
-import { writeCompaction } from './write-compaction.ts';
+import { appendRows, type RowPosition } from './append-rows.ts';
 
 /** True if the transcript is larger than the agent's budget. Then it is compacted before the thread is released. */
 export function isOverBudget({ agent, past, transcript }: ActiveRun): boolean {
@@ -88,4 +89,12 @@ async function summarise(
     abortSignal: signal,
   });
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+}
+
+/**
+ * Writes a compaction: from now on the thread is loaded from this row. The row does not contain the session, so the
+ * caller must write a snapshot of the session in the same transaction.
+ */
+function writeCompaction(held: HeldThread, place: RowPosition, compaction: Compaction): void {
+  appendRows(held, place, [{ kind: COMPACTION, payload: toCompactionPayload(compaction) }]);
 }

@@ -1,17 +1,19 @@
 import { renderSituation } from '../../domain/agents/describe-agent.ts';
 import { createSeal } from '../../domain/keys/seal.ts';
+import { addRunUsage } from '../../domain/runs/nested-usage.ts';
 import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { loadSituation } from '../claim/load-situation.ts';
-import { addNestedUsage } from '../journal/add-nested-usage.ts';
 import { Questions } from '../journal/questions.ts';
 import { RequestNotes } from '../journal/request-notes.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import { StagedWrites } from '../journal/staged-writes.ts';
+import { fenced } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import type { RunTools } from '../run/run-tool.ts';
 import { createOutputLimit, type OutputLimit } from '../tools/output-limit.ts';
+import type { NestedUsage } from '../tools/sub-agent/nested-usage.ts';
 import { forSettings, withClientTools } from '../toolset/client-tools.ts';
 import type { CurrentRun } from '../toolset/current-run.ts';
 import { withMcpTools } from '../toolset/mcp-run-tools.ts';
@@ -106,4 +108,17 @@ function storeReader({ store, limits }: Services, { signal, interrupt }: RunAbor
       throw error;
     }
   };
+}
+
+/** Adds the usage of a sub-agent to its run. If that fails, the sub-agent's answer is still used. */
+async function addNestedUsage(
+  { store, logger }: Services,
+  { lease, runId }: ActiveRun,
+  { inputTokens, outputTokens, totalTokens }: NestedUsage,
+): Promise<void> {
+  try {
+    await fenced(store, lease, (tx) => addRunUsage(tx, runId, { inputTokens, outputTokens, totalTokens }));
+  } catch (error) {
+    logger.warn(`The usage of a sub-agent of run ${runId} was not counted: ${totalTokens} tokens.`, { error });
+  }
 }

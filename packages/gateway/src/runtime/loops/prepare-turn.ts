@@ -1,18 +1,18 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type Middleware, replay, type Session, type TurnOptions } from '@lastcall/core';
+import { type Filesystem, FilesystemError, memoryFilesystem } from '@lastcall/core/files';
+import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import { newId } from '../../domain/new-id.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
 import { countEvent, traceRun } from '../../telemetry/observe-run.ts';
 import type { RunActivity } from '../../telemetry/run-activity.ts';
-import { UNKEPT_FILES } from '../claim/unkept-files.ts';
 import { findApprovedCalls, findShownCalls, showStartedCalls } from '../journal/recover-calls.ts';
 import { showCards } from '../journal/show-cards.ts';
 import { CallNotes } from '../middleware/call-notes.ts';
 import { configuredMiddleware, type MiddlewareParts } from '../middleware/configured-middleware.ts';
 import { toolMiddleware } from '../middleware/tool-middleware.ts';
+import type { RunTools } from '../run/run-tool.ts';
 import { removeSecrets, secretsOf, withoutSecrets } from '../toolset/remove-secrets.ts';
-import { toolLabel } from '../toolset/tool-label.ts';
-import { explainMissing } from './explain-missing.ts';
 import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
 import { voidChangedApprovals } from './void-changed-approvals.ts';
@@ -120,5 +120,54 @@ function middlewareParts(open: OpenedRun): MiddlewareParts {
     signal: abort.signal,
     model: (name) => registry.model(name ?? config.model),
     cache: (settings) => registry.toolCaches.middleware({ ...settings, agentId, isWithoutEffects, versionOf, onHit }),
+  };
+}
+
+/**
+ * The file system of an agent's tools: it is empty and read-only. A file that a tool wrote would be lost with the
+ * run, without any error.
+ */
+const UNKEPT_FILES: Filesystem = {
+  ...memoryFilesystem(),
+  writeText: (path) => refuse(path),
+  delete: (path) => refuse(path),
+};
+
+async function refuse(path: string): Promise<never> {
+  throw new FilesystemError(
+    'not_kept',
+    path,
+    'files that the tool of an agent in a gateway writes are not kept. Keep state in a slice of the session, or get files that last from a resource with the key "filesystem".',
+  );
+}
+
+/** The error code for a call of a tool whose MCP server is not available. */
+const SERVER_UNAVAILABLE = 'server_unavailable';
+
+/** Tells the model that a server is down, instead of that there is no such tool. */
+function explainMissing({ whyMissing }: RunTools): readonly Middleware[] {
+  if (whyMissing === undefined) return [];
+  return [
+    {
+      name: 'explain-missing',
+      outcome(outcome, { toolName }) {
+        if (outcome.status !== 'error' || outcome.code !== 'unknown_tool') return outcome;
+        const message = whyMissing(toolName);
+        return message === undefined ? outcome : { ...outcome, code: SERVER_UNAVAILABLE, message, text: message };
+      },
+    },
+  ];
+}
+
+/**
+ * The label under which metrics count a call: the tool's name, or a fixed word if a caller or a model chose the name.
+ */
+type ToolLabel = (toolName: string) => string;
+
+function toolLabel(offered: Pick<RunTools, 'tools'>, settings: TurnSettings | undefined): ToolLabel {
+  const ofCaller = new Set((settings?.clientTools ?? []).map(({ name }) => name));
+  return (toolName) => {
+    if (ofCaller.has(toolName)) return 'caller';
+    return Object.hasOwn(offered.tools, toolName) ? toolName : 'unknown';
   };
 }

@@ -1,6 +1,6 @@
+import type { Entry } from '@lastcall/core';
 import { decideCallEnd } from './decide-call-end.ts';
 import { decideStop } from './decide-end.ts';
-import { decideEntry } from './decide-entry.ts';
 import { liveEvent } from './decide-live.ts';
 import {
   cancelAllShown,
@@ -8,13 +8,14 @@ import {
   recoverCalls,
   refuseCard,
   reportProgress,
+  showRequested,
   startCall,
   startInput,
 } from './decide-shown-call.ts';
-import type { Decision, DecisionContext } from './decision.ts';
+import { appendEntry, type Decision, type DecisionContext, inTurn } from './decision.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunningState, RunState } from './run-state.ts';
-import type { Write } from './run-write.ts';
+import type { CallWrite, Write } from './run-write.ts';
 
 /** What an event changes in a run, and what has to be written because of it. This is a pure function. */
 export function decide(
@@ -68,4 +69,23 @@ function decideRunning(state: RunningState, event: RunningEvent, context: Decisi
     case 'turn-stopped':
       return decideStop(state, event);
   }
+}
+
+type Appended = Extract<RunEvent, { type: 'entry-appended' }>;
+
+/** An entry that core appends to the transcript. */
+function decideEntry(state: RunningState, { entry, payload, texts = [] }: Appended): Decision {
+  return inTurn(
+    state,
+    (current) => (entry.kind === 'reply' ? showRequested(current, entry.calls) : [current, []]),
+    (current) => appendEntry(current, entry.kind, payload),
+    (current) => [current, [...texts.map((text): Write => ({ kind: 'request-text', ...text })), ...callWrites(entry)]],
+  );
+}
+
+function callWrites(entry: Entry): readonly CallWrite[] {
+  if (entry.kind === 'started') return [{ kind: 'call-started', callId: entry.callId }];
+  if (entry.kind !== 'reply') return [];
+  const { calls, step } = entry;
+  return calls.map((call, index) => ({ kind: 'call-planned', call, step, index }));
 }

@@ -9,10 +9,10 @@ import type { RunTool, RunTools } from '../run/run-tool.ts';
 import { fingerprintOf, type McpDefinition } from '../tools/mcp/mcp-definition.ts';
 import type { StoreFile } from '../tools/mcp/mcp-result.ts';
 import { type ConnectedServer, connectionKey, type McpServers, serversOf } from '../tools/mcp/mcp-servers.ts';
+import type { McpStatus } from '../tools/mcp/mcp-status.ts';
 import { type McpTool, mcpTool } from '../tools/mcp/mcp-tool.ts';
 import { isToolNameOf, mcpToolName } from '../tools/mcp/mcp-tool-name.ts';
 import type { McpSnapshot } from '../tools/mcp/tool-list.ts';
-import { whyUnavailable } from '../tools/mcp/why-unavailable.ts';
 import { currentRun } from './current-run.ts';
 import type { Registry } from './registry.ts';
 import { advertisedInput } from './run-tools.ts';
@@ -132,4 +132,26 @@ function versionOf(definition: McpDefinition, server: McpServerConfig): string {
 
 function hasVisibleTool({ tools = {} }: McpServerConfig): boolean {
   return Object.values(tools).some(({ visible }) => visible === true);
+}
+
+/**
+ * Explains to a model that called a server's tool why the tool is not available. Undefined if the server is up and has
+ * no such tool.
+ */
+function whyUnavailable(
+  { name: server }: McpServerConfig,
+  { status, problem, held }: McpStatus,
+  toolName: string,
+): string | undefined {
+  const wasNot = `"${toolName}" was not called`;
+  switch (status) {
+    case 'connecting':
+      return `The MCP server "${server}" is still connecting, so ${wasNot}. Its tools are available once it is connected.`;
+    case 'down':
+      return `The MCP server "${server}" is down, so ${wasNot}: ${problem}. The gateway keeps trying to connect. Until then, work without its tools.`;
+    case 'up':
+      return held.some((tool) => mcpToolName(server, tool) === toolName)
+        ? `The definition of this tool of the MCP server "${server}" has changed and waits for approval, so ${wasNot}.`
+        : undefined;
+  }
 }

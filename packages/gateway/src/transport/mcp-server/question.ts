@@ -4,7 +4,6 @@ import { withoutPatterns } from '../../config/without-patterns.ts';
 import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { clip } from '../../domain/transcript/clip.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
-import { visibleJson } from './visible-json.ts';
 
 /**
  * A waiting call as a question to the MCP client. Accepting the form approves the call, declining it denies the call. A result is
@@ -80,4 +79,21 @@ function isFlat(field: unknown): boolean {
 function isChoice(items: unknown): boolean {
   const choices = (items ?? {}) as { readonly enum?: unknown; readonly anyOf?: unknown };
   return Array.isArray(choices.enum) || Array.isArray(choices.anyOf);
+}
+
+/**
+ * A value as JSON with invisible characters escaped. A character that changes the direction of text, or one that is not drawn,
+ * could show a person something else than what they approve.
+ */
+function visibleJson(value: unknown): string {
+  return toJson(value).replace(HIDDEN, (character) =>
+    [...new Array(character.length).keys()].map((at) => escapeAt(character, at)).join(''),
+  );
+}
+
+const HIDDEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\u2800]/gu;
+
+/** JSON escapes each half of a surrogate pair separately. */
+function escapeAt(text: string, at: number): string {
+  return `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`;
 }

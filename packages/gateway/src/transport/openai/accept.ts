@@ -1,6 +1,11 @@
 import type { Answer } from '@lastcall/core';
+import type { Kysely } from 'kysely';
+import { findAgentNamed } from '../../domain/agents/find-agent-named.ts';
+import { ApiError, isNotFound } from '../../domain/api-error.ts';
+import { assertMayChat } from '../../domain/conversations/may-chat.ts';
 import { invalid } from '../../domain/entities/invalid.ts';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
+import type { AgentRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { findStarted, startOnce } from '../../runtime/chat/start-once.ts';
 import { startTurn } from '../../runtime/chat/start-turn.ts';
@@ -10,7 +15,6 @@ import { isPageTask } from '../page-task.ts';
 import type { Asked } from './asked.ts';
 import { chooseConversation } from './choose-conversation.ts';
 import { conversationHash, type Scope, sha256 } from './conversation-hash.ts';
-import { findModel } from './find-model.ts';
 import { type ToldConversation, takeApart } from './items.ts';
 
 /** A request as the client sent it. */
@@ -104,4 +108,18 @@ function identityOf({ headers, path, body }: Sent): { readonly key?: string; rea
   }
   const replyId = headers.get('x-openwebui-message-id');
   return replyId === null || replyId === '' ? { bodyHash } : { key: `${sha256(replyId)} ${bodyHash} 0`, bodyHash };
+}
+
+/** The agent that a client names as the model. Throws 404 also for an agent that the client must not see. */
+async function findModel(db: Kysely<Tables>, model: string, caller: TurnCaller): Promise<AgentRow> {
+  try {
+    const agent = await findAgentNamed(db, model);
+    await assertMayChat(db, { agentId: agent.id, name: model }, caller);
+    return agent;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (!isNotFound(error)) throw invalid('model', `"${model}" is the name of several agents: use the id.`);
+    const message = `There is no agent "${model.slice(0, 100)}". GET /v1/models lists those that you may use.`;
+    throw new ApiError('model_not_found', message, { details: { path: 'model' }, cause: error });
+  }
 }

@@ -1,4 +1,5 @@
 import type { Run } from '@lastcall/client';
+import type { OutcomeName } from '@lastcall/client/timeline';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
@@ -7,11 +8,11 @@ import { useKeys } from '../../parts/keyboard/keys.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { OUTCOMES } from '../../parts/ui/outcome.tsx';
 import { useTitle } from '../../parts/ui/page.tsx';
 import { duration, Time, useNow } from '../../parts/ui/time.tsx';
 import { RunName, RunStatus, RunTrigger } from '../run/run-summary.tsx';
 import { mergeRuns } from './merge-runs.ts';
-import { OutcomeStrip } from './outcome-strip.tsx';
 import { toRunsFilter } from './runs-filter.ts';
 import { RunsFilters } from './runs-filters.tsx';
 
@@ -180,3 +181,26 @@ function useRunCursor(runs: readonly Run[]): string | undefined {
   });
   return id;
 }
+
+/** How the calls of a run ended: an icon, a number and a word for each outcome. */
+function OutcomeStrip({ counts }: { counts: Run['counts'] }): ReactElement {
+  const parts = ORDER.map((name) => ({ name, count: counts[name === 'waiting' ? 'pending' : name] })).filter(
+    ({ count }) => count > 0,
+  );
+  if (parts.length === 0) return <span className="text-quiet">no calls</span>;
+  return (
+    <ul className="flex flex-wrap gap-x-3">
+      {parts.map(({ name, count }) => {
+        const { word, icon: Icon, colour } = OUTCOMES[name];
+        return (
+          <li key={name} className={`inline-flex items-center gap-1 whitespace-nowrap ${colour}`}>
+            <Icon size={16} aria-hidden className="shrink-0" />
+            <span className="tabular-nums">{count.toLocaleString()}</span> {word}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+const ORDER = ['running', 'waiting', 'error', 'ok', 'cancelled', 'skipped'] as const satisfies readonly OutcomeName[];

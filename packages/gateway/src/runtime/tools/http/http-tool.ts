@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AnyTool, fail, ok, type ToolContext } from '@lastcall/core';
-import { dataTool } from '@lastcall/core/internal';
+import { backoffMs, dataTool } from '@lastcall/core/internal';
 import { dataSchemas } from '../../../config/data-schema.ts';
 import { type HttpExecution, readHttpExecution } from '../../../config/http-execution.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
@@ -11,7 +11,6 @@ import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
 import type { Secrets } from '../../../telemetry/secrets.ts';
 import { readResponse } from './read-response.ts';
 import { type FilledRequest, requestTemplate } from './request-template.ts';
-import { retryWaitMs } from './retry-wait.ts';
 
 /** What tools use to reach external services. */
 export interface Outgoing {
@@ -134,4 +133,30 @@ function connectionFailure(host: string, error: unknown): string {
 
 function oneOf(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
+}
+
+const MOST_ATTEMPTS = 3;
+const FIRST_WAIT_MS = 250;
+
+/**
+ * How long to wait before a request is repeated, or undefined if it is not repeated: there were enough attempts, the
+ * answer will not change, or the call would time out first.
+ */
+function retryWaitMs(
+  failure: { readonly status?: number | undefined; readonly retryAfter?: string | undefined },
+  { attempt, deadline }: { readonly attempt: number; readonly deadline: number | undefined },
+): number | undefined {
+  const { status, retryAfter } = failure;
+  if (attempt >= MOST_ATTEMPTS || (status !== undefined && status !== 429 && status < 500)) return undefined;
+  const backoff = backoffMs(attempt, { firstMs: FIRST_WAIT_MS }) * (0.5 + Math.random() / 2);
+  const waitMs = Math.max(backoff, retryAfterMs(retryAfter) ?? 0);
+  return deadline !== undefined && Date.now() + waitMs >= deadline ? undefined : waitMs;
+}
+
+/** `Retry-After` is a number of seconds or a date. */
+function retryAfterMs(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text.trim())) return Number(text) * 1_000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }

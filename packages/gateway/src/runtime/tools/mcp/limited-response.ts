@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { thinProgress } from './thin-progress.ts';
 
 /** A server's stream is closed if one message is longer than this: it would be useless, and would fill the memory. */
 const LONGEST_MESSAGE = 10 * 1_024 * 1_024;
@@ -59,4 +58,33 @@ function endOfEvents(before: string, text: string): number {
 
 function tooLong(longest: number): Error {
   return new Error(`A message has more than ${longest} bytes.`);
+}
+
+const PROGRESS = 'notifications/progress';
+
+/** Of several progress messages for one call that arrived together, only the last one is kept. */
+function thinProgress(events: string): string {
+  if (!events.includes(PROGRESS)) return events;
+  const blocks = events.split(/(?<=\n\r?\n)/);
+  const tokens = blocks.map(progressToken);
+  const last = new Map(tokens.map((token, index) => [token, index]));
+  return blocks.filter((_block, index) => tokens[index] === undefined || last.get(tokens[index]) === index).join('');
+}
+
+/** The call whose progress an event reports. Undefined for every other event, whatever text it contains. */
+function progressToken(block: string): string | undefined {
+  if (!block.includes(PROGRESS)) return undefined;
+  const data = block
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice('data:'.length));
+  try {
+    const { method, params } = JSON.parse(data.join('\n')) as {
+      method?: unknown;
+      params?: { progressToken?: unknown };
+    };
+    return method === PROGRESS ? JSON.stringify(params?.progressToken ?? null) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -2,7 +2,6 @@ import type { PriorDiscovery } from '@modelcontextprotocol/client';
 import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
 import { atMost, LONGEST_TIMER_MS } from '../at-most.ts';
 import { type CallFailure, callFailure } from './call-failure.ts';
-import { callWithoutSecrets } from './call-without-secrets.ts';
 import { assertAuthorized, explainFailure, openInTime, type ServerAccess } from './connect-attempt.ts';
 import {
   attemptMs,
@@ -263,4 +262,17 @@ export class McpConnection {
     if (this.#state.kind !== 'closed') await atMost(ms, promise);
     this.#wakeUp = () => {};
   }
+}
+
+/**
+ * Calls a tool, and removes secrets from the questions that the server asks. A question is stored before the rest of
+ * the gateway sees it. Its state is sent back to the server unchanged.
+ */
+async function callWithoutSecrets(client: McpClient, call: McpCall, secrets: KnownSecrets): Promise<unknown> {
+  const onAsk = (params: unknown) => call.onAsk(secrets.removeFromAll(params));
+  const result = await client.call({ ...call, onAsk });
+  const asked = (result ?? {}) as { readonly inputRequests?: unknown };
+  return asked.inputRequests === undefined
+    ? result
+    : { ...asked, inputRequests: secrets.removeFromAll(asked.inputRequests) };
 }
