@@ -2,6 +2,10 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { bundleAll } from './scripts/bundle.js';
+
+// Processes that tests start run the packages as they are published, and so do the global set-ups below: bundle them first.
+await bundleAll();
 
 const source = ['@lastcall/source'];
 
@@ -32,8 +36,6 @@ export default defineConfig({
     isolate: false,
     // Programs that tests start load what others have compiled before them.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
-    // Processes that tests start run the packages as they are published.
-    globalSetup: ['scripts/bundle.js'],
     // Everything else runs from source: the same files that `npm start` runs, no build in between.
     projects: [
       { extends: true, test: { name: 'core', include: ['packages/core/test/**/*.test.ts'] } },

@@ -13,14 +13,13 @@ const FOLDERS = ['core', 'machines', 'gateway', 'client', 'create', 'cli'].map((
 /** Only the gateway uses it, and it has more than 250 files. All other dependencies stay outside (decision 0004). */
 const INLINED = 'kysely';
 
-/** Before the tests, which start gateways and commands from the bundles: once, also for several projects. */
-export async function setup() {
-  globalThis.lastcallBundles ??= Promise.all(FOLDERS.map(bundle));
-  await globalThis.lastcallBundles;
+/** For the tests, which start gateways and commands from the bundles. */
+export async function bundleAll() {
+  await Promise.all(FOLDERS.map(bundle));
 }
 
 // `npm run soak` starts gateways from the bundles too.
-if (import.meta.main) await setup();
+if (import.meta.main) await bundleAll();
 
 /** Writes the bundles of one package, from its current sources, into its `dist`. */
 export async function bundle(folder) {

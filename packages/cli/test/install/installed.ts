@@ -40,35 +40,32 @@ async function installIn(made: Folder): Promise<Installed> {
   const [tarballs, folder] = ['tarballs', 'app'].map((name) => join(made.path, name)) as [string, string];
   await mkdir(tarballs);
   // Both end before the folder may be removed.
-  const [packed, gotNodes] = await Promise.allSettled([packAndInstall(tarballs, folder), installNodes()]);
+  const [packed, gotNodes] = await Promise.allSettled([pack(tarballs), installNodes()]);
   if (packed.status === 'rejected') throw packed.reason;
   if (gotNodes.status === 'rejected') throw gotNodes.reason;
   const { files, released } = packed.value;
-  const nodes = gotNodes.value;
+  const nodes = {
+    20: join(gotNodes.value, 'node_modules/node20/bin/node'),
+    22: join(gotNodes.value, 'node_modules/node22/bin/node'),
+    24: process.execPath,
+  };
+  await installPackages(folder, files, nodes[22]);
   return {
     tarballs: files,
     released,
     folder,
-    nodes: {
-      20: join(nodes, 'node_modules/node20/bin/node'),
-      22: join(nodes, 'node_modules/node22/bin/node'),
-      24: process.execPath,
-    },
+    nodes,
     [Symbol.asyncDispose]: () => made[Symbol.asyncDispose](),
   };
 }
 
-async function packAndInstall(
-  tarballs: string,
-  folder: string,
-): Promise<{ readonly files: readonly string[]; readonly released: string }> {
+async function pack(tarballs: string): Promise<{ readonly files: readonly string[]; readonly released: string }> {
   const { stdout: released } = await run(
     process.execPath,
     ['scripts/release.js', 'publish', '--dry-run', '--to', tarballs],
     { cwd: repository },
   );
   const files = (await readdir(tarballs)).sort().map((name) => join(tarballs, name));
-  await installPackages(folder, files);
   return { files, released };
 }
 
@@ -78,11 +75,12 @@ async function packAndInstall(
  */
 export async function wouldInstall(tarballs: readonly string[], node: string): Promise<void> {
   await using made = await makeFolder({ 'package.json': '{}' });
-  const PATH = `${dirname(node)}:${process.env.PATH}`;
-  await run('npm', ['install', ...NPM, '--package-lock-only', ...tarballs], {
-    cwd: made.path,
-    env: { ...process.env, PATH },
-  });
+  await run('npm', ['install', ...NPM, '--package-lock-only', ...tarballs], { cwd: made.path, env: envWith(node) });
+}
+
+/** Programs that are found in the path run on this Node. */
+function envWith(node: string): NodeJS.ProcessEnv {
+  return { ...process.env, PATH: `${dirname(node)}:${process.env.PATH}` };
 }
 
 /** Resolves with the folder that has them. They are kept for later test runs: to unpack them takes ten seconds of processor time. */
@@ -105,11 +103,12 @@ async function installNodes(): Promise<string> {
   return folder;
 }
 
-async function installPackages(folder: string, tarballs: readonly string[]): Promise<void> {
+/** On the oldest Node that all packages claim to run on: with engine-strict, npm refuses a package that does not. */
+async function installPackages(folder: string, tarballs: readonly string[], node: string): Promise<void> {
   const tools = { typescript: '7.0.2', '@types/node': '24.10.1' };
   await writeFile(
     join(folder, 'package.json'),
     JSON.stringify({ type: 'module', dependencies: { zod: '4.6.7' }, devDependencies: tools }),
   );
-  await run('npm', ['install', ...NPM, ...tarballs], { cwd: folder });
+  await run('npm', ['install', ...NPM, ...tarballs], { cwd: folder, env: envWith(node) });
 }
