@@ -203,7 +203,7 @@ test('[S7] a dead event says why it died, and is redriven once the cause is mend
   await event.getByRole('button', { name: 'Redrive' }).click();
   await page.getByText('1 event was put back into the inbox.').waitFor();
   await event.getByText('done').waitFor();
-  await page.getByRole('link', { name: 'Mind' }).click();
+  await page.getByRole('link', { name: 'Memory' }).click();
   await page.getByText('Good morning.').waitFor();
   await page.getByRole('link', { name: 'Runs', exact: true }).nth(1).click();
   await page.getByRole('link', { name: 'All its runs, with filters' }).waitFor();
@@ -236,7 +236,7 @@ test('[S7] what an agent plans, wants and remembers is shown, and all dead event
   await plan.getByText(/^Next: .*, 09:00 \(Europe\/Berlin\), in [\d.]+ (ms|s|min|h|d)$/).waitFor();
   await plan.getByText('Monday to Friday at 09:00').waitFor();
   await plan.getByText('If it is missed, it is skipped.').waitFor();
-  await page.getByRole('link', { name: 'Mind' }).click();
+  await page.getByRole('link', { name: 'Memory' }).click();
   await page.getByRole('region', { name: 'Goals' }).getByText('Sell the lamp').waitFor();
   await page.getByRole('region', { name: 'Memories' }).getByText('"lamp": 40').waitFor();
   await page.getByText('opened from shop').waitFor();

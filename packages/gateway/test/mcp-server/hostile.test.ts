@@ -77,7 +77,7 @@ describeMcpServer('the MCP server against strangers', ({ start, connect }) => {
     expect(paid).toEqual(['Ada']);
   });
 
-  test('[X19] a context or a run of somebody else does not exist', async () => {
+  test('[X19] a conversation or a run of another caller does not exist', async () => {
     const model = scriptedModel(() => 'Here.');
     const agents = ['One', 'Two'].map((name) => ({ name: `Stranger ${name}`, instructions: '' }));
     const gateway = await start({ model, agents });
@@ -87,7 +87,7 @@ describeMcpServer('the MCP server against strangers', ({ start, connect }) => {
     const { context_id, run_id } = first.structuredContent as { context_id: string; run_id: string };
     const foreign = await client.callTool({ name: 'ask_stranger_two', arguments: { message: 'Hi.', context_id } });
     expect(foreign.isError).toBe(true);
-    expect(textOf(foreign)).toContain('context');
+    expect(textOf(foreign)).toContain('conversation');
     expect(textOf(await client.callTool({ name: 'get_run', arguments: { run_id } }))).toContain('Here.');
     for (const id of [run_id, 'nothing', '\u0000', '../runs'])
       expect(await other.callTool({ name: 'get_run', arguments: { run_id: id } })).toMatchObject({ isError: true });

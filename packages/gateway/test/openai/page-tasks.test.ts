@@ -21,7 +21,7 @@ const OPEN_WEBUI = {
   title: `### Task:\nGenerate a short title with an emoji for the chat.\n### Output:\nJSON: { "title": "…" }\n${HISTORY}`,
   tags: `### Task:\nGenerate 1-3 tags for the themes of the chat.\n${HISTORY}`,
   'follow-ups': `### Task:\nSuggest 3 follow-up questions that the user might ask.\n${HISTORY}`,
-  queries: `### Task:\nAnalyze the chat past to see if generating search queries is needed.\n### Guidelines:\n- JSON alone.\n${HISTORY}\n`,
+  queries: `### Task:\nAnalyze the chat history to see if generating search queries is needed.\n### Guidelines:\n- JSON alone.\n${HISTORY}\n`,
   'image prompt': `### Task:\nGenerate a detailed prompt for an image generation task from the conversation.\n${HISTORY}`,
   autocomplete:
     '### Task:\nYou are an autocompletion system. Continue the text in `<text>`.\n### Context:\n<conversation>\nUSER: Pay.\n</context>\n<type>General</type>\n<text>Pay the</text>\n#### Output:\n',
@@ -41,7 +41,7 @@ const LIBRECHAT = {
 
 /** In words that operators and other pages use. */
 const OTHERS = {
-  'follow-ups in one sentence': 'Based on the chat past, generate 3 follow-up questions as JSON.\nUser: a',
+  'follow-ups in one sentence': 'Based on the chat history, generate 3 follow-up questions as JSON.\nUser: a',
   'a title in another language': `### Aufgabe:\nErstelle einen Titel. JSON format\n${HISTORY}`,
   'a title of the previous query':
     'Create a concise, 3-5 word phrase with an emoji as a title for the previous query. RESPOND ONLY WITH THE TITLE TEXT.\n\nPrompt: Pay it and send it.',

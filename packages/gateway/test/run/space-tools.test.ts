@@ -53,7 +53,7 @@ describeWorlds('the tools of every agent', (open) => {
     ).rejects.toMatchObject({ code: 'invalid_config', details: { path: expect.stringContaining('tools[0]') } });
   });
 
-  test('[G19] a space the agent is not in cannot be entered, and the active one stays; another gives past and members, and lasts', async () => {
+  test('[G19] a space the agent is not in cannot be entered, and the active one stays; another gives its messages and members, and lasts', async () => {
     const model = steps();
     const world = await open({ models: { default: model } });
     const { ada, bot, space } = await lobby(world, {}, { isIn: true });
