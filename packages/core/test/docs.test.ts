@@ -57,6 +57,7 @@ const TSCONFIG = {
   compilerOptions: {
     noEmit: true,
     composite: false,
+    emitDeclarationOnly: false,
     isolatedDeclarations: false,
     rewriteRelativeImportExtensions: false,
     allowImportingTsExtensions: true,
