@@ -11,7 +11,9 @@ const folder = process.cwd();
 const dist = join(folder, 'dist');
 
 // Without its output, the record of the last build would say that there is nothing to do.
-if (!existsSync(dist)) rmSync(join(folder, 'tsconfig.tsbuildinfo'), { force: true });
+// The tests make bundles without types.
+if (!existsSync(dist) || !readdirSync(dist).some((file) => file.endsWith('.d.ts')))
+  rmSync(join(folder, 'tsconfig.tsbuildinfo'), { force: true });
 for (const file of existsSync(dist) ? readdirSync(dist, { recursive: true, encoding: 'utf8' }) : []) {
   const source = file.replace(/\.d\.ts$/, '.ts');
   if (source !== file && !existsSync(join(folder, 'src', source))) rmSync(join(dist, file));

@@ -19,7 +19,7 @@ export async function bundleAll() {
 }
 
 // `npm run soak` starts gateways from the bundles too.
-if (import.meta.main) await bundleAll();
+if (process.argv[1] === fileURLToPath(import.meta.url)) await bundleAll();
 
 /** Writes the bundles of one package, from its current sources, into its `dist`. */
 export async function bundle(folder) {
@@ -36,13 +36,32 @@ export async function bundle(folder) {
     resolve: { conditionNames: ['node', 'import'] },
     external: (id) => id.startsWith('node:') || outside.has(packageOf(id)),
   });
-  const names = { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' };
+  // A program that is loading an older build must not find chunks of this one under the same name.
+  const names = { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' };
   const { output } = await build.generate({ format: 'esm', ...names });
   const dist = join(folder, 'dist');
-  for (const { fileName, code } of output) replace(join(dist, fileName), code);
+  const entriesLast = output.toSorted((one, other) => Number(one.isEntry) - Number(other.isEntry));
+  for (const { fileName, code } of entriesLast) replace(join(dist, fileName), code);
+  writeLicences(dist, output);
   const made = new Set(output.map(({ fileName }) => join(fileName)));
   for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' }))
-    if (file.endsWith('.js') && !made.has(file)) rmSync(join(dist, file));
+    if (/\.js(\.\d+)?$/.test(file) && !made.has(file)) rmSync(join(dist, file));
+}
+
+/** The licences of the packages whose code is in the bundles. */
+function writeLicences(dist, output) {
+  const roots = output
+    .flatMap(({ moduleIds }) => moduleIds)
+    .map((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id.replaceAll('\\', '/'))?.[0]);
+  const texts = [...new Set(roots)].filter((root) => root !== undefined).map(licenceOf);
+  if (texts.length > 0) replace(join(dist, 'THIRD-PARTY-LICENSES'), texts.toSorted().join('\n\n'));
+}
+
+function licenceOf(root) {
+  const { name, version } = readJson(join(root, 'package.json'));
+  const file = readdirSync(root).find((one) => /^licen[cs]e/i.test(one));
+  if (file === undefined) throw new Error(`${name} has no licence file, so its code cannot be bundled.`);
+  return `${name} ${version}\n\n${readFileSync(join(root, file), 'utf8').trim()}\n`;
 }
 
 /** The sources of the entry points, by the place of their bundles in `dist`. */

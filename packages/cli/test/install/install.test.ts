@@ -69,6 +69,11 @@ describe('what a release publishes', () => {
     }
   });
 
+  test('[S14] the gateway, whose code includes that of another package, is packed with its licence too', async () => {
+    const folder = join(installed.folder, 'node_modules/@lastcall/gateway/dist');
+    expect(await readFile(join(folder, 'THIRD-PARTY-LICENSES'), 'utf8')).toMatch(/^kysely \d[\s\S]*MIT License/);
+  });
+
   test('[S14] a dry run of the release names every package in the order in which it would be published', () => {
     const names = Array.from(installed.released.matchAll(/^Would publish (\S+) \d/gm), ([, name]) => name);
     expect(names).toEqual(RELEASED);

@@ -79,12 +79,21 @@ export function hideTagInReasoning(text: string, tag: string): string {
   );
 }
 
+/** The same in every text of a value: providers repeat reasoning in its metadata, and sign both. */
+export function hideTagInReasoningOf<T>(value: T, tag: string): T {
+  return replaceTexts(value, (text) => hideTagInReasoning(text, tag));
+}
+
 /** Reverses `hideTagInReasoning`. */
 export function showTagInReasoning(text: string, tag: string): string {
   if (!text.includes(ESCAPE)) return text;
   return text.replace(HIDDEN_IN_REASONING, (_found, upper: string | undefined) =>
     upper === undefined ? ESCAPE : withCase(tag, upper),
   );
+}
+
+export function showTagInReasoningOf<T>(value: T, tag: string): T {
+  return replaceTexts(value, (text) => showTagInReasoning(text, tag));
 }
 
 const HIDDEN_IN_REASONING = new RegExp(`${ESCAPE}${ESCAPE}|${HIDDEN}${ESCAPE}([01]*)${END}`, 'g');

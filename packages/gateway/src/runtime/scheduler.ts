@@ -85,11 +85,15 @@ export class Scheduler {
   #isStopped = false;
   #freeSlots: number;
   #starting = 0;
+  /** How many threads wait for their `next-turn`. */
+  #nextTurns = 0;
   #lastStartAt = Number.NEGATIVE_INFINITY;
   /** Of threads of the last rank. */
   #lastOtherAt = Number.NEGATIVE_INFINITY;
   #burst: { readonly at: number; left: number } = { at: Number.NEGATIVE_INFINITY, left: 0 };
   #isStartDue = false;
+  /** True if threads were left in the queue when turns were last given. */
+  #isHeldUp = false;
   #isLookDue = false;
 
   constructor({ slots, clock = PROCESS_CLOCK }: SchedulerOptions) {
@@ -133,9 +137,9 @@ export class Scheduler {
     await Promise.all([...this.#threads.values()].map(({ done }) => done));
   }
 
-  /** True if threads wait for their turn. */
+  /** True if threads wait although turns were given: the worker has more to do than it can. */
   get hasWaiting(): boolean {
-    return this.#queue.size > 0;
+    return this.#isHeldUp && this.#queue.size > 0;
   }
 
   /** Runs `read`, which reads the next events of a held thread, when its next turn has come. */
@@ -148,22 +152,31 @@ export class Scheduler {
     const wake = isUrgent ? 'urgent' : 'woken';
     const thread: ScheduledThread = { id, state: 'waiting', wake, hadRun: false, rank: OTHER, go: resolve, done };
     this.#threads.set(id, thread);
-    void this.#serve(thread).then(resolve);
+    this.#serve(thread).catch(warn).finally(resolve);
   }
 
   /** Does everything that there is to do for a thread. */
   async #serve(thread: ScheduledThread): Promise<void> {
-    do {
+    try {
+      do await this.#serveOnce(thread);
+      while (thread.wake !== 'none' && !this.#isStopped);
+    } finally {
+      this.#threads.delete(thread.id);
+    }
+  }
+
+  async #serveOnce(thread: ScheduledThread): Promise<void> {
+    try {
       const work = await this.#turn(thread, 'waiting', (isUrgent) => this.#claim(thread.id, isUrgent));
       if (work !== undefined) {
         thread.hadRun = true;
         await work();
       }
+    } finally {
       this.#freeSlots++;
       // The others get the slot before this thread asks for it again.
       this.#startThreads();
-    } while (thread.wake !== 'none' && !this.#isStopped);
-    this.#threads.delete(thread.id);
+    }
   }
 
   async #claim(threadId: string, isUrgent: boolean): Promise<(() => Promise<void>) | undefined> {
@@ -176,6 +189,7 @@ export class Scheduler {
     read: (isUrgent: boolean) => Promise<T>,
   ): Promise<T> {
     const { promise, resolve } = Promise.withResolvers<void>();
+    if (state === 'next-turn') this.#nextTurns++;
     thread.state = state;
     thread.go = resolve;
     this.#queueUp(thread);
@@ -212,6 +226,7 @@ export class Scheduler {
   #startThreads(): void {
     for (let thread = this.#takeNext(); thread !== undefined; thread = this.#takeNext()) {
       if (thread.state === 'waiting') this.#freeSlots--;
+      else this.#nextTurns--;
       this.#starting++;
       this.#lastStartAt = this.#clock.now();
       if (thread.rank === OTHER) {
@@ -221,16 +236,22 @@ export class Scheduler {
       thread.state = 'starting';
       thread.go();
     }
+    this.#isHeldUp = this.#worker !== undefined && this.#queue.size > 0;
     if (this.#mayStartLater()) void this.#lookAgain();
   }
 
   #takeNext(): ScheduledThread | undefined {
     if (this.#isStopped) return this.#queue.take();
-    if (!this.#mayStart()) return undefined;
+    if (this.#isFull || !this.#mayStart()) return undefined;
     const mayStartOther = this.#queue.has(OTHER) && this.#mayStartOther();
     return this.#queue.take(
       ({ state, rank }) => (state === 'next-turn' || this.#freeSlots > 0) && (rank !== OTHER || mayStartOther),
     );
+  }
+
+  /** True if no thread may go before one is released. */
+  get #isFull(): boolean {
+    return this.#freeSlots <= 0 && this.#nextTurns === 0;
   }
 
   #mayStart(): boolean {
@@ -248,6 +269,8 @@ export class Scheduler {
   /** True if threads wait for something that no event tells of. */
   #mayStartLater(): boolean {
     if (this.#worker === undefined || this.#queue.size === 0) return false;
+    // A thread that is released starts the next one itself.
+    if (this.#isFull) return false;
     return this.#queue.has(OTHER) || this.#starting >= this.#worker.startsAtOnce;
   }
 
@@ -263,6 +286,11 @@ export class Scheduler {
 function rankOf({ wake, hadRun }: ScheduledThread): Rank {
   if (wake !== 'urgent') return OTHER;
   return hadRun ? NEXT_FOR_PERSON : WOKEN_BY_PERSON;
+}
+
+/** The worker handles errors, so this is one of its logger. The sweep wakes the thread again. */
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error));
 }
 
 const PROCESS_CLOCK: Pick<Clock, 'now' | 'sleep'> = {

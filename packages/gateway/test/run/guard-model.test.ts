@@ -247,6 +247,38 @@ describe('the way back', () => {
     expect(again).toEqual([{ role: 'assistant', content: [{ type: 'reasoning', text }] }]);
   });
 
+  test('[G63] what a provider repeats in metadata has no tag, and metadata of reasoning is sent back as it came', async () => {
+    const providerMetadata = { test: { details: [{ text: `I read <inbox-${TAG}>.`, signature: 'abc' }] } };
+    const content = [{ type: 'reasoning' as const, text: 'Hm.', providerMetadata }];
+    const [part] = (await guarding({ content }).model.doGenerate({ prompt: [frozen] })).content;
+    const read = await streamed([
+      { type: 'text-delta', id: '1', delta: 'a', providerMetadata },
+      { type: 'reasoning-start', id: '2', providerMetadata },
+      { type: 'reasoning-delta', id: '2', delta: 'a', providerMetadata },
+      { type: 'reasoning-end', id: '2', providerMetadata },
+    ]);
+    expect(JSON.stringify([part, read])).not.toContain(TAG);
+    expect(read[0]).toMatchObject({ providerMetadata: { test: { details: [{ text: 'I read <inbox-hidden>.' }] } } });
+    const kept = part?.providerMetadata as typeof providerMetadata;
+    for (const one of read.slice(1)) expect(one).toMatchObject({ providerMetadata: kept });
+    const [again] = await sent({
+      role: 'assistant',
+      content: [{ type: 'reasoning', text: 'Hm.', providerOptions: kept }],
+    });
+    expect(again?.content).toEqual([{ type: 'reasoning', text: 'Hm.', providerOptions: providerMetadata }]);
+  });
+
+  test('[G63] an error that a model throws at once, without a promise, has no tag', async () => {
+    const { model } = fakeModel();
+    const throwing = (): never => {
+      throw new Error(`cannot read ${TAG}`);
+    };
+    const guard = new ModelGuard({ tag: TAG, instructions, explanation: EXPLANATION, sent: new SentMessages() });
+    const guarded = guard.wrap({ ...model, doGenerate: throwing, doStream: throwing });
+    await expect(guarded.doGenerate({ prompt: [] })).rejects.toThrow('cannot read hidden');
+    await expect(guarded.doStream({ prompt: [] })).rejects.toThrow('cannot read hidden');
+  });
+
   test('[G63] an error has no tag, and keeps its class and what says whether to try again', async () => {
     const error = new APICallError({
       message: `bad ${FORGED}`,

@@ -32,7 +32,7 @@ const reply = {
   kind: 'reply',
   step: 1,
   content: [
-    { type: 'reasoning', text: REASONING },
+    { type: 'reasoning', text: REASONING, providerOptions: { test: { text: REASONING } } },
     { type: 'text', text: `See <inbox-${TAG}>, \b${TAG.slice(1)}.` },
   ],
   calls: [],
@@ -121,7 +121,7 @@ describe.each(databases)('a database of the last version that stored tags, on $k
     expect(inbox).toEqual(said(INBOX.replace(`${TAG.slice(0, -1)}\\u0061 ${OTHER}`, 'hidden hidden')));
     expect(forged).toEqual(said(FORGED.replaceAll(OTHER, 'hidden').replace(`${TAG.slice(0, -1)}\\u0061`, 'hidden')));
     expect(JSON.stringify(quoted)).not.toContain(TAG);
-    expect(replied?.content[0]).toEqual({ type: 'reasoning', text: REASONING });
+    expect(replied?.content[0]).toEqual(reply.content[0]);
     const [, readable] = toReadable(view) as unknown as { content: unknown[] }[];
     expect(readable?.content[0]).toMatchObject({
       type: 'inbox',
@@ -138,6 +138,7 @@ describe.each(databases)('a database of the last version that stored tags, on $k
     expect(found?.kind === 'reply' && found.content[0]).toEqual({
       type: 'reasoning',
       text: hideTagInReasoning(REASONING, TAG),
+      providerOptions: { test: { text: hideTagInReasoning(REASONING, TAG) } },
     });
     await store.close();
   });
@@ -164,6 +165,21 @@ describe.each(databases)('a database of the last version that stored tags, on $k
       .execute();
     expect(rows).toHaveLength(450);
     expect(rows.filter(({ payload }) => !payload.includes('hidden'))).toEqual([]);
+    await store.close();
+  });
+
+  test('is left as it was if the upgrade is interrupted, and upgraded by the next start', async () => {
+    await (await database.open()).close();
+    // The last step of the last migration finds its new name taken.
+    await runStatements(database, [...ROWS, 'create table streams (id text)']);
+    await expect(database.open()).rejects.toThrow('0037-one-word-each failed, and was undone');
+    await runStatements(database, ['drop table streams']);
+    const store = await database.open();
+    const { entries } = await loadTranscript(store.db, 'bot');
+    const found = entries.find((entry) => entry.kind === 'reply');
+    // Hidden once and not twice.
+    expect(found?.kind === 'reply' && found.content[0]).toMatchObject({ text: hideTagInReasoning(REASONING, TAG) });
+    expect(await store.db.selectFrom('runs').select('number').execute()).toEqual([{ number: 1 }]);
     await store.close();
   });
 });

@@ -400,3 +400,53 @@ describe('a stop', () => {
     await stopped;
   });
 });
+
+test('a thread that was just woken does not count as held up, and one that found no slot does', async () => {
+  const one = rig({ slots: 1 });
+  one.scheduler.enqueue('a', urgent);
+  expect(one.scheduler.hasWaiting).toBe(false);
+  await one.start();
+  one.scheduler.enqueue('b', urgent);
+  expect(one.scheduler.hasWaiting).toBe(false);
+  await settled();
+  expect(one.scheduler.hasWaiting).toBe(true);
+});
+
+test('a claim or work that fails frees its slot, and a later wake is served', async () => {
+  const scheduler = new Scheduler({ slots: 1, clock: fakeClock() });
+  const claims: string[] = [];
+  const warned = new Promise((resolve) => process.once('warning', resolve));
+  scheduler.start({
+    startsAtOnce: 1,
+    isBusy: () => false,
+    async claim(threadId) {
+      claims.push(threadId);
+      if (claims.length === 1) throw new Error('The log is full.');
+      return undefined;
+    },
+  });
+  scheduler.enqueue('a', urgent);
+  expect(await warned).toMatchObject({ message: 'The log is full.' });
+  scheduler.enqueue('a', urgent);
+  await settled();
+  await settled();
+  expect(claims).toEqual(['a', 'a']);
+  await scheduler.stop();
+});
+
+test('while all slots are taken it does not look again and again for threads that may start', async () => {
+  const one = rig({ slots: 1 });
+  let looks = 0;
+  const { sleep } = one.clock;
+  one.clock.sleep = (...given) => {
+    looks++;
+    return sleep(...given);
+  };
+  await one.start();
+  await one.wake(['a']);
+  looks = 0;
+  await one.wake(names('b', 20));
+  expect(looks).toBe(0);
+  await one.release('a');
+  expect(one.turns).toEqual(['a', 'b 0']);
+});

@@ -58,11 +58,14 @@ export class ModelGuard {
       modelId: model.modelId,
       supportedUrls: model.supportedUrls,
       doGenerate: async (options) => {
-        const { content, finishReason, usage, warnings } = await untagged(model.doGenerate(this.#toSend(options)), tag);
+        const { content, finishReason, usage, warnings } = await untagged(
+          () => model.doGenerate(this.#toSend(options)),
+          tag,
+        );
         return { content: content.map((part) => untagContent(part, tag)), finishReason, usage, warnings };
       },
       doStream: async (options) => {
-        const { stream } = await untagged(model.doStream(this.#toSend(options)), tag);
+        const { stream } = await untagged(() => model.doStream(this.#toSend(options)), tag);
         return { stream: untagStream(stream, tag) };
       },
     };
@@ -118,9 +121,9 @@ export interface GuardOptions {
 
 const NOTHING = { frame: '', text: '', shown: '' };
 
-async function untagged<T>(asking: PromiseLike<T>, tag: string): Promise<T> {
+async function untagged<T>(ask: () => PromiseLike<T>, tag: string): Promise<T> {
   try {
-    return await asking;
+    return await ask();
   } catch (error) {
     throw untagError(error, tag);
   }

@@ -1,6 +1,6 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { isFrame, withoutMark } from '../../domain/frame.ts';
-import { addTag, addTagToNames, hasTag, hideTag, hideTagIn, showTagInReasoning } from '../../domain/frame-tag.ts';
+import { addTag, addTagToNames, hasTag, hideTag, hideTagIn, showTagInReasoningOf } from '../../domain/frame-tag.ts';
 
 type Part = Exclude<LanguageModelV4Message['content'], string>[number];
 
@@ -45,8 +45,7 @@ export function tagSystem(
 
 /** Every run sends the whole transcript, so plain texts and results, which most parts are, take a fast path. */
 function guardPart(part: Part, tag: string): Part {
-  if (part.type === 'reasoning') return { ...part, text: showTagInReasoning(part.text, tag) };
-  if (part.type === 'reasoning-file') return part;
+  if (part.type === 'reasoning' || part.type === 'reasoning-file') return showTagInReasoningOf(part, tag);
   if (isPlain(part) && !isTagged(part, tag)) return part;
   if (part.type === 'file') return hideInFile(hideTagIn(part, tag), tag);
   if (part.type !== 'tool-result' || part.output.type !== 'content') return hideTagIn(part, tag);

@@ -1,14 +1,13 @@
 import type { LanguageModelV4Content } from '@ai-sdk/provider';
-import { hideTagIn, hideTagInJson, hideTagInReasoning } from '../../domain/frame-tag.ts';
+import { hideTagIn, hideTagInJson, hideTagInReasoningOf } from '../../domain/frame-tag.ts';
 import { hideInFile } from './tag-message.ts';
 
-/** A part of a reply without the tag. Metadata of reasoning is left unchanged: it holds the provider's signature. */
+/** A part of a reply without the tag. In reasoning and its metadata it can be restored: the provider has signed them. */
 export function untagContent<P extends LanguageModelV4Content>(part: P, tag: string): P {
   switch (part.type) {
     case 'reasoning':
-      return { ...part, text: hideTagInReasoning(part.text, tag) };
     case 'reasoning-file':
-      return part;
+      return hideTagInReasoningOf(part, tag);
     case 'tool-call': {
       const { input, ...rest } = part;
       // A provider may give the input as a value.

@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { hideTag, hideTagIn, hideTagInReasoning } from '../../domain/frame-tag.ts';
+import { hideTag, hideTagIn, hideTagInReasoning, hideTagInReasoningOf } from '../../domain/frame-tag.ts';
 import { untagContent, untagError } from './untag-reply.ts';
 
 type StreamPart = LanguageModelV4StreamPart;
@@ -40,18 +40,19 @@ class StreamUntagger {
     // Core skips a missing part.
     if (part === undefined || part === null) return [part];
     switch (part.type) {
-      case 'text-delta':
       case 'reasoning-delta':
+        return [{ ...hideTagInReasoningOf(part, this.#tag), delta: this.#extend(part.type, part.id, part.delta) }];
+      case 'text-delta':
       case 'tool-input-delta':
-        return [{ ...part, delta: this.#extend(part.type, part.id, part.delta) }];
+        return [{ ...hideTagIn(part, this.#tag), delta: this.#extend(part.type, part.id, part.delta) }];
       case 'text-end':
         return [...this.#rest('text-delta', part.id), hideTagIn(part, this.#tag)];
       case 'tool-input-end':
         return [...this.#rest('tool-input-delta', part.id), hideTagIn(part, this.#tag)];
       case 'reasoning-start':
-        return [part];
+        return [hideTagInReasoningOf(part, this.#tag)];
       case 'reasoning-end':
-        return [...this.#rest('reasoning-delta', part.id), part];
+        return [...this.#rest('reasoning-delta', part.id), hideTagInReasoningOf(part, this.#tag)];
       case 'tool-call':
         return [...this.#rest('tool-input-delta', part.toolCallId), untagContent(part, this.#tag)];
       case 'tool-result':

@@ -31,6 +31,11 @@ class QueueingAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
   }
+
+  /** SQLite can undo changes of tables. So all migrations of a start are one transaction: a crash leaves nothing half done. */
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
 }
 
 /** SQLite runs one transaction at a time and has no row locks, so `for update` and similar clauses are left out. */

@@ -31,6 +31,8 @@ interface TextTable {
   /** The columns of the primary key. */
   readonly key: readonly string[];
   readonly columns: readonly string[];
+  /** How many rows are read at a time. Default 200. */
+  readonly page?: number;
   /** True if the columns hold JSON. */
   readonly isJson?: boolean;
   /** Converts the columns of a row. Default: tags are hidden. */
@@ -42,7 +44,8 @@ const TRANSCRIPTS: TextTable = { name: 'transcript_entries', key: ['thread_id', 
 const OTHERS: readonly TextTable[] = [
   { name: 'request_texts', key: ['hash'], columns: ['text'], isJson: true },
   { name: 'threads', key: ['id'], columns: ['state'], isJson: true },
-  { name: 'calls', key: ['id'], columns: ['input', 'outcome', 'display', 'answer'], isJson: true },
+  // Outputs have up to 16 MB.
+  { name: 'calls', key: ['id'], columns: ['input', 'outcome', 'display', 'answer'], isJson: true, page: 5 },
   { name: 'calls', key: ['id'], columns: ['tool_name'] },
   { name: 'messages', key: ['id'], columns: ['metadata', 'call'], isJson: true },
   { name: 'messages', key: ['id'], columns: ['content'] },
@@ -65,7 +68,6 @@ interface Conversion {
 
 type Row = Readonly<Record<string, string | number | null>>;
 
-/** So few rows are in memory at a time that large ones do no harm. */
 const PAGE = 200;
 
 async function convertTable(db: Kysely<unknown>, { table, dialect, hide }: Conversion): Promise<void> {
@@ -79,14 +81,14 @@ async function convertTable(db: Kysely<unknown>, { table, dialect, hide }: Conve
       const made = convert(before, row.own_tag as string | null);
       if (made.some((text, index) => text !== before[index])) await updateRow(db, { table, row, made });
     }
-    after = rows.length < PAGE ? undefined : rows.at(-1);
+    after = rows.length < (table.page ?? PAGE) ? undefined : rows.at(-1);
   } while (after !== undefined);
 }
 
 async function readPage(
   db: Kysely<unknown>,
   {
-    table: { name, key, columns },
+    table: { name, key, columns, page = PAGE },
     dialect,
     after,
   }: Pick<Conversion, 'table' | 'dialect'> & { readonly after: Row | undefined },
@@ -112,7 +114,7 @@ async function readPage(
       : sql`(${sql.join(key.map(own))}) > (${sql.join(key.map((column) => sql`${after[column]}`))})`;
   const { rows } = await sql<Row>`
     select ${wanted}, ${tag} as own_tag from ${from} where (${mayChange}) and ${isNext}
-    order by ${sql.join(key.map(own))} limit ${sql.lit(PAGE)}`.execute(db);
+    order by ${sql.join(key.map(own))} limit ${sql.lit(page)}`.execute(db);
   return rows;
 }
 
@@ -164,7 +166,7 @@ function hiding(tags: ReadonlySet<string>): Hide {
 interface StoredEntry {
   kind: string;
   message?: { role: string; content: { type: string; text?: string }[]; providerOptions?: object };
-  content?: { type: string; text?: string }[];
+  content?: { type: string; text?: string; providerOptions?: unknown }[];
 }
 
 /** A row of a transcript: its frames get their mark, and its reasoning is kept so that it can be sent back exactly as it was. */
@@ -176,7 +178,7 @@ function convertEntry(payload: string | null, tag: string | null, { inJson }: Hi
     if (entry?.kind === 'message') markFrame(entry, tag);
     if (entry?.kind === 'reply')
       for (const part of entry.content ?? [])
-        if (part.type === 'reasoning') part.text = hideInReasoning(part.text ?? '', tag);
+        if (part.type === 'reasoning' || part.type === 'reasoning-file') hideInPart(part, tag);
   }
   return inJson(toJson(record));
 }
@@ -191,6 +193,16 @@ function markFrame({ message }: StoredEntry, tag: string): void {
 }
 
 const ESCAPE = '\u2063';
+
+/** Its text, and what its metadata repeats of it. */
+function hideInPart(part: { text?: string; providerOptions?: unknown }, tag: string): void {
+  if (part.text !== undefined) part.text = hideInReasoning(part.text, tag);
+  const { providerOptions } = part;
+  if (providerOptions === undefined) return;
+  part.providerOptions = JSON.parse(JSON.stringify(providerOptions), (_key, value: unknown) =>
+    typeof value === 'string' ? hideInReasoning(value, tag) : value,
+  );
+}
 
 /** As domain/frame-tag.ts hides it. */
 function hideInReasoning(text: string, tag: string): string {
