@@ -213,7 +213,7 @@ function toValue({ part, place, times }: { part: unknown; place: string; times: 
   }
 }
 
-test('[X26] whatever the schema and the value, the result is a decision within the steps and within 50 ms', () => {
+test('[X26] whatever the schema and the value, the result is a decision within the steps, which take little time', () => {
   fc.assert(
     fc.property(anySchema, anyValue, (schema, shape) => {
       const value = toValue(shape);
@@ -223,7 +223,8 @@ test('[X26] whatever the schema and the value, the result is a decision within t
       const counted = countLargest(run.steps);
       expect(isDecision(createJsonCheck(document)(value, run))).toBe(true);
       expect(run.steps.taken - counted.largest).toBeLessThanOrEqual(CHECK_STEPS);
-      expect(isQuicker(50, () => void createJsonCheck(document)(value, createRun(CHECK_STEPS)))).toBe(true);
+      // 25 ms at most on a quiet processor. Other tests share it here.
+      expect(isQuicker(LONGEST_MS, () => void createJsonCheck(document)(value, createRun(CHECK_STEPS)))).toBe(true);
       orRefused(() => compileSchema(jsonSchema(schema, { origin: 'data' })));
     }),
     { numRuns: 300 },
