@@ -23,7 +23,7 @@ export class RunSetup {
     this.registryTools = registryTools;
   }
 
-  /** The tools of the run, made by its first run. */
+  /** The tools of the configuration, made by the first run that needs them. */
   tools(make: () => RunTools): RunTools {
     this.#tools ??= make();
     return this.#tools;

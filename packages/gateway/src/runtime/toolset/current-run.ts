@@ -19,16 +19,16 @@ export interface CurrentRun extends SpaceToolContext {
   storeArtifact(artifact: Omit<NewArtifact, 'spaceId'> & { readonly isVisible: boolean }): Promise<StoredArtifact>;
 }
 
-const contexts = new AsyncLocalStorage<CurrentRun>();
+const runs = new AsyncLocalStorage<CurrentRun>();
 
 /** Calls `work` as part of the run. Tools are made once for all runs, so a call finds its own run by asynchronous context. */
-export function withCurrentRun<T>(context: CurrentRun, work: () => T): T {
-  return contexts.run(context, work);
+export function withCurrentRun<T>(run: CurrentRun, work: () => T): T {
+  return runs.run(run, work);
 }
 
-/** The run of the running call. Call it at the start of `execute`, before the asynchronous context can be lost. */
+/** The run that the current call belongs to. Call it at the start of `execute`, before the asynchronous context can be lost. */
 export function currentRun(): CurrentRun {
-  const context = contexts.getStore();
-  if (context === undefined) throw new LastcallError('no_run', 'This tool works only in a run of an agent.');
-  return context;
+  const run = runs.getStore();
+  if (run === undefined) throw new LastcallError('no_run', 'This tool works only in a run of an agent.');
+  return run;
 }
