@@ -30,7 +30,6 @@ export function fillingOf(store: Store): Filling {
         for (let index = 0; index < count; index++) {
           const made = await createAgent(tx, {
             config: { name: `agent ${index}`, instructions: 'Note what you hear.', ...config },
-            isKnownTool: () => true,
           });
           ids.push(made.id);
         }

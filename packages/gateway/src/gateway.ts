@@ -3,7 +3,7 @@ import type { Logger } from '@lastcall/core';
 import { resolveAgentLimits, resolveGatewayLimits } from './config/agent-limits.ts';
 import { checkConfig } from './config/check-config.ts';
 import type { Config, ConfigInput } from './config/config.ts';
-import { isKnownTool } from './config/known-tool.ts';
+import { offeredBy } from './config/known-tool.ts';
 import type { GatewayLimits } from './config/limits.ts';
 import type { McpExposure } from './config/mcp-exposure.ts';
 import { readEnv } from './config/read-env.ts';
@@ -205,6 +205,7 @@ async function start(starting: Starting): Promise<Running> {
     const artifacts = artifactFiles(starting, egress);
     const registry: Registry = {
       tools: config.tools,
+      definitions: config.definitions,
       model: models.find,
       agentLimits: config.limits.agent ?? {},
       metrics,
@@ -222,7 +223,7 @@ async function start(starting: Starting): Promise<Running> {
       corsOrigins: config.corsOrigins,
       publicUrl: settings.publicUrl,
       trustedProxies: settings.trustedProxies,
-      isKnownTool: (name) => isKnownTool(config.tools, name),
+      offered: offeredBy(config),
       checkProgram,
       mcp: { status: () => servers.status(), finishLogin: (query) => login.finish(query) },
       registry,

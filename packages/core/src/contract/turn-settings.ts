@@ -6,7 +6,7 @@ import type { Usage } from '../model/usage.ts';
 import type { NewId } from '../new-id.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Answer } from '../results/answer.ts';
-import type { Outcome } from '../results/outcome.ts';
+import type { Outcome, Settlement } from '../results/outcome.ts';
 import type { Session } from '../session/session.ts';
 import type { Message } from '../transcript/message.ts';
 import type { Transcript } from '../transcript/transcript.ts';
@@ -80,6 +80,11 @@ export interface RewindOptions {
   /** Saves the host's own state, once, at the checkpoint. */
   checkpoint?: () => unknown;
   restore?: (saved: never) => void | Promise<void>;
+  /**
+   * Whether something that the host did for this call stays after a rewind. The model is told so, as for calls with outside effects.
+   * Default: nothing stays.
+   */
+  stands?: (settlement: Settlement) => boolean;
 }
 
 export interface FinishedStep {

@@ -7,6 +7,8 @@ export { DEFAULT_CONSECUTIVE_NUDGES, DEFAULT_MAX_INVOCATIONS } from '../contract
 export { type Deferred, deferred } from '../deferred.ts';
 export { readArguments } from '../dispatch/read-arguments.ts';
 export { streamResult } from '../model/stream-result.ts';
+export { mapPrompt } from '../prompt/build-prompt.ts';
+export { openedSections } from '../prompt/opened-sections.ts';
 export { measureJson, schemaSize } from '../schema/schema-size.ts';
 export { forkSession } from '../session/fork-session.ts';
 export { advertise } from '../tools/advertise.ts';

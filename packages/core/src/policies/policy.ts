@@ -6,6 +6,8 @@ import type { AnySlice, SessionEvent } from '../session/slice.ts';
 /** A rule about calls. One that throws denies: it fails closed. */
 export interface Policy {
   readonly name: string;
+  /** The tools that it names. A host that knows all tools refuses a name that none of them has. */
+  readonly tools?: readonly string[];
   /** The policy's state. It is registered before the policy is asked. */
   readonly slices?: readonly AnySlice[];
   /** Called before a call runs. The session is read-only here. */

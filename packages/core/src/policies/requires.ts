@@ -14,6 +14,7 @@ export function requires(prerequisites: Readonly<Record<string, readonly string[
   }
   return {
     name: 'requires',
+    tools: [...new Set([...required.keys(), ...[...required.values()].flat()])],
     beforeCall({ toolName }, { session }) {
       const succeeded = session.read(succeededTools);
       const missing = (required.get(toolName) ?? []).filter((name) => !Object.hasOwn(succeeded, name));

@@ -41,6 +41,15 @@ export function renderPrompt(prompt: Prompt, options: RenderOptions = {}): Promp
   return toBody(session, params);
 }
 
+/** The same prompt with another body, for a host that adds to what a turn renders. */
+export function mapPrompt(prompt: Prompt, change: (rendered: PromptBody) => PromptBody): Prompt {
+  const toBody = bodies.get(prompt);
+  if (toBody === undefined) throw new OptionsError('instructions', 'must be a text or come from prompt().');
+  const mapped: Prompt = Object.freeze({ ...prompt });
+  bodies.set(mapped, (session, params) => change(toBody(session, params)));
+  return mapped;
+}
+
 function collectSlices(roots: readonly SectionNode[]): readonly AnySlice[] {
   const own = nodesOf(roots).flatMap(({ slices, path }) => slices.map((slice) => ({ slice, path })));
   const byName = new Map<string, AnySlice>();

@@ -12,9 +12,10 @@ export interface SectionsOpened extends SessionEvent {
   readonly keys: readonly string[];
 }
 
-/** A run starts: sections that an earlier run opened are closed again. */
+/** A run starts: sections that an earlier run opened are closed again, unless the session keeps them open. */
 export interface RunStarted extends SessionEvent {
   readonly type: 'RunStarted';
+  readonly keepsOpened?: boolean;
 }
 
 export interface OpenedSections {
@@ -33,7 +34,10 @@ export const openedSections: Slice<OpenedSections> = builtInSlice<OpenedSections
       keys: [...new Set([...opened.keys, ...keys.map((key) => qualify(prompt, key))])],
       openings: opened.openings + keys.length,
     }),
-    RunStarted: (opened) => (opened.openings === 0 ? opened : NOTHING),
+    RunStarted: (opened, { keepsOpened = false }: RunStarted) => {
+      if (opened.openings === 0) return opened;
+      return keepsOpened ? { ...opened, openings: 0 } : NOTHING;
+    },
   },
 });
 

@@ -31,7 +31,8 @@ export function logEnd(layer: SessionLayer, settlement: Settlement): void {
 
 /** A run starts on this session: state that lasts for one run is reset. */
 export function startRun(layer: SessionLayer): void {
-  layer.whenNoDraft(() => layer.state.reduce({ type: 'RunStarted' }));
+  const started = { type: 'RunStarted', keepsOpened: layer.shared.keepsOpened };
+  layer.whenNoDraft(() => layer.state.reduce(started));
 }
 
 /** Notifies the subscribers of `ToolInvoked`. */

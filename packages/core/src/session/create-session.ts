@@ -20,6 +20,8 @@ export interface SessionOptions {
    * empty one in memory.
    */
   filesystem?: Filesystem;
+  /** Whether sections that the model opened stay open in later turns on this session. Default false. */
+  keepOpenedSections?: boolean;
   /** Receives reports of failures that no caller awaits. Default: warnings and errors to the console. */
   logger?: Logger;
   clock?: Clock;
@@ -60,7 +62,7 @@ interface RestoreOptions extends SessionOptions {
 }
 
 const OPTIONS: KnownNames = knownNames<SessionOptions>(
-  { slices: true, resources: true, filesystem: true, logger: true, clock: true },
+  { slices: true, resources: true, filesystem: true, keepOpenedSections: true, logger: true, clock: true },
   { files: 'filesystem', fs: 'filesystem', state: 'slices' },
 );
 
@@ -70,7 +72,7 @@ export function openSession(options: SessionOptions, otherwise?: Filesystem): Se
   const { logger = consoleLogger, clock = systemClock } = options;
   const filesystem = (resources: ResourceScope): Filesystem =>
     options.filesystem ?? filesystemResource(resources) ?? otherwise ?? memoryFilesystem({ clock });
-  const session = SessionLayer.bottom({ logger, clock, filesystem });
+  const session = SessionLayer.bottom({ logger, clock, filesystem, keepsOpened: options.keepOpenedSections === true });
   session.register(...toList('slices', 'on', options.slices));
   for (const one of toList('resources', 'create', options.resources)) session.addResource(one);
   return session;

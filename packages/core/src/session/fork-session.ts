@@ -14,7 +14,9 @@ interface ForkOptions {
  * the same at any size. Resources, files and subscribers are not copied.
  */
 export function forkSession(session: Session, { logger, otherwiseFilesystem }: ForkOptions = {}): Session {
-  const forked = openSession(logger === undefined ? {} : { logger }, otherwiseFilesystem);
-  forked.state.root = SessionLayer.of(session).state.root;
+  const { state, shared } = SessionLayer.of(session);
+  const options = { keepOpenedSections: shared.keepsOpened, ...(logger === undefined ? {} : { logger }) };
+  const forked = openSession(options, otherwiseFilesystem);
+  forked.state.root = state.root;
   return forked;
 }

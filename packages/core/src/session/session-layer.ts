@@ -80,6 +80,7 @@ export class SessionLayer implements Session {
     logger: Logger;
     clock: Clock;
     filesystem: (resources: ResourceScope) => Filesystem;
+    keepsOpened: boolean;
   }): SessionLayer {
     const shared = createSharedState({ ...options, filesystem: () => options.filesystem(scope) });
     const scope = new ResourceScope({ logger: shared.logger, clock: shared.clock });

@@ -10,6 +10,8 @@ export interface SharedState {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly baseFilesystem: () => Filesystem;
+  /** True if sections that the model opened stay open when the next turn starts. */
+  readonly keepsOpened: boolean;
   /** Set once something could not be restored, or the journal may know more: the state is not known any more. */
   poison: RestoreFailed | JournalStalled | undefined;
 }
@@ -18,6 +20,7 @@ export function createSharedState(options: {
   logger: Logger;
   clock: Clock;
   filesystem: () => Filesystem;
+  keepsOpened: boolean;
 }): SharedState {
   const logger = neverThrowing(options.logger);
   let base: Filesystem | undefined;
@@ -26,6 +29,7 @@ export function createSharedState(options: {
     logger,
     clock: options.clock,
     baseFilesystem: () => (base ??= options.filesystem()),
+    keepsOpened: options.keepsOpened,
     poison: undefined,
   };
 }

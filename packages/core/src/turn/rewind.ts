@@ -63,6 +63,10 @@ async function cancelWaiting(turn: Turn): Promise<void> {
 async function compensateAll(turn: Turn, step: StepTools): Promise<readonly string[]> {
   const remaining: string[] = [];
   for (const settlement of turn.progress.sinceCheckpoint.toReversed()) {
+    if (turn.options.rewind?.stands?.(settlement) === true) {
+      remaining.push(callText(settlement));
+      continue;
+    }
     const tool = toolOf(turn, step, settlement);
     if (tool === undefined || !actedOutside(turn, tool, settlement)) continue;
     const said = await compensate(turn, step, settlement, tool);
@@ -102,7 +106,7 @@ async function compensate(
   tool: ResolvedTool,
 ): Promise<string | undefined> {
   const { toolName, input, outcome } = settlement;
-  const what = `${toolName} ${renderValue(input)}`;
+  const what = callText(settlement);
   if (outcome.status !== 'ok') return `${what} (it did not finish, and may have taken effect)`;
   if (tool.compensate === undefined) return what;
   if (turn.progress.compensated.has(settlement.callId) && !tool.idempotent)
@@ -117,6 +121,11 @@ async function compensate(
     turn.logger.error(`"${toolName}" could not be compensated.`, error);
     return `${what} (undoing it failed: ${errorText(error)})`;
   }
+}
+
+/** How a call is named in the list of what still stands. */
+function callText({ toolName, input }: Settlement): string {
+  return `${toolName} ${renderValue(input)}`;
 }
 
 function compensationRun(turn: Turn, step: StepTools, { callId, toolName, input }: Settlement): CallRun {

@@ -114,7 +114,7 @@ const BATCH: KnownNames = knownNames<BatchOptions>({
   transitions: true,
   history: true,
 });
-const REWIND: KnownNames = knownNames<RewindOptions>({ max: true, checkpoint: true, restore: true });
+const REWIND: KnownNames = knownNames<RewindOptions>({ max: true, checkpoint: true, restore: true, stands: true });
 
 function checkReserves({ reserveMs, reserveTokens, deadline, budget, parent }: TurnOptions): void {
   wholeNumber('reserveTokens', reserveTokens, 1);
@@ -171,6 +171,7 @@ function checkShapes(options: TurnOptions): void {
   check('rewind', options.rewind, anObject);
   check('rewind.checkpoint', options.rewind?.checkpoint, aFunction);
   check('rewind.restore', options.rewind?.restore, aFunction);
+  check('rewind.stands', options.rewind?.stands, aFunction);
   check('observe', options.observe, aFunction);
   check('onEvent', options.onEvent, aFunction);
   check('onStepFinish', options.onStepFinish, aFunction);

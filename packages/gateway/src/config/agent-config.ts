@@ -10,6 +10,8 @@ import { toolConfigSchema } from './tool-config-schema.ts';
 export interface AgentConfig {
   readonly name: string;
   readonly description?: string | undefined;
+  /** The name of a definition of the configuration file. What it brings and what this configuration says add up. */
+  readonly definition?: string | undefined;
   /** `provider/model`, the name of a configured model, or `rehearsal`. Default: the gateway's model. */
   readonly model?: string | undefined;
   /** The operator's instructions. They are the only part of the system text that the gateway did not write. */
@@ -27,7 +29,9 @@ export interface AgentConfig {
 }
 
 /** An agent's configuration as a user writes it. */
-export type AgentConfigInput = Omit<AgentConfig, 'tools' | 'mcp'> & {
+export type AgentConfigInput = Omit<AgentConfig, 'instructions' | 'tools' | 'mcp'> & {
+  /** May be left out if there is a definition. */
+  readonly instructions?: string | undefined;
   readonly tools?: readonly (string | ToolConfigInput)[] | undefined;
   readonly mcp?: { readonly servers?: readonly McpServerConfig[] | undefined } | undefined;
   /** The same as `mcp.servers`. */
@@ -68,7 +72,8 @@ const terminatingSchema = z
 const MODEL_SHAPE =
   'must be 1–200 characters without spaces, e.g. "anthropic/<model>", the name of one of the configured models, or "rehearsal".';
 
-const NO_MACHINE = 'is not supported yet. Remove it; machines run with @lastcall/machines.';
+const NO_MACHINE =
+  'is not data: write defineAgent({ machine }) under definitions of the configuration file, and name it as definition.';
 
 export const agentNameSchema: z.ZodType<string> = z
   .string()
@@ -81,11 +86,12 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
   .strictObject({
     name: agentNameSchema,
     description: z.string().max(2_000).optional(),
+    definition: z.string().min(1).max(200).optional(),
     model: z
       .string()
       .regex(/^\S{1,200}$/, { error: MODEL_SHAPE })
       .optional(),
-    instructions: z.string().max(200_000),
+    instructions: z.string().max(200_000).optional(),
     tools: z
       .array(z.union([z.string().min(1).max(200), toolConfigSchema]))
       .max(500)
@@ -105,7 +111,9 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
       .refine((machine) => machine === undefined, { error: NO_MACHINE })
       .optional(),
   })
-  .superRefine(({ mcp, mcpServers }, ctx) => {
+  .superRefine(({ mcp, mcpServers, definition, instructions }, ctx) => {
+    if (instructions === undefined && definition === undefined)
+      ctx.addIssue({ code: 'custom', path: ['instructions'], message: 'is missing: it must be a string.' });
     if ((mcp?.servers?.length ?? 0) > 0 && (mcpServers?.length ?? 0) > 0)
       ctx.addIssue({
         code: 'custom',
@@ -113,7 +121,8 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
         message: 'is set twice: use either mcpServers or mcp.servers.',
       });
   })
-  .transform(({ mcp, mcpServers, machine: _machine, ...config }): AgentConfig => {
+  .transform(({ mcp, mcpServers, machine: _machine, instructions = '', ...others }): AgentConfig => {
+    const config = { ...others, instructions };
     const servers = [...(mcp?.servers ?? []), ...(mcpServers ?? [])];
     return servers.length === 0 ? config : { ...config, mcp: { servers } };
   });

@@ -6,6 +6,7 @@ import { artifactStoreSchema } from './artifact-store.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigProblem, check, formatPath } from './config-problem.ts';
+import { checkDefinitions, problemsOfDefinition } from './definitions.ts';
 import { parseEgressRule } from './egress-rule.ts';
 import { isKnownTool } from './known-tool.ts';
 import { DEFAULT_MCP_EXPOSURE, mcpExposureSchema } from './mcp-exposure.ts';
@@ -19,18 +20,28 @@ import { type SpaceSeed, spaceSeedSchema } from './space-seed.ts';
 export function checkConfig(value: unknown, file: string = 'lastcall.config.ts'): Config {
   const wrong = wholeFileProblem(value);
   if (wrong !== undefined) throw new ConfigError(file, [{ path: '', message: wrong }]);
-  const { tools = {}, ...data } = value as { readonly tools?: unknown };
+  const {
+    tools = {},
+    definitions = {},
+    ...data
+  } = value as { readonly tools?: unknown; readonly definitions?: unknown };
   const checkedData = check(configSchema, data);
   const checkedTools = checkTools(tools, ['tools']);
-  if (!checkedData.ok || !checkedTools.ok)
+  const checkedDefinitions = checkDefinitions(definitions);
+  if (!checkedData.ok || !checkedTools.ok || !checkedDefinitions.ok)
     throw new ConfigError(
       file,
-      [checkedData, checkedTools].flatMap((one) => (one.ok ? [] : one.problems)),
+      [checkedData, checkedTools, checkedDefinitions].flatMap((one) => (one.ok ? [] : one.problems)),
     );
-  const config: Config = { ...checkedData.value, tools: checkedTools.value };
+  const config: Config = {
+    ...checkedData.value,
+    tools: checkedTools.value,
+    definitions: checkedDefinitions.value,
+  };
   const problems = [
     ...subAgentProblems(config.tools),
     ...agentProblems(config.agents, config.tools),
+    ...definitionProblems(config),
     ...spaceProblems(config),
   ];
   if (problems.length > 0) throw new ConfigError(file, problems);
@@ -65,7 +76,9 @@ const imageModel = z.custom<ImageModelV4>(
 /** A field for a later version. It must be empty: accepting a value that is not used would mislead users. */
 const notYet = (error: string): z.ZodType => z.array(z.unknown()).max(0, { error });
 
-const noPlugins = notYet('must be empty: the gateway does not use plugins yet. Register their tools under tools.');
+const noPlugins = notYet(
+  'must be empty: plugins belong to a definition. Write defineAgent({ plugins, mode }) under definitions.',
+);
 const egressRule = z.string().refine((text) => parseEgressRule(text) !== undefined, {
   error: 'must be "host", "host:port" or a range of addresses such as "10.1.2.0/24:8080" or "[fd00::]/8:443".',
 });
@@ -77,7 +90,7 @@ const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).o
 const { port, host, home, databaseUrl, secretKey, encryptionKey, publicUrl, trustedProxies } = settingSchemas;
 const { model: modelName, modelUrl, leaseMs, logLevel } = settingSchemas;
 
-const configSchema: z.ZodType<Omit<Config, 'tools'>> = z.strictObject({
+const configSchema: z.ZodType<Omit<Config, 'tools' | 'definitions'>> = z.strictObject({
   port: port.optional(),
   host: host.optional(),
   home: home.optional(),
@@ -125,6 +138,15 @@ function agentProblems(agents: readonly AgentConfig[], tools: RegisteredTools): 
     }),
   );
   return [...repeated, ...inline];
+}
+
+function definitionProblems({ agents, definitions }: Config): readonly ConfigProblem[] {
+  return agents.flatMap((agent, index) =>
+    problemsOfDefinition(agent, definitions).map(({ path, message }) => ({
+      path: `agents[${index}].${path}`,
+      message,
+    })),
+  );
 }
 
 function spaceProblems({ spaces, agents }: Config): readonly ConfigProblem[] {

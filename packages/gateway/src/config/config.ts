@@ -1,7 +1,9 @@
 import type { ImageModelV4, LanguageModelV4 } from '@ai-sdk/provider';
 import type { AgentConfig, AgentConfigInput } from './agent-config.ts';
+import type { AgentDefinition } from './agent-definition.ts';
 import type { GatewayLimitsInput } from './agent-limits.ts';
 import type { ArtifactStoreConfig } from './artifact-store.ts';
+import type { Definitions } from './definitions.ts';
 import type { McpExposure, McpExposureInput } from './mcp-exposure.ts';
 import type { ModelPrices } from './prices.ts';
 import type { RegisteredTools, ToolEntries } from './registered-tool.ts';
@@ -13,9 +15,11 @@ export interface ConfigInput extends SettingsInput {
   /** Agents that exist after each start: missing ones are created, changed ones updated. */
   readonly agents?: readonly AgentConfigInput[] | undefined;
   readonly tools?: ToolEntries | undefined;
+  /** What agents are, by the name that they use as `definition`: `defineAgent({ … })`. */
+  readonly definitions?: Readonly<Record<string, AgentDefinition>> | undefined;
   /** Spaces that exist after each start, with their members. */
   readonly spaces?: readonly SpaceSeed[] | undefined;
-  /** Refused unless it is empty: the gateway does not use plugins yet. */
+  /** Refused unless it is empty: plugins belong to definitions. */
   readonly plugins?: readonly never[] | undefined;
   /** Your own models, by the name that agents use. */
   readonly models?: Readonly<Record<string, LanguageModelV4>> | undefined;
@@ -45,6 +49,7 @@ export interface ConfigInput extends SettingsInput {
 export interface Config extends SettingsInput {
   readonly agents: readonly AgentConfig[];
   readonly tools: RegisteredTools;
+  readonly definitions: Definitions;
   readonly spaces: readonly SpaceSeed[];
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly imageModels: Readonly<Record<string, ImageModelV4>>;

@@ -1,3 +1,4 @@
+import type { Definitions } from './definitions.ts';
 import { findTool, type RegisteredTools } from './registered-tool.ts';
 
 /** Tools of the gateway that an agent has only if its configuration or a request names them. */
@@ -12,4 +13,20 @@ export function isTaskTool(name: string): name is TaskToolName {
 /** True if a configuration may name this tool although it is not in the registry. */
 export function isKnownTool(ofFile: RegisteredTools, nameOrId: string): boolean {
   return findTool(ofFile, nameOrId) !== undefined || isTaskTool(nameOrId);
+}
+
+/** What the configuration file offers to the agents that are created over HTTP too. */
+export interface Offered {
+  /** True if a tool of that name or id is in the file, or comes with the gateway. */
+  isKnownTool(nameOrId: string): boolean;
+  readonly definitions: Definitions;
+}
+
+export function offeredBy({ tools, definitions }: OfferingConfig): Offered {
+  return { isKnownTool: (nameOrId) => isKnownTool(tools, nameOrId), definitions };
+}
+
+interface OfferingConfig {
+  readonly tools: RegisteredTools;
+  readonly definitions: Definitions;
 }

@@ -47,7 +47,7 @@ export interface TypescriptSettings {
 }
 
 /** A tool under its name in the configuration file: plain, with settings, or as data (whose name is the key). */
-type ToolEntry =
+export type ToolEntry =
   | AnyTool
   | AiSdkTool
   | ({ readonly tool: AnyTool | AiSdkTool } & TypescriptSettings)

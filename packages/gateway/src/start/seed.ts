@@ -1,8 +1,7 @@
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { Config } from '../config/config.ts';
-import { isKnownTool } from '../config/known-tool.ts';
+import { type Offered, offeredBy } from '../config/known-tool.ts';
 import { SEEDED } from '../domain/agents/agent-details.ts';
-import type { IsKnownTool } from '../domain/agents/check-agent-config.ts';
 import { createAgent } from '../domain/agents/create-agent.ts';
 import { updateAgent } from '../domain/agents/update-agent.ts';
 import type { Services } from '../ports/services.ts';
@@ -15,16 +14,15 @@ import { type Seeding, seedSpace } from './seed-space.ts';
  * Makes the store match the configuration file. Agents, spaces and members that the file does not name are kept and logged. It is
  * one transaction that locks one row: if two gateways start at once, the second finds everything done.
  */
-export async function seed(
-  { store, logger }: Pick<Services, 'store' | 'logger'>,
-  { agents, spaces, tools }: Config,
-): Promise<void> {
+export async function seed({ store, logger }: Pick<Services, 'store' | 'logger'>, config: Config): Promise<void> {
+  const { agents, spaces } = config;
+  const offered = offeredBy(config);
   const logLines = await store.transaction(async (tx) => {
     const lines: string[] = [];
     if (agents.length === 0 && spaces.length === 0 && !(await wasSeeded(tx))) return lines;
     const seeded = await lockSeed(tx);
     const seeding: Seeding = { tx, seeded, log: (line) => void lines.push(line) };
-    for (const config of agents) await seedAgent(seeding, config, (name) => isKnownTool(tools, name));
+    for (const agent of agents) await seedAgent(seeding, agent, offered);
     for (const space of inLockOrder(spaces, seeded)) await seedSpace(seeding, space);
     await logDropped(seeding, { agents, spaces });
     await tx.db
@@ -65,17 +63,17 @@ function inLockOrder(spaces: Config['spaces'], { spaces: ids }: Seeded): Config[
   return [...known.toSorted((one, other) => ((ids[one.name] ?? '') < (ids[other.name] ?? '') ? -1 : 1)), ...added];
 }
 
-async function seedAgent({ tx, seeded, log }: Seeding, config: AgentConfig, isKnown: IsKnownTool): Promise<void> {
+async function seedAgent({ tx, seeded, log }: Seeding, config: AgentConfig, offered: Offered): Promise<void> {
   const known = await findAgent(tx, seeded.agents[config.name]);
   if (known === undefined) {
-    seeded.agents[config.name] = (await createAgent(tx, { config, isKnownTool: isKnown })).id;
+    seeded.agents[config.name] = (await createAgent(tx, { config, offered })).id;
   } else if (known.config !== toJson(config)) {
     // Fields that the file no longer sets are removed.
     const cleared = Object.keys(fromJson<object>(known.config)).map((field) => [field, null] as const);
     await updateAgent(tx, {
       agentId: known.id,
       config: { ...Object.fromEntries(cleared), ...config },
-      isKnownTool: isKnown,
+      offered,
     });
     log(`Changed the agent ${JSON.stringify(config.name)} to what the configuration says.`);
   }

@@ -70,7 +70,7 @@ describeIdleWorld('agents', ({ world }) => {
   test('[G15] a tool that nobody registered is refused with its path, where it is known who did', async () => {
     const given = {
       config: { ...CONFIG, tools: ['weather', 'wether'] },
-      isKnownTool: (name: string) => name === 'weather',
+      offered: { isKnownTool: (name: string) => name === 'weather', definitions: {} },
     };
     await expect(make(given)).rejects.toMatchObject({
       code: 'invalid_config',

@@ -152,7 +152,10 @@ describe.each(databases)('the API on $kind', ({ create }) => {
   });
 
   test('an agent that names a tool nobody knows is refused with its path', async () => {
-    const strict = await openApi(database, { services: api.services, isKnownTool: (name) => name === 'known' });
+    const strict = await openApi(database, {
+      services: api.services,
+      offered: { isKnownTool: (name) => name === 'known', definitions: {} },
+    });
     const body = { name: 'A', instructions: '', tools: ['known', 'unknown'] };
     const answer = await strict.call('POST', '/api/agents', { body });
     expect([answer.status, answer.body.error.code, answer.body.error.details.path]).toEqual([

@@ -57,7 +57,12 @@ function fakeModel({
 
 function guarding(reply: Parameters<typeof fakeModel>[0] = {}) {
   const { model, prompts } = fakeModel(reply);
-  const guard = new ModelGuard({ tag: TAG, instructions, explanation: EXPLANATION, sent: new SentMessages() });
+  const guard = new ModelGuard({
+    tag: TAG,
+    instructions: () => instructions,
+    explanation: EXPLANATION,
+    sent: new SentMessages(),
+  });
   return { guard, model: guard.wrap(model), prompts };
 }
 
@@ -273,7 +278,12 @@ describe('the way back', () => {
     const throwing = (): never => {
       throw new Error(`cannot read ${TAG}`);
     };
-    const guard = new ModelGuard({ tag: TAG, instructions, explanation: EXPLANATION, sent: new SentMessages() });
+    const guard = new ModelGuard({
+      tag: TAG,
+      instructions: () => instructions,
+      explanation: EXPLANATION,
+      sent: new SentMessages(),
+    });
     const guarded = guard.wrap({ ...model, doGenerate: throwing, doStream: throwing });
     await expect(guarded.doGenerate({ prompt: [] })).rejects.toThrow('cannot read hidden');
     await expect(guarded.doStream({ prompt: [] })).rejects.toThrow('cannot read hidden');

@@ -27,6 +27,7 @@ export async function insertRun(tx: Tx, given: Partial<RunRow> & { thread_id: st
     takeovers: null,
     created_at: 1,
     ended_at: null,
+    mode: null,
     settings: null,
     answer: null,
     ...given,

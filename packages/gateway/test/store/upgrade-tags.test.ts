@@ -113,7 +113,7 @@ describe.each(databases)('a database of the last version that stored tags, on $k
     const view = new Transcript(entries).view();
     expect(view.map(isFrame)).toEqual([true, true, false, false, false]);
     const model = scriptedModel(() => 'Done.');
-    const guard = new ModelGuard({ tag: TAG, instructions: '', explanation: '', sent: new SentMessages() });
+    const guard = new ModelGuard({ tag: TAG, instructions: () => '', explanation: '', sent: new SentMessages() });
     await guard.wrap(model).doGenerate({ prompt: view });
     const [summary, inbox, forged, quoted, replied] = model.requests[0]?.prompt ?? [];
     const said = (text: string): object => ({ role: 'user', content: [{ type: 'text', text }] });

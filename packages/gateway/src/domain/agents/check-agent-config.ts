@@ -1,5 +1,7 @@
 import { type AgentConfig, agentConfigSchema } from '../../config/agent-config.ts';
 import { type ConfigProblem, check } from '../../config/config-problem.ts';
+import { problemsOfDefinition } from '../../config/definitions.ts';
+import type { Offered } from '../../config/known-tool.ts';
 import { namedTools } from '../../config/named-tools.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError } from '../api-error.ts';
@@ -7,16 +9,13 @@ import { isId, plainText } from '../entities/column-text.ts';
 import { findToolRows } from '../tools/stored-tool.ts';
 import { unknownTools } from '../tools/unknown-tools.ts';
 
-/** True if a tool of that name or id is in the configuration file, or comes with the gateway. */
-export type IsKnownTool = (nameOrId: string) => boolean;
-
 /**
- * Returns the checked configuration, or throws a 422 that lists every problem with its path. Without `isKnownTool`, all tools
- * that it names are assumed to exist, and a missing one fails in the run.
+ * Returns the checked configuration, or throws a 422 that lists every problem with its path. Without `offered`, the tools and the
+ * definition that it names are assumed to exist, and a missing one fails in the run.
  */
-export async function checkAgentConfig(tx: Tx, value: unknown, isKnownTool?: IsKnownTool): Promise<AgentConfig> {
+export async function checkAgentConfig(tx: Tx, value: unknown, offered?: Offered): Promise<AgentConfig> {
   const checked = check(agentConfigSchema, value);
-  const problems = checked.ok ? await toolProblems(tx, checked.value, isKnownTool) : checked.problems;
+  const problems = checked.ok ? await namedProblems(tx, checked.value, offered) : checked.problems;
   if (checked.ok && problems.length === 0) {
     plainText(checked.value.name, 'name', { min: 1, max: 200 });
     return checked.value;
@@ -46,11 +45,10 @@ export async function lockNamedTools(tx: Tx, config: unknown): Promise<void> {
     .execute();
 }
 
-async function toolProblems(
-  tx: Tx,
-  { tools = [] }: AgentConfig,
-  isKnownTool: IsKnownTool = () => true,
-): Promise<readonly ConfigProblem[]> {
+/** What is wrong with the definition and the tools that it names. */
+async function namedProblems(tx: Tx, config: AgentConfig, offered?: Offered): Promise<readonly ConfigProblem[]> {
+  const { tools = [] } = config;
+  const isKnownTool = offered?.isKnownTool ?? (() => true);
   const unknown = await unknownTools(tx.db, namedTools(tools, ['tools']), isKnownTool);
   const own = tools.filter((one) => typeof one === 'string' && !isKnownTool(one)) as readonly string[];
   const registered = await findToolRows(tx.db, own);
@@ -59,5 +57,6 @@ async function toolProblems(
       ? [{ path: `tools[${index}].name`, message: `is also a registered tool that the agent names. Rename it.` }]
       : [],
   );
-  return [...unknown, ...repeated];
+  const ofDefinition = offered === undefined ? [] : problemsOfDefinition(config, offered.definitions);
+  return [...ofDefinition, ...unknown, ...repeated];
 }

@@ -1,3 +1,4 @@
+import type { Offered } from '../../config/known-tool.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -10,7 +11,7 @@ import { addMember } from '../spaces/membership.ts';
 import { noteToolUses } from '../tools/used-by.ts';
 import { type Agent, toAgent } from './agent.ts';
 import { keepVersion } from './agent-versions.ts';
-import { checkAgentConfig, type IsKnownTool, lockNamedTools } from './check-agent-config.ts';
+import { checkAgentConfig, lockNamedTools } from './check-agent-config.ts';
 
 export interface NewAgent {
   /** An id that the caller chooses. Default: a new one. */
@@ -20,13 +21,14 @@ export interface NewAgent {
   /** The spaces that it is a member of from the start. */
   readonly spaceIds?: readonly string[] | undefined;
   readonly metadata?: Metadata | undefined;
-  readonly isKnownTool?: IsKnownTool | undefined;
+  /** What it may name. Default: not checked until the run. */
+  readonly offered?: Offered | undefined;
 }
 
 /** Creates an entity, an agent and a thread that can be woken. All three have the same id. */
 export async function createAgent(tx: Tx, newAgent: NewAgent): Promise<Agent> {
   await lockNamedTools(tx, newAgent.config);
-  const config = await checkAgentConfig(tx, newAgent.config, newAgent.isKnownTool);
+  const config = await checkAgentConfig(tx, newAgent.config, newAgent.offered);
   const id = newAgent.id === undefined ? newId() : ownId(newAgent.id);
   if (newAgent.id !== undefined) await assertFree(tx, id);
   const now = tx.now();

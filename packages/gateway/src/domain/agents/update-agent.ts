@@ -1,18 +1,20 @@
 import type { AgentConfigInput } from '../../config/agent-config.ts';
+import type { Offered } from '../../config/known-tool.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError } from '../api-error.ts';
 import { noteToolUses } from '../tools/used-by.ts';
 import { type Agent, toAgent } from './agent.ts';
 import { keepVersion } from './agent-versions.ts';
-import { checkAgentConfig, type IsKnownTool, lockNamedTools } from './check-agent-config.ts';
+import { checkAgentConfig, lockNamedTools } from './check-agent-config.ts';
 import { lockAgent } from './lock-agent.ts';
 
 export interface AgentUpdate {
   readonly agentId: string;
   /** The fields to change. Null removes one; the others stay. */
   readonly config: Readonly<Record<string, unknown>>;
-  readonly isKnownTool?: IsKnownTool | undefined;
+  /** What it may name. Default: not checked until the run. */
+  readonly offered?: Offered | undefined;
   /** The version that the change is based on. If the agent has another version, the change is refused. Default: any. */
   readonly ifVersion?: number | undefined;
 }
@@ -30,7 +32,7 @@ export async function updateAgent(tx: Tx, update: AgentUpdate): Promise<Agent> {
   const config = await checkAgentConfig(
     tx,
     Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined)),
-    update.isKnownTool,
+    update.offered,
   );
   const wasInvalid = before.status === 'invalid';
   const changed = {

@@ -23,6 +23,8 @@ export interface Run {
   /** Tokens, including those of its sub-agents. */
   readonly usage?: Usage;
   readonly configVersion: number;
+  /** The mode that the agent was in, if its definition has modes. */
+  readonly mode?: string;
   /** The number of attempts for its events, including this one. */
   readonly attempt: number;
   /** The run that tried them before. */
@@ -171,6 +173,7 @@ function toRun(row: ReadRun): Run {
     ...(row.stop === null ? {} : { stop: fromJson<Stop>(row.stop) }),
     ...(usage === undefined ? {} : { usage }),
     configVersion: row.config_version,
+    ...(row.mode === null ? {} : { mode: row.mode }),
     attempt: row.attempt,
     ...(row.retry_of === null ? {} : { retryOf: row.retry_of }),
     ...(row.owner === null ? {} : { worker: row.owner }),

@@ -23,11 +23,14 @@ interface StoredSession {
 export function restoreSession({ state, records, host = {} }: StoredSession): Session {
   const session =
     state === undefined
-      ? createSession(host)
-      : Session.fromJSON(state.session as SessionJson, { ...host, unknownSlices: 'keep' });
+      ? createSession({ ...host, ...KEPT })
+      : Session.fromJSON(state.session as SessionJson, { ...host, ...KEPT, unknownSlices: 'keep' });
   replay(session, recordsAfter(state, records));
   return session;
 }
+
+/** An agent's run is a turn: what it opened in one stays open in the next, until the transcript is compacted. */
+const KEPT = { keepOpenedSections: true };
 
 /** The records that the snapshot does not contain. */
 export function recordsAfter(

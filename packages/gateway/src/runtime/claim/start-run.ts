@@ -116,6 +116,7 @@ function toRun({ lease, row, events, nextSeq, number, now, kind, request }: NewR
     active_in: kind.hasSpaces ? row.active_space_id : null,
     created_at: now,
     ended_at: null,
+    mode: null,
     settings: settings === undefined ? null : toJson(settings),
     answer: null,
   };

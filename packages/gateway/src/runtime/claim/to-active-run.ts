@@ -43,6 +43,7 @@ export function toActiveRun(
     lease,
     runId: run.id,
     number: run.number,
+    mode: run.mode,
     kind,
     settings,
     agent,

@@ -84,7 +84,7 @@ export class ModelGuard {
   /** True for a request of the turn itself. A turn inside a call has other instructions. */
   #isOwn({ prompt: [first] }: LanguageModelV4CallOptions): boolean {
     const { instructions, explanation } = this.#options;
-    return explanation !== '' && first?.role === 'system' && first.content.startsWith(instructions);
+    return explanation !== '' && first?.role === 'system' && first.content.startsWith(instructions());
   }
 
   /** Core shows it last. A text that is the same by chance, or repeats it, comes before it. */
@@ -103,7 +103,11 @@ export class ModelGuard {
 
   #toSystem(message: Extract<LanguageModelV4Message, { role: 'system' }>): LanguageModelV4Message {
     const { content } = message;
-    if (this.#system.given !== content) this.#system = { given: content, sent: tagSystem(content, this.#options) };
+    if (this.#system.given !== content) {
+      const { tag, explanation, instructions } = this.#options;
+      const sent = tagSystem(content, { tag, explanation, instructions: instructions() });
+      this.#system = { given: content, sent };
+    }
     return this.#system.sent === content ? message : { ...message, content: this.#system.sent };
   }
 }
@@ -111,8 +115,8 @@ export class ModelGuard {
 export interface GuardOptions {
   /** The agent's unguessable tag. */
   readonly tag: string;
-  /** The system text of the turn. */
-  readonly instructions: string;
+  /** The system text of the turn. Sections that open and close change it from step to step. */
+  readonly instructions: () => string;
   /** The end of the instructions, in which the gateway explains its frames. Empty if it does not. */
   readonly explanation: string;
   /** The messages that were sent before: those of the transcript are converted once, not in each run. */

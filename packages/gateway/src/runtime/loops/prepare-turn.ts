@@ -13,6 +13,7 @@ import { configuredMiddleware, type MiddlewareParts } from '../middleware/config
 import { toolMiddleware } from '../middleware/tool-middleware.ts';
 import type { RunTools } from '../run/run-tool.ts';
 import { removeSecrets, secretsOf, withoutSecrets } from '../toolset/remove-secrets.ts';
+import { chooseMode, definedTurn, slicesOf, systemText, toolsInMode } from './defined-turn.ts';
 import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
 import { voidChangedApprovals } from './void-changed-approvals.ts';
@@ -36,9 +37,12 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   }
   const session = sessionOf(open);
   const secrets = secretsOf(open.registry);
-  const { explanation, observe, ...options } = kind.turnOptions(run, situation);
-  const { instructions } = options;
-  const guard = new ModelGuard({ tag, instructions, explanation, sent: run.past.sent });
+  const mode = await chooseMode(open, session);
+  const { instructions: operator, ...defined } = definedTurn(run, mode);
+  const agent = { ...run.agent, config: { ...run.agent.config, instructions: operator.text } };
+  const { explanation, observe, instructions: text, ...options } = kind.turnOptions({ ...run, agent }, situation);
+  const system = systemText(operator, text, run.settings);
+  const guard = new ModelGuard({ tag, instructions: system.current, explanation, sent: run.past.sent });
   const model = guard.wrap(await kind.modelOf(run, (name) => registry.model(name)));
   const deadline = Date.now() + limits.cycleTimeoutMs;
   await tools.ready?.({
@@ -53,11 +57,13 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   const counted = { model: model.modelId, labelOf: toolLabel(tools, run.settings) };
   const turn: TurnOptions = {
     ...options,
+    ...defined,
+    instructions: system.instructions,
     ...(observe === undefined ? {} : { observe: requests.observing(guard.observing(observe)) }),
     model,
     transcript: run.transcript,
     answers,
-    tools: () => tools.tools,
+    tools: () => toolsInMode(tools.tools, mode),
     session,
     onEvent(event) {
       const told = withoutSecrets(event, secrets);
@@ -68,7 +74,7 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
     deadline,
     budget: { tokens: limits.tokensPerCycle },
     signal: abort.signal,
-    middleware: middlewareOf(open, model),
+    middleware: [...middlewareOf(open, model), ...(mode?.middleware ?? [])],
     journal,
     newId,
     logger: services.logger,
@@ -76,13 +82,17 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   return { turn, model, session };
 }
 
-/** The session after the last run, including the ends of calls whose answers this run begins with. */
-function sessionOf({ services, run: { past, state, written } }: OpenedRun): Session {
+/**
+ * The session after the last run, including the ends of calls whose answers this run begins with. The slices of the definition are
+ * registered, so that everything can read them.
+ */
+function sessionOf({ services, run: { past, state, written, agent } }: OpenedRun): Session {
   const session = past.session(state, {
     logger: services.logger,
     filesystem: UNKEPT_FILES,
   });
   replay(session, written.map(toRecord));
+  session.register(...slicesOf(agent.setup.definition));
   return session;
 }
 

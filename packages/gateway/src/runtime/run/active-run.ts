@@ -37,6 +37,8 @@ export interface ActiveRun {
   readonly answers: Readonly<Record<string, Answer>>;
   /** True if another worker started the run: it died, stalled or was stopped. */
   readonly isTakenOver: boolean;
+  /** The mode that was chosen for it. Null if it was not chosen yet, or the agent has no modes. */
+  readonly mode: string | null;
   /** True if a cancel was requested before this worker took the run over. */
   readonly isCancelRequested: boolean;
   readonly start: RunningState;

@@ -57,12 +57,16 @@ const KEY_PROBLEM = 'the provider of its model has no valid key.';
 const NO_MODEL = 'its model does not exist at the provider.';
 const MODEL_PROBLEM = 'its model cannot be used.';
 const TOOL_PROBLEM = 'one of its tools cannot be used.';
+const DEFINITION_PROBLEM = 'its definition is not in the configuration of this gateway.';
+const PLUGIN_PROBLEM = 'one of its plugins or its mode cannot be used.';
 const STATE_PROBLEM = 'its stored state is of another version than its tools.';
 
 /** Our own error codes: a model lacks its key, package or address, or this gateway cannot use a tool. */
 const SETUP_BY_CODE: Readonly<Record<string, string>> = {
   model: MODEL_PROBLEM,
   unknown_tool: TOOL_PROBLEM,
+  unknown_definition: DEFINITION_PROBLEM,
+  plugin: PLUGIN_PROBLEM,
   tool_definition: TOOL_PROBLEM,
   tool_set: TOOL_PROBLEM,
   schema: TOOL_PROBLEM,

@@ -1,5 +1,6 @@
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { AgentLimits } from '../../config/agent-limits.ts';
+import type { CompiledDefinition } from '../../config/definitions.ts';
 import type { RegisteredTools } from '../../config/registered-tool.ts';
 import type { RequestText } from '../../domain/runs/stored-request.ts';
 import type { RunTools } from './run-tool.ts';
@@ -8,6 +9,8 @@ import type { RunTools } from './run-tool.ts';
 export class RunSetup {
   readonly config: AgentConfig;
   readonly limits: AgentLimits;
+  /** Undefined if the configuration names none. */
+  readonly definition: CompiledDefinition | undefined;
   /** The names of tools in the configuration that the registry may have. */
   readonly references: readonly string[];
   /** The registry's tools that the configuration names, as they were when the run was claimed. */
@@ -16,9 +19,10 @@ export class RunSetup {
   #tools: RunTools | undefined;
   #described: { readonly tools: object; readonly text: RequestText } | undefined;
 
-  constructor({ config, limits, references, registryTools }: SetupParts) {
+  constructor({ config, limits, definition, references, registryTools }: SetupParts) {
     this.config = config;
     this.limits = limits;
+    this.definition = definition;
     this.references = references;
     this.registryTools = registryTools;
   }
@@ -36,4 +40,4 @@ export class RunSetup {
   }
 }
 
-type SetupParts = Pick<RunSetup, 'config' | 'limits' | 'references' | 'registryTools'>;
+type SetupParts = Pick<RunSetup, 'config' | 'limits' | 'definition' | 'references' | 'registryTools'>;

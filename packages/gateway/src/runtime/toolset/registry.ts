@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { AgentLimitsInput } from '../../config/agent-limits.ts';
+import type { Definitions } from '../../config/definitions.ts';
 import type { RegisteredTools } from '../../config/registered-tool.ts';
 import type { Seal } from '../../domain/keys/seal.ts';
 import type { FindImageModel } from '../../models/find-image-model.ts';
@@ -14,6 +15,8 @@ import type { ToolCaches } from './tool-caches.ts';
 export interface Registry {
   /** The tools that agents may name. */
   readonly tools: RegisteredTools;
+  /** What agents may be. Default: none, and an agent that names a definition cannot work. */
+  readonly definitions?: Definitions | undefined;
   /**
    * Returns the model of that name, or the gateway's default if there is no name. Throws if the model is not available.
    */

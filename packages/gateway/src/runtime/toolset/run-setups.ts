@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import { type AgentLimits, resolveAgentLimits } from '../../config/agent-limits.ts';
+import { definitionNamed } from '../../config/definitions.ts';
 import type { RegisteredTool, RegisteredTools } from '../../config/registered-tool.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import { toRegisteredTool } from '../../domain/tools/stored-tool.ts';
@@ -68,7 +69,10 @@ export class RunSetups {
   }
 
   #newRun({ limits }: AgentSetup, config: AgentConfig): RunSetup {
-    return new RunSetup({ config, limits, references: namedInRegistry(config, this.#registry), registryTools: NONE });
+    const { definitions = {} } = this.#registry;
+    const definition = config.definition === undefined ? undefined : definitionNamed(config.definition, definitions);
+    const references = namedInRegistry(config, this.#registry);
+    return new RunSetup({ config, limits, definition, references, registryTools: NONE });
   }
 
   #toolOf(row: ToolRow): RegisteredTool {

@@ -8,11 +8,13 @@ import {
   LastcallError,
   mergeToolSets,
   pending,
+  rewindTool,
   type ToolContext,
   type ToolSet,
 } from '@lastcall/core';
 import { advertise, dataTool } from '@lastcall/core/internal';
 import { dataSchema } from '../../config/data-schema.ts';
+import { type CompiledDefinition, needsPeople, REWIND_TOOL, unknownDefinition } from '../../config/definitions.ts';
 import { namedBySubAgent } from '../../config/named-tools.ts';
 import { findTool, type RegisteredTool, type RegisteredTools } from '../../config/registered-tool.ts';
 import { type SubAgentConfig, waits } from '../../config/sub-agent.ts';
@@ -34,20 +36,27 @@ import { currentRun } from './current-run.ts';
 import type { Registry } from './registry.ts';
 import { removeSecrets } from './remove-secrets.ts';
 
-/** An agent's tools: the built-in ones, which cannot be overridden, and those its configuration names. */
-export function ownTools(
-  registry: Registry,
-  { config, registryTools }: Pick<RunSetup, 'config' | 'registryTools'>,
-  builtIns: ToolSet,
-): RunTools {
-  const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, registryTools));
+/**
+ * An agent's tools: the built-in ones, which cannot be overridden, those of its definition, and those its configuration names. The tools of
+ * a definition's sections and modes are known here, and offered by the turn.
+ */
+export function ownTools(registry: Registry, setup: OwnSetup, builtIns: ToolSet): RunTools {
+  const { config, registryTools } = setup;
+  const definition = definitionOf(setup, registry);
+  const registered = [
+    ...Object.values(definition?.tools ?? {}),
+    ...(config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, registryTools)),
+  ];
   const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry, registryTools)]));
-  const known = new Map(registered.map((one) => [one.name, toRunTool(one, own[one.name] as ToolSet[string])]));
+  const known = new Map<string, RunTool>([
+    ...[...(definition?.brought ?? [])].map(([name, { tool }]) => [name, toBroughtTool(name, tool)] as const),
+    ...registered.map((one) => [one.name, toRunTool(one, own[one.name] as ToolSet[string])] as const),
+  ]);
   const find = (reference: string): RegisteredTool | undefined =>
     findTool(registry.tools, reference) ?? findTool(registryTools, reference);
   const versions = new Map(registered.map((one) => [one.name, versionOf(one, find)]));
   return {
-    tools: mergeToolSets(builtIns, own),
+    tools: mergeToolSets(builtIns, offered(own, definition)),
     isAnyVisible: [...known.values()].some((one) => one.isVisible),
     named: (name) => known.get(name),
     versionOf: (name) => versions.get(name) ?? '',
@@ -56,6 +65,31 @@ export function ownTools(
     ),
     isWithoutEffects: (name) => (own[name] as Partial<AnyTool> | undefined)?.effects === 'none',
   };
+}
+
+type OwnSetup = Pick<RunSetup, 'config' | 'registryTools' | 'definition'>;
+
+function definitionOf(
+  { config, definition }: OwnSetup,
+  { definitions = {} }: Registry,
+): CompiledDefinition | undefined {
+  if (config.definition === undefined || definition !== undefined) return definition;
+  const message = `The agent's configuration ${unknownDefinition(config.definition, definitions)}`;
+  throw new LastcallError('unknown_definition', message);
+}
+
+/** The tools that are offered in every step. In an agent with modes, the mode of the run picks from the tools of the definition. */
+function offered(own: ToolSet, definition: CompiledDefinition | undefined): ToolSet {
+  if (definition === undefined) return own;
+  const { modes, rewind, tools } = definition;
+  const picked = modes === undefined ? [] : Object.values(tools).filter(({ kind }) => kind === 'typescript');
+  const all = Object.entries(own).filter(([name]) => !picked.some((one) => one.name === name));
+  return { ...Object.fromEntries(all), ...(rewind === undefined ? {} : { [REWIND_TOOL]: rewindTool }) };
+}
+
+/** A tool that a section, a plugin or `rewind` brings. Only calls that people have to see are visible. */
+function toBroughtTool(name: string, tool: ToolSet[string]): RunTool {
+  return { name, isVisible: needsPeople(tool), isJob: false, inputSchema: () => advertisedInput(name, tool) };
 }
 
 /**

@@ -2,8 +2,8 @@ import type { Logger } from '@lastcall/core';
 import { type Context, Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { DEFAULT_AGENT_LIMITS } from '../../config/agent-limits.ts';
+import type { Offered } from '../../config/known-tool.ts';
 import { DEFAULT_MCP_EXPOSURE, type McpExposure } from '../../config/mcp-exposure.ts';
-import type { IsKnownTool } from '../../domain/agents/check-agent-config.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import { Attempts } from '../../domain/keys/attempts.ts';
 import { KnownKeys } from '../../domain/keys/known-keys.ts';
@@ -55,7 +55,7 @@ export interface AppOptions {
   /** Origins whose pages may use the API. Default: none. */
   readonly corsOrigins?: readonly string[];
   /** Checks whether a tool that an agent's configuration names exists. Default: not checked until the run. */
-  readonly isKnownTool?: IsKnownTool;
+  readonly offered?: Offered | undefined;
   /** The environment of tools, and the tools of the configuration file. Default: none. */
   readonly registry?: Registry;
   /** Tools in addition to those of the file, the registry and the built-in ones, e.g. tools of MCP servers. */
@@ -116,7 +116,7 @@ export function createApp(services: Services, options: AppOptions): App {
   const own: readonly Endpoint[] = [
     ...entityEndpoints(tokenSecret),
     ...spaceEndpoints,
-    ...agentEndpoints(options.isKnownTool, options.checkProgram),
+    ...agentEndpoints(options.offered, options.checkProgram),
     ...mcpEndpoints(options.mcp),
     ...agentStateEndpoints,
     ...toolEndpoints({ services, registry, catalog }),

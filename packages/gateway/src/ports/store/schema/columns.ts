@@ -57,6 +57,7 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     active_in: 1,
     created_at: 1,
     ended_at: 1,
+    mode: 1,
     settings: 1,
     answer: 1,
   },

@@ -217,6 +217,8 @@ export interface RunRow {
   active_in: string | null;
   created_at: number;
   ended_at: number | null;
+  /** The mode that the agent's definition chose for it. */
+  mode: string | null;
   /** What a request in a conversation asked for beyond the agent's configuration: see domain/conversations/turn-settings.ts. */
   settings: Json | null;
   /** The answer of a run whose messages were not saved. All others are read from the transcript. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import type { Offered } from '../../../config/known-tool.ts';
 import { findAgent, getAgent, listAgents } from '../../../domain/agents/agent.ts';
 import { describeAgent, describeAgents } from '../../../domain/agents/agent-details.ts';
 import { listVersions } from '../../../domain/agents/agent-versions.ts';
-import type { IsKnownTool } from '../../../domain/agents/check-agent-config.ts';
 import { createAgent } from '../../../domain/agents/create-agent.ts';
 import { deleteAgent } from '../../../domain/agents/delete-agent.ts';
 import { pauseAgent, resumeAgent } from '../../../domain/agents/pause-agent.ts';
@@ -47,13 +47,10 @@ const agentUpdateSchema = z.looseObject({ ifVersion }).meta({
 });
 
 /**
- * `isKnownTool` checks whether a tool that a configuration names exists. Default: not checked until the run. `checkProgram`
+ * `offered`: what a configuration may name. Default: not checked until the run. `checkProgram`
  * checks whether the program of an MCP server may be started. Default: no program is allowed.
  */
-export function agentEndpoints(
-  isKnownTool?: IsKnownTool,
-  checkProgram: CheckProgram = filePrograms([]),
-): readonly Endpoint[] {
+export function agentEndpoints(offered?: Offered, checkProgram: CheckProgram = filePrograms([])): readonly Endpoint[] {
   return [
     endpoint({
       method: 'get',
@@ -79,7 +76,7 @@ export function agentEndpoints(
       async handle({ caller, body: { id, spaceIds, metadata, ...config } }, tx) {
         await assertMayReachOut(caller, config);
         assertFilePrograms(config, checkProgram);
-        const agent = await createAgent(tx, { id, config, spaceIds, metadata, isKnownTool });
+        const agent = await createAgent(tx, { id, config, spaceIds, metadata, offered });
         return await describeAgent(tx.db, agent);
       },
     }),
@@ -103,7 +100,7 @@ export function agentEndpoints(
       async handle({ caller, params, body: { ifVersion, ...config } }, tx) {
         await assertMayReachOut(caller, config, async () => fromJson((await findAgent(tx.db, params.id)).config));
         assertFilePrograms(config, checkProgram);
-        const update = { agentId: params.id, config, isKnownTool, ifVersion };
+        const update = { agentId: params.id, config, offered, ifVersion };
         return await describeAgent(tx.db, await updateAgent(tx, update));
       },
     }),

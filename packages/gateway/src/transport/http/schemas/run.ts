@@ -40,6 +40,7 @@ export const runSchema: z.ZodObject = z
     stop: stopSchema.optional(),
     usage: usageSchema.optional(),
     configVersion: z.int(),
+    mode: z.string().optional(),
     attempt: z.int().meta({ description: 'The number of attempts for its events, including this one.' }),
     retryOf: z.string().optional().meta({ description: 'The run that tried them before.' }),
     worker: z.string().optional().meta({ description: 'The worker of a gateway that runs it, or ran it last.' }),

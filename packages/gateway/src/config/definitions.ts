@@ -1,0 +1,300 @@
+import {
+  type AnyTool,
+  LastcallError,
+  type Policy,
+  type Prompt,
+  rewindTool,
+  type Section,
+  type ToolSet,
+} from '@lastcall/core';
+import { closestNames } from '@lastcall/core/internal';
+import { type AgentMode, buildModes, type Plugin } from '@lastcall/core/prompt';
+import { z } from 'zod';
+import type { AgentConfig } from './agent-config.ts';
+import type { AgentDefinition } from './agent-definition.ts';
+import { type Checked, type ConfigProblem, check, formatPath } from './config-problem.ts';
+import { checkTools, type RegisteredTools } from './registered-tool.ts';
+import { toolNameProblem } from './reserved-tool-names.ts';
+
+/** The definitions of a gateway, by name. */
+export type Definitions = Readonly<Record<string, CompiledDefinition>>;
+
+/** A checked definition, ready for runs. */
+export interface CompiledDefinition {
+  readonly instructions: string | Prompt;
+  readonly slices: NonNullable<AgentDefinition['slices']>;
+  readonly resources: NonNullable<AgentDefinition['resources']>;
+  readonly policies: readonly Policy[];
+  readonly files: boolean;
+  readonly name: string;
+  /** Its own tools, with their settings. */
+  readonly tools: RegisteredTools;
+  /** The tools that its sections, its plugins and `rewind` bring. */
+  readonly brought: ReadonlyMap<string, BroughtTool>;
+  readonly modes: Modes | undefined;
+  readonly rewind: { readonly max?: number } | undefined;
+}
+
+interface BroughtTool {
+  readonly tool: ToolSet[string];
+  /** Where the definition brings it. */
+  readonly path: string;
+}
+
+/** The modes of a definition with plugins. */
+export interface Modes {
+  readonly choose: NonNullable<AgentDefinition['mode']>;
+  /** Throws a PluginError if the mode cannot work. */
+  named(mode: string): AgentMode;
+}
+
+/** The tool that `rewind` gives an agent. */
+export const REWIND_TOOL = 'rewind';
+
+const NAME = /^[A-Za-z][\w.-]{0,63}$/;
+
+/** Checks `definitions` of a configuration. */
+export function checkDefinitions(value: unknown): Checked<Definitions> {
+  if (!isObject(value) || Array.isArray(value))
+    return { ok: false, problems: [{ path: 'definitions', message: 'must be an object of definitions by name.' }] };
+  const all = Object.entries(value).map(([name, one]) => compileDefinition(name, one, ['definitions', name]));
+  const problems = all.flatMap((one) => (one.ok ? [] : one.problems));
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, value: Object.fromEntries(all.flatMap((one) => (one.ok ? [[one.value.name, one.value]] : []))) };
+}
+
+/** Why no definition has this name. */
+export function unknownDefinition(name: string, definitions: Definitions): string {
+  const names = Object.keys(definitions);
+  const closest = closestNames(name, names).map((one) => JSON.stringify(one));
+  const known =
+    closest.length > 0
+      ? `Did you mean ${closest.join(' or ')}?`
+      : `This gateway has ${names.length === 0 ? 'no definitions' : names.map((one) => JSON.stringify(one)).join(', ')}.`;
+  return `names the definition ${JSON.stringify(name)}, which this gateway does not have. ${known}`;
+}
+
+/** What is wrong with the definition that an agent's configuration names. Paths are those of the agent's configuration. */
+export function problemsOfDefinition(
+  { definition: name, tools = [] }: Pick<AgentConfig, 'definition' | 'tools'>,
+  definitions: Definitions,
+): readonly ConfigProblem[] {
+  if (name === undefined) return [];
+  const definition = definitionNamed(name, definitions);
+  if (definition === undefined) return [{ path: 'definition', message: unknownDefinition(name, definitions) }];
+  return tools.flatMap((one, index) => {
+    const tool = typeof one === 'string' ? one : one.name;
+    const place = placeOfTool(definition, tool);
+    if (place === undefined) return [];
+    const path = typeof one === 'string' ? `tools[${index}]` : `tools[${index}].name`;
+    return [
+      { path, message: `is "${tool}", and the definition has a tool of that name: ${place}. Remove or rename one.` },
+    ];
+  });
+}
+
+export function definitionNamed(name: string, definitions: Definitions): CompiledDefinition | undefined {
+  return Object.hasOwn(definitions, name) ? definitions[name] : undefined;
+}
+
+function placeOfTool({ name, tools, brought }: CompiledDefinition, tool: string): string | undefined {
+  return Object.hasOwn(tools, tool) ? formatPath(['definitions', name, 'tools', tool]) : brought.get(tool)?.path;
+}
+
+/** `path` is the path of the definition in the configuration. */
+export function compileDefinition(
+  name: string,
+  value: unknown,
+  path: readonly PropertyKey[],
+): Checked<CompiledDefinition> {
+  if (!NAME.test(name))
+    return problem(path, 'must have a name of 1–64 letters, digits, "_", "-" and ".", which begins with a letter.');
+  const shape = check(definitionSchema, value, path);
+  if (!shape.ok) return shape;
+  const definition = shape.value;
+  const tools = checkTools(definition.tools ?? {}, [...path, 'tools']);
+  if (!tools.ok) return tools;
+  const brought = new Brought(path, tools.value);
+  const { instructions = '', slices = [], resources = [], policies = [], files = false } = definition;
+  if (typeof instructions === 'object') brought.addSections(instructions.sections, [...path, 'instructions']);
+  const modes = compileModes(definition, tools.value, brought, path);
+  if (definition.rewind !== undefined && definition.rewind !== false)
+    brought.add(REWIND_TOOL, rewindTool, [...path, 'rewind']);
+  const repeated = [
+    ...repeatedIn(slices, ({ name: own }) => own, [...path, 'slices']),
+    ...repeatedIn(resources, ({ key }) => key, [...path, 'resources']),
+    ...clashingSlices(slices, instructions, [...path, 'slices']),
+    ...unknownInPolicies(policies, [...Object.keys(tools.value), ...brought.tools.keys()], [...path, 'policies']),
+  ];
+  const problems = [...brought.problems, ...repeated, ...(modes.ok ? [] : modes.problems)];
+  if (problems.length > 0 || !modes.ok) return { ok: false, problems };
+  const parts = { name, instructions, slices, resources, policies, files };
+  const rewind = toRewind(definition.rewind);
+  return { ok: true, value: { ...parts, tools: tools.value, brought: brought.tools, modes: modes.value, rewind } };
+}
+
+function toRewind(rewind: AgentDefinition['rewind']): CompiledDefinition['rewind'] {
+  if (rewind === undefined || rewind === false) return undefined;
+  return rewind === true || rewind.max === undefined ? {} : { max: rewind.max };
+}
+
+const made = <T>(mark: string, error: string): z.ZodType<T> =>
+  z.custom<T>((value) => isObject(value) && mark in value, { error });
+
+const definitionSchema: z.ZodType<AgentDefinition> = z
+  .strictObject({
+    instructions: z
+      .custom<string | Prompt>((value) => typeof value === 'string' || (isObject(value) && 'render' in value), {
+        error: 'must be a text, or come from prompt({ … }).',
+      })
+      .optional(),
+    // The tools have checks of their own, which explain more.
+    tools: z.custom<AgentDefinition['tools']>().optional(),
+    slices: z.array(made<NonNullable<AgentDefinition['slices']>[number]>('on', 'must come from slice(…).')).optional(),
+    resources: z
+      .array(made<NonNullable<AgentDefinition['resources']>[number]>('create', 'must come from resource(…).'))
+      .optional(),
+    files: z.boolean().optional(),
+    policies: z.array(made<Policy>('name', 'must be a policy, e.g. requires({ … }).')).optional(),
+    // biome-ignore lint/suspicious/noExplicitAny: as in AgentDefinition
+    plugins: z.array(made<Plugin<any, any>>('getAgentConfig', 'must come from plugin({ … }).')).optional(),
+    modes: z.array(z.string().min(1).max(100)).min(1).max(100).optional(),
+    mode: z
+      .custom<AgentDefinition['mode']>((value) => typeof value === 'function', {
+        error: 'must be a function ({ session, events, now }) => name of a mode.',
+      })
+      .optional(),
+    rewind: z.union([z.boolean(), z.strictObject({ max: z.int().min(1).max(100).optional() })]).optional(),
+  })
+  .superRefine(({ plugins, mode, modes }, ctx) => {
+    const missing = (path: string, message: string): void => ctx.addIssue({ code: 'custom', path: [path], message });
+    if (plugins !== undefined && mode === undefined)
+      missing('mode', 'is missing: plugins have modes, and mode(ctx) chooses the one of a run.');
+    if (plugins === undefined && mode !== undefined) missing('mode', 'has no effect without plugins. Remove it.');
+    if (plugins === undefined && modes !== undefined) missing('modes', 'has no effect without plugins. Remove it.');
+  }) as z.ZodType<AgentDefinition>;
+
+/** Collects tools by name, and notes where two have the same one. */
+class Brought {
+  readonly tools = new Map<string, BroughtTool>();
+  readonly problems: ConfigProblem[] = [];
+  readonly #base: readonly PropertyKey[];
+  readonly #own: RegisteredTools;
+
+  constructor(base: readonly PropertyKey[], own: RegisteredTools) {
+    this.#base = base;
+    this.#own = own;
+  }
+
+  add(name: string, tool: ToolSet[string], path: readonly PropertyKey[]): void {
+    const shown = formatPath(path);
+    const reserved = toolNameProblem(name);
+    const own = Object.hasOwn(this.#own, name) ? formatPath([...this.#base, 'tools', name]) : undefined;
+    const other = own ?? this.tools.get(name)?.path;
+    if (reserved !== undefined) this.problems.push({ path: shown, message: `brings a tool whose name ${reserved}` });
+    else if (other !== undefined)
+      this.problems.push({ path: shown, message: `brings a tool "${name}", and so does ${other}. Rename one.` });
+    else this.tools.set(name, { tool, path: shown });
+  }
+
+  addSections(sections: readonly Section[], path: readonly PropertyKey[]): void {
+    for (const { key, tools = {}, children = [] } of sections) {
+      for (const [name, tool] of Object.entries(tools)) this.add(name, tool, [...path, key]);
+      this.addSections(children, [...path, key]);
+    }
+  }
+}
+
+function compileModes(
+  { plugins, mode, modes = [] }: AgentDefinition,
+  own: RegisteredTools,
+  brought: Brought,
+  path: readonly PropertyKey[],
+): Checked<Modes | undefined> {
+  if (plugins === undefined || mode === undefined) return { ok: true, value: undefined };
+  // Tools that are data cannot be picked by a plugin: they are made when a run needs them.
+  const tools = Object.fromEntries(
+    Object.values(own).flatMap((one) => (one.kind === 'typescript' ? [[one.name, one.tool]] : [])),
+  );
+  const known = new Map<string, AgentMode>();
+  const named = (name: string): AgentMode => {
+    const built = known.get(name) ?? (buildModes({ modes: [name], plugins, ctx: {}, tools })[name] as AgentMode);
+    known.set(name, built);
+    return built;
+  };
+  try {
+    for (const one of plugins)
+      for (const [name, tool] of Object.entries(one.tools({}))) brought.add(name, tool, [...path, 'plugins', one.name]);
+    for (const name of modes) named(name);
+    return { ok: true, value: { choose: mode, named } };
+  } catch (error) {
+    const message = error instanceof LastcallError ? error.message : String(error);
+    return problem([...path, 'plugins'], `cannot be used: ${message}`);
+  }
+}
+
+function repeatedIn<T>(
+  all: readonly T[],
+  nameOf: (one: T) => string,
+  path: readonly PropertyKey[],
+): readonly ConfigProblem[] {
+  const names = all.map(nameOf);
+  return names.flatMap((name, index) =>
+    names.indexOf(name) < index
+      ? [{ path: formatPath([...path, index]), message: `is "${name}" a second time. Remove or rename one.` }]
+      : [],
+  );
+}
+
+/** A slice of the list and one of a section may be the same object, but not two objects with one name. */
+function clashingSlices(
+  slices: NonNullable<AgentDefinition['slices']>,
+  instructions: string | Prompt,
+  path: readonly PropertyKey[],
+): readonly ConfigProblem[] {
+  const ofPrompt = typeof instructions === 'object' ? instructions.slices : [];
+  return slices.flatMap((slice, index) =>
+    ofPrompt.some((one) => one.name === slice.name && (one as unknown) !== slice)
+      ? [
+          {
+            path: formatPath([...path, index]),
+            message: `is "${slice.name}", and a section has another slice of that name. Rename one, or share one definition.`,
+          },
+        ]
+      : [],
+  );
+}
+
+function unknownInPolicies(
+  policies: readonly Policy[],
+  names: readonly string[],
+  path: readonly PropertyKey[],
+): readonly ConfigProblem[] {
+  return policies.flatMap(({ tools = [] }, index) =>
+    tools
+      .filter((name) => !names.includes(name))
+      .map((name) => ({
+        path: formatPath([...path, index]),
+        message: `names the tool "${name}", which this definition does not have.${hint(name, names)}`,
+      })),
+  );
+}
+
+function hint(name: string, names: readonly string[]): string {
+  const closest = closestNames(name, names).map((one) => JSON.stringify(one));
+  return closest.length === 0 ? '' : ` Did you mean ${closest.join(' or ')}?`;
+}
+
+/** True for a tool whose calls people have to see, because they wait for an answer or an approval. */
+export function needsPeople(tool: ToolSet[string]): boolean {
+  const { execute, approval } = tool as Partial<AnyTool>;
+  return execute === undefined || (approval !== undefined && approval !== false);
+}
+
+function problem(path: readonly PropertyKey[], message: string): Checked<never> {
+  return { ok: false, problems: [{ path: formatPath(path), message }] };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
