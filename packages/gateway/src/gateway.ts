@@ -33,6 +33,7 @@ import { Worker } from './runtime/worker.ts';
 import { findFirstPerson } from './start/first-person.ts';
 import { type Found, lookAround } from './start/found.ts';
 import { openServices } from './start/open-services.ts';
+import { retryInvalidAgents } from './start/retry-invalid.ts';
 import { seed } from './start/seed.ts';
 import { KnownSecrets } from './telemetry/known-secrets.ts';
 import { createLogger, type LoggerOptions } from './telemetry/logger.ts';
@@ -187,6 +188,7 @@ async function start(starting: Starting): Promise<Running> {
   try {
     const firstKey = await ensureFirstKey(services, settings);
     await seed(services, config);
+    await retryInvalidAgents(services);
     await logHiddenTools(services, Object.keys(config.tools));
     const models = findModels(starting);
     const found = await lookAround({ store: services.store, config, settings, models });

@@ -1,57 +1,15 @@
-import { requires, section, slice, tool } from '@lastcall/core';
-import { prompt } from '@lastcall/core/prompt';
+import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type AgentDefinition, defineAgent } from '../../src/index.ts';
 import { startTestGateway } from '../../src/testing/index.ts';
-
-const cart = slice('cart', {
-  initial: [] as readonly string[],
-  on: { Added: (items, { item }: { type: 'Added'; item: string }) => [...items, item] },
-});
-
-const add_item = tool({
-  description: 'Adds an item.',
-  inputSchema: z.object({ item: z.string() }),
-  effects: 'session',
-  slices: [cart],
-  execute({ item }, { session }) {
-    session.dispatch({ type: 'Added', item });
-    return `${session.read(cart).length} in the cart`;
-  },
-});
-
-const pay = tool({
-  description: 'Pays.',
-  inputSchema: z.object({}),
-  effects: 'session',
-  execute: (_input, { session }) => `paid ${session.read(cart).join(', ')}`,
-});
-
-const orders = section({ key: 'orders', title: 'Orders', template: 'Take orders politely.' });
-
-function clerk(more: Partial<AgentDefinition> = {}): AgentDefinition {
-  return defineAgent({
-    instructions: prompt({ ns: 'shop', key: 'clerk', sections: [orders] }),
-    tools: { add_item, pay },
-    slices: [cart],
-    policies: [requires({ pay: ['add_item'] })],
-    ...more,
-  });
-}
-
-/** Sends a chat message and returns the answer. */
-const ask = (text: string, agent = 'Clerk') => ({ agent, message: text });
+import { scratchFolder } from '../support/scratch-folder.ts';
+import { adding, ask, clerk, inbox, pay, ping } from './shop.ts';
 
 describe('definitions', () => {
   it('[A1] an agent of the file and an agent made over HTTP share a definition', async () => {
-    const model = scriptedModel([
-      [{ toolName: 'add_item', input: { item: 'chair' } }],
-      'Added.',
-      [{ toolName: 'add_item', input: { item: 'table' } }],
-      'Added too.',
-    ]);
+    const model = scriptedModel([adding('chair'), 'Added.', adding('table'), 'Added too.']);
     await using gateway = await startTestGateway({
       model,
       definitions: { clerk: clerk() },
@@ -60,7 +18,7 @@ describe('definitions', () => {
     const made = await gateway.api('/api/agents', { name: 'Clerk of Berlin', definition: 'clerk' });
     expect(made).toMatchObject({ name: 'Clerk of Berlin', config: { definition: 'clerk' } });
     expect((await gateway.api('/api/chat', ask('A chair, please.'))).response).toBe('Added.');
-    expect((await gateway.api('/api/chat', ask('A table.', 'Clerk of Berlin'))).response).toBe('Added too.');
+    expect((await gateway.api('/api/chat', ask('A table.', { agent: 'Clerk of Berlin' }))).response).toBe('Added too.');
     const [first] = model.requests;
     expect(JSON.stringify(first?.prompt[0])).toContain('Take orders politely.');
     expect(first?.tools?.map(({ name }) => name)).toEqual(expect.arrayContaining(['add_item', 'pay']));
@@ -106,11 +64,7 @@ describe('definitions', () => {
   });
 
   it('[A2] limits and model of the data win', async () => {
-    const model = scriptedModel([
-      [{ toolName: 'add_item', input: { item: 'chair' } }],
-      [{ toolName: 'add_item', input: { item: 'chair' } }],
-      'never',
-    ]);
+    const model = scriptedModel([adding('chair'), adding('chair'), 'never']);
     await using gateway = await startTestGateway({
       models: { own: model },
       definitions: { clerk: clerk() },
@@ -118,5 +72,48 @@ describe('definitions', () => {
     });
     const answer = await gateway.api('/api/chat', ask('Go'));
     expect(answer.stop ?? answer).toMatchObject({ reason: 'max_steps' });
+  });
+
+  it('[A3] a definition that changes applies from the next run, and the state of what was removed is used again', async () => {
+    const home = await scratchFolder('definitions');
+    const agents = [{ name: 'Clerk', definition: 'clerk' }];
+    const turn = async (definition: AgentDefinition, model: ReturnType<typeof scriptedModel>, more: object = {}) => {
+      await using gateway = await startTestGateway({ home, model, definitions: { clerk: definition }, agents });
+      return await gateway.api('/api/chat', ask('Go on.', more));
+    };
+    const { context_id } = await turn(clerk(), scriptedModel([adding('chair'), 'Added.']));
+    const without = scriptedModel(['Nothing to do.']);
+    await turn(defineAgent({ instructions: 'Be brief.' }), without, { context_id });
+    expect(without.requests[0]?.tools?.some(({ name }) => name === 'add_item')).not.toBe(true);
+    expect(String(without.requests[0]?.prompt[0]?.content)).toContain('Be brief.');
+    const again = scriptedModel([[{ toolName: 'pay', input: {} }], 'Paid.']);
+    await turn(clerk(), again, { context_id });
+    expect(JSON.stringify(again.requests[1]?.prompt.at(-1))).toContain('paid chair');
+  });
+
+  it('[A3] an agent whose definition is gone fails once, its events wait, and it goes on when the definition returns', async () => {
+    const home = await scratchFolder('definitions');
+    const spaces = [{ name: 'Shop', agents: ['Clerk'], people: [{ name: 'Ada' }] }];
+    const agents = [{ name: 'Clerk', definition: 'clerk' }];
+    let id = '';
+    {
+      await using gateway = await startTestGateway({ home, definitions: { clerk: clerk() }, agents, spaces });
+      id = (await gateway.api('/api/agents')).items[0].id;
+    }
+    {
+      await using gateway = await startTestGateway({ home });
+      await ping(gateway);
+      await expect.poll(async () => (await gateway.api(`/api/agents/${id}`)).status).toBe('invalid');
+      const agent = await gateway.api(`/api/agents/${id}`);
+      expect(JSON.stringify(agent.lastError)).toContain('names the definition');
+      expect(await inbox(gateway, id, 'pending')).toHaveLength(1);
+    }
+    {
+      const model = scriptedModel(['Awake.']);
+      await using gateway = await startTestGateway({ home, model, definitions: { clerk: clerk() } });
+      await expect.poll(() => inbox(gateway, id, 'done')).toHaveLength(1);
+      expect(model.requests).toHaveLength(1);
+      expect((await gateway.api(`/api/agents/${id}`)).status).toBe('active');
+    }
   });
 });

@@ -18,6 +18,8 @@ export interface CompactOptions {
   readonly entries: readonly Entry[];
   readonly budgetTokens: number;
   readonly summarise: Summarise;
+  /** Lines that the summary ends with. */
+  readonly notes?: readonly string[];
 }
 
 /** Shares of the budget: what a summary gets at least, and at most if there is room. */
@@ -30,19 +32,20 @@ const MAX_SHARE = 0.25;
  * transcript itself is not changed.
  */
 export async function compact(options: CompactOptions): Promise<Compaction | undefined> {
-  const { entries, budgetTokens, summarise } = options;
+  const { entries, budgetTokens, summarise, notes = [] } = options;
   if (estimateEntries(entries) <= budgetTokens) return undefined;
   const { older, waiting, newest } = splitToFit(entries, budgetTokens);
   const carriedIds = new Set(
     waiting.flatMap((entry) => (entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : [])),
   );
-  const lines = await summariseRuns({
+  const summarised = await summariseRuns({
     entries: older,
     isCarried: (callId) => carriedIds.has(callId),
     budgetTokens: Math.min(budgetTokens * MAX_SHARE, budgetTokens - estimateEntries([...waiting, ...newest])),
     readTokens: budgetTokens,
     summarise,
   });
+  const lines = [...summarised, ...notes];
   return {
     summary: lines.join('\n'),
     carried: [...toSummaryEntries(lines), ...waiting, ...withoutForeignStarts(newest, carriedIds)],

@@ -23,6 +23,8 @@ export interface RunEnd {
   readonly usage?: unknown;
   /** True if the events of a failed run are tried again, up to the agent's number of attempts. Default true. */
   readonly retry?: boolean;
+  /** True if the events wait until the agent is resumed, changed, or found by the next start of a gateway. Default false. */
+  readonly hold?: boolean | undefined;
   /** The text about a failure that people in a space may read. */
   readonly text?: string;
   /** The space in which the agent was announced as active. */
@@ -117,20 +119,34 @@ async function returnEvents(
     .where('status', '=', 'claimed')
     .execute();
   const retries: number[] = [];
+  const isHeld = end.hold === true && kind.retriesFailedRuns;
   for (const { id, attempts, payload } of events) {
     const isLast = end.retry === false || !kind.retriesFailedRuns || attempts >= agent.limits.maxAttempts;
     const at = tx.now() + backoffMs(attempts, { firstMs: limits.retryMs });
+    const returned = { status: 'pending' as const, error };
     await tx.db
       .updateTable('inbox_events')
-      .set(isLast ? { status: 'dead', error } : { status: 'pending', available_at: at, error })
+      .set(
+        isHeld
+          ? // The attempt did not depend on the event, so it does not count.
+            { ...returned, available_at: tx.now(), attempts: Math.max(0, attempts - 1) }
+          : isLast
+            ? { status: 'dead', error }
+            : { ...returned, available_at: at },
+      )
       .where('id', '=', id)
       .execute();
+    if (isHeld) continue;
     if (isLast) await failApprovedCard(tx, fromJson(payload));
     else retries.push(at);
   }
   // The failure of one conversation does not change the state of the agent.
   if (kind.retriesFailedRuns)
-    await tx.db.updateTable('agents').set({ last_error: error }).where('id', '=', agent.id).execute();
+    await tx.db
+      .updateTable('agents')
+      .set({ last_error: error, ...(isHeld ? { status: 'invalid' as const } : {}) })
+      .where('id', '=', agent.id)
+      .execute();
   return {
     text: end.text ?? CYCLE_FAILED,
     attempt: Math.max(1, ...events.map(({ attempts }) => attempts)),

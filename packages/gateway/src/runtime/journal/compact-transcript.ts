@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Session, Transcript } from '@lastcall/core';
 import { frameMessage } from '../../domain/frame.ts';
+import { closedNote, closeSections } from '../../domain/transcript/close-sections.ts';
 import { compact } from '../../domain/transcript/compact.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
 import { COMPACTION, type Compaction, toCompactionPayload } from '../../domain/transcript/transcript-row.ts';
@@ -38,14 +39,16 @@ export async function compactTranscript(
   { transcript, nextSeq: seq, session, model, signal }: CompactionInput,
 ): Promise<boolean> {
   const within = AbortSignal.any([signal, AbortSignal.timeout(agent.limits.cycleTimeoutMs)]);
+  const { session: closedSession, closed } = closeSections(session.toJSON());
   const compaction = await compact({
     entries: transcript.entries,
+    notes: closedNote(closed),
     budgetTokens: agent.limits.consciousnessTokens,
     summarise: (text, budgetTokens) => inTime(within, summarise(model, { text, budgetTokens, signal: within })),
   });
   if (compaction === undefined) return false;
   const { threadId } = lease;
-  const state: SessionState = { seq, session: session.toJSON() };
+  const state: SessionState = { seq, session: closedSession };
   await fenced(services.store, lease, async (tx, held) => {
     writeCompaction(held, { runId, seq }, compaction);
     await tx.db

@@ -56,7 +56,7 @@ export async function closeFailedRun(
     request: asked,
     ...how
   }: { readonly message: string; readonly stop?: Stop | undefined } & Pick<FailedTurn, 'request'> &
-    Pick<RunEnd, 'retry' | 'text' | 'code'>,
+    Pick<RunEnd, 'retry' | 'hold' | 'text' | 'code'>,
 ): Promise<'failed' | 'cancelled'> {
   const { tx } = held;
   if (asked !== undefined) writeTexts(tx, asked.texts);

@@ -9,6 +9,11 @@ export interface RunFailure {
   readonly text: string;
   /** True if another attempt may succeed. */
   readonly retry: boolean;
+  /**
+   * True if no attempt can succeed until the configuration or the program changes, and the events should wait for that: the agent becomes
+   * `invalid`.
+   */
+  readonly hold?: boolean;
   /** How the turn itself ended, if it reported that. */
   readonly stop?: Stop;
   /** The error code in the run's stop, for programs. */
@@ -23,7 +28,10 @@ export function toRunFailure(
 ): RunFailure {
   const message = redact(error instanceof Error ? error.message : String(error));
   const setup = setupProblem(error);
-  if (setup !== undefined) return { message, text: `The agent cannot work as it is set up: ${setup}`, retry: false };
+  if (setup !== undefined) {
+    const hold = error instanceof LastcallError && HOLDING.has(error.code);
+    return { message, text: `The agent cannot work as it is set up: ${setup}`, retry: false, hold };
+  }
   if (error instanceof MaxInvocationsExceeded)
     return { message, text: TOO_MANY_REQUESTS_TO_MODEL, retry: true, stop: error.stop };
   if (error instanceof MaxConsecutiveNudgesExceeded)
@@ -73,6 +81,9 @@ const SETUP_BY_CODE: Readonly<Record<string, string>> = {
   // The stored state can be read only by another version of the program.
   slice_version: STATE_PROBLEM,
 };
+
+/** What is stored does not fit the program. A new version of the program can use it. */
+const HOLDING: ReadonlySet<string> = new Set(['slice_version', 'unknown_definition', 'stored_machine']);
 
 /** Error names of the providers' packages: a key or a setting is missing, or the model does not exist. */
 const SETUP_BY_NAME: Readonly<Record<string, string>> = {

@@ -2,14 +2,17 @@ import { Transcript } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { findAgent } from '../../../domain/agents/agent.ts';
+import { notFound } from '../../../domain/api-error.ts';
+import { agentOfConversation } from '../../../domain/conversations/conversation.ts';
 import { listGoals } from '../../../domain/memory/goals.ts';
 import { listMemories } from '../../../domain/memory/memories.ts';
 import { listPlans } from '../../../domain/plans/plans.ts';
 import { loadTranscript } from '../../../domain/transcript/load-transcript.ts';
+import { readSession } from '../../../domain/transcript/read-session.ts';
 import { toReadable } from '../../../domain/transcript/readable-frames.ts';
 import type { Tables } from '../../../ports/store/schema/tables.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { pageOf } from '../fields.ts';
+import { idField, pageOf } from '../fields.ts';
 import { modelMessageSchema, transcriptEntrySchema } from '../schemas/transcript-entry.ts';
 
 const times = { createdAt: z.int(), updatedAt: z.int() };
@@ -39,10 +42,37 @@ const planSchema = z
   })
   .meta({ id: 'Plan' });
 
+const sliceSchema = z
+  .strictObject({
+    version: z.int(),
+    policy: z
+      .literal('log')
+      .optional()
+      .meta({ description: 'Set for a slice that keeps the entries of failed calls.' }),
+    state: z.unknown(),
+  })
+  .meta({ id: 'Slice' });
+
 /** Goals, memories and plans of an agent. The agent's limits bound their number, so they fit on one page. */
 export const agentStateEndpoints: readonly Endpoint[] = [
   transcriptAt('transcript', "Get an agent's transcript"),
   transcriptAt('consciousness', "Get an agent's transcript by the old name of its path"),
+  endpoint({
+    method: 'get',
+    path: '/api/agents/{id}/session',
+    summary: "Get the slices of an agent's session",
+    description:
+      'The state that the tools and sections of an agent share, as the last settled call left it. With `contextId`, that of one of its conversations.',
+    access: 'admin',
+    query: z.strictObject({ contextId: idField.optional() }),
+    answer: z.strictObject({ slices: z.record(z.string(), sliceSchema) }),
+    async handle({ params, query: { contextId } }, tx) {
+      await findAgent(tx.db, params.id);
+      if (contextId !== undefined && (await agentOfConversation(tx.db, contextId)) !== params.id)
+        throw notFound('conversation', contextId);
+      return { slices: await readSession(tx.db, contextId ?? params.id) };
+    },
+  }),
   keptBy({
     kind: 'goals',
     summary: "List an agent's goals, most important first",

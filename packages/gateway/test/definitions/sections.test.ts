@@ -1,0 +1,190 @@
+import { planningSection, section, slice, tool } from '@lastcall/core';
+import { plugin, prompt } from '@lastcall/core/prompt';
+import { scriptedModel } from '@lastcall/core/testing';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineAgent } from '../../src/index.ts';
+import { startTestGateway } from '../../src/testing/index.ts';
+import { add_item, adding, ask, cart, inbox, LONG, ping, withSummaries } from './shop.ts';
+
+const agents = [{ name: 'Clerk', definition: 'clerk' }];
+
+const refund = tool({ description: 'Refunds.', inputSchema: z.object({}), effects: 'session', execute: () => 'done' });
+
+const refunds = section({
+  key: 'refunds',
+  title: 'Refunds',
+  visibility: 'summary',
+  summary: 'How to refund.',
+  template: 'Refund within 30 days.',
+  tools: { refund },
+});
+
+const folded = defineAgent({ instructions: prompt({ ns: 'shop', key: 'clerk', sections: [refunds] }) });
+const opening = [{ toolName: 'open_sections', input: { keys: ['refunds'] } }];
+const namesOf = (request: { readonly tools?: readonly { readonly name: string }[] | undefined } | undefined) =>
+  request?.tools?.map(({ name }) => name) ?? [];
+
+describe('sections of an agent', () => {
+  it('[A11] a section that the agent opened stays open in later runs, until the transcript is compacted, and it is told so', async () => {
+    const refunding = [{ toolName: 'refund', input: {} }];
+    const model = withSummaries(scriptedModel([opening, 'Open.', refunding, LONG, 'Closed.']));
+    await using gateway = await startTestGateway({
+      model,
+      definitions: { clerk: folded },
+      agents: [{ name: 'Clerk', definition: 'clerk', limits: { consciousnessTokens: 1_000 } }],
+    });
+    const { context_id } = await gateway.api('/api/chat', ask('Open it.'));
+    await gateway.api('/api/chat', ask('Refund.', { context_id }));
+    await gateway.api('/api/chat', ask('And now?', { context_id }));
+    const [first, second, third, , fifth] = model.requests;
+    expect(namesOf(first)).not.toContain('refund');
+    expect(String(first?.prompt[0]?.content)).toContain('How to refund.');
+    expect(namesOf(second)).toContain('refund');
+    expect(namesOf(third)).toContain('refund');
+    expect(String(third?.prompt[0]?.content)).toContain('Refund within 30 days.');
+    expect(namesOf(fifth)).not.toContain('refund');
+    expect(JSON.stringify(fifth?.prompt)).toContain('The sections that you had opened are closed again');
+  });
+
+  it('[A11] the system text of sections still explains the frames with the tag, in each step', async () => {
+    const model = scriptedModel([opening, 'Open.']);
+    await using gateway = await startTestGateway({ model, definitions: { clerk: folded }, agents });
+    const id = await ping(gateway);
+    await expect.poll(() => inbox(gateway, id, 'done')).toHaveLength(1);
+    for (const { prompt: sent } of model.requests) {
+      const system = String(sent[0]?.content);
+      const [, tag] = /<inbox-([\w-]+)>/.exec(system) ?? [];
+      expect(tag).not.toBe('hidden');
+      expect(JSON.stringify(sent.slice(1))).toContain(`<inbox-${tag}`);
+      expect(JSON.stringify(sent.at(-1))).toContain(`<situation-${tag}`);
+    }
+    expect(model.requests).toHaveLength(2);
+  });
+
+  it('[A12] a plan is kept across runs and compactions', async () => {
+    const definition = defineAgent({
+      instructions: prompt({ ns: 'shop', key: 'clerk', sections: [planningSection()] }),
+    });
+    const steps = ['Ask', 'Deliver'];
+    const planning = [{ toolName: 'planning_setup_plan', input: { objective: 'Sell a chair', initial_steps: steps } }];
+    const model = withSummaries(scriptedModel([planning, LONG, 'Going on.']));
+    await using gateway = await startTestGateway({
+      model,
+      definitions: { clerk: definition },
+      agents: [{ name: 'Clerk', definition: 'clerk', limits: { consciousnessTokens: 1_000 } }],
+    });
+    const { context_id } = await gateway.api('/api/chat', ask('Plan.'));
+    await gateway.api('/api/chat', ask('Go on.', { context_id }));
+    const [{ id }] = (await gateway.api('/api/agents')).items;
+    const { slices } = await gateway.api(`/api/agents/${id}/session?contextId=${context_id}`);
+    expect(JSON.stringify(slices)).toContain('Sell a chair');
+  });
+});
+
+describe('modes of an agent', () => {
+  const places = slice('place', {
+    initial: { at: 'shop' },
+    on: { Moved: (_state, { to }: { type: 'Moved'; to: string }) => ({ at: to }) },
+  });
+  const move = tool({
+    description: 'Moves.',
+    inputSchema: z.object({ to: z.string() }),
+    effects: 'session',
+    slices: [places],
+    execute({ to }, { session }) {
+      session.dispatch({ type: 'Moved', to });
+      return to;
+    },
+  });
+  const finished: string[] = [];
+  const world = plugin({
+    name: 'world',
+    tools: () => ({ move }),
+    getAgentConfig: (_ctx, mode: string, tools) => ({
+      instructions: `You are in the ${mode}.`,
+      tools: mode === 'shop' ? { move: tools.move as typeof move, add_item } : { move: tools.move as typeof move },
+    }),
+    hooks: { onStepFinish: ({ text }) => void finished.push(text) },
+  });
+  const definition = defineAgent({
+    tools: { add_item: { tool: add_item, visible: false } },
+    slices: [places, cart],
+    plugins: [world],
+    modes: ['shop', 'street'],
+    mode: ({ session }) => session.read(places).at,
+  });
+
+  it('[A13] the mode is chosen at the start of each run, offers its tools and instructions alone, and is recorded', async () => {
+    finished.length = 0;
+    const model = scriptedModel([[{ toolName: 'move', input: { to: 'street' } }], 'Out.', 'On the street.']);
+    await using gateway = await startTestGateway({ model, definitions: { clerk: definition }, agents });
+    const { context_id } = await gateway.api('/api/chat', ask('Leave.'));
+    await gateway.api('/api/chat', ask('Where are you?', { context_id }));
+    const [first, second, third] = model.requests;
+    expect(namesOf(first)).toEqual(expect.arrayContaining(['move', 'add_item']));
+    expect(String(first?.prompt[0]?.content)).toContain('You are in the shop.');
+    // The mode holds for the whole run.
+    expect(String(second?.prompt[0]?.content)).toContain('You are in the shop.');
+    expect(namesOf(third)).toContain('move');
+    expect(namesOf(third)).not.toContain('add_item');
+    expect(String(third?.prompt[0]?.content)).toContain('You are in the street.');
+    const { items } = await gateway.api('/api/runs');
+    expect(items.map(({ mode }: { mode: string }) => mode)).toEqual(['street', 'shop']);
+    expect(finished).toEqual(['', 'Out.', 'On the street.']);
+  });
+
+  it('[A13] a mode that cannot work is refused when the gateway starts', () => {
+    const broken = plugin({
+      name: 'broken',
+      tools: () => ({}),
+      getAgentConfig: (_ctx, mode: string) => ({ instructions: `Use add_item in ${mode}.`, tools: {} }),
+    });
+    const define = () => defineAgent({ tools: { add_item }, plugins: [broken], modes: ['shop'], mode: () => 'shop' });
+    expect(define).toThrow('plugins cannot be used');
+    expect(() => defineAgent({ plugins: [world] })).toThrow('mode is missing');
+  });
+
+  it('[A13] a mode that does not exist fails the run with a sentence', async () => {
+    const lost = defineAgent({ plugins: [world], mode: () => '', tools: { add_item } });
+    await using gateway = await startTestGateway({ definitions: { clerk: lost }, agents });
+    const answer = await gateway.api('/api/chat', ask('Hello.'));
+    expect(JSON.stringify(answer)).toContain('must return the name of a mode');
+  });
+});
+
+describe('rewind', () => {
+  it('[A14] goes back to the start of the run; sent messages stay, and the agent is told which', async () => {
+    let spaceId = '';
+    const rewinding = [{ toolName: 'rewind', input: { reason: 'Wrong item.', guidance: 'Take a lamp.' } }];
+    const model = scriptedModel([
+      () => [{ toolName: 'enter_space', input: { spaceId } }],
+      [...adding('chair'), { toolName: 'send_message', input: { text: 'A chair is coming.' } }],
+      rewinding,
+      adding('lamp'),
+      'Done.',
+    ]);
+    await using gateway = await startTestGateway({
+      model,
+      definitions: { clerk: defineAgent({ tools: { add_item }, rewind: true }) },
+      agents,
+      spaces: [{ name: 'Shop', agents: ['Clerk'], people: [{ name: 'Ada' }] }],
+    });
+    const [space] = (await gateway.api('/api/spaces')).items;
+    spaceId = space.id;
+    const [{ id }] = (await gateway.api('/api/agents')).items;
+    const ada = (await gateway.api(`/api/spaces/${space.id}/members`)).items.find(
+      (one: { entityId: string }) => one.entityId !== id,
+    );
+    await gateway.api(`/api/spaces/${space.id}/messages`, { entityId: ada.entityId, text: 'A chair, please.' });
+    await expect.poll(() => inbox(gateway, id, 'done')).toHaveLength(1);
+    const { slices } = await gateway.api(`/api/agents/${id}/session`);
+    expect(slices.cart.state).toEqual(['lamp']);
+    const after = JSON.stringify(model.requests.at(-2)?.prompt);
+    expect(after).toContain('You went back to this point.');
+    expect(after).toContain('These calls took effect outside and still stand');
+    expect(after).toContain('A chair is coming.');
+    const { items } = await gateway.api(`/api/spaces/${space.id}/messages`);
+    expect(JSON.stringify(items)).toContain('A chair is coming.');
+  });
+});
