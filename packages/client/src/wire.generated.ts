@@ -36,8 +36,9 @@ export type Agent = {
 export type AgentConfig = {
   readonly name: string;
   readonly description?: string | undefined;
+  readonly definition?: string | undefined;
   readonly model?: string | undefined;
-  readonly instructions: string;
+  readonly instructions?: string | undefined;
   readonly tools?: readonly (string | ToolConfig)[] | undefined;
   readonly mcp?: {
     readonly servers?: readonly (McpServerConfig)[] | undefined;
@@ -894,6 +895,7 @@ export type Run = {
   readonly stop?: Stop | undefined;
   readonly usage?: Usage | undefined;
   readonly configVersion: number;
+  readonly mode?: string | undefined;
   /** The number of attempts for its events, including this one. */
   readonly attempt: number;
   /** The run that tried them before. */
@@ -1118,6 +1120,13 @@ export type SignInLink = {
   readonly makerSessionId?: string | undefined;
   readonly createdAt: number;
   readonly expiresAt: number;
+};
+
+export type Slice = {
+  readonly version: number;
+  /** Set for a slice that keeps the entries of failed calls. */
+  readonly policy?: "log" | undefined;
+  readonly state: unknown;
 };
 
 export type Space = {
@@ -1512,29 +1521,7 @@ export interface Operations {
     };
     answer: Page<Agent>;
   }>;
-  'POST /api/agents': Operation<{
-    body: {
-      readonly name: string;
-      readonly description?: string | undefined;
-      readonly model?: string | undefined;
-      readonly instructions: string;
-      readonly tools?: readonly (string | ToolConfig)[] | undefined;
-      readonly mcp?: {
-        readonly servers?: readonly (McpServerConfig)[] | undefined;
-      } | undefined;
-      readonly mcpServers?: readonly (McpServerConfig)[] | undefined;
-      readonly batch?: BatchConfig | undefined;
-      readonly terminating?: TerminatingContract | undefined;
-      readonly limits?: AgentLimits | undefined;
-      readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
-      readonly jobs?: JobsConfig | undefined;
-      readonly machine?: unknown | undefined;
-      readonly id?: string | undefined;
-      readonly spaceIds?: readonly (string)[] | undefined;
-      readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-    };
-    answer: Agent;
-  }>;
+  'POST /api/agents': Operation<{ body: unknown | unknown; answer: Agent }>;
   'DELETE /api/agents/{id}': Operation<{
     params: { id: string };
     answer: {
@@ -1548,6 +1535,7 @@ export interface Operations {
     body: {
       readonly name?: string | undefined;
       readonly description?: string | undefined;
+      readonly definition?: string | undefined;
       readonly model?: string | undefined;
       readonly instructions?: string | undefined;
       readonly tools?: readonly (string | ToolConfig)[] | undefined;
@@ -1652,6 +1640,15 @@ export interface Operations {
   'POST /api/agents/{id}/pause': Operation<{ params: { id: string }; answer: Agent }>;
   'GET /api/agents/{id}/plans': Operation<{ params: { id: string }; answer: Page<Plan> }>;
   'POST /api/agents/{id}/resume': Operation<{ params: { id: string }; answer: Agent }>;
+  'GET /api/agents/{id}/session': Operation<{
+    params: { id: string };
+    query: {
+      readonly contextId?: string | undefined;
+    };
+    answer: {
+      readonly slices: Readonly<Record<string, Slice>>;
+    };
+  }>;
   'GET /api/agents/{id}/transcript': Operation<{ params: { id: string }; answer: AgentTranscript }>;
   'GET /api/agents/{id}/versions': Operation<{ params: { id: string }; query: PageQuery; answer: Page<AgentVersion> }>;
   'GET /api/artifacts/{id}': Operation<{ params: { id: string }; answer: string }>;

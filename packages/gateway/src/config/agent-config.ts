@@ -111,9 +111,13 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
       .refine((machine) => machine === undefined, { error: NO_MACHINE })
       .optional(),
   })
-  .superRefine(({ mcp, mcpServers, definition, instructions }, ctx) => {
-    if (instructions === undefined && definition === undefined)
-      ctx.addIssue({ code: 'custom', path: ['instructions'], message: 'is missing: it must be a string.' });
+  .refine(({ instructions, definition }) => instructions !== undefined || definition !== undefined, {
+    path: ['instructions'],
+    error: 'is missing: it must be a string.',
+    // Also if something else is wrong, so that all problems are told at once.
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  })
+  .superRefine(({ mcp, mcpServers }, ctx) => {
     if ((mcp?.servers?.length ?? 0) > 0 && (mcpServers?.length ?? 0) > 0)
       ctx.addIssue({
         code: 'custom',

@@ -29,6 +29,7 @@ describe('a configuration', () => {
     expect(checkConfig({})).toEqual({
       agents: [],
       tools: {},
+      definitions: {},
       spaces: [],
       models: {},
       imageModels: {},
@@ -159,7 +160,7 @@ describe('a configuration', () => {
     ['a secret that is no name', { secrets: ['sk-1'] }, 'secrets[0]', /name of an environment variable/],
     ['a port that is none', { port: 70_000 }, 'port', /0 to 65535/],
     ['an origin with a path', { corsOrigins: ['https://a.example/b'] }, 'corsOrigins[0]', /origin without a path/],
-    ['a plugin, which would not be used,', { plugins: [{}] }, 'plugins', /Register their tools under tools/],
+    ['a plugin, which would not be used,', { plugins: [{}] }, 'plugins', /plugins belong to a definition/],
     ['a limit that is none', { limits: { agent: { maxSteps: -1 } } }, 'limits.agent.maxSteps', /1 or more/],
   ])('%s is refused with file, path and what to do', (_what, config, path, expected) => {
     const error = refusal(config);

@@ -18,6 +18,7 @@ const FREE = new Set([
   'default',
   'askedInput',
   'Outcome.display',
+  'Slice.state',
   'sample',
 ]);
 

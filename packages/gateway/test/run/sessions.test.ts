@@ -2,9 +2,9 @@ import { type SessionEvent, type Slice, slice, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { resumeAgent } from '../../src/domain/agents/pause-agent.ts';
 import { updateAgent } from '../../src/domain/agents/update-agent.ts';
 import { answer } from '../../src/domain/calls/answer-call.ts';
-import { redrive } from '../../src/domain/inbox/redrive.ts';
 import { chatWith } from '../support/conversations.ts';
 import { describeWorlds, type OpenWorld } from '../support/describe-worlds.ts';
 import { type Lobby, lobby } from '../support/lobby.ts';
@@ -179,7 +179,7 @@ describeWorlds(
       expect(lastResult(model)).toBe('sees apple pear');
     });
 
-    test('[A6] a newer version without migrate fails the run once, changes nothing, and its events are redriven when there is one; then it migrates', async () => {
+    test('[A6] a newer version without migrate fails the run once and changes nothing; its events wait until there is one, then it migrates', async () => {
       const model = obeying();
       const world = await open({ models: { default: model }, tools: { add: adding(cart) } });
       const hall = await lobby(world, { tools: ['add'] }, { isIn: true });
@@ -190,8 +190,8 @@ describeWorlds(
       await sayAll(second, hall, 'add pear');
       expect(await failuresOf(second, hall.bot)).toEqual([
         {
-          status: 'dead',
-          attempts: 1,
+          status: 'pending',
+          attempts: 0,
           error: expect.stringMatching(/cart.*version 1.*version 2.*migrate\(state, fromVersion\)/),
         },
       ]);
@@ -203,7 +203,7 @@ describeWorlds(
         models: { default: model },
         tools: { add: adding(ready), look: looking(ready) },
       });
-      await third.in((tx) => redrive(tx, { agentId: hall.bot }));
+      await third.in((tx) => resumeAgent(tx, hall.bot));
       await third.idle();
       expect(lastResult(model)).toBe('has apple-of-v1 pear');
       await third.in((tx) => updateAgent(tx, { agentId: hall.bot, config: { tools: ['look'] } }));
@@ -230,7 +230,7 @@ describeWorlds(
       });
       const second = await replace(world, open, { models: { default: model }, tools: { add: careless } });
       await sayAll(second, hall, 'add');
-      expect(await failuresOf(second, hall.bot)).toMatchObject([{ status: 'dead', attempts: 1 }]);
+      expect(await failuresOf(second, hall.bot)).toMatchObject([{ status: 'pending', attempts: 0 }]);
     });
 
     test('[A4] state that JSON cannot hold fails the call that wrote it, and the runs after it go on', async () => {

@@ -35,6 +35,7 @@ const newAgentSchema = z.looseObject({ id: ownIdField, spaceIds, metadata: metad
     metadata: { type: 'object', additionalProperties: {} },
   },
   required: agentConfigJson.required,
+  anyOf: [{ required: ['instructions'] }, { required: ['definition'] }],
   additionalProperties: false,
 });
 
