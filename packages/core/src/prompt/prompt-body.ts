@@ -27,18 +27,27 @@ interface Parts {
 export function createBody(parts: Parts): (session: SessionLayer, params: Params) => PromptBody {
   const { id, roots, resources } = parts;
   const watchesOpenings = mayBeSummarised(roots);
+  const merged = createMergedTools();
   return (session, params) => {
     const opened = watchesOpenings ? openedIn(session, id) : new Set<string>();
     const shown = shownSections(roots, { session, params, opened });
     const body = sectionsText(shown, params);
     introduce(session, [...(watchesOpenings ? [openedSections] : []), ...shown.flatMap(({ node }) => node.slices)]);
     for (const resource of resources) session.addResource(resource);
-    return { body, tools: mergeToolSets(...toolSetsOf(shown), sectionTools(parts, shown, params)) };
+    const tools = merged(shown.filter(({ as }) => as === 'full').map(({ node }) => node.tools));
+    const reading = sectionTools(parts, shown, params);
+    return { body, tools: Object.keys(reading).length === 0 ? tools : mergeToolSets(tools, reading) };
   };
 }
 
-function toolSetsOf(shown: readonly ShownSection[]): readonly ToolSet[] {
-  return shown.filter(({ as }) => as === 'full').map(({ node }) => node.tools);
+/** Merges tool sets. The same sets as the last time give the same object, because a turn caches what it makes of it. */
+function createMergedTools(): (sets: readonly ToolSet[]) => ToolSet {
+  let last: { readonly sets: readonly ToolSet[]; readonly tools: ToolSet } | undefined;
+  return (sets) => {
+    const isSame = last?.sets.length === sets.length && sets.every((one, index) => one === last?.sets[index]);
+    if (last === undefined || !isSame) last = { sets, tools: mergeToolSets(...sets) };
+    return last.tools;
+  };
 }
 
 /**

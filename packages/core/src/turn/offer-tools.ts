@@ -88,8 +88,19 @@ function collectTools(turn: Turn): { tools: ToolSet; body: string } {
   const rendered = renderPrompt(instructions, { session: turn.session, ...(params === undefined ? {} : { params }) });
   return {
     body: rendered.body,
-    tools: Object.keys(own).length === 0 ? rendered.tools : mergeToolSets(rendered.tools, own),
+    tools: Object.keys(own).length === 0 ? rendered.tools : mergeOnce(rendered.tools, own),
   };
+}
+
+const joined = new WeakMap<ToolSet, WeakMap<ToolSet, ToolSet>>();
+
+/** The same two sets give the same object, so that what was made of it is found again in the next step. */
+function mergeOnce(one: ToolSet, other: ToolSet): ToolSet {
+  const known = joined.get(one) ?? new WeakMap<ToolSet, ToolSet>();
+  joined.set(one, known);
+  const made = known.get(other) ?? mergeToolSets(one, other);
+  known.set(other, made);
+  return made;
 }
 
 const noTools: ToolSet = {};

@@ -34,7 +34,7 @@ export const LIMITS = [
 type Config = Readonly<Record<string, unknown>>;
 
 export function toConfigDraft(config: AgentConfig): ConfigDraft {
-  const { name, description = '', instructions, model, tools = [], limits = {}, ...rest } = config;
+  const { name, description = '', instructions = '', model, tools = [], limits = {}, ...rest } = config;
   const typed = Object.entries(limits).filter(([, value]) => value !== undefined);
   return {
     name,
