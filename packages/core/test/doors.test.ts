@@ -55,6 +55,14 @@ const DOORS: Readonly<Record<string, { readonly values: string; readonly types: 
       AgentMode ModeConfig Plan PlanStep PlanningStrategy Plugin Prompt RenderedPrompt Section
     `,
   },
+  './sqlite-journal': {
+    values: `
+      sqliteJournal
+    `,
+    types: `
+      JournalThread SqliteJournal
+    `,
+  },
   './testing': {
     values: `
       ProcessKilled crashingJournal fakeClock killAtEveryBoundary memoryJournal scriptedModel sequentialIds settled
