@@ -212,7 +212,7 @@ test('6. what JSON cannot hold is kept as in a transcript, and URLs are URLs aga
     message: { role: 'user', content: [{ type: 'file', mediaType: 'image/png', data: { type: 'url', url } }] },
   };
   const loop: Record<string, unknown> = { big: 1n };
-  loop['loop'] = loop;
+  loop.loop = loop;
   const end = settled('c-1');
   const value = {
     ...end,
