@@ -53,6 +53,7 @@ export class AiSdkTurn {
   readonly #max: number;
   /** The settled calls of the current step. */
   #ended: Ended[] = [];
+  readonly #byToolCallId = new Map<string, Settlement>();
   /** The calls run one after another, in the order in which they come. */
   #queue: Promise<unknown> = Promise.resolve();
   #step: Promise<StepTools> | undefined;
@@ -77,8 +78,9 @@ export class AiSdkTurn {
     return this.#turn.progress.settled.slice();
   }
 
-  settlementOf(callId: string): Settlement | undefined {
-    return this.#turn.progress.settled.findLast((one) => one.callId === callId);
+  /** How the newest call with this id of the AI SDK ended: providers may repeat ids. */
+  settlementOf(toolCallId: string): Settlement | undefined {
+    return this.#byToolCallId.get(toolCallId);
   }
 
   /** The response, if a tool has given one. */
@@ -125,13 +127,14 @@ export class AiSdkTurn {
     const parsed = await tool.input.validate(call.input);
     // It is refused when it runs.
     if (!parsed.ok) return false;
+    const run = this.#toRun(await this.#tools(), this.#toCall(call), call, undefined);
     const session = this.#turn.session.open({ readOnly: true });
     try {
-      const run = this.#toRun(await this.#tools(), this.#toCall(call), call, undefined);
       const asked = await askApproval(run, tool, parsed.value, new CallContext(run, session, 0));
       return 'end' in asked && asked.end.status === 'pending';
     } finally {
       await session.discard();
+      run.limit.stop();
     }
   }
 
@@ -149,6 +152,7 @@ export class AiSdkTurn {
       refused === undefined ? await this.#run(step, planned, given) : await settleUnrun(turn, planned, refused);
     const role = turn.progress.ending.has(call.callId) ? 'terminal' : planned.role;
     this.#ended.push({ role, settlement });
+    this.#byToolCallId.set(given.toolCallId, settlement);
     if (role === 'rewind' && this.#ending.kind === 'rewind' && settlement.outcome.status === 'ok')
       await this.#rewind(step, settlement);
     return settlement;

@@ -253,6 +253,14 @@ test("an AI SDK tool gets the AI SDK's options, and its toModelOutput is kept", 
   expect((await result.steps)[0]?.toolResults.map(({ output }) => output)).toEqual([{ degrees: 21 }]);
 });
 
+test('a provider that repeats the ids of its calls gets the right results', async () => {
+  const { session, tools } = world();
+  const call = (to: string) => ({ ...go(to), toolCallId: 'same' });
+  const { agent, model } = await stream([call('cellar'), call('attic'), 'Done.'], tools, { session });
+  expect(resultsIn(model.requests[2]?.prompt)).toEqual(['You are in the cellar.', 'You are in the attic.']);
+  expect(agent.settlements.map(({ callId }) => callId)).toEqual(['same', 'same-2']);
+});
+
 test('policies and middleware apply', async () => {
   const { ran, session, tools } = world();
   const seen: string[] = [];
