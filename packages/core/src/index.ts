@@ -94,5 +94,6 @@ export { type JournalRecord, replay } from './turn/replay.ts';
 export { rewindTool } from './turn/rewind-tool.ts';
 export { runTurn } from './turn/run-turn.ts';
 export { streamTurn, type TurnStream } from './turn/stream-turn.ts';
+export { type AiSdkTools, toAiSdkTools } from './turn/to-ai-sdk-tools.ts';
 export { TurnFailed } from './turn/turn-error.ts';
 export type { TurnOptions } from './turn/turn-options.ts';

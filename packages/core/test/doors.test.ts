@@ -12,10 +12,10 @@ const DOORS: Readonly<Record<string, { readonly values: string; readonly types: 
       ToolValidationError Transcript TurnFailed VisibilityExpansionRequired blocked cache configureTools createBudget
       createSession dispatchCall fail filterToolSet isToolResult jsonSchema log memoryFilesystem mergeToolSets ok
       pending plan planningSection plugin prompt readBeforeWrite repair replay reply requires resource retry
-      rewindTool runTurn secret section slice streamTurn tool wrapToolSet
+      rewindTool runTurn secret section slice streamTurn toAiSdkTools tool wrapToolSet
     `,
     types: `
-      AiSdkTool Answer AnyTool BrokenInput Budget Change Changes Clock Entry ErrorCode FailResult Filesystem
+      AiSdkTool AiSdkTools Answer AnyTool BrokenInput Budget Change Changes Clock Entry ErrorCode FailResult Filesystem
       FinishedStep Journal JournalRecord JsonSchemaObject Logger Message Middleware MiddlewareCall ModelReply NewId
       OkResult Outcome Part PendingCall PendingResult Plan Policy PolicyContext Problem Prompt ReplyResult Resource
       Resources Secret Section SessionEvent SessionJson Settlement Slice Snapshot Staged StartedCall StepInfo Stop Tool
@@ -53,6 +53,14 @@ const DOORS: Readonly<Record<string, { readonly values: string; readonly types: 
     `,
     types: `
       AgentMode ModeConfig Plan PlanStep PlanningStrategy Plugin Prompt RenderedPrompt Section
+    `,
+  },
+  './sqlite-journal': {
+    values: `
+      sqliteJournal
+    `,
+    types: `
+      JournalThread SqliteJournal
     `,
   },
   './testing': {

@@ -10,6 +10,7 @@ export type { AnyNode, AnyTransition, Node, NodeRef, Spawn, Spawned, To, Transit
 export type { Pack } from './charter/pack.ts';
 export type { Plain, PlainObject } from './charter/plain.ts';
 export {
+  type MachineToolDefinition as ToolDefinition,
   type StateContext,
   type StateToolDefinition,
   type StateToolMaker,

@@ -4,8 +4,8 @@ import { type PlanningStrategy, strategyInstructions } from './planning-strategy
 import { planningTools } from './planning-tools.ts';
 
 export interface PlanningOptions {
-  /** Default 'react'. */
-  strategy?: PlanningStrategy;
+  /** Default 'react'. Names in upper case work too. */
+  strategy?: PlanningStrategy | Uppercase<PlanningStrategy>;
   /** Default 'planning'. */
   key?: string;
   /** Default 'Planning'. */

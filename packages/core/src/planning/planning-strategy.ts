@@ -28,9 +28,10 @@ Before you finish, read the plan once more and judge the outcome against its obj
 4. Synthesise: keep a last step for joining the partial results, settling what contradicts, and answering the goal as a whole.`,
 };
 
-/** The instructions of a strategy. Refuses an unknown one and lists those that exist. */
-export function strategyInstructions(strategy: PlanningStrategy): string {
-  if (Object.hasOwn(INSTRUCTIONS, strategy)) return INSTRUCTIONS[strategy];
+/** The instructions of a strategy, by its name in lower or upper case. Refuses an unknown one and lists those that exist. */
+export function strategyInstructions(strategy: PlanningStrategy | Uppercase<PlanningStrategy>): string {
+  for (const [name, instructions] of Object.entries(INSTRUCTIONS))
+    if (strategy === name || strategy === name.toUpperCase()) return instructions;
   const known = Object.keys(INSTRUCTIONS).join(', ');
   throw new PromptValidationError(
     `There is no planning strategy ${JSON.stringify(strategy) ?? typeof strategy}. Strategies: ${known}.`,

@@ -11,13 +11,16 @@ export interface ModeConfig {
   readonly tools: ToolSet;
 }
 
+/** The same as a plugin may write it: its instructions may be called `prompt`. */
+type WrittenConfig = ModeConfig | { readonly prompt: string; readonly tools: ToolSet };
+
 /** Tools and instructions that belong together. `C` is the host's own context, `M` the modes it knows. */
 interface PluginDefinition<C = unknown, M extends string = string> {
   name: string;
   /** The tools it defines. */
   tools: (ctx: C) => ToolSet;
   /** The agent in a mode. `tools` is everything the agent has: pick from it with `filterToolSet`. */
-  getAgentConfig: (ctx: C, mode: M, tools: ToolSet) => ModeConfig;
+  getAgentConfig: (ctx: C, mode: M, tools: ToolSet) => WrittenConfig;
   hooks?: PluginHooks;
 }
 
@@ -82,7 +85,9 @@ function askConfig(where: { plugin: string; mode: string }, ask: () => unknown):
     const config = ask();
     if (typeof config !== 'object' || config === null)
       throw new PluginError(where, 'getAgentConfig() must return { instructions, tools }.');
-    const { instructions, tools } = config as Record<string, unknown>;
+    const { prompt, instructions = prompt, tools } = config as Record<string, unknown>;
+    if (prompt !== undefined && instructions !== prompt)
+      throw new PluginError(where, 'instructions and prompt are two names of one thing. Give one of them.');
     if (typeof instructions !== 'string') throw new PluginError(where, 'instructions must be a text.');
     assertToolSet(tools, 'tools');
     return { instructions, tools };

@@ -25,6 +25,11 @@ export interface CrashingJournal extends Journal {
  */
 export function crashingJournal(at: number, { when = 'before' }: { when?: 'before' | 'after' } = {}): CrashingJournal {
   const kept = memoryJournal();
+  return { ...crashOn(kept, at, when), kept };
+}
+
+/** The same in front of any journal. */
+export function crashOn(kept: Journal, at: number, when: 'before' | 'after'): Journal & { writes: readonly string[] } {
   const writes: string[] = [];
   const write = async (entries: readonly Entry[], keep: () => void | Promise<void>): Promise<void> => {
     const number = writes.push(entries.map(describe).join(', '));
@@ -35,7 +40,6 @@ export function crashingJournal(at: number, { when = 'before' }: { when?: 'befor
     append: (entries) => write(entries, () => kept.append(entries)),
     settle: (entry, staged) => write([entry], () => kept.settle(entry, staged)),
     writes,
-    kept,
   };
 }
 

@@ -5,16 +5,18 @@ import { liftModel } from '../model/lift-model.ts';
 import type { NewId } from '../new-id.ts';
 import type { Answer } from '../results/answer.ts';
 import { errorText } from '../results/describe-error.ts';
+import { createSession } from '../session/create-session.ts';
 import type { Session } from '../session/session.ts';
 import type { Entry } from '../transcript/entry.ts';
 import type { Journal } from '../transcript/journal.ts';
 import { readProgress } from '../transcript/progress.ts';
 import type { Transcript } from '../transcript/transcript.ts';
+import type { JournalRecord } from '../turn/replay.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import { toPending } from '../turn/to-turn-result.ts';
 import type { TurnOptions } from '../turn/turn-options.ts';
-import { type CrashingJournal, crashingJournal, ProcessKilled } from './crashing-journal.ts';
-import type { MemoryJournal } from './memory-journal.ts';
+import { crashOn, ProcessKilled } from './crashing-journal.ts';
+import { memoryJournal, restoreTranscript } from './memory-journal.ts';
 import { problemOfEntries, problemOfMessages } from './valid-history.ts';
 
 /**
@@ -30,6 +32,11 @@ export interface CrashScenario {
   session?: () => Session;
   /** The answer to a call that waits. Undefined: there is no answer, and the call keeps waiting. */
   answer?: (call: PendingCall) => Answer | undefined;
+  /**
+   * Opens the place where the turn is stored, once for each life of the process: the same place within a scenario, and
+   * an empty one for each scenario. Default: in memory.
+   */
+  journal?: () => { readonly journal: Journal; records(): readonly JournalRecord[] };
   /** What happened in the world, each effect as a separate text: none may happen twice. */
   effects?: () => readonly string[];
 }
@@ -56,21 +63,33 @@ export interface CrashTry {
  * effect happens at most once, the history stays valid, and the end is the same or a call is `unknown_outcome`.
  */
 export async function killAtEveryBoundary(scenario: () => CrashScenario): Promise<CrashReport> {
-  const journal = crashingJournal(Number.POSITIVE_INFINITY);
-  const unhurt = await live(scenario(), journal, journal.kept);
+  let writes: readonly string[] = [];
+  const unhurt = await live(withPlace(scenario()), (journal) => {
+    const counted = crashOn(journal, Number.POSITIVE_INFINITY, 'before');
+    writes = counted.writes;
+    return counted;
+  });
   assertSound(unhurt, 'Without a crash');
   const tries: CrashTry[] = [];
-  for (const [index, write] of journal.writes.entries()) {
+  for (const [index, write] of writes.entries()) {
     for (const when of ['before', 'after'] as const) {
       const boundary = index + 1;
       const where = `Killed ${when} write ${boundary} (${write})`;
-      const end = await liveTwice(scenario(), crashingJournal(boundary, { when }), where);
+      const end = await liveTwice(withPlace(scenario()), (journal) => crashOn(journal, boundary, when), where);
       assertSound(end, where);
       if (!end.inDoubt) assertSame(end, unhurt, where);
       tries.push({ boundary, when, outcome: end.inDoubt ? 'unknown_outcome' : 'same' });
     }
   }
-  return { boundaries: journal.writes.length, tries };
+  return { boundaries: writes.length, tries };
+}
+
+/** A scenario that has a journal. */
+type PlacedScenario = CrashScenario & Required<Pick<CrashScenario, 'journal'>>;
+
+function withPlace(scenario: CrashScenario): PlacedScenario {
+  const memory = memoryJournal();
+  return { ...scenario, journal: scenario.journal ?? (() => ({ journal: memory, records: () => memory.records })) };
 }
 
 /** The end of a scenario. */
@@ -82,23 +101,28 @@ interface End {
   readonly inDoubt: boolean;
 }
 
+type Wrap = (journal: Journal) => Journal;
+
 /** A life that ends at the journal's boundary, and another that continues from what was kept. */
-async function liveTwice(scenario: CrashScenario, journal: CrashingJournal, where: string): Promise<End> {
+async function liveTwice(scenario: PlacedScenario, crash: Wrap, where: string): Promise<End> {
   try {
-    return await live(scenario, journal, journal.kept);
+    return await live(scenario, crash);
   } catch (error) {
     if (!(error instanceof ProcessKilled)) throw broken(where, `the turn failed: ${errorText(error)}`, error);
   }
   try {
-    return await live(scenario, journal.kept, journal.kept);
+    return await live(scenario, (journal) => journal);
   } catch (error) {
     throw broken(where, `the turn could not go on: ${errorText(error)}`, error);
   }
 }
 
 /** One process: from what is kept to the end of the turn, answering the calls that wait. */
-async function live(scenario: CrashScenario, journal: Journal, kept: MemoryJournal): Promise<End> {
-  const { transcript, session } = kept.restore(scenario.session?.());
+async function live(scenario: PlacedScenario, wrap: Wrap): Promise<End> {
+  const kept = scenario.journal();
+  const journal = wrap(kept.journal);
+  const session = scenario.session?.() ?? createSession();
+  const transcript = restoreTranscript(session, kept.records());
   const { prompt, messages, ...turn } = scenario.turn();
   const said = { ...(prompt === undefined ? {} : { prompt }), ...(messages === undefined ? {} : { messages }) };
   const replies = transcript.entries.filter(({ kind }) => kind === 'reply').length;
@@ -108,7 +132,7 @@ async function live(scenario: CrashScenario, journal: Journal, kept: MemoryJourn
   let result = await runTurn({ ...options, ...begin });
   for (let more = answersTo(scenario, result.pending); more !== undefined; more = answersTo(scenario, result.pending))
     result = await runTurn({ ...options, ...more });
-  return toEnd(scenario, result, session, kept);
+  return toEnd(scenario, result, session, kept.records());
 }
 
 /** The calls that were waiting for an answer before the crash, because their turn had stopped. */
@@ -133,7 +157,8 @@ function answersTo(
   return Object.keys(answers).length === 0 ? undefined : { answers };
 }
 
-function toEnd(scenario: CrashScenario, result: TurnResult, session: Session, { entries }: MemoryJournal): End {
+function toEnd(scenario: CrashScenario, result: TurnResult, session: Session, records: readonly JournalRecord[]): End {
+  const entries = records.map(({ entry }) => entry);
   const inDoubt = entries.some(
     (entry) =>
       entry.kind === 'settled' &&

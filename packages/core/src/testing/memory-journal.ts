@@ -33,9 +33,13 @@ export function memoryJournal(): MemoryJournal {
       return records();
     },
     restore(fresh = createSession()) {
-      replay(fresh, records());
-      const entries = records().map(({ entry }) => entry);
-      return { transcript: Transcript.fromJSON({ version: 1, entries }), session: fresh };
+      return { transcript: restoreTranscript(fresh, records()), session: fresh };
     },
   };
+}
+
+/** Brings the session to its state after the last record. Returns the transcript. */
+export function restoreTranscript(session: Session, records: readonly JournalRecord[]): Transcript {
+  replay(session, records);
+  return Transcript.fromJSON({ version: 1, entries: records.map(({ entry }) => entry) });
 }

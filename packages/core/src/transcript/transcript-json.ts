@@ -95,6 +95,13 @@ export function fromTranscriptJson(json: unknown): readonly Entry[] {
   return copied.map(withUrls);
 }
 
+/** Reads one stored entry, by itself, from parsed JSON that is the caller's to give away. Names the path of a problem. */
+export function fromEntryJson(json: unknown): Entry {
+  const flaw = entryShape(json);
+  if (flaw !== undefined) throw new StoredTranscriptError(`entry${flaw.at}`, flaw.problem);
+  return withUrls(json as Entry);
+}
+
 /** The provider interface has URLs as objects, and JSON has texts. */
 function withUrls(entry: Entry): Entry {
   if (entry.kind !== 'message' || !Array.isArray(entry.message.content)) return entry;

@@ -35,6 +35,8 @@ export interface CallDetails {
   readonly late?: true;
   /** True if others run in parallel with it, and may end the turn. */
   readonly beside?: boolean;
+  /** What the model was sent, if the transcript does not have it. */
+  readonly messages?: readonly LanguageModelV4Message[];
 }
 
 /**
@@ -163,7 +165,7 @@ export class TurnCall implements CallRun {
   }
 
   messages(): readonly LanguageModelV4Message[] {
-    return this.#turn.transcript.viewBefore(this.callId, this.#turn.model.provider);
+    return this.#details.messages ?? this.#turn.transcript.viewBefore(this.callId, this.#turn.model.provider);
   }
 
   onStart(tool: ResolvedTool, input: unknown): void | Promise<void> {

@@ -27,7 +27,15 @@ test('[T54] react is the default', () => {
   for (const options of [undefined, {}]) expect(textWith(options)).toBe(textWith({ strategy: 'react' }));
 });
 
-test.each(['REACT', 'react ', '', 'constructor', '__proto__', null, 1])(
+test('[T54] a strategy may be named in upper case', () => {
+  expect(textWith({ strategy: 'REACT' })).toBe(textWith({ strategy: 'react' }));
+  expect(textWith({ strategy: 'PLAN_ACT_REFLECT' })).toBe(textWith({ strategy: 'plan_act_reflect' }));
+  expect(textWith({ strategy: 'GOAL_DECOMPOSE_ROUTE_SYNTHESISE' })).toBe(
+    textWith({ strategy: 'goal_decompose_route_synthesise' }),
+  );
+});
+
+test.each(['React', ['react'], 'react ', '', 'constructor', '__proto__', null, 1])(
   '[T54] the strategy %j is refused',
   (strategy) => {
     const make = () => planningSection({ strategy: strategy as never });

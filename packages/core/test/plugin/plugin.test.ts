@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { PluginError, plugin } from '../../src/doors/prompt.ts';
+import { buildModes, PluginError, plugin } from '../../src/doors/prompt.ts';
 import { filterToolSet, type ToolSet, ToolSetError, tool } from '../../src/index.ts';
 import { toolsNamedIn } from '../../src/plugin/named-tools.ts';
 
@@ -36,6 +36,25 @@ describe('a plugin on its own', () => {
     });
     expect(Object.keys(game.getAgentConfig({ seat: 'north' }, 'main').tools)).toEqual(['draw', 'attack']);
     expect(game.tools({ seat: 'north' })).toBe(own);
+  });
+
+  test('[R41] its instructions may be called prompt', () => {
+    const game = plugin({
+      name: 'game',
+      tools: () => own,
+      getAgentConfig: (_, mode, tools) => ({ prompt: `You are in ${mode}.`, tools }),
+    });
+    expect(game.getAgentConfig(undefined, 'main')).toEqual({ instructions: 'You are in main.', tools: own });
+    const modes = buildModes({ plugins: [game], ctx: undefined, modes: ['main'] });
+    expect(modes.main).toMatchObject({ instructions: 'You are in main.', tools: own });
+  });
+
+  test('[R41] instructions and a different prompt are refused', () => {
+    const both = { instructions: 'One.', prompt: 'Another.', tools: own };
+    const game = plugin({ name: 'game', tools: () => own, getAgentConfig: () => both });
+    expect(thrownBy(() => game.getAgentConfig(undefined, 'main')).message).toBe(
+      'Plugin "game", mode "main": instructions and prompt are two names of one thing. Give one of them.',
+    );
   });
 
   test('[R41] an unknown name in the filter of a mode fails when the mode is built, naming plugin, mode and tool', () => {

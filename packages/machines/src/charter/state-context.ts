@@ -30,6 +30,16 @@ export type StateToolDefinition<S, I, O, W = I> = Omit<ToolDefinition<I, O, W>, 
   approval?: boolean | ((input: I, ctx: StateContext<S>) => boolean | Promise<boolean>);
 };
 
+/**
+ * A tool that is written as an object, with the type of its input, its output and the state it works on. The name must
+ * equal its key in the tool set. `stateTool` infers these types.
+ */
+export type MachineToolDefinition<
+  I = Record<string, unknown>,
+  O = unknown,
+  S = Record<string, unknown>,
+> = StateToolDefinition<S, I, O>;
+
 /** Makes a tool, with `ctx.state` typed and the input inferred from the schema, `Q`. */
 export type StateToolMaker<S> = <const Q, O = unknown>(
   definition: InferredTool<S, Q, O>,

@@ -1,0 +1,59 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { createSession, type Session, slice, type ToolSet, tool } from '../../src/index.ts';
+import type { CrashScenario } from '../../src/testing/kill-at-every-boundary.ts';
+import { scriptedModel } from '../../src/testing/scripted-model.ts';
+
+interface Noted {
+  readonly type: 'Noted';
+  readonly what: string;
+}
+
+export const notes = slice<readonly string[]>('notes', {
+  initial: [],
+  on: { Noted: (all, { what }: Noted) => [...all, what] },
+});
+
+/** Changes the session, acts outside, waits for approval and acts once more, idempotently. */
+const SCRIPT = [
+  [{ toolName: 'note', input: { what: 'chair' } }, { toolName: 'charge' }],
+  [{ toolName: 'ship' }],
+  [{ toolName: 'mail' }, { toolName: 'note', input: { what: 'shipped' } }],
+  'Done.',
+];
+
+/** The world is a file: it outlives the process. */
+export function orderDesk(world: string): CrashScenario & { session: () => Session; effects: () => readonly string[] } {
+  const act = (what: string): void => appendFileSync(world, `${what}\n`);
+  const nothing = z.object({});
+  const tools: ToolSet = {
+    note: tool({
+      description: 'Notes something.',
+      inputSchema: z.object({ what: z.string() }),
+      effects: 'session',
+      execute: ({ what }, { session }) => session.dispatch<Noted>({ type: 'Noted', what }),
+    }),
+    charge: tool({ description: 'Charges the card.', inputSchema: nothing, execute: () => act('charged') }),
+    ship: tool({ description: 'Ships it.', inputSchema: nothing, approval: true, execute: () => act('shipped') }),
+    mail: tool({
+      description: 'Sends a mail.',
+      inputSchema: nothing,
+      idempotent: true,
+      // As a service does that knows idempotency keys.
+      execute: (_input, { idempotencyKey }) => {
+        if (!effectsIn(world).includes(idempotencyKey)) act(idempotencyKey);
+      },
+    }),
+  };
+  return {
+    turn: () => ({ prompt: 'Buy a chair.', tools }),
+    model: (replies) => scriptedModel(SCRIPT.slice(replies)),
+    session: () => createSession({ slices: [notes] }),
+    answer: () => ({ approve: true }),
+    effects: () => effectsIn(world),
+  };
+}
+
+export function effectsIn(world: string): readonly string[] {
+  return existsSync(world) ? readFileSync(world, 'utf8').trimEnd().split('\n') : [];
+}
