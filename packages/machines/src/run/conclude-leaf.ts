@@ -2,7 +2,8 @@ import type { Stop, TurnResult } from '@lastcall/core';
 import type { Instance } from '../tree/tree.ts';
 import type { TreeEvent } from '../tree/tree-event.ts';
 import type { LeafReport, YieldReason } from './machine-step.ts';
-import { isCut, isTransitionIn, type LeafOutcome } from './run-leaf.ts';
+import { isCut, type LeafOutcome } from './run-leaf.ts';
+import { isTransitionIn } from './transition-in.ts';
 
 /** What the end of a leaf's step means for the tree and for the run. */
 export interface Conclusion {

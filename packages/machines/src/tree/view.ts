@@ -1,4 +1,4 @@
-import { type Session, type Slice, slice } from '@lastcall/core';
+import { type Session, type Slice, type Staged, slice } from '@lastcall/core';
 import type { PlainObject } from '../charter/plain.ts';
 import { mergeFields } from '../charter/state-schema.ts';
 import type { TreeEvent } from './tree-event.ts';
@@ -60,6 +60,14 @@ export function changesIn(events: readonly { readonly type: string }[]): readonl
   return events
     .filter((event): event is Changed => event.type === 'lastcall.machine.changed')
     .map(({ event }) => event);
+}
+
+/** What a call changed, without its view of the tree: the machine stages its changes of the tree by itself. */
+export function withoutChanges({ events, slices, ...rest }: Staged): Staged {
+  const others = events.filter(({ type }) => type !== 'lastcall.machine.changed');
+  if (slices === undefined) return { ...rest, events: others };
+  const { [viewSlice.name]: _view, ...kept } = slices;
+  return { ...rest, events: others, slices: kept };
 }
 
 function follow(view: View, event: TreeEvent): View {
