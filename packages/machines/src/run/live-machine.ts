@@ -24,7 +24,7 @@ export interface LiveParts {
   readonly sessionOptions: (instanceId: string) => SessionOptions;
   readonly threads?: ReadonlyMap<string, Thread>;
   readonly log?: Log;
-  /** Changes of leaves whose step is not over. */
+  /** Changes of leaves whose step is not over, by thread. */
   readonly underway?: ReadonlyMap<string, readonly TreeEntry[]>;
   /** True if records of a journal hold all of it. */
   readonly isRecorded?: boolean;
@@ -42,7 +42,7 @@ export class LiveMachine implements Machine {
   readonly commands: Turnstile = new Turnstile();
   /** Held while leaves run. */
   readonly steps: Turnstile = new Turnstile();
-  /** The changes of the running leaves so far. They enter the log in tree order, when all leaves have ended. */
+  /** The changes of the running leaves so far, by thread. They enter the log in tree order, when all leaves have ended. */
   readonly underway: Map<string, TreeEntry[]>;
   /** Threads that were stored in the middle of a step. */
   readonly leftovers: Set<Thread>;

@@ -18,7 +18,7 @@ export interface Planned {
   readonly index: LeafIndex;
   readonly threads: ReadonlyMap<string, Thread>;
   readonly log: Log;
-  /** The changes of the running leaves so far. They enter the log when their step ends. */
+  /** The changes of the running leaves so far, by thread. They enter the log when their step ends. */
   readonly underway: Map<string, TreeEntry[]>;
   /** Threads that stopped in the middle of a step. */
   readonly leftovers: Set<Thread>;
@@ -204,8 +204,8 @@ function carryOut(machine: Planned, op: Op, underway: TreeEntry[] | undefined): 
       machine.log.takeIn(thread, op.origin);
       thread.inFlight = false;
       machine.leftovers.delete(thread);
-      for (const entry of machine.underway.get(op.origin.instanceId) ?? []) machine.log.happened(entry);
-      machine.underway.delete(op.origin.instanceId);
+      for (const entry of machine.underway.get(op.thread) ?? []) machine.log.happened(entry);
+      machine.underway.delete(op.thread);
       return;
     }
     case 'noted': {

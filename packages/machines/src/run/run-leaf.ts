@@ -55,8 +55,8 @@ export interface LeafRunOptions extends RunMachineOptions {
 export async function runLeaf(machine: LiveMachine, leaf: Instance, options: LeafRunOptions): Promise<LeafOutcome> {
   const thread = machine.threadOf(leaf);
   const answers = answersFor(leaf, thread);
-  const changes = machine.underway.get(leaf.id) ?? [];
-  machine.underway.set(leaf.id, changes);
+  const changes = machine.underway.get(thread.id) ?? [];
+  machine.underway.set(thread.id, changes);
   const wasCut = isCut(thread);
   const from = thread.logged;
   const { signal, leave } = options.relay.follow();

@@ -19,7 +19,6 @@ export async function runStep(
     const leaves = ids.flatMap((id) => findInstance(machine.tree, id) ?? []);
     const outcomes = await Promise.all(leaves.map((leaf) => runLeaf(machine, leaf, options)));
     const conclusions = await concludeAll(machine, outcomes);
-    machine.underway.clear();
     return toStep(machine, conclusions);
   } finally {
     if (machine.commands.isFree) machine.ledger.clear();

@@ -53,9 +53,9 @@ export class ReplayedMachine {
     if (staged === undefined) return;
     const { machine } = record(staged, `${path}.staged`);
     if (machine === undefined) return;
-    const by = text(fields.instanceId, `${path}.entry.instanceId`);
+    const thread = text(fields.thread, `${path}.entry.thread`);
     for (const [index, one] of list(machine, `${path}.staged.machine`).entries())
-      this.#staged(one, by, `${path}.staged.machine[${index}]`);
+      this.#staged(one, thread, `${path}.staged.machine[${index}]`);
   }
 
   /** The machine after the last record, as `serializeMachine` would store it. */
@@ -88,9 +88,9 @@ export class ReplayedMachine {
     return this.#underway;
   }
 
-  #staged(given: unknown, by: string, path: string): void {
+  #staged(given: unknown, thread: string, path: string): void {
     const fields = record(given, path);
-    if (fields.kind === 'machine') this.#change(fields.change, `${path}.change`, by);
+    if (fields.kind === 'machine') this.#change(fields.change, `${path}.change`, thread);
     else this.#entry(fields, undefined, path);
   }
 
@@ -112,11 +112,10 @@ export class ReplayedMachine {
         this.begin(record(change.machine, `${path}.machine`));
         return;
       case 'concluded': {
-        const origin = toOrigin(change, path);
-        this.#thread(text(change.thread, `${path}.thread`));
-        this.#takeIn(change.thread, origin);
-        for (const happened of this.#underway.get(origin.instanceId) ?? []) this.#log.push({ happened });
-        this.#underway.delete(origin.instanceId);
+        const thread = text(change.thread, `${path}.thread`);
+        this.#takeIn(thread, toOrigin(change, path));
+        for (const happened of this.#underway.get(thread) ?? []) this.#log.push({ happened });
+        this.#underway.delete(thread);
         return;
       }
       case 'reported':
