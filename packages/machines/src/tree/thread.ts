@@ -8,7 +8,7 @@ import {
   Transcript,
 } from '@lastcall/core';
 import { ROOT, type Tree } from './tree.ts';
-import { viewSlice } from './view.ts';
+import { viewSlice, withoutView } from './view.ts';
 
 /** The conversation with the user, which all non-workers share: the current primary continues it. */
 export const MAIN: string = ROOT;
@@ -78,7 +78,7 @@ export class Thread {
   storedSession(): SessionJson | undefined {
     const { sessionJson, records = [] } = this.#options;
     const isUnused = this.#session === undefined && records.length === 0;
-    const json = isUnused ? sessionJson : withoutView(this.session.toJSON());
+    const json = isUnused ? sessionJson : toStored(this.session.toJSON());
     // A session of a journal keeps slices that its options do not name.
     if (this.#options.records !== undefined) return json;
     if (json !== undefined && Object.keys(json.slices ?? {}).some((name) => name !== ALWAYS))
@@ -113,9 +113,8 @@ export class Thread {
   }
 }
 
-function withoutView({ version, slices }: SessionJson): SessionJson {
-  const { [viewSlice.name]: _view, ...rest } = slices;
-  return { version, slices: rest };
+function toStored({ version, slices }: SessionJson): SessionJson {
+  return { version, slices: withoutView(slices) };
 }
 
 /** The instance that acts on a thread: the worker it belongs to, or the instance that talks with the user. */

@@ -116,7 +116,8 @@ class Life {
         this.#isMidStep = true;
         return;
       }
-      this.#isMidStep = false;
+      // A leaf below one that was killed in the middle of its step acts one step later.
+      if (step.done || count > 0) this.#isMidStep = false;
       if (++count === run.steps || sizeOf(machine.tree.root) > 40) break;
     }
   }
@@ -174,6 +175,6 @@ test('[A16] whatever happens and whenever the process is killed, the records res
         await life.check();
       },
     ),
-    { numRuns: Number(process.env.RUNS ?? 150) },
+    { numRuns: 150 },
   );
 });
