@@ -45,13 +45,39 @@ export class StateError extends LastcallError {
   }
 }
 
-/** A stored machine cannot be restored. `path` is where in it, like `tree.root.children[0].state.count`. */
+/**
+ * A stored machine cannot be restored. `path` is where in it, like `tree.root.children[0].state.count`. If an instance
+ * does not fit its charter, `instanceId` and `node` name it.
+ */
 export class StoredMachineError extends LastcallError {
   override readonly name: string = 'StoredMachineError';
   readonly path: string;
+  /** What is wrong at the path. */
+  readonly problem: string;
+  readonly instanceId: string | undefined;
+  readonly node: string | undefined;
+  /** The stored tree, for a `migrate` that repairs it. */
+  readonly tree: unknown;
 
-  constructor(path: string, problem: string, options?: { cause?: unknown }) {
-    super('stored_machine', `The stored machine cannot be restored. ${path}: ${problem}`, options);
+  constructor(path: string, problem: string, options: StoredMachineErrorOptions = {}) {
+    const { cause, instanceId, node, tree } = options;
+    const where = instanceId === undefined ? '' : ` This is instance "${instanceId}" of node "${node}".`;
+    super(
+      'stored_machine',
+      `The stored machine cannot be restored. ${path}: ${problem}${where}`,
+      cause === undefined ? undefined : { cause },
+    );
     this.path = path;
+    this.problem = problem;
+    this.instanceId = instanceId;
+    this.node = node;
+    this.tree = tree;
   }
+}
+
+export interface StoredMachineErrorOptions {
+  cause?: unknown;
+  instanceId?: string | undefined;
+  node?: string | undefined;
+  tree?: unknown;
 }

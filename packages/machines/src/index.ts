@@ -39,10 +39,22 @@ export { describeMachine } from './run/describe-machine.ts';
 export type { Machine } from './run/machine.ts';
 export type { RunMachineOptions } from './run/machine-options.ts';
 export type { LeafReport, MachineStep, YieldReason } from './run/machine-step.ts';
+export { recordMachine } from './run/record-machine.ts';
 export { type MachineResult, runMachine, runMachineToCompletion } from './run/run-machine.ts';
 export { deserializeMachine, type RestoreOptions } from './stored/deserialize-machine.ts';
-export { type MachineJson, serializeMachine } from './stored/serialize-machine.ts';
+export { machineFromRecords, type RecordsOptions } from './stored/machine-from-records.ts';
+export { serializeMachine } from './stored/serialize-machine.ts';
 export type { MachineEntry, Origin, TreeEntry } from './tree/log.ts';
+export type { MachineJson, TreeJson } from './tree/machine-json.ts';
+export type {
+  ChangeEntry,
+  MachineChange,
+  MachineStaged,
+  NotedEntry,
+  RecordedEntry,
+  ThreadEntry,
+} from './tree/machine-record.ts';
 export type { MachineMessage } from './tree/message.ts';
 export type { Suspension } from './tree/suspension.ts';
-export type { Instance, Phase, Tree, Wait } from './tree/tree.ts';
+export type { Instance, Phase, QueuedMessage, Tree, Wait } from './tree/tree.ts';
+export type { Seed, Target, TreeEvent } from './tree/tree-event.ts';

@@ -4,6 +4,7 @@
 export { backoffMs } from '../backoff-ms.ts';
 export { closestNames } from '../closest-names.ts';
 export { DEFAULT_CONSECUTIVE_NUDGES, DEFAULT_MAX_INVOCATIONS } from '../contract/terminating.ts';
+export { systemClock } from '../defaults.ts';
 export { type Deferred, deferred } from '../deferred.ts';
 export { readArguments } from '../dispatch/read-arguments.ts';
 export { streamResult } from '../model/stream-result.ts';
@@ -11,6 +12,7 @@ export { mapPrompt } from '../prompt/build-prompt.ts';
 export { openedSections } from '../prompt/opened-sections.ts';
 export { measureJson, schemaSize } from '../schema/schema-size.ts';
 export { forkSession } from '../session/fork-session.ts';
+export { settlesWithin } from '../settles-within.ts';
 export { advertise } from '../tools/advertise.ts';
 export { dataTool } from '../tools/data-tool.ts';
 export { isPlainEntry, toPlainValue, toTranscriptJson } from '../transcript/transcript-json.ts';

@@ -2,7 +2,8 @@ import type { Stop, TurnResult } from '@lastcall/core';
 import type { Instance } from '../tree/tree.ts';
 import type { TreeEvent } from '../tree/tree-event.ts';
 import type { LeafReport, YieldReason } from './machine-step.ts';
-import { isCut, isTransitionIn, type LeafOutcome } from './run-leaf.ts';
+import { isCut, type LeafOutcome } from './run-leaf.ts';
+import { isTransitionIn } from './transition-in.ts';
 
 /** What the end of a leaf's step means for the tree and for the run. */
 export interface Conclusion {
@@ -39,8 +40,12 @@ export function concludeLeaf(outcome: LeafOutcome, now: Instance | undefined): C
   }
 }
 
-/** The leaf's next phase. Most leaves keep theirs, and then there is no event. */
-function phased(now: Instance | undefined, phase: 'ready' | 'idle' | 'suspended'): readonly TreeEvent[] {
+/**
+ * The leaf's next phase. Most leaves keep theirs, and then there is no event. A parent ends the turn of a child that a
+ * command removed in the middle of a step: it is asked again when its other children have ceded.
+ */
+function phased(now: Instance | undefined, wanted: 'ready' | 'idle' | 'suspended'): readonly TreeEvent[] {
+  const phase = wanted === 'idle' && now !== undefined && now.children.length > 0 ? 'ready' : wanted;
   if (now === undefined || now.phase.kind === 'ceded' || now.phase.kind === phase) return [];
   return [{ kind: 'phased', id: now.id, phase }];
 }

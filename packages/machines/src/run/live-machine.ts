@@ -1,20 +1,20 @@
-import type { Answer, Settlement } from '@lastcall/core';
+import type { Answer } from '@lastcall/core';
 import type { CompiledCharter } from '../charter/charter.ts';
 import { firstFew } from '../charter/first-few.ts';
 import { MachineError } from '../errors.ts';
-import { applyEvent } from '../tree/apply-event.ts';
 import { LeafIndex } from '../tree/leaf-index.ts';
 import { Ledger } from '../tree/ledger.ts';
 import { Log, type MachineEntry, type Origin, type TreeEntry, toEntries } from '../tree/log.ts';
-import { type MachineMessage, toQueued, userMessage } from '../tree/message.ts';
-import { openCalls } from '../tree/open-calls.ts';
+import type { RecordedEntry } from '../tree/machine-record.ts';
+import { type MachineMessage, toQueued } from '../tree/message.ts';
 import { findSuspension, listSuspensions, type Suspension, toAnswer } from '../tree/suspension.ts';
 import { MAIN, type SessionOptions, Thread } from '../tree/thread.ts';
-import { findInstance, type Instance, inTreeOrder, parentId, type Tree, walk } from '../tree/tree.ts';
-import { toTreeEntry } from '../tree/tree-entry.ts';
-import type { TreeEffect, TreeEvent } from '../tree/tree-event.ts';
+import { findInstance, type Instance, type Tree } from '../tree/tree.ts';
+import type { TreeEvent } from '../tree/tree-event.ts';
 import type { CommandOptions } from './command-options.ts';
 import type { Machine } from './machine.ts';
+import { Plan } from './plan.ts';
+import type { Recorder } from './recorder.ts';
 import { runCommand } from './run-command.ts';
 import { Turnstile } from './turnstile.ts';
 
@@ -24,6 +24,10 @@ export interface LiveParts {
   readonly sessionOptions: (instanceId: string) => SessionOptions;
   readonly threads?: ReadonlyMap<string, Thread>;
   readonly log?: Log;
+  /** Changes of leaves whose step is not over, by thread. */
+  readonly underway?: ReadonlyMap<string, readonly TreeEntry[]>;
+  /** True if records of a journal hold all of it. */
+  readonly isRecorded?: boolean;
 }
 
 /** A machine at run time: the immutable tree, the conversations, and the running leaves and commands. */
@@ -38,28 +42,43 @@ export class LiveMachine implements Machine {
   readonly commands: Turnstile = new Turnstile();
   /** Held while leaves run. */
   readonly steps: Turnstile = new Turnstile();
-  /** The changes of the running leaves so far. They enter the log in tree order, when all leaves have ended. */
-  readonly underway: Map<string, TreeEntry[]> = new Map();
+  /** The changes of the running leaves so far, by thread. They enter the log in tree order, when all leaves have ended. */
+  readonly underway: Map<string, TreeEntry[]>;
   /** Threads that were stored in the middle of a step. */
   readonly leftovers: Set<Thread>;
+  /** One write at a time changes the tree, so that the records have the order in which it changed. */
+  readonly writes: Turnstile = new Turnstile();
+  /** Writes to the journal of the current run. */
+  recorder: Recorder | undefined;
+  /** True if records of a journal hold all of it, except for what is in `unrecorded`. */
+  isRecorded: boolean;
+  /** What changed since the last write to the journal. */
+  readonly unrecorded: RecordedEntry[] = [];
+  /** Set if a journal did not say whether it stored a write: the machine in memory may differ from its records. */
+  doubt: unknown;
   readonly #sessionOptions: LiveParts['sessionOptions'];
   #tree: Tree;
   /** Computed on demand and cached until it changes: most steps do not change it. */
   #suspended: readonly Suspension[] | undefined;
 
-  constructor({ charter, tree, sessionOptions, threads, log }: LiveParts) {
+  constructor({ charter, tree, sessionOptions, threads, log, underway, isRecorded }: LiveParts) {
     this.charter = charter;
     this.threads = new Map(threads);
     this.log = log ?? new Log();
     this.index = new LeafIndex(tree);
     this.leftovers = new Set([...this.threads.values()].filter(({ inFlight }) => inFlight));
+    this.underway = new Map([...(underway ?? [])].map(([id, entries]) => [id, [...entries]]));
+    this.isRecorded = isRecorded ?? false;
     this.#sessionOptions = sessionOptions;
     this.#tree = tree;
   }
 
   static of(machine: Machine): LiveMachine {
     if (machine instanceof LiveMachine) return machine;
-    throw new MachineError('machine', 'Expected a machine from createMachine() or deserializeMachine().');
+    throw new MachineError(
+      'machine',
+      'Expected a machine from createMachine(), deserializeMachine() or machineFromRecords().',
+    );
   }
 
   get tree(): Tree {
@@ -85,7 +104,8 @@ export class LiveMachine implements Machine {
   }
 
   enqueue(message: MachineMessage): void {
-    this.apply({ kind: 'queued', message: toQueued(message) });
+    const event: TreeEvent = { kind: 'queued', message: toQueued(message) };
+    this.#recordLater((plan) => plan.apply(event));
   }
 
   command(name: string, input: unknown = {}, options?: CommandOptions): Promise<unknown> {
@@ -99,14 +119,20 @@ export class LiveMachine implements Machine {
     const waiting = findSuspension(this.#tree, this.index, suspendId);
     if (waiting === undefined) throw unknownSuspension(suspendId, this.suspended);
     const answer: Answer = toAnswer(waiting, payload);
-    this.apply({ kind: 'answered', id: waiting.instanceId, callId: waiting.callId, answer });
     const { instanceId, node, callId } = waiting;
-    this.log.happened({ kind: 'resumed', instanceId, node, callId });
+    this.#recordLater((plan) => {
+      plan.apply({ kind: 'answered', id: instanceId, callId, answer });
+      plan.note({ kind: 'resumed', instanceId, node, callId });
+    });
   }
 
   /** The thread of an instance: the conversation with the user, or a worker's own thread. */
   threadOf({ id, worker }: Pick<Instance, 'id' | 'worker'>): Thread {
-    const name = worker ? id : MAIN;
+    return this.threadNamed(worker ? id : MAIN);
+  }
+
+  /** The thread with that name. */
+  threadNamed(name: string): Thread {
     const known = this.threads.get(name);
     if (known !== undefined) return known;
     const made = new Thread({ id: name, sessionOptions: () => this.#sessionOptions(name) });
@@ -114,70 +140,27 @@ export class LiveMachine implements Machine {
     return made;
   }
 
-  /**
-   * Applies all events to the tree, or none if one does not fit, and runs their effects. Returns the entries for the
-   * log.
-   */
-  apply(...events: readonly TreeEvent[]): readonly TreeEntry[] {
-    const entries: TreeEntry[] = [];
-    const effects: TreeEffect[] = [];
-    const touched = new Set<string>();
-    let tree = this.#tree;
-    for (const event of events) {
-      const applied = applyEvent(tree, event);
-      for (const id of touchedBy(event, tree, applied.tree)) touched.add(id);
-      for (const entry of toTreeEntry(event, tree, applied.tree)) entries.push(entry);
-      // Pushed one by one: a move may remove more instances than a call takes arguments.
-      for (const effect of applied.effects) effects.push(effect);
-      tree = applied.tree;
-    }
+  adopt(tree: Tree, events: readonly TreeEvent[], touched: ReadonlySet<string>): void {
     this.#tree = tree;
     this.index.update(tree, touched);
     if (events.some(({ kind }) => !LEAVING_WAITS.has(kind))) this.#suspended = undefined;
-    for (const effect of effects) this.#perform(effect);
-    return entries;
   }
 
   /**
-   * Removes the instances that have ceded, in tree order. Their parents receive the content, and act again when the
-   * last child is gone.
+   * Makes changes that count together: first in the journal of the run, if it has one, then in memory. If the journal
+   * refuses them, nothing has changed.
    */
-  takeOutCeded(): void {
-    for (const id of [...this.index.ceded].sort(inTreeOrder)) this.apply({ kind: 'removed', id });
+  record<T>(make: (plan: Plan) => T, recorder: Recorder | undefined = this.recorder): T | Promise<T> {
+    return recorder === undefined ? this.#recordLater(make) : recorder.record(make);
   }
 
-  /** Adds a text to the context of an instance. */
-  say(instance: Instance, text: string): void {
-    const thread = this.threadOf(instance);
-    thread.transcript.push({ kind: 'message', message: userMessage(text) });
-    this.log.takeIn(thread, originOf(instance));
-  }
-
-  #perform(effect: TreeEffect): void {
-    if (effect.kind === 'cancel') {
-      this.#cancel(effect);
-      return;
-    }
-    const heard = findInstance(this.#tree, effect.id);
-    if (heard !== undefined) this.say(heard, effect.text);
-  }
-
-  /**
-   * Every call ends, even if its instance is gone: all calls in a worker's own thread; in the conversation, those it
-   * waited for.
-   */
-  #cancel({ id, node, worker, waits, reason }: Extract<TreeEffect, { kind: 'cancel' }>): void {
-    const thread = this.threads.get(worker ? id : MAIN);
-    // A worker that was removed before its first step has no thread.
-    if (thread === undefined) return;
-    const open = worker
-      ? [...openCalls(thread.transcript.entries).values()]
-      : waits.flatMap(({ callId }) => pendingIn(thread, callId) ?? []);
-    for (const settlement of open) {
-      const outcome = { status: 'cancelled' as const, reason, text: `Cancelled: ${reason}.` };
-      thread.transcript.push({ kind: 'settled', settlement: { ...settlement, outcome } });
-    }
-    this.log.takeIn(thread, { instanceId: id, node });
+  /** Changes the machine now. The next write to a journal begins with these changes. */
+  #recordLater<T>(make: (plan: Plan) => T): T {
+    const plan = new Plan(this);
+    const made = make(plan);
+    if (this.isRecorded) this.unrecorded.push(...plan.toEntries());
+    plan.carryOut();
+    return made;
   }
 }
 
@@ -193,41 +176,6 @@ const LEAVING_WAITS: ReadonlySet<TreeEvent['kind']> = new Set([
 
 export function originOf({ id, node }: Instance): Origin {
   return { instanceId: id, node };
-}
-
-/** The waiting call, if it still waits. */
-export function pendingIn(thread: Thread, callId: string): Settlement | undefined {
-  const last = thread.transcript.entries.findLast(
-    (entry) => (entry.kind === 'pending' || entry.kind === 'settled') && entry.settlement.callId === callId,
-  );
-  return last?.kind === 'pending' ? last.settlement : undefined;
-}
-
-function touchedBy(event: TreeEvent, before: Tree, after: Tree): readonly string[] {
-  switch (event.kind) {
-    case 'patched':
-    case 'queued':
-      return [];
-    case 'delivered':
-      return [after.speaker];
-    case 'moved':
-      return idsWithin(before, event.id);
-    case 'spawned':
-      return idsWithin(after, event.id);
-    case 'removed':
-      return [event.id, parentId(event.id) ?? event.id];
-    case 'ceded':
-    case 'phased':
-    case 'waiting':
-    case 'settled':
-    case 'answered':
-      return [event.id];
-  }
-}
-
-function idsWithin(tree: Tree, id: string): readonly string[] {
-  const instance = findInstance(tree, id);
-  return instance === undefined ? [] : [...walk(instance)].map((one) => one.id);
 }
 
 function unknownSuspension(id: string, known: readonly Suspension[]): MachineError {

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Middleware, NewId, Policy, TurnEvent, TurnOptions } from '@lastcall/core';
+import type { Clock, Journal, Logger, Middleware, NewId, Policy, TurnEvent, TurnOptions } from '@lastcall/core';
 import { OptionsError } from '@lastcall/core';
 import { assertKnownOptions, type KnownNames, knownNames } from '@lastcall/core/internal';
 import type { Origin } from '../tree/log.ts';
@@ -18,6 +18,11 @@ export interface RunMachineOptions {
   /** For the whole run, all leaves together. */
   budget?: NonNullable<TurnOptions['budget']>;
   signal?: AbortSignal;
+  /**
+   * Stores the run as it happens, for `machineFromRecords`. What it has accepted is durable; if it rejects, the run stops
+   * with its error, and nothing that it refused counts.
+   */
+  journal?: Journal;
   batch?: NonNullable<TurnOptions['batch']>;
   middleware?: readonly Middleware[];
   policies?: readonly Policy[];
@@ -59,6 +64,7 @@ const RUN: KnownNames = knownNames<RunMachineOptions>(
     deadline: true,
     budget: true,
     signal: true,
+    journal: true,
     batch: true,
     middleware: true,
     policies: true,
@@ -71,6 +77,8 @@ const RUN: KnownNames = knownNames<RunMachineOptions>(
   },
   { prompt: 'input', message: 'input', messages: 'input', abortSignal: 'signal', maxRetries: 'modelRetries' },
 );
+
+type Fields = Readonly<Record<string, unknown>>;
 
 interface Shape {
   readonly isRight: (value: unknown) => boolean;
@@ -94,6 +102,10 @@ const SHAPES: Readonly<Partial<Record<keyof RunMachineOptions, Shape>>> = {
   newId: aFunction,
   logger: anObject,
   modelSettings: anObject,
+  journal: {
+    isRight: (value) => ['append', 'settle'].every((name) => typeof (value as Fields | null)?.[name] === 'function'),
+    expected: 'must have append() and settle().',
+  },
   modelRetries: {
     isRight: (value) => Number.isInteger(value) && (value as number) >= 0,
     expected: 'must be a whole number of 0 or more.',

@@ -4,6 +4,7 @@ import { toPlainOrNull } from '../charter/plain.ts';
 import { isTransition } from '../charter/transition.ts';
 import { unknownCommand } from '../charter/unknown-name.ts';
 import { MachineError } from '../errors.ts';
+import type { NotedEntry } from '../tree/machine-record.ts';
 import { chainOf, type Instance } from '../tree/tree.ts';
 import type { TreeEvent } from '../tree/tree-event.ts';
 import { base, viewSlice } from '../tree/view.ts';
@@ -12,6 +13,7 @@ import { bindTool } from './bind-tool.ts';
 import type { CommandOptions } from './command-options.ts';
 import { open } from './machine-context.ts';
 import type { MachineState } from './machine-state.ts';
+import { assertCertain, Recorder } from './recorder.ts';
 import { decide } from './transition-tool.ts';
 
 // Each command claims its writes in the ledger under a unique name.
@@ -28,6 +30,7 @@ export async function runCommand(
 ): Promise<unknown> {
   const leave = await machine.commands.enter();
   try {
+    assertCertain(machine);
     return await perform(machine, name, input, options);
   } finally {
     leave();
@@ -45,9 +48,17 @@ async function perform(machine: MachineState, name: string, input: unknown, opti
         'command',
         `Command "${name}": ${outcome.status === 'error' ? outcome.message : outcome.text}`,
       );
-    await commit(machine, events, by);
     const { id: instanceId, node } = instance;
-    machine.log.happened({ kind: 'command', instanceId, node, name, input: toPlainOrNull(settlement.input) });
+    const { idempotencyKey } = options;
+    const noted: NotedEntry = {
+      kind: 'command',
+      instanceId,
+      node,
+      name,
+      input: toPlainOrNull(settlement.input),
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    };
+    await commit(machine, { events, by, noted }, options);
     return outcome.value;
   } finally {
     machine.ledger.release(by);
@@ -66,7 +77,7 @@ async function dispatch(
   machine: MachineState,
   { instance, command, name, by }: Called,
   input: unknown,
-  { signal, clock }: CommandOptions,
+  { signal, clock, idempotencyKey }: CommandOptions,
 ): Promise<{ settlement: Settlement; events: readonly TreeEvent[] }> {
   const session = createSession({ slices: [viewSlice] });
   const view = viewFor(machine, instance);
@@ -84,7 +95,7 @@ async function dispatch(
   const toolName = /^(?!__proto__$)[\w-]{1,64}$/.test(name) ? name : 'command';
   const settlement = await dispatchCall({
     tools: { [toolName]: made },
-    call: { toolName, input },
+    call: { toolName, input, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) },
     session,
     ...(signal === undefined ? {} : { signal }),
     ...(clock === undefined ? {} : { clock }),
@@ -106,27 +117,38 @@ function toTool(command: AnyCommand, name: string, path: string): AnyTool {
   return bindTool(made, { kind: 'own' });
 }
 
+interface Committed {
+  readonly events: readonly TreeEvent[];
+  readonly by: string;
+  readonly noted: NotedEntry;
+}
+
 /**
  * Commits patches at once. Other changes wait until no leaf runs, because they might remove or replace a running one.
  */
-async function commit(machine: MachineState, events: readonly TreeEvent[], by: string): Promise<void> {
-  if (events.every(({ kind }) => kind === 'patched')) {
-    commitNow(machine, events, by);
-    return;
-  }
-  const leave = await machine.steps.enter();
+async function commit(machine: MachineState, { events, by, noted }: Committed, options: CommandOptions): Promise<void> {
+  const isPatch = events.every(({ kind }) => kind === 'patched');
+  const leave = isPatch ? undefined : await machine.steps.enter();
   try {
-    commitNow(machine, events, by);
-    machine.takeOutCeded();
+    const recording = machine.record(
+      (plan) => {
+        plan.apply(...events);
+        if (!isPatch) plan.takeOutCeded();
+        plan.note(noted);
+      },
+      recorderFor(machine, options),
+    );
+    if (recording instanceof Promise) await recording;
+    machine.ledger.commit(by, events);
   } finally {
-    leave();
+    leave?.();
   }
 }
 
-function commitNow(machine: MachineState, events: readonly TreeEvent[], by: string): void {
-  const entries = machine.apply(...events);
-  machine.ledger.commit(by, events);
-  for (const entry of entries) machine.log.happened(entry);
+/** A run records with its own journal. */
+function recorderFor(machine: MachineState, { journal, signal, clock }: CommandOptions): Recorder | undefined {
+  if (machine.recorder !== undefined || journal === undefined) return machine.recorder;
+  return new Recorder(machine, journal, { signal, clock });
 }
 
 function find(machine: MachineState, name: string, instanceId?: string): { instance: Instance; command: AnyCommand } {

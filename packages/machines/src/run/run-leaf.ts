@@ -1,8 +1,7 @@
 import {
   type Answer,
-  type AnyTool,
   type Budget,
-  type Journal,
+  type Entry,
   runTurn,
   type ToolSet,
   type TurnEvent,
@@ -10,18 +9,22 @@ import {
   type TurnResult,
 } from '@lastcall/core';
 import type { TreeEntry } from '../tree/log.ts';
+import type { ThreadEntry } from '../tree/machine-record.ts';
 import { userMessage } from '../tree/message.ts';
+import { pendingIn } from '../tree/open-calls.ts';
 import type { Thread } from '../tree/thread.ts';
 import { chainOf, type Instance, parentId } from '../tree/tree.ts';
-import { base, changesIn } from '../tree/view.ts';
+import { base } from '../tree/view.ts';
 import type { AbortRelay } from './abort-relay.ts';
 import { claimFor, viewFor } from './actor.ts';
 import { leafInstructions } from './leaf-instructions.ts';
+import { leafJournal } from './leaf-journal.ts';
 import { leafTools } from './leaf-tools.ts';
-import { type LiveMachine, originOf, pendingIn } from './live-machine.ts';
+import { type LiveMachine, originOf } from './live-machine.ts';
 import { type MachineContext, open } from './machine-context.ts';
 import type { RunMachineOptions } from './machine-options.ts';
-import { waitsAfter } from './wait.ts';
+import type { Acting } from './recorder.ts';
+import { isTransitionIn } from './transition-in.ts';
 
 /** The outcome of a leaf: core's result, or the error that ended its turn. */
 export interface LeafOutcome {
@@ -52,15 +55,16 @@ export interface LeafRunOptions extends RunMachineOptions {
 export async function runLeaf(machine: LiveMachine, leaf: Instance, options: LeafRunOptions): Promise<LeafOutcome> {
   const thread = machine.threadOf(leaf);
   const answers = answersFor(leaf, thread);
-  const changes: TreeEntry[] = [];
-  machine.underway.set(leaf.id, changes);
+  const changes = machine.underway.get(thread.id) ?? [];
+  machine.underway.set(thread.id, changes);
   const wasCut = isCut(thread);
   const from = thread.logged;
   const { signal, leave } = options.relay.follow();
   let tools: ToolSet = {};
   const outcome = { leaf, thread, from, wasCut, changes };
   try {
-    begin(machine, leaf, thread, answers);
+    const beginning = begin(machine, leaf, thread, answers);
+    if (beginning !== undefined) await beginning;
     tools = toolsOf(machine, leaf);
     const result = await runTurn(turnOptions(machine, leaf, { thread, answers, changes, tools, signal }, options));
     return { ...outcome, tools, spent: options.sharedBudget?.exhausted(), end: { kind: 'turn', result } };
@@ -74,13 +78,28 @@ export async function runLeaf(machine: LiveMachine, leaf: Instance, options: Lea
 type Answers = Readonly<Record<string, Answer>>;
 
 /** Continues a turn that is in progress or that waited for these answers; otherwise starts a new turn. */
-function begin(machine: LiveMachine, leaf: Instance, thread: Thread, answers: Answers): void {
+function begin(machine: LiveMachine, leaf: Instance, thread: Thread, answers: Answers): undefined | Promise<void> {
   const { transcript } = thread;
-  if (thread.isEmpty) transcript.push({ kind: 'message', message: userMessage(opening(machine, leaf)) });
+  const entries: Entry[] = [];
+  if (thread.isEmpty) entries.push({ kind: 'message', message: userMessage(opening(machine, leaf)) });
   // A suspended leaf that waits for nothing has nothing to continue: its calls ended without it.
   const waits = leaf.phase.kind === 'suspended' && leaf.waits.length > 0;
   const goesOn = thread.inFlight || thread.isMidTurn || waits;
-  if (!goesOn && Object.keys(answers).length === 0) transcript.push({ kind: 'turn' });
+  if (!goesOn && Object.keys(answers).length === 0) entries.push({ kind: 'turn' });
+  const { recorder } = machine;
+  if (recorder === undefined || entries.length === 0) {
+    transcript.push(...entries);
+    return undefined;
+  }
+  // Steps of a machine share a session: unlike a turn of core, they reset nothing in it.
+  const marked = entries.map((entry) => (entry.kind === 'turn' ? KEEPING : entry));
+  return Promise.resolve(recorder.append(marked, actingOn(thread, leaf))).then(() => transcript.push(...entries));
+}
+
+const KEEPING: Entry & Pick<ThreadEntry, 'session'> = Object.freeze({ kind: 'turn', session: 'kept' });
+
+function actingOn({ id: thread }: Thread, leaf: Instance): Acting {
+  return { ...originOf(leaf), thread };
 }
 
 /**
@@ -96,7 +115,7 @@ function opening({ tree }: LiveMachine, { id, worker }: Instance): string {
 /** The answers for which their calls still wait: a call may have expired meanwhile. */
 function answersFor({ waits }: Instance, thread: Thread): Answers {
   const answered = waits.filter(
-    ({ callId, answer }) => answer !== undefined && pendingIn(thread, callId) !== undefined,
+    ({ callId, answer }) => answer !== undefined && pendingIn(thread.transcript.entries, callId) !== undefined,
   );
   return Object.fromEntries(answered.map(({ callId, answer }) => [callId, answer as Answer]));
 }
@@ -147,7 +166,7 @@ function turnOptions(
     rewind: { max: 0 },
     // A transition applies to the state after its whole batch, and its result says what happened.
     batch: { ...options.batch, transitions: 'last' },
-    journal: journalOf(machine, leaf.id, work, machineContext),
+    journal: leafJournal(machine, leaf, { ...work, machineContext }),
     signal: work.signal,
     ...(sharedBudget === undefined ? {} : { budget: sharedBudget }),
     ...(onEvent === undefined ? {} : { onEvent: (event: TurnEvent) => onEvent({ ...event, ...origin }) }),
@@ -168,34 +187,6 @@ const PASSED_ON = [
 function passedOn(options: RunMachineOptions): Pick<TurnOptions, (typeof PASSED_ON)[number]> {
   const given = PASSED_ON.filter((key) => options[key] !== undefined);
   return Object.fromEntries(given.map((key) => [key, options[key]]));
-}
-
-/**
- * The end of a call and its changes to the tree are recorded together, so that they agree if the machine is stored at
- * any point.
- */
-function journalOf(
-  machine: LiveMachine,
-  by: string,
-  { changes, tools }: AtWork,
-  machineContext: MachineContext,
-): Journal {
-  return {
-    append() {},
-    settle(entry, { events }) {
-      if (entry.kind === 'pending' && isTransitionIn(tools, entry.settlement.toolName)) machineContext.suspended = true;
-      const changed = changesIn(events);
-      machine.ledger.release(by);
-      const waits = waitsAfter(machine, by, entry);
-      if (changed.length + waits.length > 0) changes.push(...machine.apply(...changed, ...waits));
-      if (changed.length > 0) machine.ledger.commit(by, changed);
-    },
-  };
-}
-
-export function isTransitionIn(tools: ToolSet, toolName: string): boolean {
-  const called = Object.hasOwn(tools, toolName) ? (tools[toolName] as Partial<AnyTool>) : undefined;
-  return called?.transition === true;
 }
 
 /** Whether the last entry of the thread says that a reply was too long. */

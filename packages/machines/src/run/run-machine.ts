@@ -1,17 +1,19 @@
-import { type Budget, type Clock, createBudget, type TurnOptions } from '@lastcall/core';
+import { type Budget, type Clock, createBudget, type Entry, type TurnOptions } from '@lastcall/core';
 import { deferred } from '@lastcall/core/internal';
 import { type MachineMessage, toQueued } from '../tree/message.ts';
 import type { Suspension } from '../tree/suspension.ts';
-import { ownerOf } from '../tree/thread.ts';
-import { findInstance, inTreeOrder } from '../tree/tree.ts';
+import { ownerOf, type Thread } from '../tree/thread.ts';
+import { findInstance, type Instance, inTreeOrder, type QueuedMessage } from '../tree/tree.ts';
 import { AbortRelay } from './abort-relay.ts';
 import { toldStep, whyFailed, withoutAnswer } from './failed-run.ts';
 import { LiveMachine } from './live-machine.ts';
 import type { Machine } from './machine.ts';
 import { checkRunOptions, DEFAULT_MAX_STEPS, type RunMachineOptions } from './machine-options.ts';
 import type { MachineStep, YieldReason } from './machine-step.ts';
+import type { Plan } from './plan.ts';
+import { assertCertain, Recorder } from './recorder.ts';
 import type { LeafRunOptions } from './run-leaf.ts';
-import { emptyStep, finishStored, runStep } from './run-step.ts';
+import { emptyStep, runStep } from './run-step.ts';
 
 /**
  * Runs a machine step by step until there is nothing left to do: the primary has answered and no worker is at work, or
@@ -62,11 +64,42 @@ async function* runAlone(
     return;
   }
   try {
-    for (const message of messagesOf(options.input)) machine.enqueue(message);
-    yield* steps(machine, given, options.maxSteps ?? DEFAULT_MAX_STEPS);
+    assertCertain(machine);
+    record(machine, options);
+    yield* begun(machine, given, options);
+  } catch (error) {
+    const refusal = machine.doubt ?? machine.recorder?.refusal?.error;
+    if (refusal === undefined) throw error;
+    yield toldStep(unbegun(machine, error), given.runSignal);
   } finally {
+    machine.recorder = undefined;
     leave();
   }
+}
+
+/** With a journal, all that the run does is recorded. Without one, a later journal needs the whole machine again. */
+function record(machine: LiveMachine, { journal, signal, deadline, clock }: RunMachineOptions): void {
+  if (journal !== undefined) {
+    machine.recorder = new Recorder(machine, journal, { signal, deadline, clock });
+    return;
+  }
+  machine.isRecorded = false;
+  machine.unrecorded.length = 0;
+}
+
+async function* begun(
+  machine: LiveMachine,
+  given: LeafRunOptions,
+  { input, maxSteps = DEFAULT_MAX_STEPS }: RunMachineOptions,
+): AsyncGenerator<MachineStep> {
+  const messages = messagesOf(input).map(toQueued);
+  // Delivered with the same write, unless a command is running that may decide who hears them.
+  if (messages.length > 0 || machine.recorder !== undefined)
+    await machine.record((plan) => {
+      if (machine.commands.isFree) deliver(machine, plan, messages);
+      else for (const message of messages) plan.apply({ kind: 'queued', message });
+    });
+  yield* steps(machine, given, maxSteps);
 }
 
 /** Waits for the previous run. Undefined if the signal aborted first; the place in the queue is then given up. */
@@ -100,7 +133,7 @@ async function* steps(machine: LiveMachine, options: LeafRunOptions, maxSteps: n
   for (let count = 0; ; count++) {
     const ids = await nextLeaves(machine, options);
     if (ids === undefined) {
-      const aborted = { ...emptyStep(machine, 'error'), error: options.runSignal.reason, done: true };
+      const aborted = { ...(await emptyStep(machine, 'error')), error: options.runSignal.reason, done: true };
       yield toldStep(aborted, options.runSignal);
       return;
     }
@@ -108,7 +141,8 @@ async function* steps(machine: LiveMachine, options: LeafRunOptions, maxSteps: n
     if (end !== undefined) {
       // The last step already said that it was the last: another is yielded only if something happened since.
       const news = machine.log.items.length > machine.log.told;
-      if (last?.done !== true || news) yield toldStep({ ...emptyStep(machine, end), done: true }, options.runSignal);
+      if (last?.done !== true || news)
+        yield toldStep({ ...(await emptyStep(machine, end)), done: true }, options.runSignal);
       return;
     }
     const { fatal, ...step } = await runStep(machine, ids, options);
@@ -131,10 +165,14 @@ async function nextLeaves(machine: LiveMachine, options: LeafRunOptions): Promis
     );
     if (ended === undefined) return undefined;
   }
-  deliver(machine);
+  if (machine.tree.queue.length > 0) await machine.record((plan) => deliver(machine, plan));
+  await machine.recorder?.flush();
   const ids = activeLeaves(machine, options);
   if (ids.length > 0 || machine.index.ceded.size === 0) return ids;
-  finishStored(machine);
+  await machine.record((plan) => {
+    plan.takeInLeftovers();
+    plan.takeOutCeded();
+  });
   return activeLeaves(machine, options);
 }
 
@@ -170,15 +208,23 @@ function restingReason({ index }: LiveMachine): 'awaiting_resume' | 'end_turn' {
 /**
  * Delivers queued messages to the conversation, after the reply in progress and never between a call and its result.
  */
-function deliver(machine: LiveMachine): void {
-  const { tree } = machine;
-  const speaker = findInstance(tree, tree.speaker);
-  if (speaker === undefined || tree.queue.length === 0 || speaker.phase.kind === 'suspended') return;
-  const thread = machine.threadOf(speaker);
-  if (thread.inFlight || thread.isMidBatch) return;
-  for (const { message } of tree.queue) thread.transcript.push({ kind: 'message', message });
-  machine.log.takeIn(thread, { instanceId: speaker.id, node: speaker.node });
-  machine.apply({ kind: 'delivered', count: tree.queue.length });
+function deliver(machine: LiveMachine, plan: Plan, more: readonly QueuedMessage[] = []): void {
+  const { queue, speaker: id } = plan.tree;
+  if (queue.length + more.length === 0) return;
+  const speaker = findInstance(plan.tree, id);
+  const thread = speaker === undefined ? undefined : machine.threadOf(speaker);
+  if (speaker === undefined || thread === undefined || !canHear(speaker, thread)) {
+    for (const message of more) plan.apply({ kind: 'queued', message });
+    return;
+  }
+  const entries = [...queue, ...more].map(({ message }): Entry => ({ kind: 'message', message }));
+  plan.say(thread.id, entries, { instanceId: speaker.id, node: speaker.node });
+  const wakes = more.some(({ silent }) => !silent);
+  plan.apply({ kind: 'delivered', count: queue.length, ...(wakes ? { wakes } : {}) });
+}
+
+function canHear({ phase }: Instance, thread: Thread): boolean {
+  return phase.kind !== 'suspended' && !thread.inFlight && !thread.isMidBatch;
 }
 
 function messagesOf(input: RunMachineOptions['input']): readonly MachineMessage[] {

@@ -1,10 +1,11 @@
-import type { Settlement, Usage } from '@lastcall/core';
+import { JournalStalled, type Settlement, type Usage } from '@lastcall/core';
 import type { MachineEntry, Origin } from '../tree/log.ts';
-import { ownerOf } from '../tree/thread.ts';
+import type { Thread } from '../tree/thread.ts';
 import { findInstance } from '../tree/tree.ts';
 import { type Conclusion, concludeLeaf } from './conclude-leaf.ts';
 import { type LiveMachine, originOf } from './live-machine.ts';
 import type { LeafReport, MachineStep, YieldReason } from './machine-step.ts';
+import type { Plan } from './plan.ts';
 import { type LeafOutcome, type LeafRunOptions, runLeaf } from './run-leaf.ts';
 
 /** Runs the leaves in parallel, and applies their results to the tree in tree order. */
@@ -17,58 +18,73 @@ export async function runStep(
   try {
     const leaves = ids.flatMap((id) => findInstance(machine.tree, id) ?? []);
     const outcomes = await Promise.all(leaves.map((leaf) => runLeaf(machine, leaf, options)));
-    const conclusions = outcomes.map((outcome) => conclude(machine, outcome));
-    finishStored(machine);
+    const conclusions = await concludeAll(machine, outcomes);
     return toStep(machine, conclusions);
   } finally {
-    machine.underway.clear();
     if (machine.commands.isFree) machine.ledger.clear();
     leave();
   }
 }
 
 /** A step without a leaf: a silent message was delivered, a call waits, or the steps are used up. */
-export function emptyStep(machine: LiveMachine, yieldReason: YieldReason): Omit<MachineStep, 'done'> {
-  takeInLeftovers(machine);
+export async function emptyStep(machine: LiveMachine, yieldReason: YieldReason): Promise<Omit<MachineStep, 'done'>> {
+  const { leftovers, log } = machine;
+  if (leftovers.size > 0 || log.items.length > log.told)
+    await machine.record((plan) => {
+      plan.takeInLeftovers();
+      plan.report();
+    });
   const { fatal: _fatal, ...step } = toStep(machine, []);
   return { ...step, yieldReason };
 }
 
-/** Finishes what a machine stored in the middle of a step still had to do before the next one. */
-export function finishStored(machine: LiveMachine): void {
-  takeInLeftovers(machine);
-  machine.takeOutCeded();
+/** The end of a step is one write: either all of its leaves are concluded or none. */
+async function concludeAll(machine: LiveMachine, outcomes: readonly LeafOutcome[]): Promise<readonly Conclusion[]> {
+  try {
+    assertRecorded(machine, outcomes);
+    return await machine.record((plan) => {
+      const conclusions = outcomes.map((outcome) => conclude(plan, outcome));
+      plan.takeInLeftovers();
+      plan.takeOutCeded();
+      plan.report();
+      return conclusions;
+    });
+  } catch (error) {
+    // The next run continues here, as it would from the records.
+    for (const { thread } of outcomes) leaveInFlight(machine, thread);
+    throw error;
+  }
 }
 
-function conclude(machine: LiveMachine, outcome: LeafOutcome): Conclusion {
-  const { leaf, thread, changes } = outcome;
-  const conclusion = concludeLeaf(outcome, findInstance(machine.tree, leaf.id));
+/** If the journal refused a write, the step has no end, and a leaf that it stopped has not failed. */
+function assertRecorded({ recorder }: LiveMachine, outcomes: readonly LeafOutcome[]): void {
+  for (const { end } of outcomes)
+    if (end.kind === 'failed' && end.error instanceof JournalStalled) recorder?.stalled(end.error);
+  if (recorder?.refusal !== undefined) throw recorder.refusal.error;
+}
+
+function leaveInFlight(machine: LiveMachine, thread: Thread): void {
+  if (thread.logged === thread.transcript.entries.length) return;
+  thread.inFlight = true;
+  machine.leftovers.add(thread);
+}
+
+function conclude(plan: Plan, outcome: LeafOutcome): Conclusion {
+  const { leaf, thread } = outcome;
+  const conclusion = concludeLeaf(outcome, findInstance(plan.tree, leaf.id));
   const { stop } = conclusion.report;
+  const origin = originOf(leaf);
   // For core, a terminal tool has ended the turn even if calls wait; here a waiting transition takes precedence. The
   // thread must say so too, or the answer would arrive in a turn that is over, and the model would be asked before the
   // transition counts.
-  if (stop.reason === 'suspended' && isEnded(outcome)) thread.transcript.push({ kind: 'stop', stop });
-  machine.log.takeIn(thread, originOf(leaf));
-  thread.inFlight = false;
-  machine.leftovers.delete(thread);
-  for (const entry of [...changes, ...machine.apply(...conclusion.events)]) machine.log.happened(entry);
+  if (stop.reason === 'suspended' && isEnded(outcome)) plan.add(thread.id, { kind: 'stop', stop }, origin);
+  plan.conclude(thread.id, origin);
+  plan.apply(...conclusion.events);
   return conclusion;
 }
 
 function isEnded({ end }: LeafOutcome): boolean {
   return end.kind === 'turn' && end.result.stop.reason === 'end_turn';
-}
-
-/**
- * Logs the threads that had advanced when the machine was stored in the middle of a step, and that no leaf acts on now.
- */
-function takeInLeftovers(machine: LiveMachine): void {
-  for (const thread of machine.leftovers) {
-    const id = ownerOf(thread, machine.tree);
-    machine.log.takeIn(thread, { instanceId: id, node: findInstance(machine.tree, id)?.node ?? '' });
-    thread.inFlight = false;
-  }
-  machine.leftovers.clear();
 }
 
 function toStep(

@@ -3,19 +3,30 @@ import type { PlainObject } from '../charter/plain.ts';
 import { StoredMachineError } from '../errors.ts';
 import { LiveMachine, type LiveParts } from '../run/live-machine.ts';
 import type { Machine } from '../run/machine.ts';
+import type { MachineJson, TreeJson } from '../tree/machine-json.ts';
 import { toQueued } from '../tree/message.ts';
 import { MAIN, type SessionOptions } from '../tree/thread.ts';
 import { findInstance, type QueuedMessage, type Tree } from '../tree/tree.ts';
 import { restoreInstances } from './restore-instances.ts';
 import { restoreLog } from './restore-log.ts';
-import { assertThreadsFit, type RestoredThread, restoreThreads, restoreTranscript } from './restore-threads.ts';
+import {
+  assertThreadsFit,
+  type RestoredThread,
+  restoreThreads,
+  restoreTranscript,
+  type SessionSource,
+} from './restore-threads.ts';
 import { StoredWaits } from './restore-waits.ts';
-import type { MachineJson } from './serialize-machine.ts';
 import { type Fields, flag, held, list, record, restoreState } from './stored-fields.ts';
 
 export interface RestoreOptions {
   /** The option as it was passed to `createMachine`. */
   session?: (instanceId: string) => SessionOptions;
+  /**
+   * Repairs a stored tree that does not fit the charter any more: a node or a pack is gone, or a state violates its
+   * schema. Called once with the tree, only if it does not fit; returns the tree to restore instead.
+   */
+  migrate?: (tree: TreeJson) => TreeJson;
 }
 
 /**
@@ -29,20 +40,49 @@ export function deserializeMachine(
   options: RestoreOptions = {},
 ): Machine {
   const compiled = CompiledCharter.of(charter);
-  const sessionOptions = options.session ?? (() => ({}));
   // Reading may throw if the value is not JSON at all, for example because of a getter that throws or a value that
   // cannot be copied.
-  return new LiveMachine(held('machine', () => restore(compiled, json, sessionOptions)));
+  return held('machine', () => restoreMachine(compiled, readJson(json), options).machine);
+}
+
+/** What a journal adds to a stored machine. */
+export interface FromJournal {
+  readonly records: NonNullable<SessionSource['records']>;
+  readonly underway: NonNullable<LiveParts['underway']>;
+}
+
+/** The machine, and whether its tree had to be repaired. */
+export function restoreMachine(
+  charter: CompiledCharter,
+  stored: Fields,
+  { session = () => ({}), migrate }: RestoreOptions,
+  journal?: FromJournal,
+): { readonly machine: LiveMachine; readonly isMigrated: boolean } {
+  const restored = (tree: unknown): LiveMachine =>
+    new LiveMachine({ ...restore(charter, { ...stored, tree }, session, journal), isRecorded: journal !== undefined });
+  try {
+    return { machine: restored(stored.tree), isMigrated: false };
+  } catch (error) {
+    if (!(error instanceof StoredMachineError)) throw error;
+    const { path, problem, cause, instanceId, node } = error;
+    if (!path.startsWith('tree.')) throw error;
+    if (migrate === undefined)
+      throw new StoredMachineError(path, problem, { cause, instanceId, node, tree: stored.tree });
+    return { machine: restored(migrate(structuredClone(stored.tree) as TreeJson)), isMigrated: true };
+  }
 }
 
 function restore(
   charter: CompiledCharter,
-  json: MachineJson | string,
+  stored: Fields,
   sessionOptions: LiveParts['sessionOptions'],
+  journal: FromJournal | undefined,
 ): LiveParts {
-  const stored = readJson(json);
   const tree = record(stored.tree, 'tree');
-  const threads = restoreThreads(stored.threads, sessionOptions);
+  const threads = restoreThreads(stored.threads, {
+    sessionOptions,
+    ...(journal === undefined ? {} : { records: journal.records }),
+  });
   const waits = new StoredWaits(threads);
   const { root, speaker } = restoreInstances(charter, tree.root, waits);
   waits.assertAllClaimed();
@@ -55,6 +95,7 @@ function restore(
     sessionOptions,
     threads: new Map([...threads].map(([id, { thread }]) => [id, thread])),
     log: restoreLog(stored, threads),
+    ...(journal === undefined ? {} : { underway: journal.underway }),
   };
 }
 
@@ -66,7 +107,7 @@ function assertSomeInstanceActs(tree: Tree, threads: ReadonlyMap<string, Restore
     throw new StoredMachineError('threads.root.transcript', `a turn has not ended, and "${speaker.id}" is idle.`);
 }
 
-function readJson(json: MachineJson | string): Fields {
+export function readJson(json: MachineJson | string): Fields {
   const stored = record(typeof json === 'string' ? parse(json) : json, 'machine');
   if (stored.version !== 1)
     throw new StoredMachineError('version', `must be 1, and it is ${JSON.stringify(stored.version)}.`);

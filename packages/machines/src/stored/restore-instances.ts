@@ -1,5 +1,6 @@
 import type { CompiledCharter } from '../charter/charter.ts';
 import type { CompiledNode } from '../charter/compiled-node.ts';
+import { isPlainObject } from '../charter/plain.ts';
 import { StoredMachineError } from '../errors.ts';
 import { DEEPEST } from '../tree/apply-event.ts';
 import { type Instance, type Phase, ROOT } from '../tree/tree.ts';
@@ -60,7 +61,18 @@ interface Place {
 // Far more than any machine spawns, and counting on from here still gives unique numbers.
 const MOST_BORN = 999_999_999;
 
+/** An error names the instance, so that its host knows what to repair. */
 function readInstance(charter: CompiledCharter, given: unknown, place: Place): Reading {
+  try {
+    return readFields(charter, given, place);
+  } catch (error) {
+    const { id, node } = isPlainObject(given) ? given : {};
+    if (!(error instanceof StoredMachineError) || typeof id !== 'string' || typeof node !== 'string') throw error;
+    throw new StoredMachineError(error.path, error.problem, { cause: error.cause, instanceId: id, node });
+  }
+}
+
+function readFields(charter: CompiledCharter, given: unknown, place: Place): Reading {
   const { path, depth, waits } = place;
   if (depth > DEEPEST) throw new StoredMachineError(path, `the tree is more than ${DEEPEST} levels deep.`);
   const stored = record(given, path);

@@ -1,4 +1,11 @@
-import { Session, type SessionJson, type Settlement, StoredTranscriptError, Transcript } from '@lastcall/core';
+import {
+  type JournalRecord,
+  Session,
+  type SessionJson,
+  type Settlement,
+  StoredTranscriptError,
+  Transcript,
+} from '@lastcall/core';
 import { StoredMachineError } from '../errors.ts';
 import { openCalls } from '../tree/open-calls.ts';
 import { type SessionOptions, Thread } from '../tree/thread.ts';
@@ -12,15 +19,19 @@ export interface RestoredThread {
   readonly path: string;
 }
 
-export function restoreThreads(
-  given: unknown,
-  sessionOptions: (id: string) => SessionOptions,
-): ReadonlyMap<string, RestoredThread> {
+/** Where the sessions of threads come from. */
+export interface SessionSource {
+  readonly sessionOptions: (id: string) => SessionOptions;
+  /** For a machine that is restored from a journal: the records of a thread's calls since its session was stored. */
+  readonly records?: ReadonlyMap<string, readonly JournalRecord[]>;
+}
+
+export function restoreThreads(given: unknown, source: SessionSource): ReadonlyMap<string, RestoredThread> {
   const threads = new Map<string, RestoredThread>();
   for (const [id, stored] of Object.entries(record(given, 'threads'))) {
     const path = `threads.${id}`;
     if (!/^root(\.[1-9]\d{0,8})*$/.test(id)) throw new StoredMachineError(path, 'is no id of an instance.');
-    threads.set(id, restoreThread(id, stored, path, sessionOptions));
+    threads.set(id, restoreThread(id, stored, path, source));
   }
   return threads;
 }
@@ -29,15 +40,22 @@ function restoreThread(
   id: string,
   given: unknown,
   path: string,
-  sessionOptions: (id: string) => SessionOptions,
+  { sessionOptions, records }: SessionSource,
 ): RestoredThread {
   const stored = record(given, path);
   const transcript = restoreTranscript(stored.transcript, `${path}.transcript`);
   const sessionJson = stored.session === undefined ? undefined : restoreSession(stored.session, `${path}.session`);
-  const thread = new Thread({ id, transcript, sessionJson, sessionOptions: () => sessionOptions(id) });
+  const thread = new Thread({
+    id,
+    transcript,
+    sessionJson,
+    sessionOptions: () => sessionOptions(id),
+    ...(records === undefined ? {} : { records: records.get(id) ?? [] }),
+  });
   thread.logged = count(stored.logged, transcript.entries.length, `${path}.logged`);
   thread.inFlight = thread.logged < transcript.entries.length;
-  held(`${path}.session`, () => thread.storedSession());
+  // The session of a journal is made when its thread acts: most threads of a large tree only wait.
+  if (records === undefined) held(`${path}.session`, () => thread.storedSession());
   return { thread, open: openCalls(transcript.entries), path };
 }
 

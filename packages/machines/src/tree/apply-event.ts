@@ -54,7 +54,7 @@ export function applyEvent(tree: Tree, event: TreeEvent): Applied {
     case 'queued':
       return only({ ...tree, queue: [...tree.queue, event.message] });
     case 'delivered':
-      return only(deliver(tree, event.count));
+      return only(deliver(tree, event));
   }
 }
 
@@ -170,11 +170,11 @@ function answer(tree: Tree, { id, callId, answer }: Of<'answered'>): Tree {
  * The first `count` messages of the queue are in the speaker's context now. An idle speaker becomes ready, unless all
  * of them are silent.
  */
-function deliver(tree: Tree, count: number): Tree {
+function deliver(tree: Tree, { count, wakes }: Of<'delivered'>): Tree {
   const delivered = tree.queue.slice(0, count);
   const next = { ...tree, queue: tree.queue.slice(count) };
   const { phase } = known(tree, tree.speaker);
-  return phase.kind === 'idle' && delivered.some(({ silent }) => !silent)
+  return phase.kind === 'idle' && (wakes === true || delivered.some(({ silent }) => !silent))
     ? change(next, tree.speaker, { phase: READY })
     : next;
 }

@@ -24,3 +24,11 @@ function unrun({ callId, toolName, input }: RequestedCall, now: number): Settlem
   const outcome = { status: 'skipped' as const, reason: 'it never began', text: 'Skipped: it never began.' };
   return { callId, toolName, input, outcome, startedAt: now, endedAt: now };
 }
+
+/** The waiting call, if it still waits. */
+export function pendingIn(entries: readonly Entry[], callId: string): Settlement | undefined {
+  const last = entries.findLast(
+    (entry) => (entry.kind === 'pending' || entry.kind === 'settled') && entry.settlement.callId === callId,
+  );
+  return last?.kind === 'pending' ? last.settlement : undefined;
+}

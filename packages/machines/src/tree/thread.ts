@@ -1,6 +1,14 @@
-import { createSession, type Entry, Session, type SessionJson, Transcript } from '@lastcall/core';
+import {
+  createSession,
+  type Entry,
+  type JournalRecord,
+  replay,
+  Session,
+  type SessionJson,
+  Transcript,
+} from '@lastcall/core';
 import { ROOT, type Tree } from './tree.ts';
-import { viewSlice } from './view.ts';
+import { viewSlice, withoutView } from './view.ts';
 
 /** The conversation with the user, which all non-workers share: the current primary continues it. */
 export const MAIN: string = ROOT;
@@ -15,6 +23,8 @@ export interface ThreadOptions {
   readonly id: string;
   readonly transcript?: Transcript;
   readonly sessionJson?: SessionJson | undefined;
+  /** What changed since, as a journal has it. A slice that the options do not name is then kept as it was stored. */
+  readonly records?: readonly JournalRecord[] | undefined;
   readonly sessionOptions: () => SessionOptions;
 }
 
@@ -41,12 +51,24 @@ export class Thread {
   /** Created when first used: most threads of a large tree only wait. */
   get session(): Session {
     if (this.#session === undefined) {
-      const { sessionJson } = this.#options;
-      const options = this.#options.sessionOptions();
-      this.#session = sessionJson === undefined ? createSession(options) : Session.fromJSON(sessionJson, options);
-      this.#session.register(viewSlice);
+      const session = this.#restored();
+      session.register(viewSlice);
+      this.#session = session;
     }
     return this.#session;
+  }
+
+  #restored(): Session {
+    const { sessionJson, records, sessionOptions } = this.#options;
+    const options = sessionOptions();
+    if (records === undefined)
+      return sessionJson === undefined ? createSession(options) : Session.fromJSON(sessionJson, options);
+    const session =
+      sessionJson === undefined
+        ? createSession(options)
+        : Session.fromJSON(sessionJson, { ...options, unknownSlices: 'keep' });
+    replay(session, records);
+    return session;
   }
 
   /**
@@ -54,7 +76,11 @@ export class Thread {
    * a slice that the options do not name.
    */
   storedSession(): SessionJson | undefined {
-    const json = this.#session === undefined ? this.#options.sessionJson : withoutView(this.#session.toJSON());
+    const { sessionJson, records = [] } = this.#options;
+    const isUnused = this.#session === undefined && records.length === 0;
+    const json = isUnused ? sessionJson : toStored(this.session.toJSON());
+    // A session of a journal keeps slices that its options do not name.
+    if (this.#options.records !== undefined) return json;
     if (json !== undefined && Object.keys(json.slices ?? {}).some((name) => name !== ALWAYS))
       Session.fromJSON(json, this.#options.sessionOptions());
     return json;
@@ -87,9 +113,8 @@ export class Thread {
   }
 }
 
-function withoutView({ version, slices }: SessionJson): SessionJson {
-  const { [viewSlice.name]: _view, ...rest } = slices;
-  return { version, slices: rest };
+function toStored({ version, slices }: SessionJson): SessionJson {
+  return { version, slices: withoutView(slices) };
 }
 
 /** The instance that acts on a thread: the worker it belongs to, or the instance that talks with the user. */

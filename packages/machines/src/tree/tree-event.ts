@@ -24,7 +24,8 @@ export type TreeEvent =
   | { readonly kind: 'settled'; readonly id: string; readonly callId: string }
   | { readonly kind: 'answered'; readonly id: string; readonly callId: string; readonly answer: Answer }
   | { readonly kind: 'queued'; readonly message: QueuedMessage }
-  | { readonly kind: 'delivered'; readonly count: number };
+  /** The first messages of the queue were delivered, and others with them; `wakes` if one of those wants an answer. */
+  | { readonly kind: 'delivered'; readonly count: number; readonly wakes?: true };
 
 /** Whose state a patch changes. */
 export type Target =

@@ -1,4 +1,4 @@
-import { type Session, type Slice, slice } from '@lastcall/core';
+import { type Session, type Slice, type Staged, slice } from '@lastcall/core';
 import type { PlainObject } from '../charter/plain.ts';
 import { mergeFields } from '../charter/state-schema.ts';
 import type { TreeEvent } from './tree-event.ts';
@@ -30,8 +30,10 @@ interface Based {
   readonly view: View;
 }
 
+const CHANGED = 'lastcall.machine.changed';
+
 interface Changed {
-  readonly type: 'lastcall.machine.changed';
+  readonly type: typeof CHANGED;
   readonly event: TreeEvent;
 }
 
@@ -41,7 +43,7 @@ export const viewSlice: Slice<View> = slice<View>('lastcall.machine', {
   initial: NO_VIEW,
   on: {
     'lastcall.machine.based': (_old, { view }: Based) => view,
-    'lastcall.machine.changed': (view, { event }: Changed) => follow(view, event),
+    [CHANGED]: (view, { event }: Changed) => follow(view, event),
   },
 });
 
@@ -52,14 +54,33 @@ export function base(session: Session, view: View): void {
 
 /** Adds a change to the call; it counts if the call succeeds. */
 export function dispatchChange(session: Session, event: TreeEvent): void {
-  session.dispatch({ type: 'lastcall.machine.changed', event } satisfies Changed);
+  session.dispatch({ type: CHANGED, event } satisfies Changed);
 }
 
 /** The events of a call that change the tree. */
 export function changesIn(events: readonly { readonly type: string }[]): readonly TreeEvent[] {
-  return events
-    .filter((event): event is Changed => event.type === 'lastcall.machine.changed')
-    .map(({ event }) => event);
+  return events.filter((event): event is Changed => event.type === CHANGED).map(({ event }) => event);
+}
+
+/**
+ * What a call changed, without its view of the tree and its changes of the tree: the machine stages those by itself.
+ * Changes that were rolled back stay for readers of the history.
+ */
+export function withoutChanges({ events, slices, changes }: Staged): Staged {
+  const others = events.filter(({ type }) => type !== CHANGED);
+  const committed = changes?.committed.filter(({ name }) => name !== CHANGED) ?? [];
+  const discarded = changes?.discarded ?? [];
+  return {
+    events: others,
+    ...(slices === undefined ? {} : { slices: withoutView(slices) }),
+    ...(committed.length + discarded.length === 0 ? {} : { changes: { committed, discarded } }),
+  };
+}
+
+/** Slices without the view, which comes from the tree. */
+export function withoutView<T>(slices: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  const { [viewSlice.name]: _view, ...rest } = slices;
+  return rest;
 }
 
 function follow(view: View, event: TreeEvent): View {

@@ -1,0 +1,459 @@
+import { type Entry, type Journal, type JournalRecord, JournalStalled, pending, slice, tool } from '@lastcall/core';
+import { crashingJournal, fakeClock, memoryJournal, scriptedModel, sequentialIds } from '@lastcall/core/testing';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  cede,
+  charter,
+  createMachine,
+  deserializeMachine,
+  type Machine,
+  MachineError,
+  type MachineJson,
+  machineFromRecords,
+  node,
+  type RunMachineOptions,
+  recordMachine,
+  runMachine,
+  runMachineToCompletion,
+  StoredMachineError,
+  serializeMachine,
+  spawn,
+  suspend,
+  to,
+} from '../../src/index.ts';
+import { outcomes, type Script } from '../kit.ts';
+import { stored } from './stored.ts';
+
+const none = z.object({});
+const counting = z.object({ n: z.number() });
+const seen = slice('seen', { initial: 0, on: { looked: (count: number) => count + 1 } });
+const look = tool({
+  description: 'Looks.',
+  inputSchema: none,
+  effects: 'session',
+  execute: (_input, { session }) => {
+    session.dispatch({ type: 'looked' });
+    return session.read(seen);
+  },
+});
+const ask = { description: 'Asks.', handler: () => suspend('may I?') };
+const done = { description: 'Done.', handler: () => cede('worked') };
+const hand = node({ instructions: 'hand', worker: true, tools: { look }, transitions: { done, ask } });
+const gone = node({ instructions: 'gone', state: counting });
+const job = tool({ description: 'J.', inputSchema: none, effects: 'session', execute: () => pending() });
+const boss = node({
+  instructions: 'boss',
+  state: counting,
+  initialState: { n: 0 },
+  tools: { look, job },
+  transitions: {
+    ask,
+    hire: { description: 'H.', handler: () => spawn(hand) },
+    leave: { description: 'L.', handler: () => to('gone', { n: 1 }) },
+  },
+  commands: {
+    add: {
+      inputSchema: z.object({ by: z.number() }),
+      execute: ({ by }: { by: number }, ctx) => {
+        ctx.updateState({ n: ctx.state.n + by });
+        return ctx.state.n;
+      },
+    },
+    alone: { execute: () => to('boss') },
+  },
+});
+const office = charter({ nodes: { boss, hand, gone } });
+const session = () => ({ slices: [seen] });
+const make = (): Machine => createMachine(office, { root: 'boss', session });
+const restored = (records: readonly JournalRecord[], made = office): Machine =>
+  machineFromRecords(made, records, { session });
+const take = (name: string) => ({ toolName: `transition_${name}` });
+
+async function go(machine: Machine, script: Script, options: Partial<RunMachineOptions> = {}) {
+  return await runMachineToCompletion(machine, { model: scriptedModel(script), newId: sequentialIds(), ...options });
+}
+
+const kinds = ({ records }: { records: readonly JournalRecord[] }) =>
+  records.map(({ entry }) => {
+    const { kind, change } = entry as unknown as { kind: string; change?: { kind: string } };
+    return change === undefined ? kind : `machine ${change.kind}`;
+  });
+
+describe('the records of a run', () => {
+  test('[A16] begin with the machine, and the input is part of the first write', async () => {
+    const journal = memoryJournal();
+    await go(make(), ['Hello.'], { input: 'Hi.', journal });
+    expect(kinds(journal)).toEqual([
+      'machine created',
+      'message',
+      'machine delivered',
+      'turn',
+      'reply',
+      'stop',
+      'machine concluded',
+      'machine phased',
+      'machine reported',
+    ]);
+  });
+
+  test('[A16] name the conversation, the instance and its node', async () => {
+    const journal = memoryJournal();
+    await go(make(), (request) => (JSON.stringify(request).includes('hand') ? 'Did it.' : take('hire')), {
+      input: 'Go.',
+      journal,
+      maxSteps: 2,
+    });
+    const replies = journal.records.filter(({ entry }) => entry.kind === 'reply');
+    expect(replies.map(({ entry }) => entry)).toMatchObject([
+      { thread: 'root', instanceId: 'root', node: 'boss' },
+      { thread: 'root.1', instanceId: 'root.1', node: 'hand' },
+    ]);
+  });
+
+  test('[A16] hold what a call did to the tree together with its end, and nothing of its view of the tree', async () => {
+    const journal = memoryJournal();
+    await go(make(), [[{ toolName: 'updateState', input: { n: 3 } }, take('leave')], 'Bye.'], {
+      input: 'Go.',
+      journal,
+    });
+    const ends = journal.records.filter(({ entry }) => entry.kind === 'settled');
+    expect(ends.map(({ staged }) => (staged as { machine?: unknown }).machine)).toMatchObject([
+      [{ kind: 'machine', change: { kind: 'patched', set: { n: 3 } } }],
+      [{ kind: 'machine', change: { kind: 'moved', id: 'root', node: 'gone' } }],
+    ]);
+    expect(JSON.stringify(ends)).not.toContain('lastcall.machine');
+  });
+
+  test('[A21] are of the same size whatever else the machine has', async () => {
+    const sizes: number[] = [];
+    for (const crowd of [0, 300]) {
+      const machine = createMachine(office, { root: 'boss' });
+      for (let at = 0; at < crowd; at++) await go(machine, ['Yes.'], { input: `Message ${at}` });
+      const journal = memoryJournal();
+      await recordMachine(machine, journal);
+      const before = journal.records.length;
+      await go(machine, [{ toolName: 'updateState', input: { n: 1 } }, 'Done.'], { input: 'Go.', journal });
+      sizes.push(JSON.stringify(journal.records.slice(before)).replace(/\d{10,}/g, '').length);
+    }
+    expect(Math.abs((sizes[1] as number) - (sizes[0] as number))).toBeLessThan(10);
+  });
+
+  test('[A16] are the same whether the machine was rebuilt in between or not', async () => {
+    const script = [[{ toolName: 'look' }, take('ask')], [{ toolName: 'look' }], 'Ok.'];
+    const texts = await Promise.all(
+      [false, true].map(async (isRebuilt) => {
+        const journal = memoryJournal();
+        const clock = fakeClock();
+        let machine = make();
+        const newId = sequentialIds();
+        const options = { journal, clock, newId, modelSettings: {} };
+        await go(machine, script.slice(0, 1), { ...options, input: 'Go.' });
+        if (isRebuilt) machine = restored(journal.records);
+        machine.resume(machine.suspended[0]?.id ?? '', 'yes');
+        await go(machine, script.slice(1), options);
+        return JSON.stringify(journal.records);
+      }),
+    );
+    expect(texts[1]).toBe(texts[0]);
+  });
+});
+
+describe('a machine restored from its records', () => {
+  test('[A16] has the sessions of its conversations, made when they are needed', async () => {
+    const journal = memoryJournal();
+    await go(make(), [{ toolName: 'look' }, { toolName: 'look' }, 'Ok.'], { input: 'Go.', journal });
+    let opened = 0;
+    const machine = machineFromRecords(office, journal.records, { session: () => (opened++, session()) });
+    expect(opened).toBe(0);
+    const { steps } = await go(machine, [{ toolName: 'look' }, 'Ok.'], { input: 'Again.', journal });
+    expect(outcomes(steps)).toEqual([['look', 'ok', '3']]);
+  });
+
+  test('[A16] keeps a slice that its options do not name', async () => {
+    const journal = memoryJournal();
+    await go(make(), [{ toolName: 'look' }, 'Ok.'], { input: 'Go.', journal });
+    const bare = machineFromRecords(office, journal.records);
+    const json = JSON.parse(JSON.stringify(serializeMachine(bare))) as MachineJson;
+    const again = machineFromRecords(office, [], { from: json, session });
+    const { steps } = await go(again, [{ toolName: 'look' }, 'Ok.'], { input: 'Again.' });
+    expect(outcomes(steps)).toEqual([['look', 'ok', '2']]);
+  });
+
+  test('[A16] goes on from a stored machine and the records after it', async () => {
+    const journal = memoryJournal();
+    const machine = make();
+    await go(machine, [{ toolName: 'look' }, 'Ok.'], { input: 'One.', journal });
+    const from = JSON.stringify(serializeMachine(machine));
+    const { length } = journal.records;
+    await go(machine, [{ toolName: 'look' }, take('ask')], { input: 'Two.', journal });
+    const rebuilt = machineFromRecords(office, journal.records.slice(length), { from, session });
+    expect(stored(rebuilt)).toEqual(stored(machine));
+    expect(rebuilt.suspended).toMatchObject([{ toolName: 'transition_ask', reason: 'may I?' }]);
+  });
+
+  test('[A16] a machine from elsewhere is written whole once, with what it was', async () => {
+    const machine = make();
+    await go(machine, [take('ask')], { input: 'Go.' });
+    const moved = deserializeMachine(office, serializeMachine(machine), { session });
+    moved.resume(moved.suspended[0]?.id ?? '', 'yes');
+    const journal = memoryJournal();
+    await go(moved, ['Good.'], { journal });
+    expect(kinds(journal).filter((kind) => kind === 'machine created')).toHaveLength(1);
+    expect(stored(restored(journal.records))).toEqual(stored(moved));
+  });
+
+  test('[A16] a run without a journal in between is not lost: the next one with a journal writes the machine again', async () => {
+    const journal = memoryJournal();
+    const machine = make();
+    await go(machine, ['One.'], { input: '1', journal });
+    await go(machine, ['Two.'], { input: '2' });
+    await go(machine, ['Three.'], { input: '3', journal });
+    const rebuilt = restored(journal.records);
+    expect(stored(rebuilt)).toEqual(stored(machine));
+    const said = rebuilt.history.flatMap((entry) => (entry.kind === 'reply' ? [entry.text] : []));
+    expect(said).toEqual(['One.', 'Two.', 'Three.']);
+  });
+
+  test('[A16] rebuilding costs a constant amount for each record', async () => {
+    const records = async (messages: number): Promise<readonly JournalRecord[]> => {
+      const journal = memoryJournal();
+      const machine = make();
+      for (let at = 0; at < messages; at++) await go(machine, ['Yes.'], { input: 'Hm?', journal });
+      return journal.records;
+    };
+    const [few, many] = [await records(100), await records(1_000)];
+    const timed = (list: readonly JournalRecord[]): number => {
+      const times = Array.from({ length: 5 }, () => {
+        const startedAt = performance.now();
+        restored(list);
+        return performance.now() - startedAt;
+      });
+      return Math.min(...times) / list.length;
+    };
+    timed(many);
+    // Ten times as many records: linear is 1, quadratic would be 10.
+    expect(timed(many) / timed(few)).toBeLessThan(5);
+  });
+});
+
+describe('messages, answers and commands outside a run', () => {
+  test('[A16] are part of the first write of the next run', async () => {
+    const journal = crashingJournal(Number.POSITIVE_INFINITY);
+    const machine = make();
+    await go(machine, [take('ask')], { input: 'Go.', journal });
+    const before = journal.writes.length;
+    machine.resume(machine.suspended[0]?.id ?? '', 'yes');
+    await machine.command('add', { by: 2 });
+    await go(machine, ['Good.'], { journal });
+    expect(journal.writes[before]).toBe('machine, machine, machine, machine');
+    const rebuilt = restored(journal.kept.records);
+    expect(rebuilt.tree.root.state).toEqual({ n: 2 });
+    expect(stored(rebuilt)).toEqual(stored(machine));
+  });
+
+  test('[A16] are durable before the next run with recordMachine()', async () => {
+    const journal = memoryJournal();
+    const machine = make();
+    await recordMachine(machine, journal);
+    machine.enqueue('Hello?');
+    expect(restored(journal.records).tree.queue).toEqual([]);
+    await recordMachine(machine, journal);
+    await recordMachine(machine, journal);
+    expect(kinds(journal)).toEqual(['machine created', 'machine queued']);
+    const rebuilt = restored(journal.records);
+    const { response } = await go(rebuilt, ['Hi.'], { journal });
+    expect(response).toBe('Hi.');
+    expect(stored(restored(journal.records))).toEqual(stored(rebuilt));
+  });
+
+  test('[A19] a command is recorded with its key before it counts, and not at all if the journal refuses it', async () => {
+    const machine = make();
+    const kept = memoryJournal();
+    await recordMachine(machine, kept);
+    const keys = new Set<unknown>();
+    const journal: Journal = {
+      ...kept,
+      append: (entries) => {
+        for (const { idempotencyKey: key } of entries.map(
+          (entry) => (entry as { change?: { idempotencyKey?: unknown } }).change ?? {},
+        )) {
+          if (keys.has(key)) throw new Error('This command was given before.');
+          if (key !== undefined) keys.add(key);
+        }
+        return kept.append(entries);
+      },
+    };
+    const options = { journal, idempotencyKey: 'k1' };
+    expect(await machine.command('add', { by: 5 }, options)).toBe(5);
+    await expect(machine.command('add', { by: 5 }, options)).rejects.toThrow('given before');
+    expect(machine.tree.root.state).toEqual({ n: 5 });
+    expect(restored(kept.records).tree.root.state).toEqual({ n: 5 });
+    expect(machine.history.at(-1)).toEqual({
+      kind: 'command',
+      instanceId: 'root',
+      node: 'boss',
+      name: 'add',
+      input: { by: 5 },
+    });
+  });
+
+  test('[A19] a command that removes a worker is one write, with the ends of its calls', async () => {
+    const journal = crashingJournal(Number.POSITIVE_INFINITY);
+    const machine = make();
+    const script: Script = (request) =>
+      JSON.stringify(request.prompt[0]).includes('hand') ? take('ask') : take('hire');
+    await go(machine, script, { input: 'Go.', journal });
+    const before = journal.writes.length;
+    await machine.command('alone', {}, { journal });
+    expect(journal.writes.slice(before)).toEqual(['machine, settled transition_ask, machine']);
+    expect(stored(restored(journal.kept.records))).toEqual(stored(machine));
+  });
+
+  test('[A16] a message that comes while a step runs is recorded before the next step', async () => {
+    const journal = memoryJournal();
+    const machine = make();
+    const script: Script = (request) => {
+      if (JSON.stringify(request).includes('Hurry')) return 'I hurry.';
+      machine.enqueue('Hurry!');
+      return { toolName: 'look' };
+    };
+    const { response } = await go(machine, script, { input: 'Go.', journal });
+    expect(response).toBe('I hurry.');
+    expect(stored(restored(journal.records))).toEqual(stored(machine));
+  });
+});
+
+describe('a journal that refuses', () => {
+  test('[A16] stops the run with its error, and the machine is as its records say', async () => {
+    const journal = crashingJournal(4);
+    const machine = make();
+    const { yieldReason, error } = await go(machine, [{ toolName: 'look' }, 'Ok.'], { input: 'Go.', journal });
+    expect(yieldReason).toBe('error');
+    expect(error).toMatchObject({ code: 'process_killed' });
+    expect(stored(restored(journal.kept.records))).toEqual(stored(machine));
+    // It goes on when the journal works again.
+    const { response } = await go(machine, ['Ok.'], { journal: journal.kept });
+    expect(response).toBe('Ok.');
+    expect(stored(restored(journal.kept.records))).toEqual(stored(machine));
+  });
+
+  test('[A16] a worker that it stops has not failed: nothing is ceded', async () => {
+    const journal = crashingJournal(9);
+    const machine = make();
+    await go(machine, [take('hire'), { toolName: 'look' }, 'Ok.'], { input: 'Go.', journal });
+    expect(journal.writes.at(-1)).toBe('settled look');
+    expect(machine.instance('root.1')?.phase).toEqual({ kind: 'ready' });
+    expect(machine.history.filter(({ kind }) => kind === 'ceded')).toEqual([]);
+  });
+
+  test('[A16] the input of a run that it refuses is not in the machine', async () => {
+    const machine = make();
+    const { error } = await go(machine, ['Ok.'], { input: 'Go.', journal: crashingJournal(1) });
+    expect(error).toMatchObject({ code: 'process_killed' });
+    expect(machine.history).toEqual([]);
+    expect(machine.tree.queue).toEqual([]);
+  });
+
+  test('[A16] one that never answers is given up with the deadline, and the machine refuses to go on', async () => {
+    const never: Journal = { append: () => new Promise(() => {}), settle: () => new Promise(() => {}) };
+    const machine = make();
+    const clock = fakeClock();
+    const steps = go(machine, ['Ok.'], { input: 'Go.', journal: never, clock, deadline: clock.now() + 5_000 });
+    for (let at = 0; at < 8; at++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await clock.advance(1_000);
+    }
+    expect((await steps).error).toBeInstanceOf(JournalStalled);
+    expect((await go(machine, ['Ok.'])).error).toBeInstanceOf(MachineError);
+    await expect(machine.command('add', { by: 1 })).rejects.toThrow('machineFromRecords');
+    await expect(recordMachine(machine, never)).rejects.toThrow('machineFromRecords');
+  });
+
+  test('an option that is no journal is refused', () => {
+    expect(() => runMachine(make(), { model: scriptedModel([]), journal: {} as never })).toThrow(
+      'append() and settle()',
+    );
+  });
+});
+
+describe('records that do not fit', () => {
+  async function records(): Promise<readonly JournalRecord[]> {
+    const journal = memoryJournal();
+    await go(make(), [{ toolName: 'updateState', input: { n: 3 } }, take('leave'), 'Bye.'], { input: 'Go.', journal });
+    return journal.records;
+  }
+
+  test('[A20] a node that is gone: the error names instance, node and path, and has the tree', async () => {
+    const smaller = charter({ nodes: { boss: node({ instructions: 'boss', state: counting }) } });
+    const error = await records().then((all) => caught(() => restored(all, smaller)));
+    expect(error).toMatchObject({
+      path: 'tree.root.node',
+      instanceId: 'root',
+      node: 'gone',
+      tree: { root: { id: 'root' } },
+    });
+    expect(error.message).toContain('This is instance "root" of node "gone".');
+  });
+
+  test('[A20] a state that its schema refuses: the same', async () => {
+    const stricter = charter({
+      nodes: { boss, hand, gone: node({ instructions: 'g', state: z.object({ n: z.string() }) }) },
+    });
+    const error = await records().then((all) => caught(() => restored(all, stricter)));
+    expect(error).toMatchObject({ path: 'tree.root.state.n', instanceId: 'root', node: 'gone' });
+  });
+
+  test('[A20] migrate(tree) repairs it, is asked only then, and the repaired tree is recorded', async () => {
+    const all = await records();
+    const next = charter({ nodes: { boss, hand, left: node({ instructions: 'left', state: counting }) } });
+    const migrate = (tree: MachineJson['tree']): MachineJson['tree'] => ({
+      ...tree,
+      root: { ...tree.root, node: 'left', state: { n: 7 } },
+    });
+    const machine = machineFromRecords(next, all, { session, migrate });
+    expect(machine.tree.root).toMatchObject({ node: 'left', state: { n: 7 } });
+    const journal = memoryJournal();
+    for (const { entry, staged } of all) {
+      if (staged === undefined) journal.append([entry]);
+      else journal.settle(entry as Extract<Entry, { kind: 'settled' }>, staged);
+    }
+    await go(machine, [{ toolName: 'updateState', input: { n: 8 } }, 'Here.'], { input: 'You?', journal });
+    const asked = () => expect.unreachable();
+    const again = machineFromRecords(next, journal.records, { session, migrate: asked as never });
+    expect(again.tree.root).toMatchObject({ node: 'left', state: { n: 8 } });
+    expect(stored(again)).toEqual(stored(machine));
+    const json = serializeMachine(restored(all));
+    expect(deserializeMachine(next, json, { session, migrate }).tree.root).toMatchObject({ node: 'left' });
+  });
+
+  test('[A20] damaged ones are refused with their path', async () => {
+    const all = await records();
+    const broken = (index: number, change: (record: never) => unknown) =>
+      caught(() =>
+        restored(all.map((one, at) => (at === index ? change(structuredClone(one) as never) : one)) as never),
+      );
+    expect(broken(0, () => ({ entry: { kind: 'turn', thread: 'root' } })).path).toBe('records[0].entry');
+    expect(broken(1, () => null).path).toBe('records[1]');
+    expect(broken(1, () => ({ entry: { kind: 'message' } })).path).toBe('records[1].entry.thread');
+    expect(broken(2, () => ({ entry: { kind: 'machine', change: { kind: 'nope' } } })).path).toBe(
+      'records[2].entry.change.kind',
+    );
+    expect(broken(2, () => ({ entry: { kind: 'machine', change: { kind: 'removed', id: 'root.9' } } })).path).toBe(
+      'records[2].entry.change',
+    );
+    expect(caught(() => restored([])).message).toContain('the records must begin with the whole machine');
+    expect(caught(() => restored(all.slice(1))).path).toBe('records[0].entry');
+    expect(caught(() => restored(all.filter((_one, at) => at !== 4))).path).toContain('threads.root.transcript');
+  });
+
+  function caught(read: () => unknown): StoredMachineError {
+    try {
+      read();
+    } catch (error) {
+      expect(error).toBeInstanceOf(StoredMachineError);
+      return error as StoredMachineError;
+    }
+    return expect.unreachable();
+  }
+});
