@@ -1,5 +1,6 @@
 import type { Policy, Prompt, Resource, Session, Slice } from '@lastcall/core';
 import type { Plugin } from '@lastcall/core/prompt';
+import type { Charter, TreeJson } from '@lastcall/machines';
 import type { ToolEntry } from './registered-tool.ts';
 
 /**
@@ -27,6 +28,12 @@ export interface AgentDefinition {
   readonly mode?: ((ctx: ModeContext) => string) | undefined;
   /** Gives the agent a tool `rewind`, which goes back to the start of the run. Default false. */
   readonly rewind?: boolean | { readonly max?: number | undefined } | undefined;
+  /** Makes the agent a machine: its nodes have the instructions, and `tools` are those that every node has too. */
+  readonly machine?: Charter | undefined;
+  /** The node that a machine begins with. Default: the first node of the charter. */
+  readonly root?: string | undefined;
+  /** Repairs the stored tree of a machine that does not fit the charter any more. */
+  readonly migrate?: ((tree: TreeJson) => TreeJson) | undefined;
 }
 
 /** What `mode` may look at. */

@@ -9,6 +9,7 @@ import {
 } from '@lastcall/core';
 import { closestNames } from '@lastcall/core/internal';
 import { type AgentMode, buildModes, type Plugin } from '@lastcall/core/prompt';
+import { type Charter, createMachine } from '@lastcall/machines';
 import { z } from 'zod';
 import type { AgentConfig } from './agent-config.ts';
 import type { AgentDefinition } from './agent-definition.ts';
@@ -33,6 +34,15 @@ export interface CompiledDefinition {
   readonly brought: ReadonlyMap<string, BroughtTool>;
   readonly modes: Modes | undefined;
   readonly rewind: { readonly max?: number } | undefined;
+  readonly machine: DefinedMachine | undefined;
+}
+
+/** An agent that is a machine. */
+export interface DefinedMachine {
+  readonly charter: Charter;
+  /** The node that it begins with. */
+  readonly root: string;
+  readonly migrate: AgentDefinition['migrate'];
 }
 
 interface BroughtTool {
@@ -129,8 +139,35 @@ export function compileDefinition(
   const problems = [...brought.problems, ...repeated, ...(modes.ok ? [] : modes.problems)];
   if (problems.length > 0 || !modes.ok) return { ok: false, problems };
   const parts = { name, instructions, slices, resources, policies, files };
-  const rewind = toRewind(definition.rewind);
-  return { ok: true, value: { ...parts, tools: tools.value, brought: brought.tools, modes: modes.value, rewind } };
+  const machine = compileMachine(definition, path);
+  if (!machine.ok) return machine;
+  return {
+    ok: true,
+    value: {
+      ...parts,
+      tools: tools.value,
+      brought: brought.tools,
+      modes: modes.value,
+      rewind: toRewind(definition.rewind),
+      machine: machine.value,
+    },
+  };
+}
+
+/** A machine that cannot begin is refused here, and not in the first run. */
+function compileMachine(
+  { machine: charter, root, migrate }: AgentDefinition,
+  path: readonly PropertyKey[],
+): Checked<DefinedMachine | undefined> {
+  if (charter === undefined) return { ok: true, value: undefined };
+  const first = root ?? charter.nodeNames[0] ?? '';
+  try {
+    createMachine(charter, { root: first });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return problem([...path, 'machine'], `cannot begin: ${message}`);
+  }
+  return { ok: true, value: { charter, root: first, migrate } };
 }
 
 function toRewind(rewind: AgentDefinition['rewind']): CompiledDefinition['rewind'] {
@@ -164,13 +201,25 @@ const definitionSchema: z.ZodType<AgentDefinition> = z
         error: 'must be a function ({ session, events, now }) => name of a mode.',
       })
       .optional(),
+    machine: made<Charter>('nodeNames', 'must come from charter({ … }).').optional(),
+    root: z.string().min(1).max(200).optional(),
+    migrate: z
+      .custom<AgentDefinition['migrate']>((value) => typeof value === 'function', {
+        error: 'must be a function (tree) => tree.',
+      })
+      .optional(),
     rewind: z.union([z.boolean(), z.strictObject({ max: z.int().min(1).max(100).optional() })]).optional(),
   })
-  .superRefine(({ plugins, mode, modes }, ctx) => {
+  .superRefine(({ plugins, mode, modes, machine, root, migrate, instructions, rewind }, ctx) => {
     const missing = (path: string, message: string): void => ctx.addIssue({ code: 'custom', path: [path], message });
     if (plugins !== undefined && mode === undefined)
       missing('mode', 'is missing: plugins have modes, and mode(ctx) chooses the one of a run.');
     if (plugins === undefined && mode !== undefined) missing('mode', 'has no effect without plugins. Remove it.');
+    if (machine === undefined && migrate !== undefined) missing('migrate', 'has no effect without machine. Remove it.');
+    if (machine === undefined && root !== undefined) missing('root', 'has no effect without machine. Remove it.');
+    const unused = Object.entries({ instructions, plugins, rewind }).filter(([, value]) => value !== undefined);
+    for (const [field] of machine === undefined ? [] : unused)
+      missing(field, 'has no effect with machine: its nodes have instructions and tools. Remove it.');
     if (plugins === undefined && modes !== undefined) missing('modes', 'has no effect without plugins. Remove it.');
   }) as z.ZodType<AgentDefinition>;
 

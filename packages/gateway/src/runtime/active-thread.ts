@@ -2,7 +2,7 @@ import { runStream } from '../domain/streams/stream-names.ts';
 import type { Services } from '../ports/services.ts';
 import { inSpan } from '../telemetry/spans.ts';
 import type { Lease } from './lease/lease.ts';
-import { runTurnLoop } from './loops/turn-loop.ts';
+import { performRun } from './loops/perform-run.ts';
 import type { ActiveRun } from './run/active-run.ts';
 import type { EndedState } from './run/run-state.ts';
 import { nextThread, type ThreadState } from './thread-state.ts';
@@ -43,7 +43,7 @@ export async function runOnThread(
   const attributes = { 'gen_ai.agent.id': agent.id, 'gen_ai.agent.name': agent.name };
   try {
     return await inSpan({ operation: 'invoke_agent', subject: agent.name, attributes }, () =>
-      runTurnLoop(services, registry, run, abort),
+      performRun(services, registry, run, abort),
     );
   } finally {
     thread.state = nextThread(thread.state, { type: 'run-ended' });

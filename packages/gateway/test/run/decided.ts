@@ -10,6 +10,7 @@ const context: DecisionContext = {
   runId: 'run',
   agent: { entityId: 'bot' },
   isVisible: (toolName) => toolName === 'shown',
+  showsWait: (toolName) => toolName === 'shown',
 };
 
 /** An agent in the space "hall", whose run begins. */

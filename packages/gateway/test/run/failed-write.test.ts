@@ -5,7 +5,7 @@ import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
 import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
-import { runTurnLoop } from '../../src/runtime/loops/turn-loop.ts';
+import { performRun } from '../../src/runtime/loops/perform-run.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
@@ -49,7 +49,7 @@ describe.each(databases)('a write that fails on $kind', ({ create }) => {
     const taken = await claimNextRun(services, registry, bot, taking);
     if (taken === undefined) throw new Error('There was nothing to do.');
     const abort = { signal: new AbortController().signal, isCancelled: () => false, interrupt() {} };
-    const { as, transcript } = await runTurnLoop(services, registry, taken.run, abort);
+    const { as, transcript } = await performRun(services, registry, taken.run, abort);
     const told = async (spaceId: string): Promise<string> =>
       (await world.events(spaceStream(spaceId)))
         .flatMap(({ type }) => (/^agent\.(in)?active$/.test(type) ? [type.slice('agent.'.length)] : []))

@@ -10,8 +10,8 @@ import type { Services } from '../../src/ports/services.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
 import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
+import { performRun } from '../../src/runtime/loops/perform-run.ts';
 import { RunInterrupted } from '../../src/runtime/loops/run-interrupted.ts';
-import { runTurnLoop } from '../../src/runtime/loops/turn-loop.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf } from '../support/requests.ts';
@@ -80,7 +80,7 @@ async function work(
   const isCancelled = run.isCancelRequested;
   if (isCancelled) abort.abort(new Error('The run was cancelled.'));
   const interrupt = (reason: Error): void => abort.abort(reason);
-  await runTurnLoop(services, registry, run, { signal: abort.signal, isCancelled: () => isCancelled, interrupt });
+  await performRun(services, registry, run, { signal: abort.signal, isCancelled: () => isCancelled, interrupt });
   return run.runId;
 }
 

@@ -13,8 +13,8 @@ import { excuseTakeover } from '../../src/runtime/claim/excuse-takeover.ts';
 import { giveUpThread } from '../../src/runtime/claim/give-up-thread.ts';
 import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
 import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
+import { performRun } from '../../src/runtime/loops/perform-run.ts';
 import { RunInterrupted } from '../../src/runtime/loops/run-interrupted.ts';
-import { runTurnLoop } from '../../src/runtime/loops/turn-loop.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { until } from '../processes/until.ts';
 import { chatWith } from '../support/conversations.ts';
@@ -190,7 +190,7 @@ async function hangingCall(world: World) {
     if (claimed === undefined) return undefined;
     const before = paid;
     const run = { signal: abort.signal, isCancelled: () => false, interrupt: () => {} };
-    void runTurnLoop(world.services, registry, claimed.run, run).catch(() => {});
+    void performRun(world.services, registry, claimed.run, run).catch(() => {});
     await until('the call runs', () => paid === before + 1);
     await die(world, bot);
     return claimed.run.runId;

@@ -6,7 +6,7 @@ import { checkTools } from '../../src/config/registered-tool.ts';
 import { loadTranscriptRows } from '../../src/domain/transcript/load-transcript.ts';
 import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
 import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
-import { runTurnLoop } from '../../src/runtime/loops/turn-loop.ts';
+import { performRun } from '../../src/runtime/loops/perform-run.ts';
 import type { ActiveRun } from '../../src/runtime/run/active-run.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
@@ -68,7 +68,7 @@ describe.each(embedded)('transcriptCache on $kind', ({ create }) => {
       if (taken === undefined) throw new Error('There was nothing to do.');
       const signal = new AbortController().signal;
       const { run, lease } = taken;
-      const ended = await runTurnLoop(world.services, registry, run, {
+      const ended = await performRun(world.services, registry, run, {
         signal,
         isCancelled: () => false,
         interrupt() {},

@@ -118,8 +118,17 @@ export class LiveMachine implements Machine {
   resume(suspendId: string, payload?: unknown): void {
     const waiting = findSuspension(this.#tree, this.index, suspendId);
     if (waiting === undefined) throw unknownSuspension(suspendId, this.suspended);
-    const answer: Answer = toAnswer(waiting, payload);
-    const { instanceId, node, callId } = waiting;
+    this.#answer(waiting, toAnswer(waiting, payload));
+  }
+
+  answer(callId: string, answer: Answer): boolean {
+    const waiting = findSuspension(this.#tree, this.index, callId);
+    if (waiting?.callId !== callId) return false;
+    this.#answer(waiting, answer);
+    return true;
+  }
+
+  #answer({ instanceId, node, callId }: Suspension, answer: Answer): void {
     this.#recordLater((plan) => {
       plan.apply({ kind: 'answered', id: instanceId, callId, answer });
       plan.note({ kind: 'resumed', instanceId, node, callId });

@@ -1,4 +1,14 @@
-import type { Clock, Journal, Logger, Middleware, NewId, Policy, TurnEvent, TurnOptions } from '@lastcall/core';
+import type {
+  Clock,
+  Journal,
+  Logger,
+  Middleware,
+  NewId,
+  Policy,
+  ToolSet,
+  TurnEvent,
+  TurnOptions,
+} from '@lastcall/core';
 import { OptionsError } from '@lastcall/core';
 import { assertKnownOptions, type KnownNames, knownNames } from '@lastcall/core/internal';
 import type { Origin } from '../tree/log.ts';
@@ -26,6 +36,12 @@ export interface RunMachineOptions {
   batch?: NonNullable<TurnOptions['batch']>;
   middleware?: readonly Middleware[];
   policies?: readonly Policy[];
+  /** The tools of a leaf, from those that the charter gives it. Return the same set for the same leaf tools: core describes each once. */
+  tools?: (own: ToolSet, leaf: Origin & { readonly worker: boolean }) => ToolSet;
+  /** The instructions of a leaf, from those that the charter gives it. Called before each request. */
+  instructions?: (own: string, leaf: Origin & { readonly worker: boolean }) => string;
+  /** Appended as the last message of each request, and never stored. */
+  observe?: () => string;
   /** Receives the leaves' events as they happen: core's events, with the instance they belong to. */
   onEvent?: (event: TurnEvent & Origin) => void;
   clock?: Clock;
@@ -68,6 +84,9 @@ const RUN: KnownNames = knownNames<RunMachineOptions>(
     batch: true,
     middleware: true,
     policies: true,
+    tools: true,
+    instructions: true,
+    observe: true,
     onEvent: true,
     clock: true,
     newId: true,
@@ -97,6 +116,9 @@ const SHAPES: Readonly<Partial<Record<keyof RunMachineOptions, Shape>>> = {
   batch: anObject,
   middleware: anArray,
   policies: anArray,
+  tools: aFunction,
+  instructions: aFunction,
+  observe: aFunction,
   onEvent: aFunction,
   clock: anObject,
   newId: aFunction,

@@ -1,3 +1,4 @@
+import type { Answer } from '@lastcall/core';
 import type { MachineEntry } from '../tree/log.ts';
 import type { MachineMessage } from '../tree/message.ts';
 import type { Suspension } from '../tree/suspension.ts';
@@ -31,4 +32,9 @@ export interface Machine {
    * changes nothing if no call waits under the id.
    */
   resume(suspendId: string, payload?: unknown): void;
+  /**
+   * Gives an answer of core to a call that waits, by the call's id: for hosts that keep such answers. Returns false and changes nothing if
+   * the call does not wait any more.
+   */
+  answer(callId: string, answer: Answer): boolean;
 }

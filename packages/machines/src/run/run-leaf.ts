@@ -65,7 +65,7 @@ export async function runLeaf(machine: LiveMachine, leaf: Instance, options: Lea
   try {
     const beginning = begin(machine, leaf, thread, answers);
     if (beginning !== undefined) await beginning;
-    tools = toolsOf(machine, leaf);
+    tools = toolsOf(machine, leaf, options);
     const result = await runTurn(turnOptions(machine, leaf, { thread, answers, changes, tools, signal }, options));
     return { ...outcome, tools, spent: options.sharedBudget?.exhausted(), end: { kind: 'turn', result } };
   } catch (error) {
@@ -120,9 +120,10 @@ function answersFor({ waits }: Instance, thread: Thread): Answers {
   return Object.fromEntries(answered.map(({ callId, answer }) => [callId, answer as Answer]));
 }
 
-function toolsOf({ charter, tree }: LiveMachine, { id, worker }: Instance): ToolSet {
-  const chain = chainOf(tree, id).map(({ node }) => node);
-  return leafTools(charter, chain, worker);
+function toolsOf({ charter, tree }: LiveMachine, leaf: Instance, { tools }: LeafRunOptions): ToolSet {
+  const chain = chainOf(tree, leaf.id).map(({ node }) => node);
+  const own = leafTools(charter, chain, leaf.worker);
+  return tools === undefined ? own : tools(own, { ...originOf(leaf), worker: leaf.worker });
 }
 
 interface AtWork {
@@ -153,10 +154,12 @@ function turnOptions(
   open(view.actor, machineContext);
   base(work.thread.session, view);
   const { model, onEvent, sharedBudget } = options;
+  const instructionsOf = (own: string): string =>
+    options.instructions?.(own, { ...origin, worker: leaf.worker }) ?? own;
   return {
     ...passedOn(options),
     model: typeof model === 'function' ? model({ ...origin, worker: leaf.worker }) : model,
-    instructions: leafInstructions(charter, tree, leaf),
+    instructions: instructionsOf(leafInstructions(charter, tree, leaf)),
     tools: work.tools,
     session: work.thread.session,
     transcript: work.thread.transcript,
@@ -174,6 +177,7 @@ function turnOptions(
 }
 
 const PASSED_ON = [
+  'observe',
   'deadline',
   'middleware',
   'policies',

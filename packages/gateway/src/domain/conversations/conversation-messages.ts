@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
+import { isSpoken } from '../transcript/machine-rows.ts';
 import { COMPACTION, fromEntryPayload } from '../transcript/transcript-row.ts';
 import { type ConversationMessage, toConversation } from './to-messages.ts';
 
@@ -25,5 +26,5 @@ export async function conversationMessages(
     cursorOf: ({ seq }) => String(seq),
     toItem: ({ payload }) => fromEntryPayload(payload).entry,
   });
-  return { items: toConversation(items), ...(next === undefined ? {} : { next }) };
+  return { items: toConversation(items.filter(isSpoken)), ...(next === undefined ? {} : { next }) };
 }

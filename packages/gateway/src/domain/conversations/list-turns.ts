@@ -1,6 +1,7 @@
 import type { Entry } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
+import { isSpoken } from '../transcript/machine-rows.ts';
 import { COMPACTION, fromEntryPayload } from '../transcript/transcript-row.ts';
 
 /** A turn of a conversation that has begun, as it is stored. */
@@ -73,5 +74,5 @@ export async function entriesOfRuns(db: Kysely<Tables>, runIds: readonly string[
     .where('kind', '!=', COMPACTION)
     .orderBy('seq')
     .execute();
-  return rows.map(({ payload }) => fromEntryPayload(payload).entry);
+  return rows.map(({ payload }) => fromEntryPayload(payload).entry).filter(isSpoken);
 }

@@ -6,6 +6,7 @@ import type { RunRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import { ApiError } from '../api-error.ts';
 import { toWaitingCall, type WaitingCall } from '../calls/waiting-call.ts';
+import { isSpoken } from '../transcript/machine-rows.ts';
 import { COMPACTION, fromEntryPayload } from '../transcript/transcript-row.ts';
 import { type ConversationMessage, responseOf, toConversation } from './to-messages.ts';
 
@@ -73,7 +74,7 @@ function toAnswer(run: EndedRun, entries: readonly Entry[]): Omit<RunAnswer, 'pe
 
 async function entriesOf(db: Kysely<Tables>, runId: string): Promise<readonly Entry[]> {
   const rows = await findEntries(db, { runId });
-  return rows.map(({ payload }) => fromEntryPayload(payload).entry);
+  return rows.map(({ payload }) => fromEntryPayload(payload).entry).filter(isSpoken);
 }
 
 async function waitingOf(db: Kysely<Tables>, runId: string): Promise<readonly WaitingCall[]> {

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
+import { isSpoken } from '../transcript/machine-rows.ts';
 import { COMPACTION, fromEntryPayload } from '../transcript/transcript-row.ts';
 import { toConversation } from './to-messages.ts';
 import type { StartedTurn } from './turn-requests.ts';
@@ -23,7 +24,7 @@ export async function toldMessages(
     )
     .orderBy('seq')
     .execute();
-  const said = toConversation(rows.map(({ payload }) => fromEntryPayload(payload).entry));
+  const said = toConversation(rows.map(({ payload }) => fromEntryPayload(payload).entry).filter(isSpoken));
   return said.flatMap((one) =>
     'sender' in one ? [{ role: one.sender === 'human' ? 'user' : 'assistant', text: one.message }] : [],
   );

@@ -2,6 +2,7 @@ import type { Entry, JournalRecord } from '@lastcall/core';
 import { type Kysely, sql } from 'kysely';
 import type { Tables, TranscriptEntryRow } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
+import { isSpoken } from './machine-rows.ts';
 import { COMPACTION, fromCompactionPayload, fromEntryPayload } from './transcript-row.ts';
 
 /** What a thread remembers, as its last run left it. */
@@ -56,7 +57,7 @@ export async function loadRowsBefore(
 export function toStoredTranscript(rows: readonly TranscriptRow[]): StoredTranscript {
   const [first] = rows;
   const carried = first === undefined ? undefined : fromFirstRow(first);
-  const records = (carried === undefined ? rows : rows.slice(1)).map(toRecord);
+  const records = (carried === undefined ? rows : rows.slice(1)).map(toRecord).filter(({ entry }) => isSpoken(entry));
   return {
     entries: [...(carried ?? []), ...records.map(({ entry }) => entry)],
     records,

@@ -2,6 +2,7 @@ import { replay, type Session, Transcript } from '@lastcall/core';
 import { forkSession } from '@lastcall/core/internal';
 import { CountedMessages } from './estimate-tokens.ts';
 import { fromFirstRow, type StoredRecord, type TranscriptRow, toRecord } from './load-transcript.ts';
+import { isOfMachine } from './machine-rows.ts';
 import { recordsAfter, restoreSession, type SessionHost, type SessionState } from './restore-session.ts';
 import { SentMessages } from './sent-messages.ts';
 
@@ -97,7 +98,9 @@ export class PastTranscript {
 
   #add(row: TranscriptRow): void {
     const carried = this.#length === 0 ? fromFirstRow(row) : undefined;
-    const record = carried === undefined ? toRecord(row) : undefined;
+    const stored = carried === undefined ? toRecord(row) : undefined;
+    // What a machine wrote is no part of a conversation with one model. The machine is restored from its rows.
+    const record = stored === undefined || isOfMachine(stored.entry) ? undefined : stored;
     const entries = carried ?? (record === undefined ? [] : [record.entry]);
     this.#transcript.push(...entries);
     if (record !== undefined) this.#records.push(record);

@@ -5,6 +5,8 @@ import type { StoredRecord } from './load-transcript.ts';
 export interface SessionState {
   readonly seq: number;
   readonly session: unknown;
+  /** A snapshot of the machine, if the agent is one. */
+  readonly machine?: unknown;
 }
 
 /** What the calls of a run get in addition to the state. */
@@ -22,7 +24,7 @@ interface StoredSession {
  */
 export function restoreSession({ state, records, host = {} }: StoredSession): Session {
   const session =
-    state === undefined
+    state === undefined || state.session === null
       ? createSession({ ...host, ...KEPT })
       : Session.fromJSON(state.session as SessionJson, { ...host, ...KEPT, unknownSlices: 'keep' });
   replay(session, recordsAfter(state, records));

@@ -15,6 +15,7 @@ import { appendRows, type RowPosition } from '../journal/append-rows.ts';
 import type { HeldThread, Lease } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import type { Registry } from '../toolset/registry.ts';
+import { answersOf, toMachineInput } from './machine-input.ts';
 import { readDecisions } from './read-decisions.ts';
 import type { ThreadRows } from './read-thread.ts';
 import { settleFromEvents } from './settle-from-events.ts';
@@ -32,10 +33,14 @@ export async function startRun({ metrics, events, last, ...inputs }: NewRunInput
   tx.afterCommit(() => {
     for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
   });
-  const settled = await settleFromEvents(tx, waiting);
-  const entries = kind.entriesOf(waiting, { run, transcript: past.transcript, settled });
+  const isMachine = agent.setup.definition?.machine !== undefined;
+  const settled = isMachine ? [] : await settleFromEvents(tx, waiting);
+  const opening = { run, transcript: past.transcript, settled };
+  const entries = isMachine ? [toMachineInput(kind, waiting, opening)] : kind.entriesOf(waiting, opening);
   const place = { runId: run.id, seq: nextSeq };
-  const beginsTurn = entries.some((entry) => entry.kind === 'turn');
+  const beginsTurn = entries.some(
+    ({ kind: entry, ...one }) => entry === 'turn' || ('messages' in one && hasAny(one.messages)),
+  );
   tx.send(insertRun, beginsTurn ? run : { ...run, turn_id: await continuedTurn(tx, run, last) });
   for (const { id } of events) tx.send(claimEvent, { id, runId: run.id });
   const written = insertEntries(held, place, entries);
@@ -44,8 +49,12 @@ export async function startRun({ metrics, events, last, ...inputs }: NewRunInput
     const payload = { runId: run.id, entityId: agent.entityId };
     tx.emit({ stream: spaceStream(run.active_in), type: 'agent.active', payload });
   }
-  const answers = await readDecisions(tx, waiting);
+  const answers = isMachine ? answersOf(entries) : await readDecisions(tx, waiting);
   return toActiveRun(inputs, { run, entries, written, answers, isTakenOver: false });
+}
+
+function hasAny(messages: unknown): boolean {
+  return Array.isArray(messages) && messages.length > 0;
 }
 
 /** A run that begins no turn continues the newest one. A run that was not saved is no part of the conversation. */

@@ -1,5 +1,6 @@
 import type { Entry } from '@lastcall/core';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
+import { isOfMachine } from '../../domain/transcript/machine-rows.ts';
 import type { RunRow } from '../../ports/store/schema/tables.ts';
 import type { HeldThread } from '../lease/lease.ts';
 import type { ActiveRun, ConfiguredAgent } from '../run/active-run.ts';
@@ -38,7 +39,7 @@ export function toActiveRun(
   }: ActiveRunInputs,
   { run, entries, written, ...rest }: RunInputs,
 ): ActiveRun {
-  transcript.push(...entries);
+  transcript.push(...entries.filter((entry) => !isOfMachine(entry)));
   return {
     lease,
     runId: run.id,

@@ -2,7 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Session, Transcript } from '@lastcall/core';
 import { frameMessage } from '../../domain/frame.ts';
 import { closedNote, closeSections } from '../../domain/transcript/close-sections.ts';
-import { compact } from '../../domain/transcript/compact.ts';
+import { type CompactOptions, compact } from '../../domain/transcript/compact.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
 import { COMPACTION, type Compaction, toCompactionPayload } from '../../domain/transcript/transcript-row.ts';
 import type { Services } from '../../ports/services.ts';
@@ -38,13 +38,12 @@ export async function compactTranscript(
   { lease, runId, agent }: ActiveRun,
   { transcript, nextSeq: seq, session, model, signal }: CompactionInput,
 ): Promise<boolean> {
-  const within = AbortSignal.any([signal, AbortSignal.timeout(agent.limits.cycleTimeoutMs)]);
   const { session: closedSession, closed } = closeSections(session.toJSON());
   const compaction = await compact({
     entries: transcript.entries,
     notes: closedNote(closed),
     budgetTokens: agent.limits.consciousnessTokens,
-    summarise: (text, budgetTokens) => inTime(within, summarise(model, { text, budgetTokens, signal: within })),
+    summarise: summariseWithin({ model, signal, timeoutMs: agent.limits.cycleTimeoutMs }),
   });
   if (compaction === undefined) return false;
   const { threadId } = lease;
@@ -58,6 +57,19 @@ export async function compactTranscript(
       .execute();
   });
   return true;
+}
+
+interface Summarising {
+  /** Guarded: the record of what happened is a frame. */
+  readonly model: LanguageModelV4;
+  readonly signal: AbortSignal;
+  /** How long all summaries of one compaction may take. */
+  readonly timeoutMs: number;
+}
+
+export function summariseWithin({ model, signal, timeoutMs }: Summarising): CompactOptions['summarise'] {
+  const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  return (text, budgetTokens) => inTime(within, summarise(model, { text, budgetTokens, signal: within }));
 }
 
 /**
@@ -98,6 +110,6 @@ async function summarise(
  * Writes a compaction: from now on the thread is loaded from this row. The row does not contain the session, so the
  * caller must write a snapshot of the session in the same transaction.
  */
-function writeCompaction(held: HeldThread, place: RowPosition, compaction: Compaction): void {
+export function writeCompaction(held: HeldThread, place: RowPosition, compaction: Compaction): void {
   appendRows(held, place, [{ kind: COMPACTION, payload: toCompactionPayload(compaction) }]);
 }

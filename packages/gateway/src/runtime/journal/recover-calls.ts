@@ -73,3 +73,25 @@ async function cardsOf({ store }: Services, { runId }: ActiveRun): Promise<{ cal
     .where('messages.kind', '=', 'tool')
     .execute();
 }
+
+/**
+ * Finds the cards of a machine's calls that have not ended: of this run, and of earlier ones that failed or whose calls were answered. Their
+ * ends are shown on them.
+ */
+export async function findOpenCards({ store }: Services, { lease }: ActiveRun): Promise<Recovered> {
+  const rows = await store.db
+    .selectFrom('calls')
+    .innerJoin('messages', 'messages.call_id', 'calls.id')
+    .select(['calls.id', 'messages.space_id'])
+    .where('calls.thread_id', '=', lease.threadId)
+    .where('calls.status', '!=', 'settled')
+    .where('messages.kind', '=', 'tool')
+    .execute();
+  const shown = rows.map(({ id: callId, space_id: spaceId }) => ({
+    callId,
+    kind: 'tool' as const,
+    spaceId,
+    shownText: '',
+  }));
+  return { cards: shown.map(({ callId }) => callId), shown, lost: [] };
+}

@@ -1,13 +1,22 @@
-import { type Entry, type Journal, LastcallError, type Staged, type StartedCall, type TurnEvent } from '@lastcall/core';
+import {
+  type Entry,
+  type Journal,
+  LastcallError,
+  type Staged,
+  type StartedCall,
+  type TurnEvent,
+  type Usage,
+} from '@lastcall/core';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
+import { isOfMachine } from '../../domain/transcript/machine-rows.ts';
 import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
 import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import type { KnownSecrets } from '../../telemetry/known-secrets.ts';
 import { fenced } from '../lease/lease.ts';
 import { decide } from '../run/decide.ts';
-import { asCancelled, usageOf } from '../run/decide-end.ts';
+import { asCancelled } from '../run/decide-end.ts';
 import type { DecisionContext } from '../run/decision.ts';
 import { rawInput } from '../run/raw-input.ts';
 import type { CallStarted, CallsRecovered, RunEvent } from '../run/run-event.ts';
@@ -20,7 +29,6 @@ import type { OutputLimit } from '../tools/output-limit.ts';
 import type { ApplyContext } from './apply-context.ts';
 import { type Applied, applyWrites, toRow } from './apply-writes.ts';
 import { toCallChanges } from './call-changes.ts';
-import { isOverBudget } from './compact-transcript.ts';
 import { DelayedFlush } from './delayed-flush.ts';
 import type { RequestNotes } from './request-notes.ts';
 import { isStored, markStored } from './request-texts.ts';
@@ -42,6 +50,10 @@ export interface RunJournalOptions extends ApplyContext {
   readonly isCancelled: () => boolean;
   /** When this is aborted, the journal stops waiting for the store. */
   readonly signal: AbortSignal;
+  /** What the run has used, and whether the transcript is compacted before the thread is released. */
+  readonly sizes: () => { readonly usage: Usage; readonly isOverBudget: boolean };
+  /** True if a space sees the tool's calls that wait. Default: if it sees the tool's calls. */
+  readonly showsWait?: ((toolName: string) => boolean) | undefined;
   /** Called after a call changed the agent's stored data (goals, memories, plans, its space). */
   readonly onStaged: () => Promise<void>;
 }
@@ -58,13 +70,16 @@ export interface RunJournalOptions extends ApplyContext {
 export class RunJournal implements Journal {
   readonly #options: RunJournalOptions;
   readonly #context: DecisionContext;
-  readonly #reader: TurnEventReader;
+  /** One for each instance of a machine; a turn has one. */
+  readonly #readers = new Map<string | undefined, TurnEventReader>();
   readonly #queue = new WriteQueue((writes) => this.#apply(writes));
   readonly #liveFlush: DelayedFlush;
   /** The stored transcript. */
   readonly #rows: TranscriptRow[];
   /** Calls that run without a card, because the agent was removed from the space that would see them. */
   readonly #refusedCards = new Set<string>();
+  /** The inputs of this run's calls, as the model wrote them. */
+  readonly #inputs = new Map<string, string>();
   #state: RunState;
   #isFlushing = false;
   /** True if the model has written something in this step. */
@@ -76,8 +91,8 @@ export class RunJournal implements Journal {
     this.#options = options;
     const isVisible = (name: string): boolean => toolNamed(name)?.isVisible === true;
     const runStream = run.settings?.isUnwatched === true ? 'ends' : run.kind.runStream;
-    this.#context = { runId: run.runId, agent: run.agent, runStream, isVisible };
-    this.#reader = new TurnEventReader(services.limits);
+    const showsWait = options.showsWait ?? isVisible;
+    this.#context = { runId: run.runId, agent: run.agent, runStream, isVisible, showsWait };
     this.#liveFlush = new DelayedFlush(() => this.#flush());
     this.#rows = [...run.rows];
     this.#state = run.start;
@@ -87,6 +102,11 @@ export class RunJournal implements Journal {
     return this.#state;
   }
 
+  /** The stored transcript, with what this run has written. */
+  get rows(): readonly TranscriptRow[] {
+    return this.#rows;
+  }
+
   /** The agent's active space, and the one in which it was announced. */
   get position(): AgentPosition {
     return this.#state.status === 'running' ? this.#state : NOWHERE;
@@ -94,7 +114,7 @@ export class RunJournal implements Journal {
 
   /** Handles the events that core reports while the model writes and tools run. */
   onEvent(turnEvent: TurnEvent): void {
-    const event = this.#reader.read(turnEvent);
+    const event = this.#readerOf(turnEvent).read(turnEvent);
     if (event === undefined) return;
     const writes = this.#decide(event);
     // Events about steps are sent with the next write. A retry of a step may take long, so it is reported soon.
@@ -106,10 +126,15 @@ export class RunJournal implements Journal {
   /** Resolves when the entries are durable. Returns nothing for a reply that is buffered: there is nothing to wait for. */
   append(entries: readonly Entry[]): undefined | Promise<void> {
     this.#assertOpen();
-    const writes = entries.flatMap((entry) => this.#decide(this.#toEvent(entry)));
-    if (!entries.every(({ kind }) => kind === 'reply')) return this.#queue.write(writes).then(nothing);
+    const writes = entries.flatMap((entry) => this.#writesOf(entry));
+    if (!entries.every(isBuffered)) return this.#queue.write(writes).then(nothing);
     this.#buffer(writes);
     return undefined;
+  }
+
+  /** A machine also appends ends of calls, when it cancels those of instances that are gone. */
+  #writesOf(entry: Entry): readonly Write[] {
+    return entry.kind === 'settled' ? this.#decideEnd(entry, { events: [] }) : this.#decide(this.#toEvent(entry));
   }
 
   /** Writes that a call starts, together with its card: a started call has a card even if this process dies. */
@@ -125,24 +150,36 @@ export class RunJournal implements Journal {
   /** The same for the end of a call. */
   settle(entry: EndEntry, staged: Staged): undefined | Promise<void> {
     this.#assertOpen();
-    const { outputs, run, stagedWrites, secrets } = this.#options;
-    const { callId, outcome } = entry.settlement;
-    const hasStagedWrites = stagedWrites.get(callId).length > 0;
-    const fullOutcome = outputs.fullOutcome(outcome);
-    const isApplied = outcome.status === 'ok' || outcome.status === 'pending';
-    const changes = toCallChanges([staged.changes, stagedWrites.changes(callId, { isApplied })], secrets);
-    const writes = this.#decide({
-      type: 'call-ended',
-      ...serializeEnd(entry, { slices: staged.slices, changes, fullOutcome }),
-      rawInput: outcome.status === 'pending' ? rawInput(run.transcript, callId) : '',
-      hasStagedWrites,
-    });
+    const { stagedWrites } = this.#options;
+    const { callId } = entry.settlement;
+    const { machine = [] } = staged as MachineStaged;
+    const cancelled = machine.flatMap((one) => (one.kind === 'settled' ? [one as SettledEntry] : []));
+    const writes = [
+      ...this.#decideEnd(entry, staged),
+      ...cancelled.flatMap((one) => this.#decideEnd(one, { events: [] }, { isInside: true })),
+    ];
     // Only a plain end is buffered. A staged write may be refused, and must not undo the end of another call. A pending
     // call must be visible to those who answer it.
     if (writes.some(({ kind }) => kind === 'staged-writes')) return this.#writeStaged(callId, writes);
     this.#buffer(writes);
     stagedWrites.forget(callId);
     return undefined;
+  }
+
+  #decideEnd(entry: EndEntry, staged: Staged, { isInside = false } = {}): readonly Write[] {
+    const { outputs, stagedWrites, secrets } = this.#options;
+    const { callId, outcome } = entry.settlement;
+    const fullOutcome = outputs.fullOutcome(outcome);
+    const isApplied = outcome.status === 'ok' || outcome.status === 'pending';
+    const changes = toCallChanges([staged.changes, stagedWrites.changes(callId, { isApplied })], secrets);
+    const { machine } = staged as MachineStaged;
+    return this.#decide({
+      type: 'call-ended',
+      ...serializeEnd(entry, { slices: staged.slices, machine, changes, fullOutcome }),
+      rawInput: outcome.status === 'pending' ? this.#rawInput(callId) : '',
+      hasStagedWrites: stagedWrites.get(callId).length > 0,
+      isInside,
+    });
   }
 
   async #writeStaged(callId: string, writes: readonly Write[]): Promise<void> {
@@ -188,23 +225,37 @@ export class RunJournal implements Journal {
   #toEvent(entry: Entry): RunEvent {
     if (entry.kind === 'reply') return this.#toReply(entry);
     const payload = toEntryPayload({ entry });
-    if (entry.kind !== 'stop') return { type: 'entry-appended', entry, payload };
-    const { run } = this.#options;
-    const usage = usageOf(run.transcript.entries);
-    return { type: 'turn-stopped', stop: entry.stop, payload, usage, isOverBudget: isOverBudget(run) };
+    // The steps of a machine's instances end too, long before the run does.
+    if (entry.kind !== 'stop' || isOfMachine(entry)) return { type: 'entry-appended', entry, payload };
+    const { usage, isOverBudget } = this.#options.sizes();
+    return { type: 'turn-stopped', stop: entry.stop, payload, usage, isOverBudget };
   }
 
   /** A reply refers to what the model was sent. If the run's messages are not saved, this is not stored either. */
   #toReply(entry: Extract<Entry, { kind: 'reply' }>): RunEvent {
     const { run, requests, services } = this.#options;
-    const noted = run.settings?.save === false ? undefined : requests.of(entry.step);
+    for (const { callId, input } of entry.calls) this.#inputs.set(callId, input);
+    const isNoted = run.settings?.save !== false && !isOfMachine(entry);
+    const noted = isNoted ? requests.of(entry.step) : undefined;
     const texts = noted?.texts.filter((text) => !isStored(services.store, text));
     return { type: 'entry-appended', entry, payload: toEntryPayload({ entry, request: noted?.request }), texts };
   }
 
   #decideShown(call: ShownStart): readonly Write[] {
-    const raw = rawInput(this.#options.run.transcript, call.callId);
+    const raw = this.#rawInput(call.callId);
     return this.#decide({ type: 'call-started', ...call, rawInput: raw });
+  }
+
+  /** The input of a call as the model wrote it. */
+  #rawInput(callId: string): string {
+    return this.#inputs.get(callId) ?? rawInput(this.#options.run.transcript, callId);
+  }
+
+  #readerOf(event: TurnEvent): TurnEventReader {
+    const { instanceId } = event as { readonly instanceId?: string };
+    const reader = this.#readers.get(instanceId) ?? new TurnEventReader(this.#options.services.limits);
+    this.#readers.set(instanceId, reader);
+    return reader;
   }
 
   #decide(event: RunEvent): readonly Write[] {
@@ -290,6 +341,19 @@ export class RunJournal implements Journal {
 
 type StartedEntry = Extract<Entry, { kind: 'started' }>;
 type ShownStart = Omit<CallStarted, 'type' | 'rawInput'>;
+
+type SettledEntry = Extract<Entry, { kind: 'settled' }>;
+
+/** What a machine adds to the changes of a call: entries that belong to the same write. */
+type MachineStaged = Staged & { readonly machine?: readonly Entry[] };
+
+/**
+ * True for an entry that waits for the next write. Replies, and what a machine notes about the steps of its instances: no one acts on
+ * them before the next write.
+ */
+function isBuffered(entry: Entry): boolean {
+  return entry.kind === 'reply' || (isOfMachine(entry) && entry.kind !== 'started' && entry.kind !== 'settled');
+}
 
 const FIRST_WORDS: ReadonlySet<RunEvent['type']> = new Set(['text-written', 'reasoning-written', 'input-started']);
 

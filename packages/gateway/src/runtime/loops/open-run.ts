@@ -5,12 +5,14 @@ import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { loadSituation } from '../claim/load-situation.ts';
+import { isOverBudget } from '../journal/compact-transcript.ts';
 import { Questions } from '../journal/questions.ts';
 import { RequestNotes } from '../journal/request-notes.ts';
-import { RunJournal } from '../journal/run-journal.ts';
+import { RunJournal, type RunJournalOptions } from '../journal/run-journal.ts';
 import { StagedWrites } from '../journal/staged-writes.ts';
 import { fenced } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
+import { usageOf } from '../run/decide-end.ts';
 import type { RunTools } from '../run/run-tool.ts';
 import { createOutputLimit, type OutputLimit } from '../tools/output-limit.ts';
 import type { NestedUsage } from '../tools/sub-agent/nested-usage.ts';
@@ -22,6 +24,7 @@ import { secretsOf } from '../toolset/remove-secrets.ts';
 import { ownTools } from '../toolset/run-tools.ts';
 import { storeArtifact } from '../toolset/store-artifact.ts';
 import { definitionOf } from '../toolset/tool-definition.ts';
+import { LeafTools } from './leaf-tools.ts';
 import type { RunAbort } from './run-abort.ts';
 
 /** A run with everything that its turn needs. */
@@ -37,6 +40,10 @@ export interface OpenedRun {
   readonly requests: RequestNotes;
   readonly journal: RunJournal;
   readonly context: CurrentRun;
+  /** Set for a machine. */
+  readonly leafTools: LeafTools | undefined;
+  /** What the journal asks when the run ends. A machine replaces it. */
+  readonly sizes: { measure: RunJournalOptions['sizes'] };
 }
 
 /** Creates the journal and the tools of a run. Throws if the agent's setup does not work. */
@@ -44,10 +51,13 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   const { services, registry, run, abort } = given;
   const { agent, runId, kind, settings } = run;
   const stagedWrites = new StagedWrites();
-  const tools = agent.setup.tools(() => {
+  const leafTools = agent.setup.definition?.machine === undefined ? undefined : new LeafTools();
+  const ofAgent = agent.setup.tools(() => {
     const own = ownTools(registry, agent.setup, kind.builtInTools(services.limits));
     return forSettings(withMcpTools(withClientTools(own, settings), agent.config, registry), settings);
   });
+  const tools = leafTools === undefined ? ofAgent : leafTools.addTo(ofAgent);
+  const sizes = { measure: () => sizesOf(run) };
   const outputs = createOutputLimit(services.limits);
   let situation = renderSituation(run.situation);
   const requests = new RequestNotes(agent.setup);
@@ -69,6 +79,8 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     requests,
     secrets: secretsOf(registry),
     toolNamed: tools.named,
+    sizes: () => sizes.measure(),
+    showsWait: leafTools && ((name) => leafTools.has(name) || tools.named(name)?.isVisible === true),
     definitionOf: (name) => definitionOf(tools, name),
     isCancelled: abort.isCancelled,
     signal: abort.signal,
@@ -95,7 +107,11 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
       addUsage: (usage) => addNestedUsage(services, run, usage),
     },
   };
-  return { ...given, tools, outputs, situation: () => situation, requests, journal, context };
+  return { ...given, tools, outputs, situation: () => situation, requests, journal, context, leafTools, sizes };
+}
+
+function sizesOf(run: ActiveRun): ReturnType<RunJournalOptions['sizes']> {
+  return { usage: usageOf(run.transcript.entries), isOverBudget: isOverBudget(run) };
 }
 
 /** Implements `BuiltInContext.read`. */

@@ -6,6 +6,6 @@ export interface RunAbort {
    * another worker.
    */
   isCancelled(): boolean;
-  /** Aborts the turn and leaves the run open. `runTurnLoop` then rejects with the reason. */
+  /** Aborts the turn and leaves the run open. `performRun` then rejects with the reason. */
   interrupt(reason: Error): void;
 }

@@ -1,115 +1,113 @@
-import { runTurn, Transcript } from '@lastcall/core';
-import { loadTranscript } from '../../domain/transcript/load-transcript.ts';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { replay, runTurn, type Session, Transcript, type TurnOptions } from '@lastcall/core';
+import { type Filesystem, FilesystemError, memoryFilesystem } from '@lastcall/core/files';
+import { newId } from '../../domain/new-id.ts';
+import { loadTranscript, toRecord } from '../../domain/transcript/load-transcript.ts';
 import { restoreSession } from '../../domain/transcript/restore-session.ts';
-import type { Services } from '../../ports/services.ts';
-import { RunActivity } from '../../telemetry/run-activity.ts';
+import type { RunActivity } from '../../telemetry/run-activity.ts';
 import { compactTranscript } from '../journal/compact-transcript.ts';
-import { type FailedTurn, failRun } from '../journal/fail-run.ts';
-import type { ActiveRun } from '../run/active-run.ts';
-import type { EndedState } from '../run/run-state.ts';
-import { withCurrentRun } from '../toolset/current-run.ts';
-import type { WorkerRegistry } from '../toolset/registry.ts';
-import { leavesRunOpen } from './leaves-run-open.ts';
-import { type OpenedRun, openRun } from './open-run.ts';
-import { type PreparedTurn, prepareTurn } from './prepare-turn.ts';
-import type { RunAbort } from './run-abort.ts';
+import { findApprovedCalls, findShownCalls, showStartedCalls } from '../journal/recover-calls.ts';
+import { chooseMode, definedTurn, slicesOf, systemText, toolsInMode } from './defined-turn.ts';
+import { ModelGuard } from './guard-model.ts';
+import type { OpenedRun } from './open-run.ts';
+import type { PreparedRun } from './prepared-run.ts';
+import { middlewareOf } from './run-middleware.ts';
+import { tellRun } from './tell-run.ts';
+import { voidChangedApprovals } from './void-changed-approvals.ts';
 
-/**
- * Performs one run: a turn of core on the agent's transcript, with a journal in the store. If it fails, the run ends as
- * failed and its events are tried again. It rejects only if the run stays open: the lease is lost, the store is
- * unavailable, the gateway stops, a staged write was refused, or a cancel was accepted before a call's write.
- */
-export async function runTurnLoop(
-  services: Services,
-  registry: WorkerRegistry,
-  run: ActiveRun,
-  abort: RunAbort,
-): Promise<EndedState> {
-  const startedAt = performance.now();
-  const activity = new RunActivity(services.logger, run);
-  const count = ({ as: status }: EndedState): void => {
-    registry.metrics?.run({ status, seconds: (performance.now() - startedAt) / 1_000 });
-    activity.end(status);
-  };
-  let open: OpenedRun | undefined;
-  let prepared: PreparedTurn | undefined;
-  try {
-    open = openRun({ services, registry, run, abort });
-    prepared = await prepareTurn(open, activity);
-    const ended = await runPrepared(open, prepared);
-    count(ended);
-    return await compactAfterRun(open, prepared, ended);
-  } catch (error) {
-    if (leavesRunOpen(error)) throw error;
-    services.logger.error(`Run ${run.number} of agent ${run.agent.id} failed.`, error);
-    await open?.journal.close();
-    const as = await failRun(services, run, { error, redact: registry.redact, request: unanswered(open, prepared) });
-    const ended: EndedState = { status: 'ended', as, thread: 'held', waiting: 'nothing', transcript: 'unknown' };
-    count(ended);
-    // The run may have failed because the transcript is too large. Without compaction all later runs would fail
-    // too.
-    if (open !== undefined && prepared !== undefined) await compactAfterFailure(open, prepared);
-    return ended;
-  } finally {
-    await open?.journal.close();
-    // Resources that tools opened for the run are closed at its end, also after an error.
-    await prepared?.session.dispose();
+/** Prepares a run of one conversation: a turn of core on the agent's transcript. */
+export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promise<PreparedRun> {
+  const { services, registry, run, abort, tools, situation, requests, journal } = open;
+  const { kind } = run;
+  const { tag, limits } = run.agent;
+  await journal.recover(await findApprovedCalls(services, run));
+  if (run.isTakenOver && kind.hasSpaces) {
+    await journal.recover(await findShownCalls(services, run));
+    await showStartedCalls(run, { journal, named: tools.named });
   }
-}
-
-/** The last request to the model, if the model did not answer it. It is not stored for a run that is not saved. */
-function unanswered(open: OpenedRun | undefined, prepared: PreparedTurn | undefined): FailedTurn['request'] {
-  const noted = open?.run.settings?.save === false ? undefined : open?.requests.unanswered();
-  if (noted === undefined || prepared === undefined) return undefined;
-  const { modelId: model, provider } = prepared.model;
-  const { step, texts, request } = noted;
-  return { texts, request: { ...request, step, model, provider } };
-}
-
-async function runPrepared({ context, journal }: OpenedRun, { turn }: PreparedTurn): Promise<EndedState> {
-  await withCurrentRun(context, () => runTurn(turn));
-  const { state } = journal;
-  if (state.status === 'running') throw new Error('The turn ended, but its end was not written.');
-  return state;
-}
-
-async function compactAfterRun(open: OpenedRun, prepared: PreparedTurn, ended: EndedState): Promise<EndedState> {
-  const { services, run, abort } = open;
-  const { transcript: rows } = ended;
-  if (ended.thread === 'released' || rows === 'unknown') return ended;
-  const isCompacted = await tryCompacting(open, () =>
-    compactTranscript(services, run, {
-      transcript: run.transcript,
-      nextSeq: (rows.at(-1)?.seq ?? 0) + 1,
-      ...prepared,
-      signal: abort.signal,
-    }),
-  );
-  return isCompacted ? { ...ended, transcript: 'unknown' } : ended;
-}
-
-/** Compacts the stored transcript, because the failed turn may not know about the last writes. */
-async function compactAfterFailure(open: OpenedRun, { model }: PreparedTurn): Promise<void> {
-  const { services, run, abort } = open;
-  await tryCompacting(open, async () => {
-    const { threadId } = run.lease;
-    const { entries, records, nextSeq } = await services.store.transaction((tx) => loadTranscript(tx.db, threadId));
-    const session = restoreSession({ state: run.state, records });
-    const transcript = new Transcript(entries);
-    return await compactTranscript(services, run, { transcript, nextSeq, session, model, signal: abort.signal });
+  const session = sessionOf(open);
+  const mode = await chooseMode(open, session);
+  const { instructions: operator, ...defined } = definedTurn(run, mode);
+  const agent = { ...run.agent, config: { ...run.agent.config, instructions: operator.text } };
+  const { explanation, observe, instructions: text, ...options } = kind.turnOptions({ ...run, agent }, situation);
+  const system = systemText(operator, text, run.settings);
+  const guard = new ModelGuard({ tag, instructions: system.current, explanation, sent: run.past.sent });
+  const model = guard.wrap(await kind.modelOf(run, (name) => registry.model(name)));
+  const deadline = Date.now() + limits.cycleTimeoutMs;
+  await tools.ready?.({
+    // The server is asked again, because what was approved must still be what runs.
+    isFresh: Object.keys(run.answers).length > 0,
+    // The other half of the time is for the answer.
+    withinMs: limits.cycleTimeoutMs / 2,
+    signal: abort.signal,
   });
+  const answers = await voidChangedApprovals(open);
+  run.past.shownTo(model.provider);
+  const turn: TurnOptions = {
+    ...options,
+    ...defined,
+    instructions: system.instructions,
+    ...(observe === undefined ? {} : { observe: requests.observing(guard.observing(observe)) }),
+    model,
+    transcript: run.transcript,
+    answers,
+    tools: () => toolsInMode(tools.tools, mode),
+    session,
+    onEvent: tellRun(open, activity, model),
+    deadline,
+    budget: { tokens: limits.tokensPerCycle },
+    signal: abort.signal,
+    middleware: [...middlewareOf(open, model), ...(mode?.middleware ?? [])],
+    journal,
+    newId,
+    logger: services.logger,
+  };
+  return {
+    model,
+    perform: () => runTurn(turn),
+    compact: (nextSeq) =>
+      compactTranscript(services, run, { transcript: run.transcript, nextSeq, session, model, signal: abort.signal }),
+    compactStored: () => compactStored(open, model),
+    dispose: () => session.dispose(),
+  };
+}
+
+async function compactStored({ services, run, abort }: OpenedRun, model: LanguageModelV4): Promise<boolean> {
+  const { threadId } = run.lease;
+  const { entries, records, nextSeq } = await services.store.transaction((tx) => loadTranscript(tx.db, threadId));
+  const session = restoreSession({ state: run.state, records });
+  const transcript = new Transcript(entries);
+  return await compactTranscript(services, run, { transcript, nextSeq, session, model, signal: abort.signal });
 }
 
 /**
- * The run has already ended, so an error here does not fail it. The next run tries again. Returns true if something
- * may have been written.
+ * The session after the last run, including the ends of calls whose answers this run begins with. The slices of the definition are
+ * registered, so that everything can read them.
  */
-async function tryCompacting({ services, run }: OpenedRun, compacting: () => Promise<boolean>): Promise<boolean> {
-  try {
-    return await compacting();
-  } catch (error) {
-    if (leavesRunOpen(error)) throw error;
-    services.logger.error(`The transcript of agent ${run.agent.id} could not be compacted.`, error);
-    return true;
-  }
+function sessionOf({ services, run: { past, state, written, agent } }: OpenedRun): Session {
+  const session = past.session(state, {
+    logger: services.logger,
+    filesystem: UNKEPT_FILES,
+  });
+  replay(session, written.map(toRecord));
+  session.register(...slicesOf(agent.setup.definition));
+  return session;
+}
+
+/**
+ * The file system of an agent's tools: it is empty and read-only. A file that a tool wrote would be lost with the
+ * run, without any error.
+ */
+const UNKEPT_FILES: Filesystem = {
+  ...memoryFilesystem(),
+  writeText: (path) => refuse(path),
+  delete: (path) => refuse(path),
+};
+
+async function refuse(path: string): Promise<never> {
+  throw new FilesystemError(
+    'not_kept',
+    path,
+    'files that the tool of an agent in a gateway writes are not kept. Keep state in a slice of the session, or get files that last from a resource with the key "filesystem".',
+  );
 }

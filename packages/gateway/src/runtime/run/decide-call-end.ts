@@ -25,7 +25,10 @@ export function decideCallEnd(state: RunningState, event: CallEnded, context: De
   return inTurn(
     state,
     (current) => showEnd(current, settlement, context),
-    (current) => appendEntry(current, status === 'pending' ? 'pending' : 'settled', json.entry),
+    (current) =>
+      event.isInside === true
+        ? [current, []]
+        : appendEntry(current, status === 'pending' ? 'pending' : 'settled', json.entry),
     (current) => [moveTo(current, settlement), [end, ...stagedWrites(event)]],
     (current) => (status === 'pending' ? ask(current, event, context) : endCard(current, event)),
     (current) => [current, [{ kind: 'run-event', type: RUN_EVENTS[status], callId, json: json.runEvent }]],
@@ -77,7 +80,7 @@ function ask(state: RunningState, { settlement, rawInput }: CallEnded, context: 
   if (outcome.status !== 'pending') return [state, []];
   const seenIn = state.shown.get(callId)?.spaceId;
   const { kind, display, expiresAt } = outcome;
-  const spaceId = context.isVisible(toolName) ? (seenIn ?? state.activeSpaceId) : null;
+  const spaceId = context.showsWait(toolName) ? (seenIn ?? state.activeSpaceId) : null;
   const cards = spaceId === null ? state.cards : new Set(state.cards).add(callId);
   const call = { callId, toolName, kind, input, display, expiresAt };
   const unseen = seenIn === undefined ? rawInput : undefined;

@@ -26,9 +26,11 @@ export function decideStop(state: RunningState, { stop, payload, usage, isOverBu
 
 /** The same writes for a run that was cancelled during its last step. */
 export function asCancelled(writes: readonly Write[]): readonly Write[] {
+  // Before it, there may be the ends of steps of a machine's instances.
+  const end = writes.findLast((write) => write.kind === 'entry' && write.entry === 'stop');
   return writes.map((write) => {
     if (write.kind === 'close-run') return { ...write, as: 'cancelled', stop: ABORTED.stop };
-    return write.kind === 'entry' && write.entry === 'stop' ? { ...write, payload: ABORTED_PAYLOAD } : write;
+    return write === end && write.kind === 'entry' ? { ...write, payload: ABORTED_PAYLOAD } : write;
   });
 }
 

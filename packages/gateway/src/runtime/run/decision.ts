@@ -13,6 +13,8 @@ export interface DecisionContext {
   readonly runStream?: RunStream;
   /** True if a space sees the tool's calls as cards. */
   readonly isVisible: (toolName: string) => boolean;
+  /** True if a space sees the tool's calls that wait for an answer. */
+  readonly showsWait: (toolName: string) => boolean;
 }
 
 /** Makes several decisions in order, each on the state that the previous one returned. */

@@ -25,7 +25,7 @@ export type RunEvent =
   | { readonly type: 'step-ended'; readonly step: number; readonly usage: Usage }
   | {
       readonly type: 'entry-appended';
-      readonly entry: Exclude<Entry, { kind: 'stop' }>;
+      readonly entry: Entry;
       readonly payload: Json;
       /** Texts that the entry refers to and that are not stored yet. */
       readonly texts?: readonly RequestText[] | undefined;
@@ -65,6 +65,8 @@ export interface CallEnded {
   readonly json: SettlementJson;
   readonly rawInput: string;
   readonly hasStagedWrites: boolean;
+  /** True if the end is part of another row: a machine cancels calls together with the call that made their instance go. */
+  readonly isInside?: boolean;
 }
 
 /** Calls of the run that another worker had shown, or a card that an approval left running. */

@@ -67,6 +67,7 @@ const MODEL_PROBLEM = 'its model cannot be used.';
 const TOOL_PROBLEM = 'one of its tools cannot be used.';
 const DEFINITION_PROBLEM = 'its definition is not in the configuration of this gateway.';
 const PLUGIN_PROBLEM = 'one of its plugins or its mode cannot be used.';
+const MACHINE_PROBLEM = 'its stored machine does not fit its charter.';
 const STATE_PROBLEM = 'its stored state is of another version than its tools.';
 
 /** Our own error codes: a model lacks its key, package or address, or this gateway cannot use a tool. */
@@ -80,6 +81,7 @@ const SETUP_BY_CODE: Readonly<Record<string, string>> = {
   schema: TOOL_PROBLEM,
   // The stored state can be read only by another version of the program.
   slice_version: STATE_PROBLEM,
+  stored_machine: MACHINE_PROBLEM,
 };
 
 /** What is stored does not fit the program. A new version of the program can use it. */

@@ -26,6 +26,8 @@ export interface SerializedEnd {
 export interface EndDetails {
   /** The call's changes of the session. Only the resulting slices are stored, not their events. */
   readonly slices: Staged['slices'];
+  /** What the call did to the tree of its machine. */
+  readonly machine?: unknown;
   /** The changes of the call that people are shown. */
   readonly changes?: Changes | undefined;
   /** The full outcome before it was cut, or the outcome itself. */
@@ -46,7 +48,7 @@ export function serializeEnd(given: EndEntry, details: EndDetails): SerializedEn
 function serialize(
   given: EndEntry,
   { settlement, ...how }: EndEntry,
-  { slices = {}, changes, fullOutcome }: EndDetails,
+  { slices = {}, machine, changes, fullOutcome }: EndDetails,
 ): SerializedEnd {
   const { input, outcome, ...call } = settlement;
   const texts = outcomeJson(outcome);
@@ -62,7 +64,7 @@ function serialize(
         {},
         {
           entry: withFields(how, { settlement: withFields(call, { input: inputJson, outcome: texts.stored }) }),
-          staged: toJson({ events: [], slices }),
+          staged: toJson({ events: [], slices, ...(machine === undefined ? {} : { machine }) }),
           ...changed,
         },
       ),

@@ -88,7 +88,7 @@ function offered(own: ToolSet, definition: CompiledDefinition | undefined): Tool
 }
 
 /** A tool that a section, a plugin or `rewind` brings. Only calls that people have to see are visible. */
-function toBroughtTool(name: string, tool: ToolSet[string]): RunTool {
+export function toBroughtTool(name: string, tool: ToolSet[string]): RunTool {
   return { name, isVisible: needsPeople(tool), isJob: false, inputSchema: () => advertisedInput(name, tool) };
 }
 

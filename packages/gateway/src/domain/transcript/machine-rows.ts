@@ -1,0 +1,51 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { Answer, Entry, JournalRecord } from '@lastcall/core';
+
+/*
+ * The rows of a machine, in the transcript of its thread:
+ *
+ *   input     what a run gives to the machine: written when the run starts, with the events that it took
+ *   others    what the machine wrote to its journal: each entry names its conversation as `thread`, and `machine` entries are about the tree
+ *
+ * The conversation with the user is the thread "root". Workers have their own, under their ids.
+ */
+
+/** The kind of the row with what a run gives to a machine. */
+export const INPUT = 'input';
+
+/** Messages for the primary, and answers to calls that wait. */
+export interface MachineInput {
+  readonly kind: typeof INPUT;
+  readonly messages: readonly LanguageModelV4Message[];
+  readonly answers: Readonly<Record<string, Answer>>;
+}
+
+/** The conversation with the user. */
+const ROOT = 'root';
+
+interface MachineFields {
+  readonly thread?: string;
+  readonly instanceId?: string;
+  readonly node?: string;
+}
+
+/** Which instance of a machine wrote an entry. All fields are undefined for an entry of a turn. */
+export function originOf(entry: Entry): MachineFields {
+  return entry as MachineFields;
+}
+
+/** True for a row that belongs to a machine. */
+export function isOfMachine(entry: Entry): boolean {
+  const { kind } = entry as { readonly kind: string };
+  return kind === INPUT || kind === 'machine' || originOf(entry).thread !== undefined;
+}
+
+/** True for a record that the machine wrote to its journal. */
+export function isMachineRecord({ entry }: JournalRecord): boolean {
+  return isOfMachine(entry) && (entry as { readonly kind: string }).kind !== INPUT;
+}
+
+/** True for an entry of the conversation with the user: of a turn, or of the machine's primary. */
+export function isSpoken(entry: Entry): boolean {
+  return isOfMachine(entry) ? originOf(entry).thread === ROOT : true;
+}

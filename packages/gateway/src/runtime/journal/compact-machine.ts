@@ -1,0 +1,60 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { Transcript } from '@lastcall/core';
+import { type Machine, type MachineJson, serializeMachine } from '@lastcall/machines';
+import { compact } from '../../domain/transcript/compact.ts';
+import { toCharacters } from '../../domain/transcript/estimate-tokens.ts';
+import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
+import type { SessionState } from '../../domain/transcript/restore-session.ts';
+import type { Services } from '../../ports/services.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
+import { fenced } from '../lease/lease.ts';
+import type { ActiveRun } from '../run/active-run.ts';
+import { summariseWithin, writeCompaction } from './compact-transcript.ts';
+
+/** True if the machine is stored whole before the thread is released: the next run would read more rows than the agent's budget. */
+export function isMachineOverBudget({ agent, past }: ActiveRun, rows: readonly TranscriptRow[]): boolean {
+  return past.charactersOf(rows) > toCharacters(agent.limits.consciousnessTokens);
+}
+
+interface MachineCompaction {
+  readonly machine: Machine;
+  /** The number of the next transcript row. */
+  readonly nextSeq: number;
+  readonly model: LanguageModelV4;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Stores the machine whole, so that the next run does not read the rows before. The conversation of each instance that is over the agent's
+ * budget is compacted on its own.
+ */
+export async function compactMachine(
+  { store }: Services,
+  { lease, runId, agent }: ActiveRun,
+  { machine, nextSeq: seq, model, signal }: MachineCompaction,
+): Promise<boolean> {
+  const { consciousnessTokens: budgetTokens, cycleTimeoutMs: timeoutMs } = agent.limits;
+  const stored = serializeMachine(machine);
+  const threads: Record<string, MachineJson['threads'][string]> = {};
+  const summaries: string[] = [];
+  const summarise = summariseWithin({ model, signal, timeoutMs });
+  for (const [id, { session, transcript }] of Object.entries(stored.threads)) {
+    const { entries } = Transcript.fromJSON(transcript);
+    const compaction = await compact({ entries, budgetTokens, summarise });
+    const kept = compaction === undefined ? transcript : new Transcript(compaction.carried).toJSON();
+    if (compaction !== undefined) summaries.push(`${id}: ${compaction.summary}`);
+    // The history is in the rows, so the stored machine begins with an empty one.
+    threads[id] = { transcript: kept, logged: kept.entries.length, ...(session === undefined ? {} : { session }) };
+  }
+  const json: MachineJson = { ...stored, threads, log: [], told: 0 };
+  const state: SessionState = { seq, session: null, machine: json };
+  await fenced(store, lease, async (tx, held) => {
+    writeCompaction(held, { runId, seq }, { summary: summaries.join('\n'), carried: [] });
+    await tx.db
+      .updateTable('threads')
+      .set({ state: toJson(state) })
+      .where('id', '=', lease.threadId)
+      .execute();
+  });
+  return true;
+}

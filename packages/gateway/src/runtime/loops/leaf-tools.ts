@@ -1,0 +1,46 @@
+import type { ToolSet } from '@lastcall/core';
+import type { RunTool, RunTools } from '../run/run-tool.ts';
+import { toBroughtTool } from '../toolset/run-tools.ts';
+
+/**
+ * The tools that the nodes of a machine have. They become known when an instance is first offered them, because a transition may lead to
+ * any node.
+ */
+export class LeafTools {
+  readonly #known = new Map<string, RunTool>();
+  readonly #merged = new WeakMap<ToolSet, WeakMap<ToolSet, ToolSet>>();
+
+  has(name: string): boolean {
+    return this.#known.has(name);
+  }
+
+  addTo(tools: RunTools): RunTools {
+    return {
+      ...tools,
+      get tools() {
+        return tools.tools;
+      },
+      // Whether one of them is visible is known only when it is offered.
+      isAnyVisible: true,
+      named: (name) => tools.named(name) ?? this.#known.get(name),
+    };
+  }
+
+  /** The tools of an instance: those of its node, and those of the agent. If both have a name, the node's counts. */
+  offer(own: ToolSet, ofAgent: ToolSet): ToolSet {
+    const known = this.#merged.get(own) ?? new WeakMap<ToolSet, ToolSet>();
+    this.#merged.set(own, known);
+    const merged = known.get(ofAgent) ?? this.#merge(own, ofAgent);
+    known.set(ofAgent, merged);
+    return merged;
+  }
+
+  #merge(own: ToolSet, ofAgent: ToolSet): ToolSet {
+    const merged: Record<string, ToolSet[string]> = { ...ofAgent, ...own };
+    for (const [name, tool] of Object.entries(own)) this.#known.set(name, toBroughtTool(name, tool));
+    // Names that are found but not advertised: models often leave out the prefix of a transition.
+    for (const name of Object.getOwnPropertyNames(own))
+      if (!Object.hasOwn(merged, name)) Object.defineProperty(merged, name, { value: own[name], enumerable: false });
+    return merged;
+  }
+}

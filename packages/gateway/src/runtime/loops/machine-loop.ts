@@ -1,0 +1,238 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Entry, JournalRecord, Stop, Usage } from '@lastcall/core';
+import {
+  createMachine,
+  type Machine,
+  type MachineStep,
+  machineFromRecords,
+  type Origin,
+  runMachine,
+  StoredMachineError,
+} from '@lastcall/machines';
+import type { DefinedMachine } from '../../config/definitions.ts';
+import { newId } from '../../domain/new-id.ts';
+import { toRecord } from '../../domain/transcript/load-transcript.ts';
+import { INPUT, isMachineRecord, type MachineInput } from '../../domain/transcript/machine-rows.ts';
+import { SentMessages } from '../../domain/transcript/sent-messages.ts';
+import type { RunActivity } from '../../telemetry/run-activity.ts';
+import { compactMachine, isMachineOverBudget } from '../journal/compact-machine.ts';
+import { findOpenCards } from '../journal/recover-calls.ts';
+import type { ActiveRun } from '../run/active-run.ts';
+import { ModelGuard } from './guard-model.ts';
+import { machineUnusable } from './machine-unusable.ts';
+import type { OpenedRun } from './open-run.ts';
+import type { PreparedRun } from './prepared-run.ts';
+import { middlewareOf } from './run-middleware.ts';
+import { tellRun } from './tell-run.ts';
+import { voidChangedApprovals } from './void-changed-approvals.ts';
+
+/*
+ * A run of an agent that is a machine:
+ *
+ *     rows of the thread ──machineFromRecords──▶ machine
+ *     input of the run (messages, answers) ─────▶ machine, unless its rows show that it has it
+ *     runMachine, step by step ──▶ the run's journal: entries of each instance, and changes of the tree, as rows
+ *     the machine rests, waits or has used its limits ──▶ the run ends
+ *
+ * Everything around it (claim, lease, fence, inbox, cards, streams) is the same as for a turn.
+ */
+
+/** Prepares a run of a machine. */
+export async function prepareMachine(open: OpenedRun, activity: RunActivity): Promise<PreparedRun> {
+  const { services, registry, run, abort, tools, situation, journal, leafTools, sizes } = open;
+  const { definition } = run.agent.setup;
+  const { kind } = run;
+  const { limits } = run.agent;
+  if (definition?.machine === undefined || leafTools === undefined) throw new Error('The agent is not a machine.');
+  await journal.recover(await findOpenCards(services, run));
+  const machine = restore(definition.machine, run);
+  const deadline = Date.now() + limits.cycleTimeoutMs;
+  const { explanation, observe, instructions, batch, modelSettings, maxSteps } = kind.turnOptions(run, situation);
+  const model = await kind.modelOf(run, (name) => registry.model(name));
+  await tools.ready?.({ isFresh: false, withinMs: limits.cycleTimeoutMs / 2, signal: abort.signal });
+  give(machine, run, await voidChangedApprovals(open));
+  const guards = new Guards({ tag: run.agent.tag, explanation, observe: observe ?? (() => ({})) }, model);
+  const used = new Used(run);
+  sizes.measure = () => ({
+    usage: used.total,
+    isOverBudget: isMachineOverBudget(run, journal.rows),
+  });
+  const tell = tellRun(open, activity, model);
+  const steps = runMachine(machine, {
+    model: (leaf) => guards.of(leaf).model,
+    tools: (own) => leafTools.offer(own, tools.tools),
+    instructions: (own, leaf) => guards.of(leaf).instructed(joinTexts(own, instructions)),
+    ...(observe === undefined ? {} : { observe: guards.observe }),
+    journal: { append: used.noting(journal), start: journal.start.bind(journal), settle: journal.settle.bind(journal) },
+    onEvent: tell,
+    ...(batch === undefined ? {} : { batch }),
+    ...(modelSettings === undefined ? {} : { modelSettings }),
+    ...(maxSteps === undefined ? {} : { maxSteps }),
+    policies: definition.policies,
+    middleware: middlewareOf(open, model),
+    deadline,
+    budget: { tokens: limits.tokensPerCycle },
+    signal: abort.signal,
+    newId,
+    logger: services.logger,
+  });
+  return {
+    model: guards.first,
+    async perform() {
+      const stop = await runAll(steps, open);
+      await journal.append([{ kind: 'stop', stop }]);
+    },
+    compact: (nextSeq) =>
+      compactMachine(services, run, { machine, nextSeq, model: guards.first, signal: abort.signal }),
+    // What a failed run wrote is read again by the next run, which compacts when it ends.
+    compactStored: async () => false,
+    dispose: async () => {},
+  };
+}
+
+/** The machine as the rows of its thread have it, or a new one. */
+function restore({ charter, root, migrate }: DefinedMachine, { rows, state }: ActiveRun): Machine {
+  const records = rows.flatMap((row): readonly JournalRecord[] => {
+    if (row.kind === 'compaction') return [];
+    const record = toRecord(row);
+    return isMachineRecord(record) ? [record] : [];
+  });
+  const from = state?.machine;
+  if (from === undefined && records.length === 0) return createMachine(charter, { root });
+  try {
+    return machineFromRecords(charter, records, {
+      ...(from === undefined ? {} : { from: from as never }),
+      ...(migrate === undefined ? {} : { migrate }),
+    });
+  } catch (error) {
+    throw error instanceof StoredMachineError ? machineUnusable(error) : error;
+  }
+}
+
+/**
+ * Gives the machine what the run starts with. The first write of a run to its journal contains all of it, so any row after the input means
+ * that the machine has it.
+ */
+function give(machine: Machine, { rows }: ActiveRun, answers: ActiveRun['answers']): void {
+  const at = rows.findLastIndex(({ kind }) => kind === INPUT);
+  const row = rows[at];
+  const hasIt = rows.slice(at + 1).some((one) => one.kind !== 'compaction' && isMachineRecord(toRecord(one)));
+  if (row === undefined || hasIt) return;
+  const input = toRecord(row).entry as unknown as MachineInput;
+  // A call may have ended without its answer: then the answer is late, and nobody waits for it.
+  for (const [callId, answer] of Object.entries({ ...input.answers, ...answers })) machine.answer(callId, answer);
+  for (const message of input.messages) machine.enqueue(message as never);
+}
+
+/** Runs all steps, and says why the run ended. */
+async function runAll(steps: AsyncIterable<MachineStep>, { abort, run }: OpenedRun): Promise<Stop> {
+  let last: MachineStep | undefined;
+  let spoken: Stop | undefined;
+  for await (const step of steps) {
+    last = step;
+    spoken = step.leaves.find(({ worker }) => !worker)?.stop ?? spoken;
+  }
+  if (abort.isCancelled()) return { reason: 'aborted' };
+  if (abort.signal.aborted) throw abort.signal.reason;
+  switch (last?.yieldReason) {
+    case 'error':
+      throw last.error ?? new Error(`A step of the machine of agent ${run.agent.id} failed.`);
+    case 'awaiting_resume':
+      return { reason: 'suspended' };
+    case 'max_steps':
+      return { reason: 'max_steps' };
+    default:
+      return spoken?.reason === 'end_turn' ? spoken : { reason: 'end_turn', by: 'text' };
+  }
+}
+
+/** Counts the tokens of a run. */
+class Used {
+  #total: Usage;
+
+  /** A worker that takes the run over counts what was used before. */
+  constructor({ rows, isTakenOver }: ActiveRun) {
+    const start = rows.findLastIndex(({ kind }) => kind === INPUT);
+    const replies = isTakenOver ? rows.slice(start + 1).filter(({ kind }) => kind === 'reply') : [];
+    this.#total = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+    for (const row of replies) this.#add(toRecord(row).entry);
+  }
+
+  get total(): Usage {
+    return this.#total;
+  }
+
+  noting(journal: Pick<OpenedRun['journal'], 'append'>): OpenedRun['journal']['append'] {
+    return (entries) => {
+      for (const entry of entries) this.#add(entry);
+      return journal.append(entries);
+    };
+  }
+
+  #add(entry: Entry): void {
+    if (entry.kind !== 'reply') return;
+    const { inputTokens, outputTokens, totalTokens } = this.#total;
+    this.#total = {
+      inputTokens: inputTokens + entry.usage.inputTokens,
+      outputTokens: outputTokens + entry.usage.outputTokens,
+      totalTokens: totalTokens + entry.usage.totalTokens,
+    };
+  }
+}
+
+interface GuardedLeaf {
+  readonly model: LanguageModelV4;
+  /** Notes the system text of the instance's next request, and returns it. */
+  instructed(text: string): string;
+}
+
+/** The way of each instance to the model: see `ModelGuard`. Each has its own system text. */
+class Guards {
+  readonly #leaves = new Map<string, GuardedLeaf>();
+  readonly #parts: { readonly tag: string; readonly explanation: string; readonly observe: () => object };
+  readonly #model: LanguageModelV4;
+  /** For requests that no instance makes, such as summaries. */
+  readonly first: LanguageModelV4;
+  readonly #guards = new Set<() => string>();
+
+  constructor(parts: { tag: string; explanation: string; observe: () => object }, model: LanguageModelV4) {
+    this.#parts = parts;
+    this.#model = model;
+    const { tag, explanation } = parts;
+    this.first = new ModelGuard({ tag, instructions: () => explanation, explanation, sent: new SentMessages() }).wrap(
+      model,
+    );
+  }
+
+  /** Shown at the end of each request. Every instance sees the same. */
+  readonly observe = (): string => {
+    let shown = '';
+    for (const observe of this.#guards) shown = observe();
+    return shown;
+  };
+
+  of({ instanceId }: Origin): GuardedLeaf {
+    const known = this.#leaves.get(instanceId);
+    if (known !== undefined) return known;
+    const { tag, explanation, observe } = this.#parts;
+    let text = '';
+    const guard = new ModelGuard({ tag, instructions: () => text, explanation, sent: new SentMessages() });
+    this.#guards.add(guard.observing(observe));
+    const leaf: GuardedLeaf = {
+      model: guard.wrap(this.#model),
+      instructed(given) {
+        text = given;
+        return given;
+      },
+    };
+    this.#leaves.set(instanceId, leaf);
+    return leaf;
+  }
+}
+
+function joinTexts(...texts: readonly string[]): string {
+  return texts
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .join('\n\n');
+}

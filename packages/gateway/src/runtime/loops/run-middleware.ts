@@ -1,0 +1,66 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Middleware } from '@lastcall/core';
+import { traceRun } from '../../telemetry/observe-run.ts';
+import { showCards } from '../journal/show-cards.ts';
+import { CallNotes } from '../middleware/call-notes.ts';
+import { configuredMiddleware, type MiddlewareParts } from '../middleware/configured-middleware.ts';
+import { toolMiddleware } from '../middleware/tool-middleware.ts';
+import type { RunTools } from '../run/run-tool.ts';
+import { removeSecrets, secretsOf } from '../toolset/remove-secrets.ts';
+import type { OpenedRun } from './open-run.ts';
+
+/** The middleware of a run, outermost first. */
+export function middlewareOf(open: OpenedRun, { modelId }: LanguageModelV4): Middleware[] {
+  const { services, run, tools, outputs, requests, journal } = open;
+  const { config } = run.agent;
+  const parts = middlewareParts(open);
+  const ofTools = [...tools.middleware].map(([name, own]) => [name, configuredMiddleware(own, parts)] as const);
+  return [
+    outputs.middleware,
+    ...traceRun(modelId),
+    ...(run.kind.hasSpaces && tools.isAnyVisible ? [showCards(services, run, { journal, named: tools.named })] : []),
+    parts.notes.middleware,
+    ...configuredMiddleware(config.middleware ?? [], parts),
+    ...toolMiddleware(new Map(ofTools)),
+    requests.middleware,
+    ...explainMissing(tools),
+    // This middleware is innermost, so that no other one sees the result before secrets are removed.
+    removeSecrets(secretsOf(open.registry)),
+  ];
+}
+
+function middlewareParts(open: OpenedRun): MiddlewareParts {
+  const { services, registry, run, abort, tools } = open;
+  const { id: agentId, config } = run.agent;
+  const { isWithoutEffects, versionOf } = tools;
+  const notes = new CallNotes();
+  const onHit = (callId: string, cache: { storedAt: number }): void => notes.add(callId, { cache });
+  return {
+    agentId,
+    runId: run.runId,
+    logger: services.logger,
+    notes,
+    secrets: secretsOf(open.registry),
+    signal: abort.signal,
+    model: (name) => registry.model(name ?? config.model),
+    cache: (settings) => registry.toolCaches.middleware({ ...settings, agentId, isWithoutEffects, versionOf, onHit }),
+  };
+}
+
+/** The error code for a call of a tool whose MCP server is not available. */
+const SERVER_UNAVAILABLE = 'server_unavailable';
+
+/** Tells the model that a server is down, instead of that there is no such tool. */
+function explainMissing({ whyMissing }: RunTools): readonly Middleware[] {
+  if (whyMissing === undefined) return [];
+  return [
+    {
+      name: 'explain-missing',
+      outcome(outcome, { toolName }) {
+        if (outcome.status !== 'error' || outcome.code !== 'unknown_tool') return outcome;
+        const message = whyMissing(toolName);
+        return message === undefined ? outcome : { ...outcome, code: SERVER_UNAVAILABLE, message, text: message };
+      },
+    },
+  ];
+}
