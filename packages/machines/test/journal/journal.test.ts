@@ -3,6 +3,7 @@ import { crashingJournal, fakeClock, memoryJournal, scriptedModel, sequentialIds
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
+  type Charter,
   cede,
   charter,
   createMachine,
@@ -22,7 +23,7 @@ import {
   suspend,
   to,
 } from '../../src/index.ts';
-import { outcomes, type Script } from '../kit.ts';
+import { outcomes, type Script, systemOf } from '../kit.ts';
 import { stored } from './stored.ts';
 
 const none = z.object({});
@@ -66,7 +67,7 @@ const boss = node({
 const office = charter({ nodes: { boss, hand, gone } });
 const session = () => ({ slices: [seen] });
 const make = (): Machine => createMachine(office, { root: 'boss', session });
-const restored = (records: readonly JournalRecord[], made = office): Machine =>
+const restored = (records: readonly JournalRecord[], made: Charter = office): Machine =>
   machineFromRecords(made, records, { session });
 const take = (name: string) => ({ toolName: `transition_${name}` });
 
@@ -178,6 +179,30 @@ describe('a machine restored from its records', () => {
     const again = machineFromRecords(office, [], { from: json, session });
     const { steps } = await go(again, [{ toolName: 'look' }, 'Ok.'], { input: 'Again.' });
     expect(outcomes(steps)).toEqual([['look', 'ok', '2']]);
+  });
+
+  test('[A16] has what its sessions had: steps reset nothing in them', async () => {
+    const ofRun = slice('ofRun', { initial: 0, on: { looked: (count: number) => count + 1, RunStarted: () => 0 } });
+    const counted = tool({
+      description: 'C.',
+      inputSchema: none,
+      effects: 'session',
+      execute: (_input, ctx) => {
+        ctx.session.dispatch({ type: 'looked' });
+        return ctx.session.read(ofRun);
+      },
+    });
+    const made = charter({ nodes: { only: node({ instructions: 'only', tools: { counted } }) } });
+    const options = { session: () => ({ slices: [ofRun] }) };
+    const journal = memoryJournal();
+    let machine = createMachine(made, { root: 'only', ...options });
+    const seenIn: string[] = [];
+    for (let run = 0; run < 3; run++) {
+      const { steps } = await go(machine, [{ toolName: 'counted' }, 'Ok.'], { input: 'Go.', journal });
+      seenIn.push(...outcomes(steps).map(([, , text = '']) => text));
+      machine = machineFromRecords(made, journal.records, options);
+    }
+    expect(seenIn).toEqual(['1', '2', '3']);
   });
 
   test('[A16] goes on from a stored machine and the records after it', async () => {
@@ -310,6 +335,25 @@ describe('messages, answers and commands outside a run', () => {
     expect(stored(restored(journal.kept.records))).toEqual(stored(machine));
   });
 
+  test('[A16] an answer that is given between two steps is recorded before it is used', async () => {
+    const journal = memoryJournal();
+    const machine = make();
+    const script: Script = (request) => {
+      const text = JSON.stringify(request.prompt);
+      if (systemOf(request).startsWith('hand')) return text.includes('you may') ? 'Did it.' : take('ask');
+      return text.includes('has finished') ? 'Good.' : take('hire');
+    };
+    const options = { model: scriptedModel(script), newId: sequentialIds(), journal, input: 'Go.' };
+    for await (const step of runMachine(machine, options))
+      if (step.yieldReason === 'suspend') machine.resume(step.suspended[0]?.id ?? '', 'you may');
+    expect(kinds(journal).filter((kind) => kind.includes('answered') || kind === 'settled')).toEqual([
+      'settled',
+      'machine answered',
+      'settled',
+    ]);
+    expect(stored(restored(journal.records))).toEqual(stored(machine));
+  });
+
   test('[A16] a message that comes while a step runs is recorded before the next step', async () => {
     const journal = memoryJournal();
     const machine = make();
@@ -335,6 +379,17 @@ describe('a journal that refuses', () => {
     // It goes on when the journal works again.
     const { response } = await go(machine, ['Ok.'], { journal: journal.kept });
     expect(response).toBe('Ok.');
+    expect(stored(restored(journal.kept.records))).toEqual(stored(machine));
+  });
+
+  test('[A16] an answer that was recorded is not asked for again if the end of its step was refused', async () => {
+    const journal = crashingJournal(5);
+    const machine = make();
+    const model = scriptedModel(['Ok.']);
+    const refused = await runMachineToCompletion(machine, { model, input: 'Go.', journal });
+    expect([refused.yieldReason, journal.writes.at(-1)]).toEqual(['error', 'machine, machine, machine']);
+    const { response } = await runMachineToCompletion(machine, { model, journal: journal.kept });
+    expect([response, model.requests.length]).toEqual(['Ok.', 1]);
     expect(stored(restored(journal.kept.records))).toEqual(stored(machine));
   });
 
@@ -378,6 +433,8 @@ describe('a journal that refuses', () => {
 });
 
 describe('records that do not fit', () => {
+  const plain = node({ instructions: 'boss', state: counting });
+
   async function records(): Promise<readonly JournalRecord[]> {
     const journal = memoryJournal();
     await go(make(), [{ toolName: 'updateState', input: { n: 3 } }, take('leave'), 'Bye.'], { input: 'Go.', journal });
@@ -385,7 +442,7 @@ describe('records that do not fit', () => {
   }
 
   test('[A20] a node that is gone: the error names instance, node and path, and has the tree', async () => {
-    const smaller = charter({ nodes: { boss: node({ instructions: 'boss', state: counting }) } });
+    const smaller = charter({ nodes: { boss: plain } });
     const error = await records().then((all) => caught(() => restored(all, smaller)));
     expect(error).toMatchObject({
       path: 'tree.root.node',
@@ -398,7 +455,7 @@ describe('records that do not fit', () => {
 
   test('[A20] a state that its schema refuses: the same', async () => {
     const stricter = charter({
-      nodes: { boss, hand, gone: node({ instructions: 'g', state: z.object({ n: z.string() }) }) },
+      nodes: { boss: plain, hand, gone: node({ instructions: 'g', state: z.object({ n: z.string() }) }) },
     });
     const error = await records().then((all) => caught(() => restored(all, stricter)));
     expect(error).toMatchObject({ path: 'tree.root.state.n', instanceId: 'root', node: 'gone' });
@@ -406,7 +463,7 @@ describe('records that do not fit', () => {
 
   test('[A20] migrate(tree) repairs it, is asked only then, and the repaired tree is recorded', async () => {
     const all = await records();
-    const next = charter({ nodes: { boss, hand, left: node({ instructions: 'left', state: counting }) } });
+    const next = charter({ nodes: { boss: plain, hand, left: node({ instructions: 'left', state: counting }) } });
     const migrate = (tree: MachineJson['tree']): MachineJson['tree'] => ({
       ...tree,
       root: { ...tree.root, node: 'left', state: { n: 7 } },
