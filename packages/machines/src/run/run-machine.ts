@@ -65,7 +65,7 @@ async function* runAlone(
   }
   try {
     assertCertain(machine);
-    record(machine, options);
+    startRecording(machine, options, given.runSignal);
     yield* begun(machine, given, options);
   } catch (error) {
     const refusal = machine.doubt ?? machine.recorder?.refusal?.error;
@@ -73,16 +73,23 @@ async function* runAlone(
     yield toldStep(unbegun(machine, error), given.runSignal);
   } finally {
     machine.recorder = undefined;
+    if (options.journal === undefined) forgetRecords(machine);
     leave();
   }
 }
 
-/** With a journal, all that the run does is recorded. Without one, a later journal needs the whole machine again. */
-function record(machine: LiveMachine, { journal, signal, deadline, clock }: RunMachineOptions): void {
-  if (journal !== undefined) {
-    machine.recorder = new Recorder(machine, journal, { signal, deadline, clock });
-    return;
-  }
+/** With a journal, all that the run does is recorded. */
+function startRecording(
+  machine: LiveMachine,
+  { journal, deadline, clock }: RunMachineOptions,
+  signal: AbortSignal,
+): void {
+  if (journal === undefined) forgetRecords(machine);
+  else machine.recorder = new Recorder(machine, journal, { signal, deadline, clock });
+}
+
+/** After a run without a journal the records do not have all of the machine: the next journal gets it whole. */
+function forgetRecords(machine: LiveMachine): void {
   machine.isRecorded = false;
   machine.unrecorded.length = 0;
 }
