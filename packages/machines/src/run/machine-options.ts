@@ -6,9 +6,19 @@ import type { MachineMessage } from '../tree/message.ts';
 
 type Model = TurnOptions['model'];
 
+/** The leaf whose model is to be asked. */
+export interface LeafToAsk extends Origin {
+  readonly worker: boolean;
+  /** The name of a model, if the leaf's node gives one. */
+  readonly model?: string;
+}
+
 export interface RunMachineOptions {
-  /** The model of all leaves, or a function that returns the model of a leaf. */
-  model: Model | ((leaf: Origin & { readonly worker: boolean }) => Model);
+  /**
+   * The model of all leaves, or a function that returns the model of a leaf. A node's own model takes precedence; if the
+   * node names one, the function gets the name.
+   */
+  model: Model | ((leaf: LeafToAsk) => Model);
   /** Messages to enqueue before the machine runs. */
   input?: MachineMessage | readonly MachineMessage[];
   /** How many steps this run may take. Default 50. */

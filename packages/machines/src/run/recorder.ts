@@ -102,7 +102,7 @@ export class Recorder {
     try {
       const plan = new Plan(this.#machine);
       make(plan);
-      const staged: MachineStaged = { ...end.staged, machine: plan.toEntries() };
+      const staged: MachineStaged = plan.isEmpty ? end.staged : { ...end.staged, machine: plan.toEntries() };
       await this.settle(end.entry, staged, end.acting);
       plan.carryOut(underway);
     } finally {

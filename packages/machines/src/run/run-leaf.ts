@@ -8,6 +8,8 @@ import {
   type TurnOptions,
   type TurnResult,
 } from '@lastcall/core';
+import type { CompiledCharter } from '../charter/charter.ts';
+import { MachineError } from '../errors.ts';
 import type { TreeEntry } from '../tree/log.ts';
 import type { ThreadEntry } from '../tree/machine-record.ts';
 import { userMessage } from '../tree/message.ts';
@@ -152,10 +154,10 @@ function turnOptions(
   };
   open(view.actor, machineContext);
   base(work.thread.session, view);
-  const { model, onEvent, sharedBudget } = options;
+  const { onEvent, sharedBudget } = options;
   return {
     ...passedOn(options),
-    model: typeof model === 'function' ? model({ ...origin, worker: leaf.worker }) : model,
+    model: modelFor(charter, leaf, options.model),
     instructions: leafInstructions(charter, tree, leaf),
     tools: work.tools,
     session: work.thread.session,
@@ -171,6 +173,18 @@ function turnOptions(
     ...(sharedBudget === undefined ? {} : { budget: sharedBudget }),
     ...(onEvent === undefined ? {} : { onEvent: (event: TurnEvent) => onEvent({ ...event, ...origin }) }),
   };
+}
+
+function modelFor(charter: CompiledCharter, leaf: Instance, given: RunMachineOptions['model']): TurnOptions['model'] {
+  const { model: own } = charter.node(leaf.node).definition;
+  if (typeof own === 'object') return own;
+  if (typeof given === 'function')
+    return given({ ...originOf(leaf), worker: leaf.worker, ...(own === undefined ? {} : { model: own }) });
+  if (own === undefined) return given;
+  throw new MachineError(
+    'machine',
+    `"${leaf.node}" names the model "${own}". To look it up, give the run a function as its model.`,
+  );
 }
 
 const PASSED_ON = [

@@ -1,4 +1,4 @@
-import { type Budget, type Clock, createBudget, type Entry, type TurnOptions } from '@lastcall/core';
+import { type Budget, type Clock, createBudget, type Entry, OptionsError, type TurnOptions } from '@lastcall/core';
 import { deferred } from '@lastcall/core/internal';
 import { type MachineMessage, toQueued } from '../tree/message.ts';
 import type { Suspension } from '../tree/suspension.ts';
@@ -26,6 +26,7 @@ export function runMachine(machine: Machine, options: RunMachineOptions): AsyncI
   checkRunOptions(options);
   messagesOf(options.input).forEach(toQueued);
   const live = LiveMachine.of(machine);
+  checkModelNames(live, options);
   const left = new AbortController();
   const steps = run(live, options, left.signal);
   const iterator: AsyncIterableIterator<MachineStep> = {
@@ -37,6 +38,17 @@ export function runMachine(machine: Machine, options: RunMachineOptions): AsyncI
     [Symbol.asyncIterator]: () => iterator,
   };
   return iterator;
+}
+
+/** A name that no function can look up would fail only when its node is reached. */
+function checkModelNames({ charter }: LiveMachine, { model }: RunMachineOptions): void {
+  if (typeof model === 'function') return;
+  const name = charter.nodeNames.find((one) => typeof charter.node(one).definition.model === 'string');
+  if (name === undefined) return;
+  throw new OptionsError(
+    'model',
+    `must be a function, because the node "${name}" names its model: (leaf) => … gets the name as leaf.model.`,
+  );
 }
 
 async function* run(

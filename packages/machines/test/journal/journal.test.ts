@@ -1,4 +1,13 @@
-import { type Entry, type Journal, type JournalRecord, JournalStalled, pending, slice, tool } from '@lastcall/core';
+import {
+  type Entry,
+  type Journal,
+  type JournalRecord,
+  JournalStalled,
+  pending,
+  slice,
+  Transcript,
+  tool,
+} from '@lastcall/core';
 import { crashingJournal, fakeClock, memoryJournal, scriptedModel, sequentialIds } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -6,6 +15,7 @@ import {
   type Charter,
   cede,
   charter,
+  compactMachine,
   createMachine,
   deserializeMachine,
   type Machine,
@@ -23,7 +33,7 @@ import {
   suspend,
   to,
 } from '../../src/index.ts';
-import { outcomes, type Script, systemOf } from '../kit.ts';
+import { outcomes, type Script, systemOf, texts } from '../kit.ts';
 import { stored } from './stored.ts';
 
 const none = z.object({});
@@ -152,6 +162,26 @@ describe('the records of a run', () => {
     expect(sizes[1]).toBe(sizes[0]);
   });
 
+  test('[A16] have the ends of calls that run side by side in the order in which they came', async () => {
+    const order: string[] = [];
+    const kept = memoryJournal();
+    const settle: Journal['settle'] = (entry, staged) => {
+      order.push(entry.settlement.toolName);
+      return Promise.resolve().then(() => kept.settle(entry, staged));
+    };
+    const read = { description: 'R.', inputSchema: none, effects: 'none' as const };
+    const tools = {
+      wait: tool({ ...read, execute: () => pending() }),
+      peek: tool({ ...read, execute: () => 'peeked' }),
+    };
+    const made = charter({ nodes: { only: node({ instructions: 'only', tools }) } });
+    const machine = createMachine(made, { root: 'only' });
+    const batch = [{ toolName: 'wait' }, { toolName: 'peek' }, { toolName: 'wait' }, { toolName: 'peek' }];
+    await go(machine, [batch], { input: 'Go.', journal: { ...kept, settle } });
+    expect(order).toEqual(['wait', 'peek', 'wait', 'peek']);
+    expect(stored(machineFromRecords(made, kept.records))).toEqual(stored(machine));
+  });
+
   test('[A16] are the same whether the machine was rebuilt in between or not', async () => {
     const script = [[{ toolName: 'look' }, take('ask')], [{ toolName: 'look' }], 'Ok.'];
     const texts = await Promise.all(
@@ -271,6 +301,43 @@ describe('a machine restored from its records', () => {
     timed(many);
     // Ten times as many records: linear is 1, quadratic would be 10.
     expect(timed(many) / timed(few)).toBeLessThan(5);
+  });
+});
+
+describe('a compacted machine', () => {
+  test('[A21] has shorter conversations, none of removed workers, and goes on with the records after it', async () => {
+    const machine = make();
+    const script: Script = (request) => {
+      if (systemOf(request).startsWith('hand')) return 'Did it.';
+      return JSON.stringify(request.prompt).includes('has finished') ? 'Good.' : [{ toolName: 'look' }, take('hire')];
+    };
+    await go(machine, script, { input: 'Go.' });
+    expect(Object.keys(serializeMachine(machine).threads)).toEqual(['root', 'root.1']);
+    const short = new Transcript([
+      { kind: 'message', message: { role: 'user', content: [{ type: 'text', text: 'So far.' }] } },
+    ]);
+    const from = compactMachine(serializeMachine(machine), { root: short.toJSON() });
+    expect(Object.keys(from.threads)).toEqual(['root']);
+    const next = machineFromRecords(office, [], { from: JSON.stringify(from), session });
+    const journal = memoryJournal();
+    const model = scriptedModel([{ toolName: 'look' }, 'Ok.']);
+    const { steps } = await runMachineToCompletion(next, { model, input: 'And?', journal });
+    expect(outcomes(steps)).toEqual([['look', 'ok', '2']]);
+    expect(texts(model.requests[0]).slice(1)).toEqual(['user: So far.', 'user: And?']);
+    expect(stored(machineFromRecords(office, journal.records, { from, session }))).toEqual(stored(next));
+    expect(next.history.map(({ kind }) => kind).slice(0, 2)).toEqual(['message', 'message']);
+  });
+
+  test('[A21] a conversation that is unknown, or in the middle of a step, is not replaced', async () => {
+    const journal = crashingJournal(4);
+    const machine = make();
+    await go(machine, [{ toolName: 'look' }], { input: 'Go.', journal });
+    const json = serializeMachine(machine);
+    expect(() => compactMachine(json, { 'root.7': new Transcript().toJSON() })).toThrow('no conversation "root.7"');
+    expect(() => compactMachine(json, { root: new Transcript().toJSON() })).toThrow('in the middle of a step');
+    expect(stored(machineFromRecords(office, [], { from: compactMachine(json), session }))).toEqual(
+      stored(deserializeMachine(office, compactMachine(json), { session })),
+    );
   });
 });
 
