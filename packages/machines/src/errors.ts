@@ -56,8 +56,8 @@ export class StoredMachineError extends LastcallError {
   readonly problem: string;
   readonly instanceId: string | undefined;
   readonly node: string | undefined;
-  /** The stored tree, for a `migrate` that repairs it. */
-  readonly tree: unknown;
+  /** The stored tree, for a host that repairs it. Not enumerable: a log of the error does not show it. */
+  declare readonly tree: unknown;
 
   constructor(path: string, problem: string, options: StoredMachineErrorOptions = {}) {
     const { cause, instanceId, node, tree } = options;
@@ -71,7 +71,7 @@ export class StoredMachineError extends LastcallError {
     this.problem = problem;
     this.instanceId = instanceId;
     this.node = node;
-    this.tree = tree;
+    Object.defineProperty(this, 'tree', { value: tree, enumerable: false });
   }
 }
 

@@ -34,6 +34,13 @@ export const NO_INPUT: { readonly type: 'object'; readonly properties: Record<st
   properties: {},
 });
 
+/** The run checks which version of the interface a model has. */
+export function checkModel(model: unknown, path: string): void {
+  const isModel = isObject(model) && typeof (model as { doGenerate?: unknown }).doGenerate === 'function';
+  if (model === undefined || isModel || (typeof model === 'string' && model !== '')) return;
+  throw new CharterError(path, 'must be an AI SDK language model, or the name of one.');
+}
+
 export function compileCommands({ commands }: AnyNode, path: string): ReadonlyMap<string, AnyCommand> {
   if (!isObject(commands)) throw new CharterError(`${path}.commands`, 'must be an object of commands.');
   return new Map(

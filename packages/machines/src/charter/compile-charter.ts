@@ -2,7 +2,15 @@ import type { ToolSet } from '@lastcall/core';
 import { CharterError } from '../errors.ts';
 import type { CharterDefinition } from './charter-definition.ts';
 import type { CharterParts } from './charter-parts.ts';
-import { checkHandler, checkTools, compileCommands, initialState, isObject, withCharterErrors } from './check-parts.ts';
+import {
+  checkHandler,
+  checkModel,
+  checkTools,
+  compileCommands,
+  initialState,
+  isObject,
+  withCharterErrors,
+} from './check-parts.ts';
 import type { CompiledNode, CompiledTransition } from './compiled-node.ts';
 import type { NodeRef } from './node-types.ts';
 import { type AnyNode, isNode } from './node-types.ts';
@@ -159,6 +167,7 @@ class Compiler {
     if (typeof instructions !== 'string' && typeof instructions !== 'function')
       throw new CharterError(`${path}.instructions`, 'must be a text or a function of the state.');
     if (typeof worker !== 'boolean') throw new CharterError(`${path}.worker`, 'must be true or false.');
+    checkModel(definition.model, `${path}.model`);
     checkTools(definition.tools, `${path}.tools`);
     const first = initialState(definition, path);
     return {

@@ -1,4 +1,4 @@
-import type { ToolSet } from '@lastcall/core';
+import type { ToolSet, TurnOptions } from '@lastcall/core';
 import type { AnyCommand } from './any-command.ts';
 import type { Pack } from './pack.ts';
 
@@ -17,6 +17,7 @@ export interface AnyNode {
   readonly packs: readonly (Pack | string)[];
   readonly commands: { readonly [name: string]: AnyCommand | AnyCommand['execute'] };
   readonly worker: boolean;
+  readonly model: TurnOptions['model'] | string | undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { JsonSchemaObject, ToolSet } from '@lastcall/core';
+import type { JsonSchemaObject, ToolSet, TurnOptions } from '@lastcall/core';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { CharterError } from '../errors.ts';
 import type { Transition } from './node-types.ts';
@@ -61,6 +61,11 @@ export interface NodeDefinition<S, Q = unknown, I = unknown, X = AnySchemas, T =
    * Its instances never talk with the user. They work in parallel with the instance that does, and cede their results.
    */
   worker?: boolean;
+  /**
+   * The model of its instances, or its name: then the `model` of the run must be a function, which gets the name as
+   * `leaf.model`. Default: the model of the run.
+   */
+  model?: TurnOptions['model'] | string;
 }
 
 /** Schemas by name; nothing is known about them. */
@@ -110,6 +115,7 @@ export function node<
     packs: packs as AnyNode['packs'],
     commands: (typeof commands === 'function' ? commands(identity as never) : commands) as AnyNode['commands'],
     worker: definition.worker ?? false,
+    model: definition.model,
   });
 }
 

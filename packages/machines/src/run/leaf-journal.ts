@@ -69,7 +69,11 @@ function settle(
   }
   const { recorder, acting } = recording;
   const end = { entry, staged: withoutChanges(staged), acting };
-  const writing = isPlain ? recorder.settle(end.entry, end.staged, acting) : recorder.settleWith(end, make, changes);
+  // A plain end does not overtake one that waits for its turn: a journal keeps the ends in the order in which they came.
+  const writing =
+    isPlain && machine.writes.isFree
+      ? recorder.settle(end.entry, end.staged, acting)
+      : recorder.settleWith(end, make, changes);
   if (writing !== undefined) return writing.then(done);
   done();
   return undefined;

@@ -167,7 +167,7 @@ export class LiveMachine implements Machine {
   #recordLater<T>(make: (plan: Plan) => T): T {
     const plan = new Plan(this);
     const made = make(plan);
-    if (this.isRecorded) this.unrecorded.push(...plan.toEntries());
+    if (this.isRecorded) for (const entry of plan.toEntries()) this.unrecorded.push(entry);
     plan.carryOut();
     return made;
   }

@@ -16,9 +16,21 @@ import type { MachineMessage } from '../tree/message.ts';
 
 type Model = TurnOptions['model'];
 
+/** The leaf whose model is to be asked. */
+export interface LeafToAsk extends Origin {
+  readonly worker: boolean;
+  /** The name of a model, if the leaf's node gives one. */
+  readonly model?: string;
+}
+
 export interface RunMachineOptions {
-  /** The model of all leaves, or a function that returns the model of a leaf. */
-  model: Model | ((leaf: Origin & { readonly worker: boolean }) => Model);
+  /**
+   * The model of all leaves, or a function that returns the model of a leaf. A node's own model takes precedence; if the
+   * node names one, the function gets the name.
+   */
+  model: Model | ((leaf: LeafToAsk) => Model);
+  /** Wraps the model of a leaf, whether the run or its node gives it. Called before each request. */
+  wrapModel?: (model: Model, leaf: Origin & { readonly worker: boolean }) => Model;
   /** Messages to enqueue before the machine runs. */
   input?: MachineMessage | readonly MachineMessage[];
   /** How many steps this run may take. Default 50. */
@@ -76,6 +88,7 @@ const RUN: KnownNames = knownNames<RunMachineOptions>(
   {
     model: true,
     input: true,
+    wrapModel: true,
     maxSteps: true,
     deadline: true,
     budget: true,
@@ -116,6 +129,7 @@ const SHAPES: Readonly<Partial<Record<keyof RunMachineOptions, Shape>>> = {
   batch: anObject,
   middleware: anArray,
   policies: anArray,
+  wrapModel: aFunction,
   tools: aFunction,
   instructions: aFunction,
   observe: aFunction,

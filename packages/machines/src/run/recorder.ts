@@ -55,6 +55,11 @@ export class Recorder {
     return this.#journal.start !== undefined;
   }
 
+  /** Another recorder for the same journal: what the journal refuses it does not concern this one. */
+  apart(): Recorder {
+    return new Recorder(this.#machine, this.#journal, this.#limits);
+  }
+
   /** Changes of the machine between the steps of its leaves. */
   async record<T>(make: (plan: Plan) => T): Promise<T> {
     const leave = await this.#machine.writes.enter();
@@ -97,7 +102,7 @@ export class Recorder {
     try {
       const plan = new Plan(this.#machine);
       make(plan);
-      const staged: MachineStaged = { ...end.staged, machine: plan.toEntries() };
+      const staged: MachineStaged = plan.isEmpty ? end.staged : { ...end.staged, machine: plan.toEntries() };
       await this.settle(end.entry, staged, end.acting);
       plan.carryOut(underway);
     } finally {
@@ -116,7 +121,7 @@ export class Recorder {
     const wasRecorded = machine.isRecorded;
     const first: readonly RecordedEntry[] = wasRecorded
       ? machine.unrecorded.slice()
-      : [{ kind: 'machine', change: { kind: 'created', machine: toMachineJson(machine) } }];
+      : [{ kind: 'machine', change: { kind: 'created', machine: toMachineJson(machine, 'keep') } }];
     const all = [...first, ...entries];
     if (all.length === 0) return;
     // From here on the changes that come in meanwhile are collected for the next write.

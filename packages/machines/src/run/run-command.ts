@@ -145,9 +145,9 @@ async function commit(machine: MachineState, { events, by, noted }: Committed, o
   }
 }
 
-/** A run records with its own journal. */
+/** A run records with its own journal. It goes on if the journal refuses the command: only the command has failed. */
 function recorderFor(machine: MachineState, { journal, signal, clock }: CommandOptions): Recorder | undefined {
-  if (machine.recorder !== undefined || journal === undefined) return machine.recorder;
+  if (machine.recorder !== undefined || journal === undefined) return machine.recorder?.apart();
   return new Recorder(machine, journal, { signal, clock });
 }
 

@@ -8,6 +8,8 @@ import {
   type TurnOptions,
   type TurnResult,
 } from '@lastcall/core';
+import type { CompiledCharter } from '../charter/charter.ts';
+import { MachineError } from '../errors.ts';
 import type { TreeEntry } from '../tree/log.ts';
 import type { ThreadEntry } from '../tree/machine-record.ts';
 import { userMessage } from '../tree/message.ts';
@@ -153,13 +155,14 @@ function turnOptions(
   };
   open(view.actor, machineContext);
   base(work.thread.session, view);
-  const { model, onEvent, sharedBudget } = options;
-  const instructionsOf = (own: string): string =>
-    options.instructions?.(own, { ...origin, worker: leaf.worker }) ?? own;
+  const { onEvent, sharedBudget, wrapModel } = options;
+  const given = { ...origin, worker: leaf.worker };
+  const model = modelFor(charter, leaf, options.model);
+  const instructions = leafInstructions(charter, tree, leaf);
   return {
     ...passedOn(options),
-    model: typeof model === 'function' ? model({ ...origin, worker: leaf.worker }) : model,
-    instructions: instructionsOf(leafInstructions(charter, tree, leaf)),
+    model: wrapModel === undefined ? model : wrapModel(model, given),
+    instructions: options.instructions === undefined ? instructions : options.instructions(instructions, given),
     tools: work.tools,
     session: work.thread.session,
     transcript: work.thread.transcript,
@@ -174,6 +177,18 @@ function turnOptions(
     ...(sharedBudget === undefined ? {} : { budget: sharedBudget }),
     ...(onEvent === undefined ? {} : { onEvent: (event: TurnEvent) => onEvent({ ...event, ...origin }) }),
   };
+}
+
+function modelFor(charter: CompiledCharter, leaf: Instance, given: RunMachineOptions['model']): TurnOptions['model'] {
+  const { model: own } = charter.node(leaf.node).definition;
+  if (typeof own === 'object') return own;
+  if (typeof given === 'function')
+    return given({ ...originOf(leaf), worker: leaf.worker, ...(own === undefined ? {} : { model: own }) });
+  if (own === undefined) return given;
+  throw new MachineError(
+    'machine',
+    `"${leaf.node}" names the model "${own}". To look it up, give the run a function as its model.`,
+  );
 }
 
 const PASSED_ON = [

@@ -1,4 +1,4 @@
-import { type Budget, type Clock, createBudget, type Entry, type TurnOptions } from '@lastcall/core';
+import { type Budget, type Clock, createBudget, type Entry, OptionsError, type TurnOptions } from '@lastcall/core';
 import { deferred } from '@lastcall/core/internal';
 import { type MachineMessage, toQueued } from '../tree/message.ts';
 import type { Suspension } from '../tree/suspension.ts';
@@ -26,6 +26,7 @@ export function runMachine(machine: Machine, options: RunMachineOptions): AsyncI
   checkRunOptions(options);
   messagesOf(options.input).forEach(toQueued);
   const live = LiveMachine.of(machine);
+  checkModelNames(live, options);
   const left = new AbortController();
   const steps = run(live, options, left.signal);
   const iterator: AsyncIterableIterator<MachineStep> = {
@@ -37,6 +38,17 @@ export function runMachine(machine: Machine, options: RunMachineOptions): AsyncI
     [Symbol.asyncIterator]: () => iterator,
   };
   return iterator;
+}
+
+/** A name that no function can look up would fail only when its node is reached. */
+function checkModelNames({ charter }: LiveMachine, { model }: RunMachineOptions): void {
+  if (typeof model === 'function') return;
+  const name = charter.nodeNames.find((one) => typeof charter.node(one).definition.model === 'string');
+  if (name === undefined) return;
+  throw new OptionsError(
+    'model',
+    `must be a function, because the node "${name}" names its model: (leaf) => … gets the name as leaf.model.`,
+  );
 }
 
 async function* run(
@@ -65,7 +77,7 @@ async function* runAlone(
   }
   try {
     assertCertain(machine);
-    record(machine, options);
+    startRecording(machine, options, given.runSignal);
     yield* begun(machine, given, options);
   } catch (error) {
     const refusal = machine.doubt ?? machine.recorder?.refusal?.error;
@@ -73,16 +85,23 @@ async function* runAlone(
     yield toldStep(unbegun(machine, error), given.runSignal);
   } finally {
     machine.recorder = undefined;
+    if (options.journal === undefined) forgetRecords(machine);
     leave();
   }
 }
 
-/** With a journal, all that the run does is recorded. Without one, a later journal needs the whole machine again. */
-function record(machine: LiveMachine, { journal, signal, deadline, clock }: RunMachineOptions): void {
-  if (journal !== undefined) {
-    machine.recorder = new Recorder(machine, journal, { signal, deadline, clock });
-    return;
-  }
+/** With a journal, all that the run does is recorded. */
+function startRecording(
+  machine: LiveMachine,
+  { journal, deadline, clock }: RunMachineOptions,
+  signal: AbortSignal,
+): void {
+  if (journal === undefined) forgetRecords(machine);
+  else machine.recorder = new Recorder(machine, journal, { signal, deadline, clock });
+}
+
+/** After a run without a journal the records do not have all of the machine: the next journal gets it whole. */
+function forgetRecords(machine: LiveMachine): void {
   machine.isRecorded = false;
   machine.unrecorded.length = 0;
 }

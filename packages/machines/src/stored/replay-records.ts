@@ -105,6 +105,7 @@ export class ReplayedMachine {
     if (logged === true) this.#takeIn(name as string, toOrigin({ instanceId, node }, path));
   }
 
+  /** `by` is the thread of the call that made the change: its changes enter the log when its step is concluded. */
   #change(given: unknown, path: string, by: string | undefined): void {
     const change = record(given, path) as unknown as MachineChange;
     switch (change.kind) {
@@ -141,8 +142,16 @@ export class ReplayedMachine {
     const { tree } = held(path, () => applyEvent(before, event));
     this.#tree = tree;
     const entries = toTreeEntry(event, before, tree);
-    if (by === undefined) for (const happened of entries) this.#log.push({ happened });
-    else if (entries.length > 0) this.#underway.set(by, [...(this.#underway.get(by) ?? []), ...entries]);
+    for (const happened of entries) {
+      if (by === undefined) this.#log.push({ happened });
+      else this.#changesIn(by).push(happened);
+    }
+  }
+
+  #changesIn(thread: string): TreeEntry[] {
+    const changes = this.#underway.get(thread) ?? [];
+    this.#underway.set(thread, changes);
+    return changes;
   }
 
   #takeIn(name: string, { instanceId, node }: Origin): void {

@@ -55,7 +55,7 @@ function restoreThread(
   thread.logged = count(stored.logged, transcript.entries.length, `${path}.logged`);
   thread.inFlight = thread.logged < transcript.entries.length;
   // The session of a journal is made when its thread acts: most threads of a large tree only wait.
-  if (records === undefined) held(`${path}.session`, () => thread.storedSession());
+  if (records === undefined) held(`${path}.session`, () => thread.storedSession('refuse'));
   return { thread, open: openCalls(transcript.entries), path };
 }
 

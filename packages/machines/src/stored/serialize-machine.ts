@@ -7,5 +7,6 @@ import { type MachineJson, toMachineJson } from '../tree/machine-json.ts';
  * the middle of a step: calls that have settled stay settled, and the next run does the rest.
  */
 export function serializeMachine(machine: Machine): MachineJson {
-  return toMachineJson(LiveMachine.of(machine));
+  const live = LiveMachine.of(machine);
+  return toMachineJson(live, live.isRecorded ? 'keep' : 'refuse');
 }

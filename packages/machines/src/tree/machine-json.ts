@@ -33,12 +33,16 @@ export interface StoredParts {
   readonly underway: ReadonlyMap<string, readonly TreeEntry[]>;
 }
 
-export function toMachineJson({ tree, threads, log, underway }: StoredParts): MachineJson {
+/** A machine with a journal keeps slices that its options do not name; `deserializeMachine` refuses them. */
+export function toMachineJson(
+  { tree, threads, log, underway }: StoredParts,
+  unknownSlices: 'refuse' | 'keep',
+): MachineJson {
   const changes = [...underway.values()].flat();
   return {
     version: 1,
     tree: toTreeJson(tree),
-    threads: Object.fromEntries([...threads].map(([id, thread]) => [id, toThreadJson(thread)])),
+    threads: Object.fromEntries([...threads].map(([id, thread]) => [id, toThreadJson(thread, unknownSlices)])),
     log: [...log.items, ...changes.map((happened) => ({ happened }))],
     told: log.told,
   };
@@ -49,9 +53,9 @@ export function toTreeJson({ root, packs, queue }: Tree): TreeJson {
   return { root, packs, queue: messages.toJSON(), silent: queue.map(({ silent }) => silent) };
 }
 
-function toThreadJson(thread: Thread): ThreadJson {
+function toThreadJson(thread: Thread, unknownSlices: 'refuse' | 'keep'): ThreadJson {
   const { transcript, logged } = thread;
-  const session = thread.storedSession();
+  const session = thread.storedSession(unknownSlices);
   const json = { transcript: transcript.toJSON(), logged };
   return session === undefined ? json : { ...json, session };
 }

@@ -72,15 +72,14 @@ export class Thread {
   }
 
   /**
-   * The session without the machine's view, which comes from the tree. Throws if it could not be read back, because of
-   * a slice that the options do not name.
+   * The session without the machine's view, which comes from the tree. If unknown slices are refused, it throws if the
+   * session could not be read back, because of a slice that the options do not name.
    */
-  storedSession(): SessionJson | undefined {
+  storedSession(unknownSlices: 'refuse' | 'keep'): SessionJson | undefined {
     const { sessionJson, records = [] } = this.#options;
     const isUnused = this.#session === undefined && records.length === 0;
     const json = isUnused ? sessionJson : toStored(this.session.toJSON());
-    // A session of a journal keeps slices that its options do not name.
-    if (this.#options.records !== undefined) return json;
+    if (unknownSlices === 'keep') return json;
     if (json !== undefined && Object.keys(json.slices ?? {}).some((name) => name !== ALWAYS))
       Session.fromJSON(json, this.#options.sessionOptions());
     return json;

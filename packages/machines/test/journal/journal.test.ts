@@ -1,10 +1,21 @@
-import { type Entry, type Journal, type JournalRecord, JournalStalled, pending, slice, tool } from '@lastcall/core';
+import {
+  type Entry,
+  type Journal,
+  type JournalRecord,
+  JournalStalled,
+  pending,
+  slice,
+  Transcript,
+  tool,
+} from '@lastcall/core';
 import { crashingJournal, fakeClock, memoryJournal, scriptedModel, sequentialIds } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
+  type Charter,
   cede,
   charter,
+  compactMachine,
   createMachine,
   deserializeMachine,
   type Machine,
@@ -22,7 +33,7 @@ import {
   suspend,
   to,
 } from '../../src/index.ts';
-import { outcomes, type Script } from '../kit.ts';
+import { outcomes, type Script, systemOf, texts } from '../kit.ts';
 import { stored } from './stored.ts';
 
 const none = z.object({});
@@ -41,6 +52,7 @@ const ask = { description: 'Asks.', handler: () => suspend('may I?') };
 const done = { description: 'Done.', handler: () => cede('worked') };
 const hand = node({ instructions: 'hand', worker: true, tools: { look }, transitions: { done, ask } });
 const gone = node({ instructions: 'gone', state: counting });
+const clerk = node({ instructions: 'clerk', tools: { look } });
 const job = tool({ description: 'J.', inputSchema: none, effects: 'session', execute: () => pending() });
 const boss = node({
   instructions: 'boss',
@@ -66,7 +78,7 @@ const boss = node({
 const office = charter({ nodes: { boss, hand, gone } });
 const session = () => ({ slices: [seen] });
 const make = (): Machine => createMachine(office, { root: 'boss', session });
-const restored = (records: readonly JournalRecord[], made = office): Machine =>
+const restored = (records: readonly JournalRecord[], made: Charter = office): Machine =>
   machineFromRecords(made, records, { session });
 const take = (name: string) => ({ toolName: `transition_${name}` });
 
@@ -125,18 +137,49 @@ describe('the records of a run', () => {
     expect(JSON.stringify(ends)).not.toContain('lastcall.machine');
   });
 
-  test('[A21] are of the same size whatever else the machine has', async () => {
+  test('[A21] of a step are the same among 1,000 idle instances as among 10, and only the session that acts is opened', async () => {
     const sizes: number[] = [];
-    for (const crowd of [0, 300]) {
-      const machine = createMachine(office, { root: 'boss' });
-      for (let at = 0; at < crowd; at++) await go(machine, ['Yes.'], { input: `Message ${at}` });
+    for (const crowd of [10, 1_000]) {
+      const kept = memoryJournal();
+      const script: Script = (request) => {
+        if (systemOf(request).startsWith('hand')) return take('ask');
+        return systemOf(request).startsWith('boss') ? take('crowd') : 'Hm?';
+      };
+      const hire = {
+        crowd: { description: 'C.', handler: () => spawn([...Array.from({ length: crowd }, () => hand), clerk]) },
+      };
+      const made = charter({ nodes: { boss: node({ instructions: 'boss', transitions: hire }), hand, clerk } });
+      await go(createMachine(made, { root: 'boss' }), script, { input: 'Go.', journal: kept });
+      let opened = 0;
+      const machine = machineFromRecords(made, kept.records, { session: () => (opened++, session()) });
+      expect(machine.suspended).toHaveLength(crowd);
       const journal = memoryJournal();
-      await recordMachine(machine, journal);
-      const before = journal.records.length;
-      await go(machine, [{ toolName: 'updateState', input: { n: 1 } }, 'Done.'], { input: 'Go.', journal });
-      sizes.push(JSON.stringify(journal.records.slice(before)).replace(/\d{10,}/g, '').length);
+      await go(machine, [{ toolName: 'look' }, 'Done.'], { input: 'And?', journal });
+      expect(opened).toBe(1);
+      expect(stored(machineFromRecords(made, [...kept.records, ...journal.records]))).toEqual(stored(machine));
+      sizes.push(JSON.stringify(journal.records).replaceAll(`root.${crowd + 1}`, 'root.n').length);
     }
-    expect(Math.abs((sizes[1] as number) - (sizes[0] as number))).toBeLessThan(10);
+    expect(sizes[1]).toBe(sizes[0]);
+  });
+
+  test('[A16] have the ends of calls that run side by side in the order in which they came', async () => {
+    const order: string[] = [];
+    const kept = memoryJournal();
+    const settle: Journal['settle'] = (entry, staged) => {
+      order.push(entry.settlement.toolName);
+      return Promise.resolve().then(() => kept.settle(entry, staged));
+    };
+    const read = { description: 'R.', inputSchema: none, effects: 'none' as const };
+    const tools = {
+      wait: tool({ ...read, execute: () => pending() }),
+      peek: tool({ ...read, execute: () => 'peeked' }),
+    };
+    const made = charter({ nodes: { only: node({ instructions: 'only', tools }) } });
+    const machine = createMachine(made, { root: 'only' });
+    const batch = [{ toolName: 'wait' }, { toolName: 'peek' }, { toolName: 'wait' }, { toolName: 'peek' }];
+    await go(machine, [batch], { input: 'Go.', journal: { ...kept, settle } });
+    expect(order).toEqual(['wait', 'peek', 'wait', 'peek']);
+    expect(stored(machineFromRecords(made, kept.records))).toEqual(stored(machine));
   });
 
   test('[A16] are the same whether the machine was rebuilt in between or not', async () => {
@@ -178,6 +221,30 @@ describe('a machine restored from its records', () => {
     const again = machineFromRecords(office, [], { from: json, session });
     const { steps } = await go(again, [{ toolName: 'look' }, 'Ok.'], { input: 'Again.' });
     expect(outcomes(steps)).toEqual([['look', 'ok', '2']]);
+  });
+
+  test('[A16] has what its sessions had: steps reset nothing in them', async () => {
+    const ofRun = slice('ofRun', { initial: 0, on: { looked: (count: number) => count + 1, RunStarted: () => 0 } });
+    const counted = tool({
+      description: 'C.',
+      inputSchema: none,
+      effects: 'session',
+      execute: (_input, ctx) => {
+        ctx.session.dispatch({ type: 'looked' });
+        return ctx.session.read(ofRun);
+      },
+    });
+    const made = charter({ nodes: { only: node({ instructions: 'only', tools: { counted } }) } });
+    const options = { session: () => ({ slices: [ofRun] }) };
+    const journal = memoryJournal();
+    let machine = createMachine(made, { root: 'only', ...options });
+    const seenIn: string[] = [];
+    for (let run = 0; run < 3; run++) {
+      const { steps } = await go(machine, [{ toolName: 'counted' }, 'Ok.'], { input: 'Go.', journal });
+      seenIn.push(...outcomes(steps).map(([, , text = '']) => text));
+      machine = machineFromRecords(made, journal.records, options);
+    }
+    expect(seenIn).toEqual(['1', '2', '3']);
   });
 
   test('[A16] goes on from a stored machine and the records after it', async () => {
@@ -234,6 +301,43 @@ describe('a machine restored from its records', () => {
     timed(many);
     // Ten times as many records: linear is 1, quadratic would be 10.
     expect(timed(many) / timed(few)).toBeLessThan(5);
+  });
+});
+
+describe('a compacted machine', () => {
+  test('[A21] has shorter conversations, none of removed workers, and goes on with the records after it', async () => {
+    const machine = make();
+    const script: Script = (request) => {
+      if (systemOf(request).startsWith('hand')) return 'Did it.';
+      return JSON.stringify(request.prompt).includes('has finished') ? 'Good.' : [{ toolName: 'look' }, take('hire')];
+    };
+    await go(machine, script, { input: 'Go.' });
+    expect(Object.keys(serializeMachine(machine).threads)).toEqual(['root', 'root.1']);
+    const short = new Transcript([
+      { kind: 'message', message: { role: 'user', content: [{ type: 'text', text: 'So far.' }] } },
+    ]);
+    const from = compactMachine(serializeMachine(machine), { root: short.toJSON() });
+    expect(Object.keys(from.threads)).toEqual(['root']);
+    const next = machineFromRecords(office, [], { from: JSON.stringify(from), session });
+    const journal = memoryJournal();
+    const model = scriptedModel([{ toolName: 'look' }, 'Ok.']);
+    const { steps } = await runMachineToCompletion(next, { model, input: 'And?', journal });
+    expect(outcomes(steps)).toEqual([['look', 'ok', '2']]);
+    expect(texts(model.requests[0]).slice(1)).toEqual(['user: So far.', 'user: And?']);
+    expect(stored(machineFromRecords(office, journal.records, { from, session }))).toEqual(stored(next));
+    expect(next.history.map(({ kind }) => kind).slice(0, 2)).toEqual(['message', 'message']);
+  });
+
+  test('[A21] a conversation that is unknown, or in the middle of a step, is not replaced', async () => {
+    const journal = crashingJournal(4);
+    const machine = make();
+    await go(machine, [{ toolName: 'look' }], { input: 'Go.', journal });
+    const json = serializeMachine(machine);
+    expect(() => compactMachine(json, { 'root.7': new Transcript().toJSON() })).toThrow('no conversation "root.7"');
+    expect(() => compactMachine(json, { root: new Transcript().toJSON() })).toThrow('in the middle of a step');
+    expect(stored(machineFromRecords(office, [], { from: compactMachine(json), session }))).toEqual(
+      stored(deserializeMachine(office, compactMachine(json), { session })),
+    );
   });
 });
 
@@ -298,6 +402,23 @@ describe('messages, answers and commands outside a run', () => {
     });
   });
 
+  test('[A19] a command that the journal refuses in the middle of a run does not stop the run', async () => {
+    const kept = memoryJournal();
+    const isCommand = (entry: Entry) => (entry as { change?: { kind: string } }).change?.kind === 'command';
+    const append: Journal['append'] = (entries) => {
+      if (entries.some(isCommand)) throw new Error('Not this one.');
+      return kept.append(entries);
+    };
+    const machine = make();
+    let refused: unknown;
+    const script: Script = async () => {
+      refused = await machine.command('add', { by: 1 }).catch((error: unknown) => error);
+      return 'Ok.';
+    };
+    const { response } = await go(machine, script, { input: 'Go.', journal: { ...kept, append } });
+    expect([response, refused, machine.tree.root.state]).toEqual(['Ok.', new Error('Not this one.'), { n: 0 }]);
+  });
+
   test('[A19] a command that removes a worker is one write, with the ends of its calls', async () => {
     const journal = crashingJournal(Number.POSITIVE_INFINITY);
     const machine = make();
@@ -308,6 +429,25 @@ describe('messages, answers and commands outside a run', () => {
     await machine.command('alone', {}, { journal });
     expect(journal.writes.slice(before)).toEqual(['machine, settled transition_ask, machine']);
     expect(stored(restored(journal.kept.records))).toEqual(stored(machine));
+  });
+
+  test('[A16] an answer that is given between two steps is recorded before it is used', async () => {
+    const journal = memoryJournal();
+    const machine = make();
+    const script: Script = (request) => {
+      const text = JSON.stringify(request.prompt);
+      if (systemOf(request).startsWith('hand')) return text.includes('you may') ? 'Did it.' : take('ask');
+      return text.includes('has finished') ? 'Good.' : take('hire');
+    };
+    const options = { model: scriptedModel(script), newId: sequentialIds(), journal, input: 'Go.' };
+    for await (const step of runMachine(machine, options))
+      if (step.yieldReason === 'suspend') machine.resume(step.suspended[0]?.id ?? '', 'you may');
+    expect(kinds(journal).filter((kind) => kind.includes('answered') || kind === 'settled')).toEqual([
+      'settled',
+      'machine answered',
+      'settled',
+    ]);
+    expect(stored(restored(journal.records))).toEqual(stored(machine));
   });
 
   test('[A16] a message that comes while a step runs is recorded before the next step', async () => {
@@ -335,6 +475,17 @@ describe('a journal that refuses', () => {
     // It goes on when the journal works again.
     const { response } = await go(machine, ['Ok.'], { journal: journal.kept });
     expect(response).toBe('Ok.');
+    expect(stored(restored(journal.kept.records))).toEqual(stored(machine));
+  });
+
+  test('[A16] an answer that was recorded is not asked for again if the end of its step was refused', async () => {
+    const journal = crashingJournal(5);
+    const machine = make();
+    const model = scriptedModel(['Ok.']);
+    const refused = await runMachineToCompletion(machine, { model, input: 'Go.', journal });
+    expect([refused.yieldReason, journal.writes.at(-1)]).toEqual(['error', 'machine, machine, machine']);
+    const { response } = await runMachineToCompletion(machine, { model, journal: journal.kept });
+    expect([response, model.requests.length]).toEqual(['Ok.', 1]);
     expect(stored(restored(journal.kept.records))).toEqual(stored(machine));
   });
 
@@ -378,6 +529,8 @@ describe('a journal that refuses', () => {
 });
 
 describe('records that do not fit', () => {
+  const plain = node({ instructions: 'boss', state: counting });
+
   async function records(): Promise<readonly JournalRecord[]> {
     const journal = memoryJournal();
     await go(make(), [{ toolName: 'updateState', input: { n: 3 } }, take('leave'), 'Bye.'], { input: 'Go.', journal });
@@ -385,7 +538,7 @@ describe('records that do not fit', () => {
   }
 
   test('[A20] a node that is gone: the error names instance, node and path, and has the tree', async () => {
-    const smaller = charter({ nodes: { boss: node({ instructions: 'boss', state: counting }) } });
+    const smaller = charter({ nodes: { boss: plain } });
     const error = await records().then((all) => caught(() => restored(all, smaller)));
     expect(error).toMatchObject({
       path: 'tree.root.node',
@@ -398,7 +551,7 @@ describe('records that do not fit', () => {
 
   test('[A20] a state that its schema refuses: the same', async () => {
     const stricter = charter({
-      nodes: { boss, hand, gone: node({ instructions: 'g', state: z.object({ n: z.string() }) }) },
+      nodes: { boss: plain, hand, gone: node({ instructions: 'g', state: z.object({ n: z.string() }) }) },
     });
     const error = await records().then((all) => caught(() => restored(all, stricter)));
     expect(error).toMatchObject({ path: 'tree.root.state.n', instanceId: 'root', node: 'gone' });
@@ -406,7 +559,7 @@ describe('records that do not fit', () => {
 
   test('[A20] migrate(tree) repairs it, is asked only then, and the repaired tree is recorded', async () => {
     const all = await records();
-    const next = charter({ nodes: { boss, hand, left: node({ instructions: 'left', state: counting }) } });
+    const next = charter({ nodes: { boss: plain, hand, left: node({ instructions: 'left', state: counting }) } });
     const migrate = (tree: MachineJson['tree']): MachineJson['tree'] => ({
       ...tree,
       root: { ...tree.root, node: 'left', state: { n: 7 } },

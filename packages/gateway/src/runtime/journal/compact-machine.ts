@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { Transcript } from '@lastcall/core';
-import { type Machine, type MachineJson, serializeMachine } from '@lastcall/machines';
+import { Transcript, type TranscriptJson } from '@lastcall/core';
+import { type Machine, serializeMachine, compactMachine as shorten } from '@lastcall/machines';
 import { compact } from '../../domain/transcript/compact.ts';
 import { toCharacters } from '../../domain/transcript/estimate-tokens.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
@@ -35,18 +35,18 @@ export async function compactMachine(
 ): Promise<boolean> {
   const { consciousnessTokens: budgetTokens, cycleTimeoutMs: timeoutMs } = agent.limits;
   const stored = serializeMachine(machine);
-  const threads: Record<string, MachineJson['threads'][string]> = {};
+  const shorter: Record<string, TranscriptJson> = {};
   const summaries: string[] = [];
   const summarise = summariseWithin({ model, signal, timeoutMs });
-  for (const [id, { session, transcript }] of Object.entries(stored.threads)) {
+  for (const [id, { transcript, logged }] of Object.entries(stored.threads)) {
     const { entries } = Transcript.fromJSON(transcript);
-    const compaction = await compact({ entries, budgetTokens, summarise });
-    const kept = compaction === undefined ? transcript : new Transcript(compaction.carried).toJSON();
-    if (compaction !== undefined) summaries.push(`${id}: ${compaction.summary}`);
-    // The history is in the rows, so the stored machine begins with an empty one.
-    threads[id] = { transcript: kept, logged: kept.entries.length, ...(session === undefined ? {} : { session }) };
+    const isMidStep = logged < entries.length;
+    const compaction = isMidStep ? undefined : await compact({ entries, budgetTokens, summarise });
+    if (compaction === undefined) continue;
+    shorter[id] = new Transcript(compaction.carried).toJSON();
+    summaries.push(`${id}: ${compaction.summary}`);
   }
-  const json: MachineJson = { ...stored, threads, log: [], told: 0 };
+  const json = shorten(stored, shorter);
   const state: SessionState = { seq, session: null, machine: json };
   await fenced(store, lease, async (tx, held) => {
     writeCompaction(held, { runId, seq }, { summary: summaries.join('\n'), carried: [] });

@@ -87,7 +87,7 @@ export class RunJournal implements Journal {
   #isClosed = false;
 
   constructor(options: RunJournalOptions) {
-    const { services, run, toolNamed } = options;
+    const { run, toolNamed } = options;
     this.#options = options;
     const isVisible = (name: string): boolean => toolNamed(name)?.isVisible === true;
     const runStream = run.settings?.isUnwatched === true ? 'ends' : run.kind.runStream;

@@ -22,6 +22,7 @@ export class LeafTools {
       },
       // Whether one of them is visible is known only when it is offered.
       isAnyVisible: true,
+      ofNodes: true,
       named: (name) => tools.named(name) ?? this.#known.get(name),
     };
   }

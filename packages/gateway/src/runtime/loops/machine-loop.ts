@@ -59,7 +59,8 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   });
   const tell = tellRun(open, activity, model);
   const steps = runMachine(machine, {
-    model: (leaf) => guards.of(leaf).model,
+    model: ({ model: name }) => (name === undefined ? model : namedModel(name, registry)),
+    wrapModel: (own, leaf) => guards.of(leaf).wrap(own as LanguageModelV4),
     tools: (own) => leafTools.offer(own, tools.tools),
     instructions: (own, leaf) => guards.of(leaf).instructed(joinTexts(own, instructions)),
     ...(observe === undefined ? {} : { observe: guards.observe }),
@@ -181,7 +182,7 @@ class Used {
 }
 
 interface GuardedLeaf {
-  readonly model: LanguageModelV4;
+  wrap(model: LanguageModelV4): LanguageModelV4;
   /** Notes the system text of the instance's next request, and returns it. */
   instructed(text: string): string;
 }
@@ -190,14 +191,12 @@ interface GuardedLeaf {
 class Guards {
   readonly #leaves = new Map<string, GuardedLeaf>();
   readonly #parts: { readonly tag: string; readonly explanation: string; readonly observe: () => object };
-  readonly #model: LanguageModelV4;
   /** For requests that no instance makes, such as summaries. */
   readonly first: LanguageModelV4;
   readonly #guards = new Set<() => string>();
 
   constructor(parts: { tag: string; explanation: string; observe: () => object }, model: LanguageModelV4) {
     this.#parts = parts;
-    this.#model = model;
     const { tag, explanation } = parts;
     this.first = new ModelGuard({ tag, instructions: () => explanation, explanation, sent: new SentMessages() }).wrap(
       model,
@@ -219,7 +218,7 @@ class Guards {
     const guard = new ModelGuard({ tag, instructions: () => text, explanation, sent: new SentMessages() });
     this.#guards.add(guard.observing(observe));
     const leaf: GuardedLeaf = {
-      model: guard.wrap(this.#model),
+      wrap: (model) => guard.wrap(model),
       instructed(given) {
         text = given;
         return given;
@@ -228,6 +227,22 @@ class Guards {
     this.#leaves.set(instanceId, leaf);
     return leaf;
   }
+}
+
+/** The model that a node names. It is found when it is first asked, because finding it may take a while. */
+function namedModel(name: string, { model: find }: OpenedRun['registry']): LanguageModelV4 {
+  const found = find(name);
+  if (!(found instanceof Promise)) return found;
+  // A failure is reported by the request.
+  found.catch(() => {});
+  return {
+    specificationVersion: 'v4',
+    provider: name.split('/', 1)[0] ?? name,
+    modelId: name,
+    supportedUrls: {},
+    doGenerate: async (options) => await (await found).doGenerate(options),
+    doStream: async (options) => await (await found).doStream(options),
+  };
 }
 
 function joinTexts(...texts: readonly string[]): string {

@@ -1,4 +1,3 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Services } from '../../ports/services.ts';
 import { RunActivity } from '../../telemetry/run-activity.ts';
 import { type FailedTurn, failRun } from '../journal/fail-run.ts';

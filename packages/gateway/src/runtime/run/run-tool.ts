@@ -26,6 +26,8 @@ export interface RunTools {
   named(name: string): RunTool | undefined;
   /** False for built-in tools, because the data they read changes. */
   isWithoutEffects(name: string): boolean;
+  /** True if the nodes of a machine have more tools. */
+  readonly ofNodes?: boolean;
   /** A text that changes with the tool's definition. Results of one version are not used for another. */
   versionOf(name: string): string;
   /** The middleware of single tools, by name. */

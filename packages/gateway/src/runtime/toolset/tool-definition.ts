@@ -8,6 +8,8 @@ import type { RunTools } from '../run/run-tool.ts';
  * in TypeScript cannot be compared, but its description and settings can.
  */
 export async function definitionOf(tools: RunTools, name: string): Promise<string> {
+  // The tools of a machine's nodes are code of this process, and known only when they are offered.
+  if (tools.ofNodes === true && !Object.hasOwn(tools.tools, name)) return '';
   // Read first, because this also reads the tools of MCP servers.
   const { description, effects, idempotent, terminal } = (tools.tools[name] ?? {}) as Partial<AnyTool>;
   const definition = {
