@@ -1,6 +1,9 @@
 import { type ScriptedModel, scriptedModel } from '@lastcall/core/testing';
+import { charter, node } from '@lastcall/machines';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { defineAgent } from '../../src/index.ts';
 import { startTestGateway, type TestGateway } from '../../src/testing/index.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { desk, world } from './desk.ts';
 
 const agents = [{ name: 'Desk', definition: 'desk' }];
@@ -54,8 +57,8 @@ describe('a machine in a conversation', () => {
     await expect.poll(async () => (await gateway.api('/api/runs?status=completed')).items.length).toBe(2);
     expect(world).toEqual(['paid back A-1']);
     expect(model.requests).toHaveLength(3);
-    const { items } = await gateway.api(`/contexts/${asked.context_id}/messages`);
-    expect(items.at(-1)).toEqual({ sender: 'ai', message: 'Done.' });
+    const { messages } = await gateway.api(`/contexts/${asked.context_id}`);
+    expect(messages.at(-1)).toEqual({ sender: 'ai', message: 'Done.' });
   });
 
   it('[A17] a suspended leaf asks a question, and its answer continues it', async () => {
@@ -83,5 +86,163 @@ describe('a machine in a conversation', () => {
       one.entry.kind === 'reply' ? [one.entry.node] : [],
     );
     expect(nodes).toEqual(['triage', 'check', 'check', 'triage']);
+  });
+});
+
+/** A space with a person and the agent. */
+async function shop(gateway: TestGateway) {
+  const [space] = (await gateway.api('/api/spaces')).items;
+  const [agent] = (await gateway.api('/api/agents')).items;
+  const members = (await gateway.api(`/api/spaces/${space.id}/members`)).items;
+  const ada = members.find((one: { entityId: string }) => one.entityId !== agent.id);
+  const say = (text: string) => gateway.api(`/api/spaces/${space.id}/messages`, { entityId: ada.entityId, text });
+  const messages = async () => (await gateway.api(`/api/spaces/${space.id}/messages`)).items;
+  return { spaceId: space.id as string, agentId: agent.id as string, adaId: ada.entityId as string, say, messages };
+}
+
+const spaces = [{ name: 'Shop', agents: ['Desk'], people: [{ name: 'Ada' }] }];
+
+describe('a machine in spaces', () => {
+  it('[A15] [A17] [A18] events go to the primary as one message, cards name the node, and the answer goes to the instance that asked', async () => {
+    let spaceId = '';
+    const model = scriptedModel([
+      () => call('enter_space', { spaceId }),
+      call('transition_refund', { order: 'A-1' }),
+      call('pay_back', { order: 'A-1' }),
+      call('send_message', { text: 'Paid.' }),
+      'Slept.',
+    ]);
+    await using gateway = await startTestGateway({ model, definitions, agents, spaces });
+    const at = await shop(gateway);
+    spaceId = at.spaceId;
+    await at.say('Money back for A-1!');
+    const waiting = async () => (await gateway.api('/api/pending')).items;
+    await expect.poll(waiting).toHaveLength(1);
+    const [{ callId, runId }] = await waiting();
+    const [card] = (await at.messages()).filter((one: { kind: string }) => one.kind === 'tool');
+    expect(card).toMatchObject({ status: 'requires_action', metadata: { toolName: 'pay_back', node: 'refund' } });
+    expect(JSON.stringify(model.requests[0]?.prompt)).toContain('Money back for A-1!');
+    await gateway.api(`/api/runs/${runId}/tool-results`, { callId, approve: true });
+    await expect.poll(() => world).toEqual(['paid back A-1']);
+    await expect.poll(async () => JSON.stringify(await at.messages())).toContain('Paid.');
+    const ended = (await at.messages()).find((one: { kind: string }) => one.kind === 'tool');
+    expect(ended.status).toBe('complete');
+    const [said] = (await at.messages()).filter((one: { text: string }) => one.text === 'Paid.');
+    expect(said.metadata).toEqual({ node: 'refund' });
+    expect(systemOf(model, 0)).toContain('How you work');
+  });
+
+  it('[A19] commands are listed, run once per key between two steps, and a failed one changes nothing', async () => {
+    const model = scriptedModel([call('transition_refund', { order: 'A-1' }), 'Which order?', 'Closed.']);
+    await using gateway = await startTestGateway({ model, definitions, agents });
+    const { context_id } = await ask(gateway, 'Refund.');
+    const [{ id }] = (await gateway.api('/api/agents')).items;
+    const path = `/api/agents/${id}/machine`;
+    const at = `?contextId=${context_id}`;
+    const shown = await gateway.api(`${path}${at}`);
+    expect(shown).toMatchObject({
+      primary: shown.instances[0].id,
+      instances: [{ node: 'refund', worker: false, state: { order: 'A-1' } }],
+      commands: [{ name: 'close', description: 'Closes the case.', node: 'refund' }],
+      waiting: [],
+    });
+    const close = (body: object) => gateway.request(`${path}/commands/close${at}`, body);
+    const first = await close({ input: { note: 'paid' }, idempotencyKey: 'k1' });
+    expect(await first.json()).toEqual({ name: 'close', output: 'paid', duplicate: false });
+    expect(await (await close({ input: { note: 'other' }, idempotencyKey: 'k1' })).json()).toEqual({
+      name: 'close',
+      output: 'paid',
+      duplicate: true,
+    });
+    expect((await gateway.api(`${path}${at}`)).instances[0].state).toEqual({ order: 'closed: paid' });
+    const wrong = await close({ input: { note: 7 } });
+    expect(wrong.status).toBe(422);
+    const unknown = await gateway.request(`${path}/commands/clsoe${at}`, {});
+    expect(unknown.status).toBe(422);
+    expect(await unknown.text()).toContain('Commands now: close.');
+    expect((await gateway.api(`${path}${at}`)).instances[0].state).toEqual({ order: 'closed: paid' });
+    // A command asks no model.
+    expect(model.requests).toHaveLength(2);
+  });
+
+  it('[A19] an agent that is no machine has none', async () => {
+    await using gateway = await startTestGateway({ agents: [{ name: 'Plain', instructions: 'Be plain.' }] });
+    const [{ id }] = (await gateway.api('/api/agents')).items;
+    const answer = await gateway.request(`/api/agents/${id}/machine`);
+    expect(answer.status).toBe(409);
+    expect(await answer.text()).toContain('is no machine');
+  });
+
+  it('[A20] a stored instance without a node pauses the agent with a sentence, and migrate repairs it', async () => {
+    const home = await scratchFolder('machine');
+    let id = '';
+    {
+      const model = scriptedModel([call('transition_refund', { order: 'A-1' }), 'Ready.']);
+      await using gateway = await startTestGateway({ home, model, definitions, agents });
+      [{ id }] = (await gateway.api('/api/agents')).items;
+      await gateway.api(`/api/agents/${id}/events`, { source: 'test', name: 'ping' });
+      await expect.poll(async () => (await gateway.api('/api/runs?status=completed')).items.length).toBe(1);
+    }
+    const open = node({ instructions: 'Be open.' });
+    const smaller = charter({ nodes: { open } });
+    {
+      const changed = { desk: defineAgent({ machine: smaller }) };
+      await using gateway = await startTestGateway({ home, definitions: changed, agents });
+      await gateway.api(`/api/agents/${id}/events`, { source: 'test', name: 'ping' });
+      await expect.poll(async () => (await gateway.api(`/api/agents/${id}`)).status).toBe('invalid');
+      const { lastError } = await gateway.api(`/api/agents/${id}`);
+      expect(JSON.stringify(lastError)).toContain('refund');
+      expect(JSON.stringify(lastError)).toContain('migrate(tree)');
+      expect((await gateway.api(`/api/agents/${id}/inbox?status=pending`)).items).toHaveLength(1);
+    }
+    {
+      const model = scriptedModel(['Open again.']);
+      const repaired = defineAgent({
+        machine: smaller,
+        migrate: (tree) => ({ ...tree, root: { ...tree.root, node: 'open', state: {} } }),
+      });
+      await using gateway = await startTestGateway({ home, model, definitions: { desk: repaired }, agents });
+      await expect.poll(async () => (await gateway.api('/api/runs?status=completed')).items.length).toBe(2);
+      expect(systemOf(model, 0)).toContain('Be open.');
+      expect((await gateway.api(`/api/agents/${id}`)).status).toBe('active');
+    }
+  });
+
+  it('[A21] the conversation of an instance is compacted on its own, and the machine goes on from there', async () => {
+    const long = 'word '.repeat(2_000);
+    const script = scriptedModel([
+      call('look_up', { order: 'A-1' }),
+      long,
+      call('transition_refund', { order: 'A-1' }),
+      'Here.',
+    ]);
+    const summary = scriptedModel(() => 'They asked about A-1.');
+    const model = { ...script, doGenerate: summary.doGenerate };
+    await using gateway = await startTestGateway({
+      model,
+      definitions,
+      agents: [{ name: 'Desk', definition: 'desk', limits: { consciousnessTokens: 1_000 } }],
+    });
+    const { context_id } = await ask(gateway, 'What about A-1?');
+    const second = await ask(gateway, 'Refund it.', context_id);
+    expect(second.response).toBe('Here.');
+    const sent = JSON.stringify(script.requests.at(-1)?.prompt);
+    expect(sent).toContain('They asked about A-1.');
+    expect(sent.length).toBeLessThan(long.length);
+    expect(systemOf(script, 3)).toContain('Refund the customer.');
+  });
+
+  it('a run that fails leaves the machine as it was, and the next run goes on', async () => {
+    const model = scriptedModel([
+      call('look_up', { order: 'A-1' }),
+      new Error('The provider is down.'),
+      'It costs 20 €.',
+    ]);
+    await using gateway = await startTestGateway({ model, definitions, agents });
+    const failed = await ask(gateway, 'What about A-1?');
+    expect(failed.error.code).toBe('run_failed');
+    const { context_id } = failed.error.details;
+    expect((await ask(gateway, 'And now?', context_id)).response).toBe('It costs 20 €.');
+    expect(JSON.stringify(model.requests.at(-1)?.prompt)).toContain('Order A-1 cost 20 €.');
   });
 });

@@ -5,7 +5,7 @@ import type { TurnSettings } from '../conversations/turn-settings.ts';
  * An event that waits for an agent or a conversation, as `inbox_events.payload` stores it: JSON that can be understood without any
  * transcript.
  */
-export type InboxEvent = SpaceMessageEvent | ToolResultEvent | PlanEvent | ServiceEvent | ChatEvent;
+export type InboxEvent = SpaceMessageEvent | ToolResultEvent | PlanEvent | ServiceEvent | ChatEvent | CommandEvent;
 
 export interface SpaceMessageEvent {
   readonly type: 'space_message';
@@ -78,6 +78,15 @@ export interface ChatEvent {
   readonly settings: TurnSettings;
 }
 
+/** A command to the machine of an agent or a conversation. It runs before the machine's next step. */
+export interface CommandEvent {
+  readonly type: 'command';
+  readonly name: string;
+  readonly input: unknown;
+  /** The instance that it is for. Default: the nearest that has such a command. */
+  readonly instanceId?: string;
+}
+
 /**
  * The order of a batch: 0 people, 1 what the agent itself waits for, 2 other agents. Events of the same priority come
  * in the order of arrival.
@@ -85,7 +94,7 @@ export interface ChatEvent {
 export type Priority = 0 | 1 | 2;
 
 export function priorityOf(event: InboxEvent): Priority {
-  if (event.type === 'chat') return 0;
+  if (event.type === 'chat' || event.type === 'command') return 0;
   return event.type === 'space_message' ? PRIORITY_OF_SENDER[event.from.kind] : 1;
 }
 

@@ -44,7 +44,7 @@ export async function pushServiceEvent(tx: Tx, newEvent: NewServiceEvent): Promi
  * The gateway's own events have ids with these prefixes. One pushed from outside would keep the real event from being
  * delivered.
  */
-const RESERVED_PREFIXES: readonly string[] = ['message:', 'tool_result:', 'plan:'];
+const RESERVED_PREFIXES: readonly string[] = ['message:', 'tool_result:', 'plan:', 'command:'];
 
 function checkEventId(eventId: string | undefined): string {
   if (eventId === undefined) return `service:${newId()}`;

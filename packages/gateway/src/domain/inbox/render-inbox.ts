@@ -54,5 +54,7 @@ function sourceOf(event: InboxEvent): string {
       return `service ${event.source}`;
     case 'chat':
       return `chat ${event.runId}`;
+    case 'command':
+      return `command ${event.name}`;
   }
 }

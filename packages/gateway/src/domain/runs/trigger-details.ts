@@ -57,6 +57,8 @@ function describe(event: InboxEvent): Omit<TriggerDetails, keyof RunTrigger> {
       return { by: event.name, text: cut(event.instruction) };
     case 'service':
       return { by: event.source, text: cut(event.name) };
+    case 'command':
+      return { text: cut(`command ${event.name}`) };
     case 'chat':
       return { text: cut(lastWords(event)) };
   }

@@ -21,6 +21,8 @@ export interface NewCard {
   readonly toolName: string;
   readonly input: unknown;
   readonly status: OpenStatus;
+  /** The node of the machine that makes the call. */
+  readonly node?: string | undefined;
   /**
    * The input as the model wrote it. If set, `tool-call.start` and the input are emitted too. It is left out if the
    * space saw the model write it.
@@ -34,7 +36,7 @@ type OpenStatus = 'running' | 'requires_action';
 
 /** Shows a call in a space. It wakes no agent. Opening the same call's card again changes nothing. */
 export async function openCard(tx: Tx, newCard: NewCard): Promise<Message> {
-  const { spaceId, entityId, callId, toolName, input, status, call } = newCard;
+  const { spaceId, entityId, callId, toolName, input, status, call, node } = newCard;
   const [space, , known] = await pipeline(
     lockSpace(tx, spaceId),
     requireMember(tx.db, spaceId, entityId),
@@ -48,7 +50,7 @@ export async function openCard(tx: Tx, newCard: NewCard): Promise<Message> {
     entity_id: entityId,
     kind: 'tool',
     text: '',
-    metadata: toJson({ toolName, input }),
+    metadata: toJson({ toolName, input, ...(node === undefined ? {} : { node }) }),
     call_id: callId,
     call: call === undefined ? null : toJson(call),
     status,

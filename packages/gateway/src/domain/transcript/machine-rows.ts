@@ -5,6 +5,7 @@ import type { Answer, Entry, JournalRecord } from '@lastcall/core';
  * The rows of a machine, in the transcript of its thread:
  *
  *   input     what a run gives to the machine: written when the run starts, with the events that it took
+ *   command-result   how a command of the run ended
  *   others    what the machine wrote to its journal: each entry names its conversation as `thread`, and `machine` entries are about the tree
  *
  * The conversation with the user is the thread "root". Workers have their own, under their ids.
@@ -18,6 +19,30 @@ export interface MachineInput {
   readonly kind: typeof INPUT;
   readonly messages: readonly LanguageModelV4Message[];
   readonly answers: Readonly<Record<string, Answer>>;
+  /** Commands, in order. Rows of earlier versions have none. */
+  readonly commands?: readonly GivenCommand[];
+}
+
+/** A command of the inbox. */
+export interface GivenCommand {
+  /** The id of its event. */
+  readonly key: string;
+  readonly name: string;
+  readonly input: unknown;
+  readonly instanceId?: string | undefined;
+}
+
+/** The kind of the row with the result of a command. */
+export const COMMAND_RESULT = 'command-result';
+
+export interface CommandResult {
+  readonly kind: typeof COMMAND_RESULT;
+  readonly key: string;
+  readonly name: string;
+  /** Set if it succeeded. */
+  readonly output?: unknown;
+  /** Set if it failed. Nothing was changed then. */
+  readonly error?: string;
 }
 
 /** The conversation with the user. */
@@ -37,12 +62,13 @@ export function originOf(entry: Entry): MachineFields {
 /** True for a row that belongs to a machine. */
 export function isOfMachine(entry: Entry): boolean {
   const { kind } = entry as { readonly kind: string };
-  return kind === INPUT || kind === 'machine' || originOf(entry).thread !== undefined;
+  return kind === INPUT || kind === COMMAND_RESULT || kind === 'machine' || originOf(entry).thread !== undefined;
 }
 
 /** True for a record that the machine wrote to its journal. */
 export function isMachineRecord({ entry }: JournalRecord): boolean {
-  return isOfMachine(entry) && (entry as { readonly kind: string }).kind !== INPUT;
+  const { kind } = entry as { readonly kind: string };
+  return isOfMachine(entry) && kind !== INPUT && kind !== COMMAND_RESULT;
 }
 
 /** True for an entry of the conversation with the user: of a turn, or of the machine's primary. */

@@ -67,8 +67,9 @@ function* answer(scene: Scene, event: InboxEvent): Script<string> {
       return `It is time for "${event.name}". ${yield* follow(scene, event.instruction)}`;
     case 'service':
       return `The service ${event.source} says "${event.name}": ${short(event.data)}`;
-    // Only conversations receive chat requests, and they have no inbox.
+    // Only conversations receive chat requests, and they have no inbox. Commands are for machines, not for models.
     case 'chat':
+    case 'command':
       return explain(scene, '');
   }
 }

@@ -10,5 +10,7 @@ export interface ApplyContext {
   readonly questions: Pick<Questions, 'of'>;
   /** The definition that a call of the tool would run, as one text. */
   readonly definitionOf: (toolName: string) => Promise<string>;
+  /** The node of the machine that made a call. */
+  readonly nodeOf?: ((callId: string) => string | undefined) | undefined;
   readonly toolNamed: (name: string) => RunTool | undefined;
 }

@@ -119,10 +119,16 @@ async function tellAskingRun(
 }
 
 /** Shows the input only together with the card: a space that the agent was removed from must not see what it wrote. */
-async function openCard({ run }: ApplyContext, tx: Tx, { card, unseenInput }: OpenCard): Promise<boolean> {
+async function openCard({ run, nodeOf }: ApplyContext, tx: Tx, { card, unseenInput }: OpenCard): Promise<boolean> {
   const { runId, agent } = run;
   const { spaceId, callId } = card;
-  const opened = await openCardIfMember(tx, { ...card, entityId: agent.entityId, runId, status: 'running' });
+  const opened = await openCardIfMember(tx, {
+    ...card,
+    entityId: agent.entityId,
+    runId,
+    status: 'running',
+    node: nodeOf?.(callId),
+  });
   if (opened === undefined)
     endUnendedCall(tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
   else if (unseenInput !== '')

@@ -3,7 +3,6 @@ import { Transcript, type TranscriptJson } from '@lastcall/core';
 import { type Machine, serializeMachine, compactMachine as shorten } from '@lastcall/machines';
 import { compact } from '../../domain/transcript/compact.ts';
 import { toCharacters } from '../../domain/transcript/estimate-tokens.ts';
-import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
@@ -12,8 +11,8 @@ import type { ActiveRun } from '../run/active-run.ts';
 import { summariseWithin, writeCompaction } from './compact-transcript.ts';
 
 /** True if the machine is stored whole before the thread is released: the next run would read more rows than the agent's budget. */
-export function isMachineOverBudget({ agent, past }: ActiveRun, rows: readonly TranscriptRow[]): boolean {
-  return past.charactersOf(rows) > toCharacters(agent.limits.consciousnessTokens);
+export function isMachineOverBudget({ agent, past, rows }: ActiveRun, charactersWritten: number): boolean {
+  return past.charactersOf(rows) + charactersWritten > toCharacters(agent.limits.consciousnessTokens);
 }
 
 interface MachineCompaction {

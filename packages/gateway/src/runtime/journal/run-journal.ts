@@ -9,7 +9,7 @@ import {
 } from '@lastcall/core';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
-import { isOfMachine } from '../../domain/transcript/machine-rows.ts';
+import { isOfMachine, originOf } from '../../domain/transcript/machine-rows.ts';
 import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
 import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
@@ -69,6 +69,7 @@ export interface RunJournalOptions extends ApplyContext {
  */
 export class RunJournal implements Journal {
   readonly #options: RunJournalOptions;
+  readonly #applied: ApplyContext;
   readonly #context: DecisionContext;
   /** One for each instance of a machine; a turn has one. */
   readonly #readers = new Map<string | undefined, TurnEventReader>();
@@ -78,9 +79,10 @@ export class RunJournal implements Journal {
   readonly #rows: TranscriptRow[];
   /** Calls that run without a card, because the agent was removed from the space that would see them. */
   readonly #refusedCards = new Set<string>();
-  /** The inputs of this run's calls, as the model wrote them. */
-  readonly #inputs = new Map<string, string>();
+  /** The calls of this run: their inputs as the model wrote them, and the nodes that made them. */
+  readonly #calls = new Map<string, { readonly input: string; readonly node: string | undefined }>();
   #state: RunState;
+  #charactersWritten = 0;
   #isFlushing = false;
   /** True if the model has written something in this step. */
   #hasSpoken = false;
@@ -89,6 +91,7 @@ export class RunJournal implements Journal {
   constructor(options: RunJournalOptions) {
     const { run, toolNamed } = options;
     this.#options = options;
+    this.#applied = { ...options, nodeOf: (callId) => this.nodeOf(callId) };
     const isVisible = (name: string): boolean => toolNamed(name)?.isVisible === true;
     const runStream = run.settings?.isUnwatched === true ? 'ends' : run.kind.runStream;
     const showsWait = options.showsWait ?? isVisible;
@@ -102,9 +105,9 @@ export class RunJournal implements Journal {
     return this.#state;
   }
 
-  /** The stored transcript, with what this run has written. */
-  get rows(): readonly TranscriptRow[] {
-    return this.#rows;
+  /** The size of the rows that this run has written, also of those that are still buffered. */
+  get charactersWritten(): number {
+    return this.#charactersWritten;
   }
 
   /** The agent's active space, and the one in which it was announced. */
@@ -201,6 +204,11 @@ export class RunJournal implements Journal {
     return !this.#refusedCards.has(callId);
   }
 
+  /** The node of a machine that made the call. */
+  nodeOf(callId: string): string | undefined {
+    return this.#calls.get(callId)?.node;
+  }
+
   /** The space that sees the call, or would see it. */
   spaceOf(callId: string): string | null {
     const state = this.#state;
@@ -234,7 +242,8 @@ export class RunJournal implements Journal {
   /** A reply refers to what the model was sent. If the run's messages are not saved, this is not stored either. */
   #toReply(entry: Extract<Entry, { kind: 'reply' }>): RunEvent {
     const { run, requests, services } = this.#options;
-    for (const { callId, input } of entry.calls) this.#inputs.set(callId, input);
+    const { node } = originOf(entry);
+    for (const { callId, input } of entry.calls) this.#calls.set(callId, { input, node });
     const isNoted = run.settings?.save !== false && !isOfMachine(entry);
     const noted = isNoted ? requests.of(entry.step) : undefined;
     const texts = noted?.texts.filter((text) => !isStored(services.store, text));
@@ -248,7 +257,7 @@ export class RunJournal implements Journal {
 
   /** The input of a call as the model wrote it. */
   #rawInput(callId: string): string {
-    return this.#inputs.get(callId) ?? rawInput(this.#options.run.transcript, callId);
+    return this.#calls.get(callId)?.input ?? rawInput(this.#options.run.transcript, callId);
   }
 
   #readerOf(event: TurnEvent): TurnEventReader {
@@ -261,6 +270,7 @@ export class RunJournal implements Journal {
   #decide(event: RunEvent): readonly Write[] {
     const [state, writes] = decide(this.#state, event, this.#context);
     this.#state = state;
+    for (const write of writes) if (write.kind === 'entry') this.#charactersWritten += write.payload.length;
     return writes;
   }
 
@@ -319,7 +329,7 @@ export class RunJournal implements Journal {
   async #commit(writes: readonly Write[]): Promise<Applied> {
     const { services, run, signal } = this.#options;
     const write = (): Promise<() => Applied> =>
-      fenced(services.store, run.lease, (_tx, held) => applyWrites(this.#options, held, writes), {
+      fenced(services.store, run.lease, (_tx, held) => applyWrites(this.#applied, held, writes), {
         group: writes.every(isPlain) ? { kind: 'journal', key: run.lease.threadId } : undefined,
       });
     // Retries while the lease is certain to last, so that a short outage of the store does not leave the outcome of a

@@ -35,7 +35,7 @@ export async function writeWaitingCall(context: ApplyContext, tx: Tx, write: Wai
 }
 
 async function askInSpace(
-  { run }: ApplyContext,
+  { run, nodeOf }: ApplyContext,
   tx: Tx,
   { call, spaceId, rawInput, shown }: WaitWrite & { spaceId: string; shown: CardCall },
 ): Promise<void> {
@@ -43,6 +43,7 @@ async function askInSpace(
   const { runId, agent } = run;
   const status = 'requires_action';
   const card = {
+    node: nodeOf?.(callId),
     spaceId,
     entityId: agent.entityId,
     runId,

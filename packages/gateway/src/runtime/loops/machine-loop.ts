@@ -1,25 +1,24 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Entry, JournalRecord, Stop, Usage } from '@lastcall/core';
-import {
-  createMachine,
-  type Machine,
-  type MachineStep,
-  machineFromRecords,
-  type Origin,
-  runMachine,
-  StoredMachineError,
-} from '@lastcall/machines';
-import type { DefinedMachine } from '../../config/definitions.ts';
+import { type Machine, MachineError, type MachineStep, type Origin, runMachine } from '@lastcall/machines';
 import { newId } from '../../domain/new-id.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
-import { INPUT, isMachineRecord, type MachineInput } from '../../domain/transcript/machine-rows.ts';
+import {
+  COMMAND_RESULT,
+  type CommandResult,
+  type GivenCommand,
+  INPUT,
+  isMachineRecord,
+  type MachineInput,
+} from '../../domain/transcript/machine-rows.ts';
 import { SentMessages } from '../../domain/transcript/sent-messages.ts';
+import { asJson } from '../../ports/store/schema/json.ts';
 import type { RunActivity } from '../../telemetry/run-activity.ts';
 import { compactMachine, isMachineOverBudget } from '../journal/compact-machine.ts';
 import { findOpenCards } from '../journal/recover-calls.ts';
 import type { ActiveRun } from '../run/active-run.ts';
+import { restoreMachine } from '../run/restore-machine.ts';
 import { ModelGuard } from './guard-model.ts';
-import { machineUnusable } from './machine-unusable.ts';
 import type { OpenedRun } from './open-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
 import { middlewareOf } from './run-middleware.ts';
@@ -45,17 +44,17 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   const { limits } = run.agent;
   if (definition?.machine === undefined || leafTools === undefined) throw new Error('The agent is not a machine.');
   await journal.recover(await findOpenCards(services, run));
-  const machine = restore(definition.machine, run);
+  const machine = restoreMachine(definition.machine, run);
   const deadline = Date.now() + limits.cycleTimeoutMs;
   const { explanation, observe, instructions, batch, modelSettings, maxSteps } = kind.turnOptions(run, situation);
   const model = await kind.modelOf(run, (name) => registry.model(name));
   await tools.ready?.({ isFresh: false, withinMs: limits.cycleTimeoutMs / 2, signal: abort.signal });
-  give(machine, run, await voidChangedApprovals(open));
+  const commands = give(machine, run, await voidChangedApprovals(open));
   const guards = new Guards({ tag: run.agent.tag, explanation, observe: observe ?? (() => ({})) }, model);
   const used = new Used(run);
   sizes.measure = () => ({
     usage: used.total,
-    isOverBudget: isMachineOverBudget(run, journal.rows),
+    isOverBudget: isMachineOverBudget(run, journal.charactersWritten),
   });
   const tell = tellRun(open, activity, model);
   const steps = runMachine(machine, {
@@ -80,6 +79,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   return {
     model: guards.first,
     async perform() {
+      await runCommands(machine, commands, open);
       const stop = await runAll(steps, open);
       await journal.append([{ kind: 'stop', stop }]);
     },
@@ -91,38 +91,60 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   };
 }
 
-/** The machine as the rows of its thread have it, or a new one. */
-function restore({ charter, root, migrate }: DefinedMachine, { rows, state }: ActiveRun): Machine {
-  const records = rows.flatMap((row): readonly JournalRecord[] => {
-    if (row.kind === 'compaction') return [];
-    const record = toRecord(row);
-    return isMachineRecord(record) ? [record] : [];
-  });
-  const from = state?.machine;
-  if (from === undefined && records.length === 0) return createMachine(charter, { root });
-  try {
-    return machineFromRecords(charter, records, {
-      ...(from === undefined ? {} : { from: from as never }),
-      ...(migrate === undefined ? {} : { migrate }),
-    });
-  } catch (error) {
-    throw error instanceof StoredMachineError ? machineUnusable(error) : error;
-  }
-}
-
 /**
  * Gives the machine what the run starts with. The first write of a run to its journal contains all of it, so any row after the input means
  * that the machine has it.
  */
-function give(machine: Machine, { rows }: ActiveRun, answers: ActiveRun['answers']): void {
+function give(machine: Machine, { rows }: ActiveRun, answers: ActiveRun['answers']): readonly GivenCommand[] {
   const at = rows.findLastIndex(({ kind }) => kind === INPUT);
   const row = rows[at];
-  const hasIt = rows.slice(at + 1).some((one) => one.kind !== 'compaction' && isMachineRecord(toRecord(one)));
-  if (row === undefined || hasIt) return;
+  if (row === undefined) return [];
+  const records = rows.slice(at + 1).map(toRecord);
   const input = toRecord(row).entry as unknown as MachineInput;
+  const commands = (input.commands ?? []).filter(({ key }) => !records.some((record) => isEndOf(record, key)));
+  if (records.some(isMachineRecord)) return commands;
   // A call may have ended without its answer: then the answer is late, and nobody waits for it.
   for (const [callId, answer] of Object.entries({ ...input.answers, ...answers })) machine.answer(callId, answer);
   for (const message of input.messages) machine.enqueue(message as never);
+  return commands;
+}
+
+/** True for the record of a command that succeeded, and for the result of one that failed. */
+function isEndOf({ entry }: JournalRecord, key: string): boolean {
+  const {
+    kind,
+    key: ended,
+    change,
+  } = entry as unknown as {
+    readonly kind: string;
+    readonly key?: string;
+    readonly change?: { readonly kind: string; readonly idempotencyKey?: string };
+  };
+  return kind === COMMAND_RESULT ? ended === key : change?.kind === 'command' && change.idempotencyKey === key;
+}
+
+/** Runs the commands of the inbox, one after the other, before the first step. One that fails changes nothing. */
+async function runCommands(
+  machine: Machine,
+  commands: readonly GivenCommand[],
+  { journal, abort }: OpenedRun,
+): Promise<void> {
+  for (const { key, name, input, instanceId } of commands) {
+    const result: CommandResult = { kind: COMMAND_RESULT, key, name };
+    const options = {
+      journal,
+      idempotencyKey: key,
+      signal: abort.signal,
+      ...(instanceId === undefined ? {} : { instanceId }),
+    };
+    try {
+      const output = await machine.command(name, input, options);
+      await journal.append([{ ...result, output: asJson(output) ?? null } as unknown as Entry]);
+    } catch (error) {
+      if (!(error instanceof MachineError)) throw error;
+      await journal.append([{ ...result, error: error.message } as unknown as Entry]);
+    }
+  }
 }
 
 /** Runs all steps, and says why the run ended. */

@@ -95,6 +95,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     runId,
     agent,
     position: () => journal.position,
+    nodeOf: (callId) => journal.nodeOf(callId),
     read,
     stage: (ctx, write, changes) => stagedWrites.stage(ctx, write, changes),
     people: questions,

@@ -27,6 +27,8 @@ export interface BuiltInContext {
 /** Adds the agent's position for the space tools. A settled `enter_space` changes it. */
 export interface SpaceToolContext extends BuiltInContext {
   position(): AgentPosition;
+  /** The node of a machine that made the call. */
+  nodeOf?(callId: string): string | undefined;
 }
 
 export interface AgentPosition {

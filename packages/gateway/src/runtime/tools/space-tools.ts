@@ -95,7 +95,7 @@ function sendMessage(
     inputSchema: messageSchema(characters),
     effects: 'session',
     async execute({ text, replyTo }, ctx: ToolContext) {
-      const { services, agent, runId, position, read, stage } = currentContext();
+      const { services, agent, runId, position, read, stage, nodeOf } = currentContext();
       const spaceId = position().activeSpaceId;
       if (spaceId === null)
         return fail(`You have no active space. ${await read((db) => listEnterable(db, agent.entityId))}`, {
@@ -107,8 +107,10 @@ function sendMessage(
           await assertPostable(services, db, { spaceId, text, replyTo });
         });
         const messageId = ctx.toolCallId;
+        const node = nodeOf?.(messageId);
+        const message = { spaceId, entityId: agent.entityId, text, replyTo, messageId, runId };
         const post = async (tx: Tx): Promise<void> => {
-          await postMessage(services, tx, { spaceId, entityId: agent.entityId, text, replyTo, messageId, runId });
+          await postMessage(services, tx, node === undefined ? message : { ...message, metadata: { node } });
         };
         stage(ctx, post, [{ kind: 'message', name: spaceId, count: 1, sample: text }]);
         return { messageId, spaceId };

@@ -33,6 +33,7 @@ import { conversationEndpoints } from './routes/conversations.ts';
 import { entityEndpoints } from './routes/entities.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
+import { machineEndpoints } from './routes/machine.ts';
 import { type McpEndpointOptions, mcpEndpoints } from './routes/mcp.ts';
 import { mcpServerEndpoints } from './routes/mcp-server.ts';
 import { openAiEndpoints } from './routes/openai.ts';
@@ -119,6 +120,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...agentEndpoints(options.offered, options.checkProgram),
     ...mcpEndpoints(options.mcp),
     ...agentStateEndpoints,
+    ...machineEndpoints({ services, registry }),
     ...toolEndpoints({ services, registry, catalog }),
     ...runEndpoints,
     ...waitingCallEndpoints,

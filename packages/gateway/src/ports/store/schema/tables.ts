@@ -166,7 +166,7 @@ export interface MessageRow {
   updated_at: number;
 }
 
-export type InboxEventType = 'space_message' | 'tool_result' | 'plan' | 'service' | 'chat';
+export type InboxEventType = 'space_message' | 'tool_result' | 'plan' | 'service' | 'chat' | 'command';
 export type InboxStatus = 'pending' | 'claimed' | 'done' | 'dead' | 'withheld';
 
 export interface InboxEventRow {

@@ -64,7 +64,7 @@ export const inboxItemSchema: z.ZodType = z
   .strictObject({
     eventId: z.string(),
     agentId: z.string(),
-    type: z.enum(['space_message', 'tool_result', 'plan', 'service', 'chat']),
+    type: z.enum(['space_message', 'tool_result', 'plan', 'service', 'chat', 'command']),
     status: inboxStatusSchema,
     priority: z.int(),
     attempts: z.int(),

@@ -57,6 +57,12 @@ export const inboxEventSchema: z.ZodType = z
       isAnswer: z.literal(true).optional(),
       settings: z.looseObject({}),
     }),
+    z.strictObject({
+      type: z.literal('command'),
+      name: z.string(),
+      input: z.unknown().optional(),
+      instanceId: z.string().optional(),
+    }),
   ])
   .meta({ id: 'InboxEvent', description: 'An event that wakes an agent.' });
 

@@ -29,7 +29,7 @@ export const runSchema: z.ZodObject = z
       .array(
         z.strictObject({
           eventId: z.string(),
-          type: z.enum(['space_message', 'tool_result', 'plan', 'service', 'chat']),
+          type: z.enum(['space_message', 'tool_result', 'plan', 'service', 'chat', 'command']),
           by: z.string().optional().meta({ description: 'Who sent it, answered, or pushed it, by name.' }),
           text: z.string().optional().meta({ description: 'Its text, at most 200 characters.' }),
           spaceId: z.string().optional(),

@@ -1,0 +1,41 @@
+import { type JournalRecord, LastcallError } from '@lastcall/core';
+import { createMachine, type Machine, machineFromRecords, StoredMachineError } from '@lastcall/machines';
+import type { DefinedMachine } from '../../config/definitions.ts';
+import { type TranscriptRow, toRecord } from '../../domain/transcript/load-transcript.ts';
+import { isMachineRecord } from '../../domain/transcript/machine-rows.ts';
+import type { SessionState } from '../../domain/transcript/restore-session.ts';
+
+/** What is stored of a machine. */
+interface StoredMachine {
+  /** The rows since the last compaction. */
+  readonly rows: readonly TranscriptRow[];
+  /** The machine at the last compaction. */
+  readonly state: SessionState | undefined;
+}
+
+/** The machine as the rows of its thread have it, or a new one. */
+export function restoreMachine({ charter, root, migrate }: DefinedMachine, { rows, state }: StoredMachine): Machine {
+  const records = rows.flatMap((row): readonly JournalRecord[] => {
+    if (row.kind === 'compaction') return [];
+    const record = toRecord(row);
+    return isMachineRecord(record) ? [record] : [];
+  });
+  const from = state?.machine;
+  if (from === undefined && records.length === 0) return createMachine(charter, { root });
+  try {
+    return machineFromRecords(charter, records, {
+      ...(from === undefined ? {} : { from: from as never }),
+      ...(migrate === undefined ? {} : { migrate }),
+    });
+  } catch (error) {
+    throw error instanceof StoredMachineError ? machineUnusable(error) : error;
+  }
+}
+
+/** The stored machine of an agent does not fit its charter. The agent waits until the program or the charter is changed. */
+function machineUnusable(cause: StoredMachineError): LastcallError {
+  const { message } = cause;
+  const fix =
+    'Restore what is missing, or give the definition a migrate(tree) that repairs it. The stored machine is kept.';
+  return new LastcallError('stored_machine', `${message} ${fix}`, { cause });
+}

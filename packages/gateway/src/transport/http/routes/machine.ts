@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeMachine, type Instance, listCommands } from '@lastcall/machines';
+import type { Kysely } from 'kysely';
+import { z } from 'zod';
+import { findAgent } from '../../../domain/agents/agent.ts';
+import { ApiError, notFound } from '../../../domain/api-error.ts';
+import { agentOfConversation } from '../../../domain/conversations/conversation.ts';
+import { findCommandResult } from '../../../domain/inbox/command-result.ts';
+import { pushCommand } from '../../../domain/inbox/push-command.ts';
+import type { Services } from '../../../ports/services.ts';
+import type { Tables } from '../../../ports/store/schema/tables.ts';
+import { readMachine } from '../../../runtime/chat/read-machine.ts';
+import type { Registry } from '../../../runtime/toolset/registry.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+import { idField } from '../fields.ts';
+
+const instanceSchema = z
+  .strictObject({
+    id: z.string(),
+    parentId: z.string().optional(),
+    node: z.string(),
+    worker: z.boolean(),
+    phase: z.string().meta({ description: '`idle`, `active`, `suspended` or `ceded`.' }),
+    state: z.unknown(),
+  })
+  .meta({ id: 'MachineInstance' });
+
+const commandSchema = z
+  .strictObject({
+    name: z.string(),
+    description: z.string().optional(),
+    inputSchema: z.looseObject({}),
+    instanceId: z.string(),
+    node: z.string(),
+  })
+  .meta({ id: 'MachineCommand' });
+
+const waitingSchema = z
+  .strictObject({
+    callId: z.string(),
+    toolName: z.string(),
+    kind: z.enum(['result', 'approval', 'input']),
+    instanceId: z.string(),
+    node: z.string(),
+  })
+  .meta({ id: 'MachineWait' });
+
+const machineSchema = z
+  .strictObject({
+    instances: z.array(instanceSchema).meta({ description: 'The tree, each instance before its children.' }),
+    primary: z.string().optional().meta({ description: 'The instance that talks with the user.' }),
+    waiting: z.array(waitingSchema).meta({ description: 'Calls that wait for an answer.' }),
+    commands: z.array(commandSchema).meta({ description: 'The commands that can be given now.' }),
+    diagram: z
+      .string()
+      .meta({ description: 'The nodes, their transitions and the instances, as a Mermaid flowchart.' }),
+  })
+  .meta({ id: 'Machine' });
+
+const query = z.strictObject({
+  contextId: idField
+    .optional()
+    .meta({ description: 'The machine of this conversation. Default: that of the agent itself.' }),
+});
+
+/** The machine of an agent, and commands to it. */
+export function machineEndpoints({
+  services,
+  registry,
+}: {
+  services: Services;
+  registry: Registry;
+}): readonly Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/agents/{id}/machine',
+      summary: "Get an agent's machine",
+      description: 'The tree of instances, the calls that wait, and the commands that can be given now.',
+      access: 'key',
+      query,
+      answer: machineSchema,
+      refusals: [409],
+      async handle({ params, query: { contextId } }, tx) {
+        const agent = await findAgent(tx.db, params.id);
+        const threadId = await threadOf(tx.db, params.id, contextId);
+        const machine = await readMachine(tx.db, registry, { agent, threadId });
+        const { primary } = machine;
+        return {
+          instances: toInstances(machine.tree.root),
+          ...(primary === undefined ? {} : { primary: primary.id }),
+          waiting: machine.suspended.map(({ callId, toolName, kind, instanceId, node }) => ({
+            callId,
+            toolName,
+            kind,
+            instanceId,
+            node,
+          })),
+          commands: await listCommands(machine),
+          diagram: describeMachine(machine),
+        };
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/agents/{id}/machine/commands/{name}',
+      summary: "Give a command to an agent's machine",
+      description:
+        'The command runs once, before the next step of the machine: after a run that is under way. Answers when it has run. A command that fails changes nothing, and is answered with 422. The same `Idempotency-Key` again gets the first answer.',
+      access: 'key',
+      query,
+      body: z.strictObject({
+        input: z.unknown().optional(),
+        instanceId: idField.optional().meta({ description: 'Default: the nearest instance with such a command.' }),
+        idempotencyKey: z
+          .string()
+          .min(1)
+          .max(180)
+          .optional()
+          .meta({ description: 'The same as the header `Idempotency-Key`.' }),
+      }),
+      answer: z.strictObject({ name: z.string(), output: z.unknown(), duplicate: z.boolean() }),
+      refusals: [409, 429],
+      async handle({ params, query: { contextId }, body, headers }, tx) {
+        const agent = await findAgent(tx.db, params.id);
+        const threadId = await threadOf(tx.db, params.id, contextId);
+        const commands = await listCommands(await readMachine(tx.db, registry, { agent, threadId }));
+        const { input = {}, instanceId } = body;
+        const idempotencyKey = body.idempotencyKey ?? headers.get('idempotency-key') ?? undefined;
+        if (instanceId === undefined && !commands.some(({ name }) => name === params.name))
+          throw unknownCommand(
+            params.name,
+            commands.map(({ name }) => name),
+          );
+        const command = { agentId: params.id, threadId, name: params.name, input, instanceId, idempotencyKey };
+        return { ...(await pushCommand(tx, command)), threadId, name: params.name };
+      },
+      async respond({ eventId, duplicate, threadId, name }, { json, request }) {
+        const result = await awaitResult(services, { threadId, eventId }, request.signal);
+        if ('error' in result) throw new ApiError('command_failed', result.error);
+        return json({ name, output: result.output, duplicate });
+      },
+    }),
+  ];
+}
+
+async function threadOf(db: Kysely<Tables>, agentId: string, contextId: string | undefined): Promise<string> {
+  if (contextId === undefined) return agentId;
+  if ((await agentOfConversation(db, contextId)) !== agentId) throw notFound('conversation', contextId);
+  return contextId;
+}
+
+function toInstances(root: Instance, parentId?: string): readonly object[] {
+  const { id, node, worker, phase, state, children } = root;
+  const parent = parentId === undefined ? {} : { parentId };
+  return [
+    { id, ...parent, node, worker, phase: phase.kind, state },
+    ...children.flatMap((child) => toInstances(child, id)),
+  ];
+}
+
+function unknownCommand(name: string, known: readonly string[]): ApiError {
+  const list = known.length === 0 ? 'The machine takes no command now.' : `Commands now: ${known.join(', ')}.`;
+  return new ApiError('command_failed', `The machine has no command "${name}" now. ${list}`);
+}
+
+const POLL_MS = 50;
+
+/** Waits until the command has run. A run that is under way comes first, so this may take as long as that run. */
+async function awaitResult(
+  { store }: Services,
+  command: { readonly threadId: string; readonly eventId: string },
+  left: AbortSignal,
+): Promise<{ readonly output: unknown } | { readonly error: string }> {
+  for (;;) {
+    const result = await findCommandResult(store.db, command);
+    if (result !== undefined) return result;
+    await sleep(POLL_MS, undefined, { signal: left });
+  }
+}
