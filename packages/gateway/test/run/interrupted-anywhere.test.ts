@@ -7,7 +7,6 @@ import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { fromEntryPayload } from '../../src/domain/transcript/transcript-row.ts';
 import type { Services } from '../../src/ports/services.ts';
-import type { Store } from '../../src/ports/store/store.ts';
 import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
 import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
 import { performRun } from '../../src/runtime/loops/perform-run.ts';
@@ -16,28 +15,8 @@ import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf } from '../support/requests.ts';
 import { type Database, databases } from '../support/stores.ts';
+import { type When, watched } from '../support/watched-store.ts';
 import { openWorld, type World } from '../support/world.ts';
-
-type When = 'before' | 'after';
-
-/** The store, and what is done right before or after its n-th transaction. */
-function watched(
-  store: Store,
-  at: number,
-  when: When,
-  act: () => void | Promise<void>,
-): { store: Store; count(): number } {
-  let count = 0;
-  const transaction: Store['transaction'] = async (work, options) => {
-    const isIt = ++count === at;
-    if (isIt && when === 'before') await act();
-    const value = await store.transaction(work, options);
-    if (isIt && when === 'after') await act();
-    return value;
-  };
-  const { dialect, db, ping, close } = store;
-  return { store: { dialect, db, ping, close, isBusy: false, claimsAtOnce: 8, transaction }, count: () => count };
-}
 
 function script() {
   const paid: string[] = [];

@@ -1,0 +1,209 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { cede, charter, node, spawn, to } from '@lastcall/machines';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { checkDefinitions } from '../../src/config/definitions.ts';
+import { answerCall } from '../../src/domain/calls/answer-call.ts';
+import { loadTranscriptRows } from '../../src/domain/transcript/load-transcript.ts';
+import type { Services } from '../../src/ports/services.ts';
+import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
+import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
+import { performRun } from '../../src/runtime/loops/perform-run.ts';
+import { RunInterrupted } from '../../src/runtime/loops/run-interrupted.ts';
+import { restoreMachine } from '../../src/runtime/run/restore-machine.ts';
+import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
+import { lobby } from '../support/lobby.ts';
+import { type Database, databases } from '../support/stores.ts';
+import { type When, watched } from '../support/watched-store.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+/** A boss with two workers, a transition, and an approval in the leaf that it leads to. */
+function script() {
+  const effects: string[] = [];
+  const weigh = tool({
+    description: 'Weighs.',
+    inputSchema: z.object({}),
+    execute(_input, { toolCallId }) {
+      effects.push(`weighed ${toolCallId}`);
+      return 'Heavy.';
+    },
+  });
+  const pay = tool({
+    description: 'Pays.',
+    inputSchema: z.object({}),
+    approval: true,
+    execute(_input, { toolCallId }) {
+      effects.push(`paid ${toolCallId}`);
+      return 'Paid.';
+    },
+  });
+  const worker = node({
+    worker: true,
+    instructions: 'You are a worker.',
+    tools: { weigh },
+    transitions: { report: { description: 'Reports.', handler: () => cede('It was weighed.') } },
+  });
+  const payer = node({ instructions: 'You are the payer.', tools: { pay } });
+  const boss = node({
+    instructions: 'You are the boss.',
+    transitions: {
+      hire: { description: 'Hires two.', targets: ['worker'], handler: () => spawn(['worker', 'worker']) },
+      settle: { description: 'Settles.', targets: ['payer'], handler: () => to('payer') },
+    },
+  });
+  const model = scriptedModel(({ prompt }) => {
+    const [system] = prompt;
+    const all = JSON.stringify(prompt.slice(1));
+    if (String(system?.content).startsWith('You are a worker.'))
+      return all.includes('"weigh"') ? [{ toolName: 'transition_report' }] : [{ toolName: 'weigh' }];
+    if (String(system?.content).startsWith('You are the payer.'))
+      return all.includes('"toolName":"pay"') ? 'Done.' : [{ toolName: 'pay' }];
+    return all.includes('It was weighed.') ? [{ toolName: 'transition_settle' }] : [{ toolName: 'transition_hire' }];
+  });
+  const definitions = checkDefinitions({ crew: { machine: charter({ nodes: { boss, worker, payer } }) } });
+  if (!definitions.ok) throw new Error(definitions.problems[0]?.message);
+  const registry = {
+    tools: {},
+    definitions: definitions.value,
+    model: () => model,
+    agentLimits: {},
+    toolCaches: new ToolCaches(),
+  };
+  return { effects, registry };
+}
+
+type Registry = ReturnType<typeof script>['registry'];
+
+/** Takes the agent's thread and works until the run has ended, or until it is interrupted. */
+async function work(services: Services, registry: Registry, bot: string, abort = new AbortController()) {
+  const transcriptCache = new TranscriptCache();
+  const taken = await claimNextRun(services, registry, bot, { owner: 'me', isUrgent: false, transcriptCache });
+  if (taken === undefined) return;
+  const interrupt = (reason: Error): void => abort.abort(reason);
+  await performRun(services, registry, taken.run, { signal: abort.signal, isCancelled: () => false, interrupt });
+}
+
+describe.each(databases)('a machine on $kind', ({ create }) => {
+  let database: Database;
+  let world: World;
+  beforeAll(async () => {
+    database = await create();
+    world = await openWorld({ database, models: {} });
+  });
+  afterAll(async () => {
+    await world.stop();
+    await database.remove();
+  });
+
+  const letGo = (bot: string) =>
+    world.store.transaction((tx) =>
+      tx.db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', bot).execute(),
+    );
+
+  const waitingCalls = (bot: string) =>
+    world.store.db
+      .selectFrom('calls')
+      .select(['id', 'run_id'])
+      .where('thread_id', '=', bot)
+      .where('wait_status', '=', 'pending')
+      .execute();
+
+  /** The machine gets a message; what waits is approved; one of the two runs is killed at its n-th transaction. */
+  async function killed(run: 1 | 2, at: number, when: When) {
+    const { effects, registry } = script();
+    const { ada, bot, space } = await lobby(world, { definition: 'crew', instructions: '' }, { isIn: true });
+    await world.say(space, ada, 'Go');
+    const kill = async (): Promise<number> => {
+      const abort = new AbortController();
+      const { store, count } = watched(world.store, at, when, () => abort.abort(new RunInterrupted()));
+      await work({ ...world.services, store }, registry, bot, abort).catch((error: Error) => {
+        if (error.name !== 'RunInterrupted') throw error;
+      });
+      await letGo(bot);
+      return count();
+    };
+    const goOn = async (): Promise<void> => {
+      await work(world.services, registry, bot);
+      await letGo(bot);
+    };
+    const first = run === 1 ? await kill() : 0;
+    await goOn();
+    const [call] = await waitingCalls(bot);
+    if (call === undefined) throw new Error(`Nothing waits after a kill ${when} transaction ${at} of run ${run}.`);
+    const answer = {
+      runId: call.run_id,
+      callId: call.id,
+      answer: { approve: true },
+      by: { kind: 'operator' },
+    } as const;
+    await world.store.transaction((tx) => answerCall(tx, answer as never));
+    const second = run === 2 ? await kill() : 0;
+    for (let tries = 0; tries < 2; tries++) await goOn();
+    const { db } = world.store;
+    const rows = await loadTranscriptRows(db, bot);
+    const machine = restoreMachine(registry.definitions.crew?.machine as never, { rows, state: undefined });
+    const calls = await db
+      .selectFrom('calls')
+      .select(['tool_name', 'status', 'outcome'])
+      .where('thread_id', '=', bot)
+      .orderBy('id')
+      .execute();
+    const runs = await db.selectFrom('runs').select('status').where('thread_id', '=', bot).execute();
+    return {
+      transactions: first + second,
+      effects,
+      tree: machine.tree.root.node,
+      children: machine.tree.root.children.length,
+      waits: machine.suspended.length,
+      ceded: machine.history.filter(({ kind }) => kind === 'ceded').length,
+      calls: calls.map(({ tool_name, status }) => `${tool_name} ${status}`).sort(),
+      unknown: calls.filter(({ outcome }) => outcome?.includes('unknown_outcome')).length,
+      runs: runs.map(({ status }) => status),
+      cards: (
+        await db
+          .selectFrom('messages')
+          .select('status')
+          .where('space_id', '=', space)
+          .where('kind', '=', 'tool')
+          .execute()
+      ).map(({ status }) => status),
+    };
+  }
+
+  test.each([1, 2] as const)(
+    '[A16] killed at every transaction of run %i, with two workers, a transition and a suspension: no call runs twice, no cede is lost or doubled',
+    async (run) => {
+      const whole = await killed(run, Number.POSITIVE_INFINITY, 'before');
+      expect(whole).toMatchObject({
+        tree: 'payer',
+        children: 0,
+        waits: 0,
+        ceded: 2,
+        unknown: 0,
+        runs: ['completed', 'completed'],
+        cards: ['complete'],
+      });
+      expect(whole.effects).toHaveLength(3);
+      expect(whole.transactions).toBeGreaterThan(run === 1 ? 8 : 3);
+      for (let at = 2; at <= whole.transactions; at++)
+        for (const when of ['before', 'after'] as const) {
+          const end = await killed(run, at, when);
+          const where = `${when} transaction ${at} of run ${run}`;
+          const { tree, children, waits, ceded, calls, runs } = end;
+          expect({ where, tree, children, waits, ceded, runs }).toEqual({
+            where,
+            tree: whole.tree,
+            children: 0,
+            waits: 0,
+            ceded: 2,
+            runs: whole.runs,
+          });
+          expect([where, new Set(end.effects).size]).toEqual([where, end.effects.length]);
+          // A worker whose call may have run is told so, and nothing runs a second time.
+          if (end.unknown === 0) expect([where, calls, end.effects.length]).toEqual([where, whole.calls, 3]);
+          expect([where, calls.filter((one) => !one.endsWith(' settled'))]).toEqual([where, []]);
+        }
+    },
+  );
+});
