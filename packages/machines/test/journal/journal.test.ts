@@ -18,6 +18,7 @@ import {
   compactMachine,
   createMachine,
   deserializeMachine,
+  listCommands,
   type Machine,
   MachineError,
   type MachineJson,
@@ -247,6 +248,22 @@ describe('a machine restored from its records', () => {
     expect(seenIn).toEqual(['1', '2', '3']);
   });
 
+  test('[A20] with a session of another version fails the run, and its worker is not removed', async () => {
+    const journal = memoryJournal();
+    const script: Script = (request) =>
+      systemOf(request).startsWith('hand') ? [{ toolName: 'look' }, take('ask')] : take('hire');
+    await go(make(), script, { input: 'Go.', journal });
+    const newer = slice('seen', { version: 2, initial: 0, on: { looked: (count: number) => count + 1 } });
+    const machine = machineFromRecords(office, journal.records, { session: () => ({ slices: [newer] }) });
+    machine.resume(machine.suspended[0]?.id ?? '', 'yes');
+    const { yieldReason, error } = await go(machine, ['Ok.'], { journal });
+    expect([yieldReason, String(error)]).toEqual(['error', expect.stringContaining('"seen"')]);
+    expect(machine.instance('root.1')?.phase.kind).toBe('suspended');
+    // With the right version it goes on.
+    const { steps } = await go(restored(journal.records), ['Did it.', 'Good.'], { journal });
+    expect(steps.at(-1)?.response).toBe('Good.');
+  });
+
   test('[A16] goes on from a stored machine and the records after it', async () => {
     const journal = memoryJournal();
     const machine = make();
@@ -283,24 +300,21 @@ describe('a machine restored from its records', () => {
   });
 
   test('[A16] rebuilding costs a constant amount for each record', async () => {
-    const records = async (messages: number): Promise<readonly JournalRecord[]> => {
-      const journal = memoryJournal();
-      const machine = make();
-      for (let at = 0; at < messages; at++) await go(machine, ['Yes.'], { input: 'Hm?', journal });
-      return journal.records;
-    };
-    const [few, many] = [await records(100), await records(1_000)];
-    const timed = (list: readonly JournalRecord[]): number => {
-      const times = Array.from({ length: 5 }, () => {
+    const journal = memoryJournal();
+    await go(make(), ['Yes.'], { input: 'Hm?', journal });
+    const [first, ...run] = journal.records as [JournalRecord, ...JournalRecord[]];
+    const timed = (runs: number): number => {
+      const records = [first, ...Array.from({ length: runs }, () => run).flat()];
+      const times = Array.from({ length: 4 }, () => {
         const startedAt = performance.now();
-        restored(list);
+        restored(records);
         return performance.now() - startedAt;
       });
-      return Math.min(...times) / list.length;
+      return Math.min(...times) / records.length;
     };
-    timed(many);
-    // Ten times as many records: linear is 1, quadratic would be 10.
-    expect(timed(many) / timed(few)).toBeLessThan(5);
+    timed(200);
+    // Forty times as many records: linear is 1, quadratic would be 40.
+    expect(timed(4_000) / timed(100)).toBeLessThan(15);
   });
 });
 
@@ -400,6 +414,13 @@ describe('messages, answers and commands outside a run', () => {
       name: 'add',
       input: { by: 5 },
     });
+  });
+
+  test('[A19] those that can be given now are listed, with their instance and their input', () => {
+    expect(listCommands(make())).toMatchObject([
+      { name: 'add', instanceId: 'root', node: 'boss', inputSchema: { properties: { by: { type: 'number' } } } },
+      { name: 'alone', instanceId: 'root', node: 'boss' },
+    ]);
   });
 
   test('[A19] a command that the journal refuses in the middle of a run does not stop the run', async () => {
