@@ -299,6 +299,30 @@ describe('a machine restored from its records', () => {
     expect(said).toEqual(['One.', 'Two.', 'Three.']);
   });
 
+  test('[A16] can be stored again after a command removed the child whose turn was interrupted', async () => {
+    const both = { both: { description: 'B.', handler: () => spawn(['hand', 'talker']) } };
+    const talker = node({ instructions: 'talker', commands: { leave: { execute: () => cede('left') } } });
+    const made = charter({ nodes: { head: node({ instructions: 'head', transitions: both }), talker, hand } });
+    const kept = memoryJournal();
+    let isOver = false;
+    const append: Journal['append'] = (entries) => {
+      if (isOver) throw new Error('The process is over.');
+      isOver = entries.some((entry) => entry.kind === 'reply' && entry.text === 'Yes.');
+      return kept.append(entries);
+    };
+    const script: Script = (request) => {
+      if (systemOf(request).startsWith('head')) return take('both');
+      return systemOf(request).startsWith('hand') ? take('ask') : 'Yes.';
+    };
+    const first = createMachine(made, { root: 'head' });
+    await go(first, script, { input: 'Go.', journal: { ...kept, append } });
+    const machine = machineFromRecords(made, kept.records);
+    await machine.command('leave');
+    await go(machine, script, { journal: kept, maxSteps: 1 });
+    expect(machine.tree.root).toMatchObject({ phase: { kind: 'ready' }, children: [{ node: 'hand' }] });
+    expect(stored(machineFromRecords(made, kept.records))).toEqual(stored(machine));
+  });
+
   test('[A16] rebuilding costs a constant amount for each record', async () => {
     const journal = memoryJournal();
     await go(make(), ['Yes.'], { input: 'Hm?', journal });
