@@ -323,6 +323,28 @@ describe('a machine restored from its records', () => {
     expect(stored(machineFromRecords(made, kept.records))).toEqual(stored(machine));
   });
 
+  test('[A16] ends the calls of an interrupted step, also if a command has added a message since', async () => {
+    const both = { both: { description: 'B.', handler: () => spawn(['hand', 'talker']) } };
+    const talker = node({ instructions: 'talker', commands: { leave: { execute: () => cede('left') } } });
+    const head = node({
+      instructions: 'head',
+      transitions: { ...both, again: { description: 'A.', handler: () => to('head') } },
+    });
+    const made = charter({ nodes: { head, talker, hand } });
+    const journal = crashingJournal(4, { when: 'after' });
+    const script: Script = (request) =>
+      systemOf(request).startsWith('head') ? [take('both'), take('again')] : take('ask');
+    await go(createMachine(made, { root: 'head' }), script, { input: 'Go.', journal });
+    const first = machineFromRecords(made, journal.kept.records);
+    await first.command('leave', {}, { journal: journal.kept });
+    const machine = machineFromRecords(made, journal.kept.records);
+    const { steps } = await go(machine, script, { journal: journal.kept, maxSteps: 1 });
+    expect(outcomes(steps).map(([name, status]) => `${name} ${status}`)).toEqual([
+      'transition_both ok',
+      'transition_again error',
+    ]);
+  });
+
   test('[A16] rebuilding costs a constant amount for each record', async () => {
     const journal = memoryJournal();
     await go(make(), ['Yes.'], { input: 'Hm?', journal });
