@@ -36,7 +36,7 @@ export {
 export type { CommandOptions } from './run/command-options.ts';
 export { createMachine, type MachineOptions } from './run/create-machine.ts';
 export { describeMachine } from './run/describe-machine.ts';
-export { listCommands, type MachineCommand } from './run/list-commands.ts';
+export { type AvailableCommand, listCommands } from './run/list-commands.ts';
 export type { Machine } from './run/machine.ts';
 export type { LeafToAsk, RunMachineOptions } from './run/machine-options.ts';
 export type { LeafReport, MachineStep, YieldReason } from './run/machine-step.ts';

@@ -135,9 +135,9 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
       runId: call.run_id,
       callId: call.id,
       answer: { approve: true },
-      by: { kind: 'operator' },
+      by: { key: true },
     } as const;
-    await world.store.transaction((tx) => answerCall(tx, answer as never));
+    await world.store.transaction((tx) => answerCall(tx, answer));
     const second = run === 2 ? await kill() : 0;
     for (let tries = 0; tries < 2; tries++) await goOn();
     const { db } = world.store;

@@ -1,7 +1,7 @@
 import { JournalStalled, type Settlement, type Usage } from '@lastcall/core';
 import type { MachineEntry, Origin } from '../tree/log.ts';
 import type { Thread } from '../tree/thread.ts';
-import { findInstance } from '../tree/tree.ts';
+import { findInstance, type Instance } from '../tree/tree.ts';
 import { type Conclusion, concludeLeaf } from './conclude-leaf.ts';
 import { type LiveMachine, originOf } from './live-machine.ts';
 import type { LeafReport, MachineStep, YieldReason } from './machine-step.ts';
@@ -17,12 +17,27 @@ export async function runStep(
   const leave = await machine.steps.enter();
   try {
     const leaves = ids.flatMap((id) => findInstance(machine.tree, id) ?? []);
+    const broken = openSessions(machine, leaves);
+    if (broken !== undefined) return { ...toStep(machine, []), yieldReason: 'error', ...broken, fatal: true };
     const outcomes = await Promise.all(leaves.map((leaf) => runLeaf(machine, leaf, options)));
     const conclusions = await concludeAll(machine, outcomes);
     return toStep(machine, conclusions);
   } finally {
     if (machine.commands.isFree) machine.ledger.clear();
     leave();
+  }
+}
+
+/**
+ * A session that cannot be read, because of a slice of another version, fails the run before a leaf acts. Otherwise a
+ * worker with such a session would count as failed, and be removed.
+ */
+function openSessions(machine: LiveMachine, leaves: readonly Instance[]): { readonly error: unknown } | undefined {
+  try {
+    for (const leaf of leaves) machine.threadOf(leaf).openSession();
+    return undefined;
+  } catch (error) {
+    return { error };
   }
 }
 

@@ -53,10 +53,13 @@ function restoreThread(
     ...(records === undefined ? {} : { records: records.get(id) ?? [] }),
   });
   thread.logged = count(stored.logged, transcript.entries.length, `${path}.logged`);
-  thread.inFlight = thread.logged < transcript.entries.length;
+  const open = openCalls(transcript.entries);
+  // A message may have been added to it since, and then all of it is in the log, though its calls have no end yet.
+  const isMidBatch = [...open.values()].some(({ outcome }) => outcome.status !== 'pending');
+  thread.inFlight = isMidBatch || thread.logged < transcript.entries.length;
   // The session of a journal is made when its thread acts: most threads of a large tree only wait.
   if (records === undefined) held(`${path}.session`, () => thread.storedSession('refuse'));
-  return { thread, open: openCalls(transcript.entries), path };
+  return { thread, open, path };
 }
 
 export function restoreTranscript(given: unknown, path: string): Transcript {

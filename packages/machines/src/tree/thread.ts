@@ -40,12 +40,15 @@ export class Thread {
    */
   inFlight = false;
   readonly #options: ThreadOptions;
+  /** The records that the session has not followed yet. */
+  #records: readonly JournalRecord[] | undefined;
   #session: Session | undefined;
 
   constructor(options: ThreadOptions) {
     this.id = options.id;
     this.transcript = options.transcript ?? new Transcript();
     this.#options = options;
+    this.#records = options.records;
   }
 
   /** Created when first used: most threads of a large tree only wait. */
@@ -54,12 +57,19 @@ export class Thread {
       const session = this.#restored();
       session.register(viewSlice);
       this.#session = session;
+      this.#records = undefined;
     }
     return this.#session;
   }
 
+  /** Makes the session that is about to be used. Throws if it cannot be read. */
+  openSession(): void {
+    this.#session ??= this.session;
+  }
+
   #restored(): Session {
-    const { sessionJson, records, sessionOptions } = this.#options;
+    const { sessionJson, sessionOptions } = this.#options;
+    const records = this.#records;
     const options = sessionOptions();
     if (records === undefined)
       return sessionJson === undefined ? createSession(options) : Session.fromJSON(sessionJson, options);
@@ -76,9 +86,8 @@ export class Thread {
    * session could not be read back, because of a slice that the options do not name.
    */
   storedSession(unknownSlices: 'refuse' | 'keep'): SessionJson | undefined {
-    const { sessionJson, records = [] } = this.#options;
-    const isUnused = this.#session === undefined && records.length === 0;
-    const json = isUnused ? sessionJson : toStored(this.session.toJSON());
+    const isUnused = this.#session === undefined && (this.#records ?? []).length === 0;
+    const json = isUnused ? this.#options.sessionJson : toStored(this.session.toJSON());
     if (unknownSlices === 'keep') return json;
     if (json !== undefined && Object.keys(json.slices ?? {}).some((name) => name !== ALWAYS))
       Session.fromJSON(json, this.#options.sessionOptions());

@@ -18,6 +18,7 @@ import {
   compactMachine,
   createMachine,
   deserializeMachine,
+  listCommands,
   type Machine,
   MachineError,
   type MachineJson,
@@ -247,6 +248,22 @@ describe('a machine restored from its records', () => {
     expect(seenIn).toEqual(['1', '2', '3']);
   });
 
+  test('[A20] with a session of another version fails the run, and its worker is not removed', async () => {
+    const journal = memoryJournal();
+    const script: Script = (request) =>
+      systemOf(request).startsWith('hand') ? [{ toolName: 'look' }, take('ask')] : take('hire');
+    await go(make(), script, { input: 'Go.', journal });
+    const newer = slice('seen', { version: 2, initial: 0, on: { looked: (count: number) => count + 1 } });
+    const machine = machineFromRecords(office, journal.records, { session: () => ({ slices: [newer] }) });
+    machine.resume(machine.suspended[0]?.id ?? '', 'yes');
+    const { yieldReason, error } = await go(machine, ['Ok.'], { journal });
+    expect([yieldReason, String(error)]).toEqual(['error', expect.stringContaining('"seen"')]);
+    expect(machine.instance('root.1')?.phase.kind).toBe('suspended');
+    // With the right version it goes on.
+    const { steps } = await go(restored(journal.records), ['Did it.', 'Good.'], { journal });
+    expect(steps.at(-1)?.response).toBe('Good.');
+  });
+
   test('[A16] goes on from a stored machine and the records after it', async () => {
     const journal = memoryJournal();
     const machine = make();
@@ -282,25 +299,68 @@ describe('a machine restored from its records', () => {
     expect(said).toEqual(['One.', 'Two.', 'Three.']);
   });
 
-  test('[A16] rebuilding costs a constant amount for each record', async () => {
-    const records = async (messages: number): Promise<readonly JournalRecord[]> => {
-      const journal = memoryJournal();
-      const machine = make();
-      for (let at = 0; at < messages; at++) await go(machine, ['Yes.'], { input: 'Hm?', journal });
-      return journal.records;
+  test('[A16] can be stored again after a command removed the child whose turn was interrupted', async () => {
+    const both = { both: { description: 'B.', handler: () => spawn(['hand', 'talker']) } };
+    const talker = node({ instructions: 'talker', commands: { leave: { execute: () => cede('left') } } });
+    const made = charter({ nodes: { head: node({ instructions: 'head', transitions: both }), talker, hand } });
+    const kept = memoryJournal();
+    let isOver = false;
+    const append: Journal['append'] = (entries) => {
+      if (isOver) throw new Error('The process is over.');
+      isOver = entries.some((entry) => entry.kind === 'reply' && entry.text === 'Yes.');
+      return kept.append(entries);
     };
-    const [few, many] = [await records(100), await records(1_000)];
-    const timed = (list: readonly JournalRecord[]): number => {
-      const times = Array.from({ length: 5 }, () => {
+    const script: Script = (request) => {
+      if (systemOf(request).startsWith('head')) return take('both');
+      return systemOf(request).startsWith('hand') ? take('ask') : 'Yes.';
+    };
+    const first = createMachine(made, { root: 'head' });
+    await go(first, script, { input: 'Go.', journal: { ...kept, append } });
+    const machine = machineFromRecords(made, kept.records);
+    await machine.command('leave');
+    await go(machine, script, { journal: kept, maxSteps: 1 });
+    expect(machine.tree.root).toMatchObject({ phase: { kind: 'ready' }, children: [{ node: 'hand' }] });
+    expect(stored(machineFromRecords(made, kept.records))).toEqual(stored(machine));
+  });
+
+  test('[A16] ends the calls of an interrupted step, also if a command has added a message since', async () => {
+    const both = { both: { description: 'B.', handler: () => spawn(['hand', 'talker']) } };
+    const talker = node({ instructions: 'talker', commands: { leave: { execute: () => cede('left') } } });
+    const head = node({
+      instructions: 'head',
+      transitions: { ...both, again: { description: 'A.', handler: () => to('head') } },
+    });
+    const made = charter({ nodes: { head, talker, hand } });
+    const journal = crashingJournal(4, { when: 'after' });
+    const script: Script = (request) =>
+      systemOf(request).startsWith('head') ? [take('both'), take('again')] : take('ask');
+    await go(createMachine(made, { root: 'head' }), script, { input: 'Go.', journal });
+    const first = machineFromRecords(made, journal.kept.records);
+    await first.command('leave', {}, { journal: journal.kept });
+    const machine = machineFromRecords(made, journal.kept.records);
+    const { steps } = await go(machine, script, { journal: journal.kept, maxSteps: 1 });
+    expect(outcomes(steps).map(([name, status]) => `${name} ${status}`)).toEqual([
+      'transition_both ok',
+      'transition_again error',
+    ]);
+  });
+
+  test('[A16] rebuilding costs a constant amount for each record', async () => {
+    const journal = memoryJournal();
+    await go(make(), ['Yes.'], { input: 'Hm?', journal });
+    const [first, ...run] = journal.records as [JournalRecord, ...JournalRecord[]];
+    const timed = (runs: number): number => {
+      const records = [first, ...Array.from({ length: runs }, () => run).flat()];
+      const times = Array.from({ length: 4 }, () => {
         const startedAt = performance.now();
-        restored(list);
+        restored(records);
         return performance.now() - startedAt;
       });
-      return Math.min(...times) / list.length;
+      return Math.min(...times) / records.length;
     };
-    timed(many);
-    // Ten times as many records: linear is 1, quadratic would be 10.
-    expect(timed(many) / timed(few)).toBeLessThan(5);
+    timed(200);
+    // Forty times as many records: linear is 1, quadratic would be 40.
+    expect(timed(4_000) / timed(100)).toBeLessThan(15);
   });
 });
 
@@ -400,6 +460,13 @@ describe('messages, answers and commands outside a run', () => {
       name: 'add',
       input: { by: 5 },
     });
+  });
+
+  test('[A19] those that can be given now are listed, with their instance and their input', () => {
+    expect(listCommands(make())).toMatchObject([
+      { name: 'add', instanceId: 'root', node: 'boss', inputSchema: { properties: { by: { type: 'number' } } } },
+      { name: 'alone', instanceId: 'root', node: 'boss' },
+    ]);
   });
 
   test('[A19] a command that the journal refuses in the middle of a run does not stop the run', async () => {

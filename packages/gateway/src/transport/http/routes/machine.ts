@@ -29,7 +29,7 @@ const commandSchema = z
   .strictObject({
     name: z.string(),
     description: z.string().optional(),
-    inputSchema: z.looseObject({}),
+    inputSchema: z.looseObject({}).optional(),
     instanceId: z.string(),
     node: z.string(),
   })
@@ -96,7 +96,7 @@ export function machineEndpoints({
             instanceId,
             node,
           })),
-          commands: await listCommands(machine),
+          commands: listCommands(machine),
           diagram: describeMachine(machine),
         };
       },
@@ -124,7 +124,7 @@ export function machineEndpoints({
       async handle({ params, query: { contextId }, body, headers }, tx) {
         const agent = await findAgent(tx.db, params.id);
         const threadId = await threadOf(tx.db, params.id, contextId);
-        const commands = await listCommands(await readMachine(tx.db, registry, { agent, threadId }));
+        const commands = listCommands(await readMachine(tx.db, registry, { agent, threadId }));
         const { input = {}, instanceId } = body;
         const idempotencyKey = body.idempotencyKey ?? headers.get('idempotency-key') ?? undefined;
         if (instanceId === undefined && !commands.some(({ name }) => name === params.name))

@@ -1,0 +1,48 @@
+import type { JournalRecord } from '@lastcall/core';
+import { memoryJournal } from '@lastcall/core/testing';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { machineFromRecords, StoredMachineError } from '../../src/index.ts';
+import { desk, live, session } from './desk.ts';
+
+/** The places in a value: the keys that lead to each of its fields. */
+function places(value: unknown, path: readonly (string | number)[] = []): (readonly (string | number)[])[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  return [...(path.length === 0 ? [] : [path]), ...entries.flatMap(([key, field]) => places(field, [...path, key]))];
+}
+
+function replaced(value: unknown, [key, ...rest]: readonly (string | number)[], by: unknown): unknown {
+  if (key === undefined) return by;
+  const copy: Record<string | number, unknown> = Array.isArray(value)
+    ? ([...value] as never)
+    : { ...(value as object) };
+  copy[key] = replaced(copy[key], rest, by);
+  return copy;
+}
+
+const anything = fc.constantFrom<unknown>(null, 0, -1, 7, '', 'root', 'root.1', 'x', true, [], {}, [{}], { kind: 'x' });
+
+test('[A20] damaged records either restore a machine or are refused with a StoredMachineError', async () => {
+  const journal = memoryJournal();
+  await live([], journal, journal);
+  const { records } = journal;
+  const all = places(records);
+  let refused = 0;
+  fc.assert(
+    fc.property(fc.nat(all.length - 1), anything, fc.boolean(), (at, by, isCut) => {
+      const damaged = replaced(records, all[at] ?? [], by) as readonly JournalRecord[];
+      // Also as if the process had ended soon after.
+      const [index] = all[at] as readonly [number];
+      const read = isCut ? damaged.slice(0, index + 1) : damaged;
+      try {
+        machineFromRecords(desk([]), read, { session });
+      } catch (error) {
+        expect(error).toBeInstanceOf(StoredMachineError);
+        refused++;
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(refused).toBeGreaterThan(200);
+});
