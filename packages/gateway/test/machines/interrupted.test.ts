@@ -185,7 +185,7 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
         cards: ['complete'],
       });
       expect(whole.effects).toHaveLength(3);
-      expect(whole.transactions).toBeGreaterThan(run === 1 ? 8 : 3);
+      expect(whole.transactions).toBeGreaterThan(run === 1 ? 5 : 2);
       for (let at = 2; at <= whole.transactions; at++)
         for (const when of ['before', 'after'] as const) {
           const end = await killed(run, at, when);
