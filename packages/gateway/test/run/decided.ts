@@ -10,6 +10,7 @@ const context: DecisionContext = {
   runId: 'run',
   agent: { entityId: 'bot' },
   isVisible: (toolName) => toolName === 'shown',
+  isPostable: (toolName) => toolName !== 'send_message',
 };
 
 /** An agent in the space "hall", whose run begins. */

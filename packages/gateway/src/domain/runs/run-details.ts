@@ -5,6 +5,7 @@ import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Page } from '../entities/page.ts';
 import { totalCost } from './cost.ts';
+import { type Output, outputText } from './output-text.ts';
 import { getRun, listRuns, type Run, type RunFilter } from './run.ts';
 import { describeTriggers, type TriggerDetails } from './trigger-details.ts';
 
@@ -135,7 +136,5 @@ async function lastOutput(db: Kysely<Tables>, runId: string, toolName: string): 
     .limit(1)
     .executeTakeFirst();
   if (row?.outcome == null) return undefined;
-  // The text may begin with a remark for the model.
-  const { value, text } = fromJson<{ value?: unknown; text: string }>(row.outcome);
-  return typeof value === 'string' ? value : text;
+  return outputText(fromJson<Output>(row.outcome));
 }

@@ -1,4 +1,5 @@
 import { type Entry, type Journal, LastcallError, type Staged, type StartedCall, type TurnEvent } from '@lastcall/core';
+import { isReservedToolName } from '../../config/reserved-tool-names.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
@@ -10,6 +11,7 @@ import { decide } from '../run/decide.ts';
 import { asCancelled, usageOf } from '../run/decide-end.ts';
 import type { DecisionContext } from '../run/decision.ts';
 import { rawInput } from '../run/raw-input.ts';
+import { answerOf } from '../run/run-answer.ts';
 import type { CallStarted, CallsRecovered, RunEvent } from '../run/run-event.ts';
 import type { RunState } from '../run/run-state.ts';
 import type { Write } from '../run/run-write.ts';
@@ -27,7 +29,9 @@ import { isStored, markStored } from './request-texts.ts';
 import { WriteQueue } from './write-queue.ts';
 
 export interface RunJournalOptions extends ApplyContext {
-  readonly services: Pick<Services, 'store' | 'limits'>;
+  readonly services: Pick<Services, 'store' | 'limits' | 'logger'>;
+  /** True if the success of this call ends the run. */
+  readonly endsRun: NonNullable<DecisionContext['endsRun']>;
   /** Keeps outputs within their limit, and holds what was cut off. */
   readonly outputs: OutputLimit;
   /** Records what the model was sent. */
@@ -75,8 +79,10 @@ export class RunJournal implements Journal {
     const { services, run, toolNamed } = options;
     this.#options = options;
     const isVisible = (name: string): boolean => toolNamed(name)?.isVisible === true;
+    // Also for a tool that is not known any more, such as one of a server that is down when the run is taken over.
+    const isPostable = (name: string): boolean => !isReservedToolName(name) && toolNamed(name)?.isSilent !== true;
     const runStream = run.settings?.isUnwatched === true ? 'ends' : run.kind.runStream;
-    this.#context = { runId: run.runId, agent: run.agent, runStream, isVisible };
+    this.#context = { runId: run.runId, agent: run.agent, runStream, isVisible, isPostable, endsRun: options.endsRun };
     this.#reader = new TurnEventReader(services.limits);
     this.#liveFlush = new DelayedFlush(() => this.#flush());
     this.#rows = [...run.rows];
@@ -136,6 +142,7 @@ export class RunJournal implements Journal {
       ...serializeEnd(entry, { slices: staged.slices, changes, fullOutcome }),
       rawInput: outcome.status === 'pending' ? rawInput(run.transcript, callId) : '',
       hasStagedWrites,
+      isLate: entry.kind === 'settled' && entry.late === true,
     });
     // Only a plain end is buffered. A staged write may be refused, and must not undo the end of another call. A pending
     // call must be visible to those who answer it.
@@ -190,8 +197,10 @@ export class RunJournal implements Journal {
     const payload = toEntryPayload({ entry });
     if (entry.kind !== 'stop') return { type: 'entry-appended', entry, payload };
     const { run } = this.#options;
-    const usage = usageOf(run.transcript.entries);
-    return { type: 'turn-stopped', stop: entry.stop, payload, usage, isOverBudget: isOverBudget(run) };
+    const { stop } = entry;
+    const { entries } = run.transcript;
+    const answer = run.kind.hasSpaces ? answerOf(entries, stop) : undefined;
+    return { type: 'turn-stopped', stop, payload, usage: usageOf(entries), answer, isOverBudget: isOverBudget(run) };
   }
 
   /** A reply refers to what the model was sent. If the run's messages are not saved, this is not stored either. */

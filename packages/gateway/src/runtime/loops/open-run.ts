@@ -1,3 +1,5 @@
+import type { Settlement } from '@lastcall/core';
+import type { AgentConfig } from '../../config/agent-config.ts';
 import { renderSituation } from '../../domain/agents/describe-agent.ts';
 import { createSeal } from '../../domain/keys/seal.ts';
 import { addRunUsage } from '../../domain/runs/nested-usage.ts';
@@ -11,6 +13,7 @@ import { RunJournal } from '../journal/run-journal.ts';
 import { StagedWrites } from '../journal/staged-writes.ts';
 import { fenced } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
+import { endingTools } from '../run/ending-tools.ts';
 import type { RunTools } from '../run/run-tool.ts';
 import { createOutputLimit, type OutputLimit } from '../tools/output-limit.ts';
 import type { NestedUsage } from '../tools/sub-agent/nested-usage.ts';
@@ -70,6 +73,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     secrets: secretsOf(registry),
     toolNamed: tools.named,
     definitionOf: (name) => definitionOf(tools, name),
+    endsRun: endsRun(agent.config, tools),
     isCancelled: abort.isCancelled,
     signal: abort.signal,
     async onStaged() {
@@ -96,6 +100,13 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     },
   };
   return { ...given, tools, outputs, situation: () => situation, requests, journal, context };
+}
+
+/** Under a contract, only its tools end the run. */
+function endsRun(config: AgentConfig, { tools }: Pick<RunTools, 'tools'>): (settlement: Settlement) => boolean {
+  if (config.terminating === undefined) return ({ terminal }) => terminal === true;
+  const listed = new Set(endingTools(config, tools).listed);
+  return ({ toolName }) => listed.has(toolName);
 }
 
 /** Implements `BuiltInContext.read`. */

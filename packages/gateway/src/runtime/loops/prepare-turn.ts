@@ -11,6 +11,7 @@ import { showCards } from '../journal/show-cards.ts';
 import { CallNotes } from '../middleware/call-notes.ts';
 import { configuredMiddleware, type MiddlewareParts } from '../middleware/configured-middleware.ts';
 import { toolMiddleware } from '../middleware/tool-middleware.ts';
+import { endingTools } from '../run/ending-tools.ts';
 import type { RunTools } from '../run/run-tool.ts';
 import { removeSecrets, secretsOf, withoutSecrets } from '../toolset/remove-secrets.ts';
 import { ModelGuard } from './guard-model.ts';
@@ -36,7 +37,11 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   }
   const session = sessionOf(open);
   const secrets = secretsOf(open.registry);
-  const { explanation, observe, ...options } = kind.turnOptions(run, situation);
+  const { explanation, observe, ...options } = kind.turnOptions(
+    run,
+    situation,
+    endingTools(run.agent.config, tools.tools),
+  );
   const { instructions } = options;
   const guard = new ModelGuard({ tag, instructions, explanation, sent: run.past.sent });
   const model = guard.wrap(await kind.modelOf(run, (name) => registry.model(name)));

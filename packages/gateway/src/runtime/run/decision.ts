@@ -1,3 +1,4 @@
+import type { Settlement } from '@lastcall/core';
 import type { RunningState } from './run-state.ts';
 import type { Write } from './run-write.ts';
 import type { RunStream } from './thread-kind.ts';
@@ -13,6 +14,10 @@ export interface DecisionContext {
   readonly runStream?: RunStream;
   /** True if a space sees the tool's calls as cards. */
   readonly isVisible: (toolName: string) => boolean;
+  /** True if the output of this tool may be posted as the agent's message when it ends the run. */
+  readonly isPostable?: (toolName: string) => boolean;
+  /** True if the success of this call ends the run. Default: never. */
+  readonly endsRun?: (settlement: Settlement) => boolean;
 }
 
 /** Makes several decisions in order, each on the state that the previous one returned. */

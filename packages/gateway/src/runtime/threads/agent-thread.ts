@@ -1,4 +1,4 @@
-import { EXPLANATION, renderInstructions } from '../../domain/agents/describe-agent.ts';
+import { renderExplanation, renderInstructions } from '../../domain/agents/describe-agent.ts';
 import { frameMessage } from '../../domain/frame.ts';
 import { renderInbox } from '../../domain/inbox/render-inbox.ts';
 import { FIRST_PAGE, waitingEvents } from '../../domain/inbox/waiting-events.ts';
@@ -26,13 +26,13 @@ export const agentThread: ThreadKind = {
     return [...settled, { kind: 'turn' }, { kind: 'message', message }];
   },
   builtInTools: agentBuiltIns,
-  turnOptions: ({ agent: { config, limits } }, situation) => ({
-    instructions: renderInstructions(config.instructions),
-    explanation: EXPLANATION,
+  turnOptions: ({ agent: { config, limits } }, situation, ending) => ({
+    instructions: renderInstructions(config.instructions, ending),
+    explanation: renderExplanation(ending),
     onPending: 'continue',
     observe: () => ({ frame: situation() }),
     maxSteps: limits.maxSteps,
-    ...turnRules(config),
+    ...turnRules(config, ending),
   }),
   modelOf: ({ agent: { config } }, find) => find(config.model),
 };

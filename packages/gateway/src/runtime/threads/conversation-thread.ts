@@ -1,4 +1,5 @@
 import type { Entry } from '@lastcall/core';
+import { describeContract } from '../../domain/agents/describe-agent.ts';
 import { settingsOfAsker } from '../../domain/conversations/settings-of-asker.ts';
 import { fromOutside } from '../../domain/frame.ts';
 import type { ChatEvent, InboxEvent } from '../../domain/inbox/inbox-event.ts';
@@ -53,18 +54,18 @@ export const conversationThread: ThreadKind = {
     return isResumed ? [{ kind: 'turn' }, ...answers, ...messages] : [...answers, { kind: 'turn' }, ...messages];
   },
   builtInTools: conversationBuiltIns,
-  turnOptions({ agent: { config, limits }, settings = {} }) {
+  turnOptions({ agent: { config, limits }, settings = {} }, _situation, ending) {
     const { instructions = '', callerText, prompt, aiMessage, modelSettings } = settings;
     const frame = callerFrame(callerText);
     // The frame, and the instruction of a request for the next message.
     const observed = { frame: frame?.text ?? '', text: (aiMessage === undefined ? prompt : GIVEN) ?? '' };
     const explanation = frame?.explanation ?? '';
-    const texts = [config.instructions, instructions, explanation].map((text) => text.trim());
+    const texts = [config.instructions, instructions, describeContract(ending), explanation].map((text) => text.trim());
     return {
       instructions: texts.filter((text) => text !== '').join('\n\n'),
       explanation,
       onPending: 'suspend',
-      ...limitSteps(turnRules(config), limits),
+      ...limitSteps(turnRules(config, ending), limits),
       ...(observed.frame === '' && observed.text === '' ? {} : { observe: () => observed }),
       ...(modelSettings === undefined ? {} : { modelSettings }),
     };

@@ -104,6 +104,7 @@ function toRunTool(one: RegisteredTool, tool: ToolSet[string]): RunTool {
   return {
     name,
     isVisible: isVisible(one),
+    isSilent: one.kind === 'typescript' && one.isSilent === true,
     display,
     answerers,
     expiresInMs,
