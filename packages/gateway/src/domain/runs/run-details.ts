@@ -4,6 +4,7 @@ import type { ModelPrices } from '../../config/prices.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Page } from '../entities/page.ts';
+import { continuedBy } from './continued-by.ts';
 import { totalCost } from './cost.ts';
 import { type Output, outputText } from './output-text.ts';
 import { getRun, listRuns, type Run, type RunFilter } from './run.ts';
@@ -30,6 +31,8 @@ export interface RunDetails extends CountedRun {
    * has no cost.
    */
   readonly cost?: number;
+  /** The run that got the answer to a call that waited in this one. */
+  readonly continuedBy?: string;
 }
 
 export async function listCountedRuns(db: Kysely<Tables>, filter: RunFilter): Promise<Page<CountedRun>> {
@@ -43,11 +46,13 @@ export async function getRunDetails(db: Kysely<Tables>, runId: string, prices?: 
   const reply = await lastReply(db, run);
   const response = await responseOf(db, run, reply?.text);
   const cost = await runCost(db, runId, prices);
+  const next = await continuedBy(db, run);
   return {
     ...(counted as CountedRun),
     ...(reply?.model === undefined ? {} : { model: reply.model }),
     ...(response === undefined ? {} : { response }),
     ...(cost === undefined ? {} : { cost }),
+    ...(next === undefined ? {} : { continuedBy: next }),
   };
 }
 

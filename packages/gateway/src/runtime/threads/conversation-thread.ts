@@ -3,6 +3,7 @@ import { describeContract } from '../../domain/agents/describe-agent.ts';
 import { settingsOfAsker } from '../../domain/conversations/settings-of-asker.ts';
 import { fromOutside } from '../../domain/frame.ts';
 import type { ChatEvent, InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { reservedRun, withoutOtherRuns } from '../../domain/inbox/reserved-run.ts';
 import { type EventRow, FIRST_PAGE, waitingEvents } from '../../domain/inbox/waiting-events.ts';
 import { fixedCall } from '../../models/fixed-call.ts';
 import { fixedReply } from '../../models/fixed-reply.ts';
@@ -23,9 +24,14 @@ export const conversationThread: ThreadKind = {
   pendingNote: 'Pending when this was written. Its outcome comes later.',
   async takeEvents({ tx, threadId }, events) {
     const all = events.length < FIRST_PAGE ? events : await waitingEvents(tx, threadId, MAX_WAITING);
+    const requests = all.filter(({ type }) => type === 'chat');
+    const answers = all.filter(({ type }) => type !== 'chat');
+    const ofRequests = new Set(requests.map(({ run_id }) => run_id));
+    const runId = reservedRun(answers.filter(({ run_id }) => !ofRequests.has(run_id)));
+    // Answers that came before the request, and were promised a run of their own.
+    if (runId !== undefined) return withoutOtherRuns(answers, runId);
     // Takes the oldest request and all answers: a run may take answers that came after its request.
-    const request = all.find(({ type }) => type === 'chat');
-    return [...(request === undefined ? [] : [request]), ...all.filter(({ type }) => type !== 'chat')];
+    return [...requests.slice(0, 1), ...answers];
   },
   async requestOf({ tx, threadId }, events) {
     const request = chatOf(events);
@@ -33,7 +39,7 @@ export const conversationThread: ThreadKind = {
     // An answer continues the turn that asked, with the settings of that turn. Another client may follow it.
     const { isUnwatched: _, ...before } = await settingsOfAsker(tx.db, threadId, events.flatMap(answeredCall));
     return request === undefined
-      ? { settings: before }
+      ? { runId: reservedRun(events), settings: before }
       : { runId: request.runId, settings: { ...before, ...request.settings } };
   },
   configOf(config, { tools = [], terminating } = {}) {
