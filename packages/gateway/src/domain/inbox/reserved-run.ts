@@ -27,6 +27,17 @@ export function reservedRun(events: readonly Reserved[]): string | undefined {
   return events.map(reservedRunOf).find((runId) => runId !== undefined);
 }
 
+/**
+ * The id for a run that takes these events, if one was reserved. A run that exists already is never begun again: the thread could
+ * then not work at all.
+ */
+export async function unusedRun({ db }: Pick<Tx, 'db'>, events: readonly Reserved[]): Promise<string | undefined> {
+  const runId = reservedRun(events);
+  if (runId === undefined) return undefined;
+  const begun = await db.selectFrom('runs').select('id').where('id', '=', runId).executeTakeFirst();
+  return begun === undefined ? runId : undefined;
+}
+
 /** The events that a run may take together: those that were promised another run wait for it. */
 export function withoutOtherRuns<E extends Reserved>(events: readonly E[], runId: string): readonly E[] {
   return events.filter((event) => (reservedRunOf(event) ?? runId) === runId);

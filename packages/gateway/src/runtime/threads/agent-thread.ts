@@ -1,7 +1,7 @@
 import { renderExplanation, renderInstructions } from '../../domain/agents/describe-agent.ts';
 import { frameMessage } from '../../domain/frame.ts';
 import { renderInbox } from '../../domain/inbox/render-inbox.ts';
-import { eventsOfReserved, reservedRun, withoutOtherRuns } from '../../domain/inbox/reserved-run.ts';
+import { eventsOfReserved, reservedRun, unusedRun, withoutOtherRuns } from '../../domain/inbox/reserved-run.ts';
 import { FIRST_PAGE, waitingEvents } from '../../domain/inbox/waiting-events.ts';
 import type { ThreadKind } from '../run/thread-kind.ts';
 import { agentBuiltIns } from '../toolset/built-in-tools.ts';
@@ -28,7 +28,7 @@ export const agentThread: ThreadKind = {
     const taken = new Set(batch.map(({ id }) => id));
     return [...withoutOtherRuns(batch, runId), ...promised.filter(({ id }) => !taken.has(id))];
   },
-  requestOf: (_held, events) => ({ runId: reservedRun(events) }),
+  requestOf: async ({ tx }, events) => ({ runId: await unusedRun(tx, events) }),
   configOf: (config) => config,
   entriesOf(events, { run, settled }) {
     const message = frameMessage(renderInbox(events, { run: run.number, now: run.created_at }));

@@ -3,7 +3,7 @@ import { describeContract } from '../../domain/agents/describe-agent.ts';
 import { settingsOfAsker } from '../../domain/conversations/settings-of-asker.ts';
 import { fromOutside } from '../../domain/frame.ts';
 import type { ChatEvent, InboxEvent } from '../../domain/inbox/inbox-event.ts';
-import { reservedRun, withoutOtherRuns } from '../../domain/inbox/reserved-run.ts';
+import { reservedRun, unusedRun, withoutOtherRuns } from '../../domain/inbox/reserved-run.ts';
 import { type EventRow, FIRST_PAGE, waitingEvents } from '../../domain/inbox/waiting-events.ts';
 import { fixedCall } from '../../models/fixed-call.ts';
 import { fixedReply } from '../../models/fixed-reply.ts';
@@ -39,7 +39,7 @@ export const conversationThread: ThreadKind = {
     // An answer continues the turn that asked, with the settings of that turn. Another client may follow it.
     const { isUnwatched: _, ...before } = await settingsOfAsker(tx.db, threadId, events.flatMap(answeredCall));
     return request === undefined
-      ? { runId: reservedRun(events), settings: before }
+      ? { runId: await unusedRun(tx, events), settings: before }
       : { runId: request.runId, settings: { ...before, ...request.settings } };
   },
   configOf(config, { tools = [], terminating } = {}) {
