@@ -82,7 +82,11 @@ describeWorlds(
 
     test('[A25] is another one for more answers than a run takes', async () => {
       const world = await open({ models: { default: first(asks(60)) }, tools: { ask } });
-      const { ada, bot, space } = await lobby(world, { tools: ['ask'] }, { isIn: true });
+      const { ada, bot, space } = await lobby(
+        world,
+        { tools: ['ask'], limits: { eventsPerCycle: 100 } },
+        { isIn: true },
+      );
       await world.say(space, ada, 'Go');
       await world.idle();
       await world.in((tx) => pauseAgent(tx, bot));

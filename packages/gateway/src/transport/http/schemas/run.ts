@@ -22,12 +22,9 @@ export const runSchema: z.ZodObject = z
     agentId: z.string(),
     threadId: z.string(),
     number: z.int(),
-    status: z
-      .enum([...runStatusSchema.options, 'queued'])
-      .meta({
-        description:
-          '`queued`: it has not started. It has a request of a conversation, or the answer to a waiting call.',
-      }),
+    status: z.enum([...runStatusSchema.options, 'queued']).meta({
+      description: '`queued`: it has not started. It has a request of a conversation, or the answer to a waiting call.',
+    }),
     trigger: z
       .array(
         z.strictObject({
