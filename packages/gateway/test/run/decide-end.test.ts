@@ -82,14 +82,14 @@ test('the usage of a run is that of the replies of its last turn', () => {
   });
 });
 
-const answer = { callId: 'c', toolName: 'report', text: 'The report.', sentIn: [] };
+const response = { callId: 'c', toolName: 'report', text: 'The report.', sentIn: [] };
 const byTool = { reason: 'end_turn', by: 'terminal', tool: 'report' } as const;
 
 test('[A23] the output of the tool that ended the turn is posted with the end of the run, in the active space', () => {
-  const { writes } = decided(inHall, stopped({ stop: byTool, answer }));
-  expect(kinds(writes)).toEqual(['entry', 'post-answer', 'close-run', 'release-thread']);
+  const { writes } = decided(inHall, stopped({ stop: byTool, response }));
+  expect(kinds(writes)).toEqual(['entry', 'post-response', 'close-run', 'release-thread']);
   expect(writes[1]).toEqual({
-    ...{ kind: 'post-answer', spaceId: 'hall' },
+    ...{ kind: 'post-response', spaceId: 'hall' },
     ...{ callId: 'c', toolName: 'report', text: 'The report.' },
   });
 });
@@ -97,11 +97,11 @@ test('[A23] the output of the tool that ended the turn is posted with the end of
 test('[A23] nothing is posted without an active space, without words, a second time, or after a cancel', () => {
   const end = ['entry', 'close-run', 'release-thread'];
   const posted = (given: object, start = inHall) =>
-    kinds(decided(start, stopped({ stop: byTool, answer: { ...answer, ...given } })).writes);
+    kinds(decided(start, stopped({ stop: byTool, response: { ...response, ...given } })).writes);
   expect(posted({}, nowhere)).toEqual(end);
   expect(posted({ text: ' ' })).toEqual(end);
   expect(posted({ toolName: 'send_message' })).toEqual(end);
   expect(posted({ sentIn: ['hall'] })).toEqual(end);
-  expect(posted({ sentIn: ['kitchen'] })).toContain('post-answer');
-  expect(kinds(asCancelled(decided(inHall, stopped({ stop: byTool, answer })).writes))).toEqual(end);
+  expect(posted({ sentIn: ['kitchen'] })).toContain('post-response');
+  expect(kinds(asCancelled(decided(inHall, stopped({ stop: byTool, response })).writes))).toEqual(end);
 });

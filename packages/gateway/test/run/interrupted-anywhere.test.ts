@@ -223,7 +223,7 @@ describe.each(databases)('a run on $kind', ({ create }) => {
   });
 
   test.each(['interrupt', 'both'] as const)(
-    '[A23] that a terminal tool ends posts its answer exactly once, whichever transaction is disturbed (%s), and not after a cancel',
+    '[A23] that a terminal tool ends posts its response exactly once, whichever transaction is disturbed (%s), and not after a cancel',
     async (how) => {
       const { transactions } = await disturbed(Number.POSITIVE_INFINITY, 'before', how, answering());
       expect(transactions).toBeGreaterThan(3);

@@ -22,7 +22,7 @@ const TEXT: Ending = { listed: undefined, isAny: false };
 export function renderExplanation(ending: Ending): string {
   const contract = describeContract(ending);
   const end = contract === '' ? 'When nothing needs to be done or said, end without calling a tool.' : contract;
-  return [FRAMES, ...(ending.isAny ? [ANSWER] : []), `- ${end}`].join('\n');
+  return [FRAMES, ...(ending.isAny ? [RESPONSE] : []), `- ${end}`].join('\n');
 }
 
 /** Tells the model which tools end the task. Empty without a terminating contract. */
@@ -32,7 +32,7 @@ export function describeContract({ listed }: Pick<Ending, 'listed'>): string {
   return `The task ends only with a successful call of ${which}. A reply without a call does not end it.`;
 }
 
-const ANSWER =
+const RESPONSE =
   '- The output of a tool that ends the run is posted as your message in your active space, or shown there on the card of the call: do not send it with send_message as well. If you have no active space, it is only stored as the response of the run.';
 
 const FRAMES = `# How you work

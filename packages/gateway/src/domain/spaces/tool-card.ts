@@ -76,8 +76,8 @@ export interface CardUpdate {
   readonly outputJson?: Json | undefined;
   /** Set if an approver changed it. */
   readonly input?: unknown;
-  /** True if the output is the agent's answer. */
-  readonly isAnswer?: boolean | undefined;
+  /** True if the output is the response of the run. */
+  readonly isResponse?: boolean | undefined;
   /** The changed fields of the call. */
   readonly call?: Partial<CardCall> | undefined;
 }
@@ -94,12 +94,12 @@ export async function updateCard(tx: Tx, callId: string, update: CardUpdate): Pr
   return toMessage({ ...card, ...changed });
 }
 
-function changedMetadata(metadata: Json, { output, outputJson, input, isAnswer }: CardUpdate): Json {
+function changedMetadata(metadata: Json, { output, outputJson, input, isResponse }: CardUpdate): Json {
   if (input === undefined) {
     const added = output === undefined ? outputJson : toJson(output);
     // An open card has no output yet.
     const ended = added === undefined ? metadata : withJsonField(metadata, 'output', added);
-    return isAnswer === true ? withJsonField(ended, 'answer', 'true') : ended;
+    return isResponse === true ? withJsonField(ended, 'response', 'true') : ended;
   }
   return toJson({ ...fromJson<object>(metadata), input, ...(output === undefined ? {} : { output }) });
 }

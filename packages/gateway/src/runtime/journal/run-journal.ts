@@ -11,8 +11,8 @@ import { decide } from '../run/decide.ts';
 import { asCancelled, usageOf } from '../run/decide-end.ts';
 import type { DecisionContext } from '../run/decision.ts';
 import { rawInput } from '../run/raw-input.ts';
-import { answerOf } from '../run/run-answer.ts';
 import type { CallStarted, CallsRecovered, RunEvent } from '../run/run-event.ts';
+import { responseOf } from '../run/run-response.ts';
 import type { RunState } from '../run/run-state.ts';
 import type { Write } from '../run/run-write.ts';
 import { type EndEntry, serializeEnd } from '../run/settlement-json.ts';
@@ -199,8 +199,8 @@ export class RunJournal implements Journal {
     const { run } = this.#options;
     const { stop } = entry;
     const { entries } = run.transcript;
-    const answer = run.kind.hasSpaces ? answerOf(entries, stop) : undefined;
-    return { type: 'turn-stopped', stop, payload, usage: usageOf(entries), answer, isOverBudget: isOverBudget(run) };
+    const response = run.kind.hasSpaces ? responseOf(entries, stop) : undefined;
+    return { type: 'turn-stopped', stop, payload, usage: usageOf(entries), response, isOverBudget: isOverBudget(run) };
   }
 
   /** A reply refers to what the model was sent. If the run's messages are not saved, this is not stored either. */

@@ -70,8 +70,8 @@ function endCard(state: RunningState, event: CallEnded, { endsRun }: DecisionCon
   const { callId, outcome } = settlement;
   if (!state.cards.has(callId)) return [state, []];
   const card = { callId, status: CARD_STATUS[outcome.status], output: json.output };
-  const isAnswer = outcome.status === 'ok' && !isLate && endsRun?.(settlement) === true;
-  return [withoutCard(state, callId), [{ kind: 'update-card', ...card, ...(isAnswer ? { isAnswer } : {}) }]];
+  const isResponse = outcome.status === 'ok' && !isLate && endsRun?.(settlement) === true;
+  return [withoutCard(state, callId), [{ kind: 'update-card', ...card, ...(isResponse ? { isResponse } : {}) }]];
 }
 
 /** The call keeps its card until it is answered: a rewind of the same run may cancel it. */

@@ -21,25 +21,25 @@ export function decideStop(state: RunningState, event: TurnStopped, context: Dec
     state,
     (current) => cancelAllShown(current, 'The run ended.'),
     (current) => appendEntry(current, 'stop', payload),
-    (current) => [current, [...postAnswer(current, event, context), ...end]],
+    (current) => [current, [...postResponse(current, event, context), ...end]],
   );
 }
 
 /** Empty if there is nothing to say, nowhere to say it, or the agent has said it already. */
-function postAnswer(
+function postResponse(
   { activeSpaceId: spaceId }: RunningState,
-  { answer }: TurnStopped,
+  { response }: TurnStopped,
   { isPostable }: DecisionContext,
 ): readonly Write[] {
-  if (answer === undefined || spaceId === null || isPostable?.(answer.toolName) !== true) return [];
-  const { callId, toolName, text, sentIn } = answer;
+  if (response === undefined || spaceId === null || isPostable?.(response.toolName) !== true) return [];
+  const { callId, toolName, text, sentIn } = response;
   if (text.trim() === '' || sentIn.includes(spaceId)) return [];
-  return [{ kind: 'post-answer', spaceId, callId, toolName, text }];
+  return [{ kind: 'post-response', spaceId, callId, toolName, text }];
 }
 
 /** The same writes for a run that was cancelled during its last step. Nothing is posted after a cancel was accepted. */
 export function asCancelled(writes: readonly Write[]): readonly Write[] {
-  const kept = writes.filter(({ kind }) => kind !== 'post-answer');
+  const kept = writes.filter(({ kind }) => kind !== 'post-response');
   return kept.map((write) => {
     if (write.kind === 'close-run') return { ...write, as: 'cancelled', stop: ABORTED.stop };
     return write.kind === 'entry' && write.entry === 'stop' ? { ...write, payload: ABORTED_PAYLOAD } : write;

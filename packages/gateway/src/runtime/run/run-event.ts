@@ -3,7 +3,7 @@ import type { RequestText } from '../../domain/runs/stored-request.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import type { Json } from '../../ports/store/schema/tables.ts';
 import type { Waiting } from '../lease/release-thread.ts';
-import type { RunAnswer } from './run-answer.ts';
+import type { RunResponse } from './run-response.ts';
 import type { ShownCall } from './run-state.ts';
 import type { SettlementJson } from './settlement-json.ts';
 
@@ -85,7 +85,7 @@ export interface TurnStopped {
   readonly payload: Json;
   readonly usage: Usage;
   /** The output of the tool that ended the turn, if one did. */
-  readonly answer?: RunAnswer | undefined;
+  readonly response?: RunResponse | undefined;
   /** True if the transcript is compacted before the thread is released. */
   readonly isOverBudget: boolean;
 }

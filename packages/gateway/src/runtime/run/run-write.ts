@@ -21,11 +21,11 @@ export type Write =
       readonly callId: string;
       readonly status: MessageStatus;
       readonly output: Json | undefined;
-      /** True if the call ended the run, so that its card is the agent's answer. */
-      readonly isAnswer?: boolean;
+      /** True if the call ended the run, so that its card shows the response of the run. */
+      readonly isResponse?: boolean;
     }
   | WaitWrite
-  | PostAnswer
+  | PostResponse
   | CloseRunWrite
   | { readonly kind: 'release-thread' };
 
@@ -98,8 +98,8 @@ export interface WaitWrite {
  * Posts the output of the tool that ended the run as the agent's message. If the call has a card, the card shows it, and nothing is
  * posted.
  */
-export interface PostAnswer {
-  readonly kind: 'post-answer';
+export interface PostResponse {
+  readonly kind: 'post-response';
   readonly spaceId: string;
   readonly callId: string;
   readonly toolName: string;

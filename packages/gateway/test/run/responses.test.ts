@@ -45,7 +45,7 @@ const lastRun = async (world: World, bot: string) =>
   await getRunDetails(world.store.db, (await runsOf(world, bot)).at(-1)?.id ?? '');
 
 describeWorlds(
-  'the answer of a run',
+  'the response of a run',
   (open) => {
     test('[A23] the output of a terminal tool is posted as a message of the agent in its active space, once, with the end of the run', async () => {
       const model = steps({ toolName: 'offer' });
@@ -62,7 +62,7 @@ describeWorlds(
       expect(more).toEqual([]);
       expect(message).toMatchObject({
         ...{ kind: 'text', text: 'For you: 45 €.', entityId: bot, runId: run.id, status: 'complete' },
-        metadata: { toolName: 'offer', answer: true },
+        metadata: { toolName: 'offer', response: true },
       });
       expect(run).toMatchObject({ status: 'completed', response: 'For you: 45 €.' });
       // Other agents hear it like any message.
@@ -81,7 +81,7 @@ describeWorlds(
       expect(await lastRun(world, bot)).toMatchObject({ status: 'completed', response: 'For you: 45 €.' });
     });
 
-    test('[A23] the card of a visible tool is marked as the answer instead, and no other card is', async () => {
+    test('[A23] the card of a visible tool is marked as the response instead, and no other card is', async () => {
       const look = tool({ description: 'Looks.', inputSchema, effects: 'none', execute: () => 'Seen.' });
       const model = steps([{ toolName: 'look' }, { toolName: 'offer' }]);
       const world = await open({ models: { default: model }, tools: { look, offer: ends(() => ({ euros: 45 })) } });
@@ -91,16 +91,16 @@ describeWorlds(
       const messages = await messagesIn(world, space);
       expect(messages.map(({ kind, metadata }) => ({ kind, ...metadata }))).toEqual([
         { kind: 'tool', toolName: 'look', input: {}, output: 'Seen.' },
-        { kind: 'tool', toolName: 'offer', input: {}, output: { euros: 45 }, answer: true },
+        { kind: 'tool', toolName: 'offer', input: {}, output: { euros: 45 }, response: true },
       ]);
       const told = (await world.events(spaceStream(space))).filter(({ type }) => type === 'tool-call.complete');
-      expect(told.map(({ payload }) => (payload as { message: Message }).message.metadata.answer)).toEqual([
+      expect(told.map(({ payload }) => (payload as { message: Message }).message.metadata.response)).toEqual([
         undefined,
         true,
       ]);
     });
 
-    test('[A23] a tool of the contract is an answer although it is not terminal, and a terminal tool that is not listed is none', async () => {
+    test('[A23] a tool of the contract is a response although it is not terminal, and a terminal tool that is not listed is none', async () => {
       const model = steps({ toolName: 'offer' }, { toolName: 'report' });
       const report = tool({ description: 'Reports.', inputSchema, effects: 'none', execute: () => 'The report.' });
       const tools = { offer: ends(() => 'An offer.'), report: { tool: report, visible: false } };
@@ -110,7 +110,7 @@ describeWorlds(
       await world.say(space, ada, 'Go');
       await world.idle();
       const messages = await messagesIn(world, space);
-      expect(messages.map(({ kind, text, metadata }) => [kind, text, metadata.answer])).toEqual([
+      expect(messages.map(({ kind, text, metadata }) => [kind, text, metadata.response])).toEqual([
         ['tool', '', undefined],
         ['text', 'The report.', true],
       ]);
@@ -224,7 +224,7 @@ describeWorlds(
       await answer(world.services, { ...call, answer: { approve: true }, by: { key: true } });
       await world.idle();
       const messages = await messagesIn(world, space);
-      expect(messages.map(({ kind, text, metadata }) => [kind, text, metadata.answer])).toEqual([
+      expect(messages.map(({ kind, text, metadata }) => [kind, text, metadata.response])).toEqual([
         ['tool', '', undefined],
         ['text', 'Approved.', undefined],
       ]);
@@ -234,7 +234,7 @@ describeWorlds(
       ['a terminal tool', { tools: ['offer'] }, true],
       ['a contract', { tools: ['complete_task'], terminating: { toolIds: ['complete_task'] } }, true],
       ['neither', { tools: ['complete_task'] }, false],
-    ])('[A23] the instructions say where the answer goes: %s', async (_what, config, isTold) => {
+    ])('[A23] the instructions say where the response goes: %s', async (_what, config, isTold) => {
       const model = steps({ toolName: 'complete_task', input: { result: 'x' } });
       const world = await open({ models: { default: model }, tools: { offer: hidden(() => 'x') } });
       const { ada, space } = await lobby(world, config);

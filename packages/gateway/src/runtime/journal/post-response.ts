@@ -1,26 +1,26 @@
 import { ApiError } from '../../domain/api-error.ts';
 import { postMessage } from '../../domain/spaces/post-message.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { PostAnswer } from '../run/run-write.ts';
+import type { PostResponse } from '../run/run-write.ts';
 import type { ApplyContext } from './apply-context.ts';
 
 /**
- * Posts the answer of a run, in the transaction that ends the run. The message has the id of the call, so a second attempt finds it.
- * The work of the run is done: if the message cannot be posted, the run ends all the same, and its answer is its `response`.
+ * Posts the response of a run, in the transaction that ends the run. The message has the id of the call, so a second attempt finds it.
+ * The work of the run is done: if the message cannot be posted, the run ends all the same, and `GET /api/runs/:id` has the response.
  */
-export async function postAnswer({ run, services }: ApplyContext, tx: Tx, answer: PostAnswer): Promise<void> {
-  const { spaceId, callId, toolName, text } = answer;
+export async function postResponse({ run, services }: ApplyContext, tx: Tx, response: PostResponse): Promise<void> {
+  const { spaceId, callId, toolName, text } = response;
   const { runId, agent } = run;
   if (await hasCard(tx, callId)) return;
   try {
     await postMessage(services, tx, {
       ...{ spaceId, entityId: agent.entityId, messageId: callId, runId },
       text: cutMessage(text, tx.limits.messageCharacters),
-      metadata: { toolName, answer: true },
+      metadata: { toolName, response: true },
     });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    tx.afterCommit(() => services.logger.warn(`The answer of run ${runId} was not posted: ${error.message}`));
+    tx.afterCommit(() => services.logger.warn(`The response of run ${runId} was not posted: ${error.message}`));
   }
 }
 

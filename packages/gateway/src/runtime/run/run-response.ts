@@ -2,7 +2,7 @@ import type { Entry, Outcome, Stop } from '@lastcall/core';
 import { outputText } from '../../domain/runs/output-text.ts';
 
 /** The output of the tool that ended a run. */
-export interface RunAnswer {
+export interface RunResponse {
   readonly callId: string;
   readonly toolName: string;
   readonly text: string;
@@ -12,8 +12,8 @@ export interface RunAnswer {
 
 type Settled = Extract<Entry, { kind: 'settled' }>;
 
-/** Finds the answer of a turn that a tool ended. It reads only the transcript, so every worker finds the same. */
-export function answerOf(entries: readonly Entry[], stop: Stop): RunAnswer | undefined {
+/** Finds the response of a turn that a tool ended. It reads only the transcript, so every worker finds the same. */
+export function responseOf(entries: readonly Entry[], stop: Stop): RunResponse | undefined {
   if (stop.reason !== 'end_turn' || stop.by === 'text') return undefined;
   const turn = entries.slice(entries.findLastIndex(({ kind }) => kind === 'turn') + 1);
   const settled = turn.filter((entry) => entry.kind === 'settled');
