@@ -56,7 +56,7 @@ function fieldProblem([field]: readonly string[], schema: JsonSchemaObject): rea
   return [`uses {{input.${field}}}, but inputSchema has ${has}. Add "${field}" to its properties.`];
 }
 
-/** Finds placeholders in `execution: { value }`. They would be returned as they are written, which no one wants. */
+/** Finds placeholders in `execution: { value }`. They would be returned as they are written. */
 export function valueProblems(value: unknown): readonly ProblemAt[] {
   const [found] = textsIn(value).flatMap(placeholdersIn);
   if (found === undefined) return [];

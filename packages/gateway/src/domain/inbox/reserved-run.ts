@@ -7,7 +7,7 @@ import type { InboxEvent } from './inbox-event.ts';
 import { type EventRow, IS_WAITING } from './waiting-events.ts';
 
 /*
- * Whoever answers a waiting call is told the run that continues with the answer. That run does not exist yet: it begins when a worker
+ * A client that answers a waiting call is told the run that continues with the answer. That run does not exist yet: it begins when a worker
  * takes the events of the thread. So its id is reserved with the event, and the run that takes the event must have this id, and must
  * take all events with this id. Both sides hold the lock of the thread: an answer never joins a run that has begun.
  */

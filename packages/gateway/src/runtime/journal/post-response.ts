@@ -6,7 +6,7 @@ import type { ApplyContext } from './apply-context.ts';
 
 /**
  * Posts the response of a run, in the transaction that ends the run. The message has the id of the call, so a second attempt finds it.
- * The work of the run is done: if the message cannot be posted, the run ends all the same, and `GET /api/runs/:id` has the response.
+ * The work of the run is done: if the message cannot be posted, the run still ends, and `GET /api/runs/:id` has the response.
  */
 export async function postResponse({ run, services }: ApplyContext, tx: Tx, response: PostResponse): Promise<void> {
   const { spaceId, callId, toolName, text } = response;
