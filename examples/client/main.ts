@@ -39,7 +39,7 @@ for await (const event of page.spaces.stream(spaceId, { after: 0 })) {
   if (event.type === 'tool-call.requires-action') {
     const { callId = '', runId = '', metadata } = event.message;
     console.log('waiting:', metadata.toolName, metadata.input);
-    console.log('answer:', await page.pending.answer({ callId, runId }, { result: true }));
+    console.log('answer:', (await page.pending.answer({ callId, runId }, { result: true })).status);
     console.log('too late:', (await server.pending.answer({ callId, runId }, { result: false })).status);
   }
   if (event.type === 'tool-call.complete') console.log('answered by:', event.message.call?.by?.name);

@@ -3,9 +3,10 @@ import type { Answer } from './wire.generated.ts';
 
 /** What became of an answer. */
 export type Verdict =
-  | { readonly status: 'won' }
+  /** `runId`: the run that continues with the answer. It is `queued` until it starts. */
+  | { readonly status: 'won'; readonly runId: string }
   /** The same answer had been given before, perhaps by an earlier try of this one. */
-  | { readonly status: 'same' }
+  | { readonly status: 'same'; readonly runId: string }
   /** Another answer came first. */
   | { readonly status: 'lost'; readonly answer: Answer; readonly by: Winner; readonly at: number }
   /** The call no longer waits. The answer was kept for operators. */

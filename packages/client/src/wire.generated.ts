@@ -878,7 +878,7 @@ export type Run = {
   readonly agentId: string;
   readonly threadId: string;
   readonly number: number;
-  /** `queued`: it waits for an earlier request in its conversation. */
+  /** `queued`: it has not started. It has a request of a conversation, or the answer to a waiting call. */
   readonly status: "running" | "completed" | "failed" | "cancelled" | "queued";
   /** The events that woke the agent. */
   readonly trigger: readonly ({
@@ -900,6 +900,8 @@ export type Run = {
   readonly attempt: number;
   /** The run that tried them before. */
   readonly retryOf?: string | undefined;
+  /** The run that got the answer to a call that waited in this one. Absent in lists. */
+  readonly continuedBy?: string | undefined;
   /** The worker of a gateway that runs it, or ran it last. */
   readonly worker?: string | undefined;
   /** When another worker continued it, oldest first. */
@@ -1777,6 +1779,8 @@ export interface Operations {
   'GET /api/runs': Operation<{
     query: PageQuery & {
       readonly agentId?: string | undefined;
+      /** It is a run of this conversation. */
+      readonly contextId?: string | undefined;
       readonly status?: "running" | "completed" | "failed" | "cancelled" | undefined;
       /** Why it stopped, e.g. `max_steps`. */
       readonly stop?: string | undefined;
@@ -1835,6 +1839,8 @@ export interface Operations {
     answer: {
       readonly callId: string;
       readonly duplicate: boolean;
+      /** The run that continues with the answer. It is `queued` until the agent takes the answer. */
+      readonly runId: string;
     };
   }>;
   'DELETE /api/session': Operation<{ answer: Session }>;

@@ -45,8 +45,11 @@ test('[S10] an answer wins, is the same, loses to somebody, comes too late, or d
   const invalid = await admin.pending.answer(confirm, { result: { yes: 'perhaps' } });
   expect(invalid).toMatchObject({ status: 'invalid', problems: [{ path: 'result.yes' }] });
   expect(await admin.pending.answer(confirm, { deny: 'No.' })).toMatchObject({ status: 'invalid' });
-  expect(await ben.client.pending.answer(confirm, { result: { yes: true } })).toEqual({ status: 'won' });
-  expect(await ben.client.pending.answer(confirm, { result: { yes: true } })).toEqual({ status: 'same' });
+  const won = await ben.client.pending.answer(confirm, { result: { yes: true } });
+  const runId = won.status === 'won' ? won.runId : '';
+  expect(won).toEqual({ status: 'won', runId: expect.any(String) });
+  expect(await ben.client.pending.answer(confirm, { result: { yes: true } })).toEqual({ status: 'same', runId });
+  expect((await admin.runs.get(runId)).trigger.map(({ callId }) => callId)).toContain(confirm.callId);
   expect(await ada.client.pending.answer(confirm, { result: { yes: false } })).toEqual({
     status: 'lost',
     answer: { result: { yes: true } },

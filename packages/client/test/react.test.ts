@@ -198,7 +198,7 @@ describe('the hooks', () => {
     await page.seen(
       (root) => root.querySelector('form[data-status=lost]') ?? root.querySelector('form[data-status=complete]'),
     );
-    expect(answered).toEqual({ status: 'won' });
+    expect(answered).toMatchObject({ status: 'won' });
     await page.seen((root) => root.textContent?.includes('Ada was faster'));
   });
 

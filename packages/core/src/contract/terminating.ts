@@ -18,7 +18,7 @@ export interface TerminatingContract {
 export const DEFAULT_CONSECUTIVE_NUDGES = 1;
 export const DEFAULT_MAX_INVOCATIONS = 64;
 
-const DEFAULT_NUDGE =
+export const DEFAULT_NUDGE =
   'You are currently in an autonomous execution mode with no user interaction. You must complete your task by calling one of the terminating tools.';
 
 export type CheckedContract = Required<TerminatingContract>;

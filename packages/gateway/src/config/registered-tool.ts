@@ -28,6 +28,8 @@ interface TypescriptTool extends TypescriptSettings {
   readonly name: string;
   readonly tool: AnyTool | AiSdkTool;
   readonly executionType: 'gateway' | 'internal';
+  /** True if its output is for the model alone: it is not posted as the agent's message when the tool ends a run. */
+  readonly isSilent?: boolean;
 }
 
 /**

@@ -44,6 +44,13 @@ function readPlaceholder([text, inBraces = '', afterDollar = '']: RegExpExecArra
   throw new SyntaxError(`has an unknown placeholder${shown}. Write {{input.path}} or \${env.NAME}.`);
 }
 
+/** The placeholders of a text, as they are written. Other text in braces is none. */
+export function placeholdersIn(text: string): readonly string[] {
+  return [...text.matchAll(PLACEHOLDER)].flatMap(([whole, inBraces = '', afterDollar = '']) =>
+    INPUT.test(inBraces) || ENV.test(afterDollar) ? [whole] : [],
+  );
+}
+
 export function usesInput(template: Template): boolean {
   return template.some((part) => typeof part !== 'string' && 'input' in part);
 }

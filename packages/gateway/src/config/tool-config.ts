@@ -49,10 +49,12 @@ export interface Answerers {
 
 /**
  * How a tool runs: `{ url }` or `{ webhookUrl }` call a server, see `HttpExecution`; `{ agentConfig }` asks a
- * sub-agent, see `SubAgentExecution`; `{ provider, model }` makes images, see `ImageExecution`; `{ value }` is an `internal` tool that always returns this value.
+ * sub-agent, see `SubAgentExecution`; `{ provider, model }` makes images, see `ImageExecution`; `{ template }` returns a text with values
+ * of the input; `{ value }` is an `internal` tool that always returns this value.
  */
 export interface ToolExecution {
   readonly value?: unknown;
+  readonly template?: unknown;
   readonly url?: unknown;
   readonly webhookUrl?: unknown;
   readonly agentConfig?: unknown;

@@ -4,8 +4,9 @@ import { type ProblemAt, problemsIn } from './config-problem.ts';
 import { dataSchema, dataSchemas } from './data-schema.ts';
 import { httpExecutionSchema } from './http-execution.ts';
 import { imageExecutionSchema } from './image-execution.ts';
+import { templateProblems, valueProblems } from './text-execution.ts';
 import type { ToolConfig, ToolExecution } from './tool-config.ts';
-import { hasUrl, isImage, isInteractive, isSubAgent } from './visibility.ts';
+import { hasUrl, isImage, isInteractive, isSubAgent, isTemplate } from './visibility.ts';
 
 /** Finds what would fail when a well-formed tool is called. */
 export function toolProblems(config: ToolConfig): readonly ProblemAt[] {
@@ -24,7 +25,7 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
     case 'gateway':
       return inlineProblems(
         config,
-        'must be { url: … } to call a server, { agentConfig: … } to run a sub-agent, or { provider, model } to make images.',
+        'must be { url: … } to call a server, { template: … } to return a text with values of the input, { agentConfig: … } to run a sub-agent, or { provider, model } to make images.',
       );
     case 'external':
       if (hasUrl(execution)) return httpProblems(config);
@@ -52,7 +53,7 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
         ? staticProblems(execution)
         : inlineProblems(
             config,
-            'must be { value: … } to return a fixed value, { url: … } to call a server, { agentConfig: … } to run a sub-agent, or { provider, model } to make images.',
+            'must be { value: … } to return a fixed value, { template: … } to return a text with values of the input, { url: … } to call a server, { agentConfig: … } to run a sub-agent, or { provider, model } to make images.',
           );
   }
 }
@@ -60,6 +61,7 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
 /** Problems of a tool that the gateway runs itself. `expected` says what its execution must be. */
 function inlineProblems(config: ToolConfig, expected: string): readonly ProblemAt[] {
   const { execution = {} } = config;
+  if (isTemplate(execution)) return templateProblems(config);
   if (hasUrl(execution)) return httpProblems(config);
   // The schema of a sub-agent has checked the rest: see tool-config-schema.ts.
   if (isSubAgent(execution)) return timeoutProblems(config);
@@ -87,7 +89,7 @@ function staticProblems(execution: ToolExecution): readonly ProblemAt[] {
     path: ['execution', key],
     message: 'is not allowed together with value. Remove it.',
   }));
-  if (isJson(execution.value)) return unknown;
+  if (isJson(execution.value)) return [...unknown, ...valueProblems(execution.value)];
   return [
     ...unknown,
     {

@@ -30,6 +30,11 @@ export function isImage(execution: { readonly provider?: unknown } | undefined):
   return execution?.provider !== undefined;
 }
 
+/** True if the tool returns a text that is made of its input. */
+export function isTemplate(execution: { readonly template?: unknown } | undefined): boolean {
+  return execution?.template !== undefined;
+}
+
 /** True if the tool runs a sub-agent. */
 export function isSubAgent(execution: { readonly agentConfig?: unknown } | undefined): boolean {
   return execution?.agentConfig !== undefined;

@@ -65,6 +65,7 @@ export type ErrorCode =
   | 'run_cancelled'
   | 'run_ended'
   | 'run_failed'
+  | 'run_queued'
   | 'stopping'
   | 'store_unavailable'
   | 'token_expired'

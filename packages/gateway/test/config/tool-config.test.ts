@@ -289,4 +289,57 @@ describe('a tool as data', () => {
     };
     expect(parsed({ ...confirm, ...settings })).toMatchObject(settings);
   });
+
+  const completes = {
+    ...{ name: 'complete', executionType: 'internal' },
+    inputSchema: { type: 'object', properties: { result: { type: 'string' } }, required: ['result'] },
+  };
+  const withTemplate = (template: unknown, more: object = {}) =>
+    problems({ ...completes, execution: { template, ...more } });
+
+  test('a tool may return a text with values of its input', () => {
+    expect(withTemplate('Task completed: {{input.result}}')).toEqual([]);
+    expect(withTemplate('Done. {"{": 1} costs $5')).toEqual([]);
+    expect(problems({ ...completes, executionType: 'gateway', execution: { template: '{{ input.result }}' } })).toEqual(
+      [],
+    );
+    // Other keywords may add the property.
+    const open = { ...completes, inputSchema: { type: 'object', properties: {}, anyOf: [{ required: ['result'] }] } };
+    expect(problems({ ...open, execution: { template: '{{input.result}}' } })).toEqual([]);
+  });
+
+  test.each([
+    ['{{result}}', 'execution.template has an unknown placeholder {{result}}. Write {{input.path}}.'],
+    ['{{input.result', 'execution.template has a placeholder that does not end. Close it with }} or }.'],
+    ['Key: ${env.KEY}', /^execution\.template must not contain \$\{env\.NAME\}/],
+    [
+      '{{input.reslut}} {{input.result}}',
+      'execution.template uses {{input.reslut}}, but inputSchema has only "result". Add "reslut" to its properties.',
+    ],
+    ['', /^execution\.template must be a text of 1–100,000 characters/],
+    [7, /^execution\.template must be a text/],
+    ['x'.repeat(100_001), /^execution\.template must be a text/],
+  ])('the template %j is refused with the reason', (template, expected) => {
+    const reason = typeof expected === 'string' ? expected : expect.stringMatching(expected);
+    expect(withTemplate(template)).toEqual([reason]);
+  });
+
+  test('a template needs the properties that it uses, and stands alone', () => {
+    const { inputSchema: _schema, ...bare } = completes;
+    expect(problems({ ...bare, execution: { template: '{{input.result}}' } })).toEqual([
+      'execution.template uses {{input.result}}, but inputSchema has no properties. Add "result" to its properties.',
+    ]);
+    expect(withTemplate('Done.', { url: 'https://a.test/' })).toEqual([
+      'execution.url is not allowed together with template. Remove it.',
+    ]);
+  });
+
+  test('a placeholder in a value is refused, because it would be returned as it is', () => {
+    const withValue = (value: unknown) => problems({ ...completes, execution: { value } });
+    expect(withValue({ said: ['Task completed: {{ input.result }}'] })).toEqual([
+      'execution.value contains {{ input.result }}, but a value is returned as it is. Use { template: "…" } for a text with values of the input.',
+    ]);
+    expect(withValue('${env.KEY}')).toEqual([expect.stringMatching(/contains \$\{env\.KEY\}.*Remove it\.$/)]);
+    expect(withValue('Write {{name}} for a name, and ${x}.')).toEqual([]);
+  });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { asCancelled, usageOf } from '../../src/runtime/run/decide-end.ts';
 import type { RunEvent } from '../../src/runtime/run/run-event.ts';
-import { appended, decided, inHall, kinds, reply, started } from './decided.ts';
+import { appended, decided, inHall, kinds, nowhere, reply, started } from './decided.ts';
 
 const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
 const stopped = (more: Partial<Extract<RunEvent, { type: 'turn-stopped' }>> = {}): RunEvent => ({
@@ -80,4 +80,28 @@ test('the usage of a run is that of the replies of its last turn', () => {
     outputTokens: 4,
     totalTokens: 6,
   });
+});
+
+const response = { callId: 'c', toolName: 'report', text: 'The report.', sentIn: [] };
+const byTool = { reason: 'end_turn', by: 'terminal', tool: 'report' } as const;
+
+test('[A23] the output of the tool that ended the turn is posted with the end of the run, in the active space', () => {
+  const { writes } = decided(inHall, stopped({ stop: byTool, response }));
+  expect(kinds(writes)).toEqual(['entry', 'post-response', 'close-run', 'release-thread']);
+  expect(writes[1]).toEqual({
+    ...{ kind: 'post-response', spaceId: 'hall' },
+    ...{ callId: 'c', toolName: 'report', text: 'The report.' },
+  });
+});
+
+test('[A23] nothing is posted without an active space, without words, a second time, or after a cancel', () => {
+  const end = ['entry', 'close-run', 'release-thread'];
+  const posted = (given: object, start = inHall) =>
+    kinds(decided(start, stopped({ stop: byTool, response: { ...response, ...given } })).writes);
+  expect(posted({}, nowhere)).toEqual(end);
+  expect(posted({ text: ' ' })).toEqual(end);
+  expect(posted({ toolName: 'send_message' })).toEqual(end);
+  expect(posted({ sentIn: ['hall'] })).toEqual(end);
+  expect(posted({ sentIn: ['kitchen'] })).toContain('post-response');
+  expect(kinds(asCancelled(decided(inHall, stopped({ stop: byTool, response })).writes))).toEqual(end);
 });

@@ -11,6 +11,7 @@ const context: DecisionContext = {
   agent: { entityId: 'bot' },
   isVisible: (toolName) => toolName === 'shown',
   showsWait: (toolName) => toolName === 'shown',
+  isPostable: (toolName) => toolName !== 'send_message',
 };
 
 /** An agent in the space "hall", whose run begins. */

@@ -5,13 +5,14 @@ import {
   type LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
-import { EXPLANATION, renderInstructions } from '../../src/domain/agents/describe-agent.ts';
+import { renderExplanation, renderInstructions } from '../../src/domain/agents/describe-agent.ts';
 import { frameMessage, renderFrame } from '../../src/domain/frame.ts';
 import { SentMessages } from '../../src/domain/transcript/sent-messages.ts';
 import { ModelGuard } from '../../src/runtime/loops/guard-model.ts';
 import { TAG } from '../inbox-render/hostile-events.ts';
 
 const instructions = renderInstructions('Be kind. Ignore <inbox-hidden>.');
+const explanation = renderExplanation({ listed: undefined, isAny: false });
 const usage = {
   inputTokens: { total: 0, noCache: 0, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: 0, text: 0, reasoning: undefined },
@@ -57,12 +58,7 @@ function fakeModel({
 
 function guarding(reply: Parameters<typeof fakeModel>[0] = {}) {
   const { model, prompts } = fakeModel(reply);
-  const guard = new ModelGuard({
-    tag: TAG,
-    instructions: () => instructions,
-    explanation: EXPLANATION,
-    sent: new SentMessages(),
-  });
+  const guard = new ModelGuard({ tag: TAG, instructions: () => instructions, explanation, sent: new SentMessages() });
   return { guard, model: guard.wrap(model), prompts };
 }
 
@@ -278,12 +274,7 @@ describe('the way back', () => {
     const throwing = (): never => {
       throw new Error(`cannot read ${TAG}`);
     };
-    const guard = new ModelGuard({
-      tag: TAG,
-      instructions: () => instructions,
-      explanation: EXPLANATION,
-      sent: new SentMessages(),
-    });
+    const guard = new ModelGuard({ tag: TAG, instructions: () => instructions, explanation, sent: new SentMessages() });
     const guarded = guard.wrap({ ...model, doGenerate: throwing, doStream: throwing });
     await expect(guarded.doGenerate({ prompt: [] })).rejects.toThrow('cannot read hidden');
     await expect(guarded.doStream({ prompt: [] })).rejects.toThrow('cannot read hidden');

@@ -45,6 +45,22 @@ function script() {
   return { paid, registry: { tools: tools.value, model: () => model, agentLimits: {}, toolCaches: new ToolCaches() } };
 }
 
+/** A run that a terminal tool ends. */
+function answering() {
+  const report = tool({
+    description: 'Reports.',
+    terminal: true,
+    inputSchema: z.object({}),
+    execute: () => 'The report.',
+  });
+  const look = tool({ description: 'Looks.', inputSchema: z.object({}), execute: () => 'Seen.' });
+  const tools = checkTools({ look, report: { tool: report, visible: false } }, ['tools']);
+  if (!tools.ok) throw new Error('The tools are wrong.');
+  const model = scriptedModel((request) => [{ toolName: resultsOf(request).length === 0 ? 'look' : 'report' }]);
+  const paid: string[] = [];
+  return { paid, registry: { tools: tools.value, model: () => model, agentLimits: {}, toolCaches: new ToolCaches() } };
+}
+
 /** Takes the agent's thread and works until the run has ended, or until it is interrupted. */
 async function work(
   services: Services,
@@ -135,9 +151,9 @@ describe.each(databases)('a run on $kind', ({ create }) => {
   });
 
   /** A person says something, and the agent's run is disturbed at its n-th transaction and then taken over. */
-  async function disturbed(at: number, when: When, how: 'interrupt' | 'cancel' | 'both') {
-    const { paid, registry } = script();
-    const { ada, bot, space } = await lobby(world, { tools: ['pay', 'look', 'ask'] }, { isIn: true });
+  async function disturbed(at: number, when: When, how: 'interrupt' | 'cancel' | 'both', scripted = script()) {
+    const { paid, registry } = scripted;
+    const { ada, bot, space } = await lobby(world, { tools: Object.keys(registry.tools) }, { isIn: true });
     await world.say(space, ada, 'Go');
     let isAccepted = false;
     const abort = new AbortController();
@@ -184,6 +200,23 @@ describe.each(databases)('a run on $kind', ({ create }) => {
         expect([where, cards.includes('pay complete') ? paid : 1]).toEqual([where, 1]);
       }
   });
+
+  test.each(['interrupt', 'both'] as const)(
+    '[A23] that a terminal tool ends posts its response exactly once, whichever transaction is disturbed (%s), and not after a cancel',
+    async (how) => {
+      const { transactions } = await disturbed(Number.POSITIVE_INFINITY, 'before', how, answering());
+      expect(transactions).toBeGreaterThan(3);
+      for (let at = 2; at <= transactions; at++)
+        for (const when of ['before', 'after'] as const) {
+          const { said, runs, isAccepted } = await disturbed(at, when, how, answering());
+          const where = `${when} transaction ${at}`;
+          const expected = isAccepted
+            ? { said: [], runs: ['cancelled'] }
+            : { said: ['"The report."'], runs: ['completed'] };
+          expect({ where, said, runs }).toEqual({ where, ...expected });
+        }
+    },
+  );
 
   test.each(['cancel', 'both'] as const)(
     '[G16] [G57] [G64] that is cancelled (%s) at any of its transactions ends as cancelled, and every call that was started has one card with one end',

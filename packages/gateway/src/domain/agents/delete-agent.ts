@@ -77,8 +77,8 @@ async function markInboxDead(tx: Tx, agentId: string): Promise<void> {
     tx,
     dead.flatMap(({ run_id }) => run_id ?? []),
   );
-  for (const { type, run_id: runId } of dead)
-    if (type === 'chat' && runId !== null && !begun.has(runId)) tellUnstarted(tx, runId, 'failed');
+  const ended = dead.flatMap(({ type, run_id }) => (type === 'chat' || type === 'tool_result' ? (run_id ?? []) : []));
+  for (const runId of new Set(ended)) if (!begun.has(runId)) tellUnstarted(tx, runId, 'failed');
 }
 
 async function begunRuns(tx: Tx, runIds: readonly string[]): Promise<ReadonlySet<string>> {

@@ -1,9 +1,11 @@
 import type { Answer } from '@lastcall/core';
 import type { Services } from '../../ports/services.ts';
+import { lockRows } from '../../ports/store/lock-rows.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
+import { reserveRun } from '../inbox/reserved-run.ts';
 import type { CardCall } from '../spaces/card-call.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { runStream } from '../streams/stream-names.ts';
@@ -14,7 +16,7 @@ import { assertClaim } from './claim.ts';
 import { expire, isOver } from './expire-due.ts';
 import { tellJobEnded } from './job-events.ts';
 import { type Answerer, answererId, assertMayAnswer } from './may-answer.ts';
-import { endOfWait, type LockedWait, lockWaiting, pushCallEnd } from './settle-waiting.ts';
+import { callEndEvent, endOfWait, type LockedWait, lockWaiting, pushCallEnd } from './settle-waiting.ts';
 import { type LateAnswer, toWaitingCall, type WaitingCall } from './waiting-call.ts';
 
 export interface AnsweredCall {
@@ -30,11 +32,11 @@ export interface AnsweredCall {
   readonly round?: number | undefined;
 }
 
-/** What happened to a valid answer. */
+/** What happened to a valid answer. `runId` is the run that continues with it, which may not have begun. */
 export type AnswerEnd =
-  | { readonly status: 'resolved' }
+  | { readonly status: 'resolved'; readonly runId: string }
   /** The same answer was given before. */
-  | { readonly status: 'duplicate' }
+  | { readonly status: 'duplicate'; readonly runId: string }
   /**
    * The answer came after the end of the call, or after another answer, and was stored for operators. Throw the error after the
    * commit.
@@ -45,10 +47,10 @@ export type AnswerEnd =
 export async function answer(
   { store }: Pick<Services, 'store'>,
   answered: AnsweredCall,
-): Promise<{ readonly callId: string; readonly duplicate: boolean }> {
+): Promise<{ readonly callId: string; readonly duplicate: boolean; readonly runId: string }> {
   const result = await store.transaction((tx) => answerCall(tx, answered));
   if (result.status === 'late') throw result.error;
-  return { callId: answered.callId, duplicate: result.status === 'duplicate' };
+  return { callId: answered.callId, duplicate: result.status === 'duplicate', runId: result.runId };
 }
 
 /**
@@ -59,6 +61,7 @@ export async function answerCall(
   tx: Tx,
   { runId, callId, answer, by, claimToken, answeringRunId, round }: AnsweredCall,
 ): Promise<AnswerEnd> {
+  if (answeringRunId === undefined) await lockThreadOf(tx, callId);
   const row = await lockWaiting(tx, callId);
   if (row === undefined || !(await isOfRun(tx, row, runId))) throw notFound('waiting call', callId);
   const call = toWaitingCall(row);
@@ -71,14 +74,51 @@ export async function answerCall(
   }
   if (call.status === 'expired' || call.status === 'cancelled') return await keep(tx, call, { answer, by, now });
   const isOpen = !wasAnswered(row, answer);
-  if (!isOpen && row.answer_hash === hashAnswer(answer)) return { status: 'duplicate' };
+  if (!isOpen && row.answer_hash === hashAnswer(answer)) {
+    const runId = await runOfAnswer(tx, row, answer);
+    return { status: 'duplicate', runId: runId ?? answeringRunId ?? (await reserveAgain(tx, row, answer)) };
+  }
   if (!isOpen) return await keep(tx, call, { answer, by, now });
   const isOfEarlierRound = round !== undefined && round !== row.rounds;
   if (isOfEarlierRound) throw await lost(tx, call);
   assertClaim(row, claimToken, now);
   const completed = await fitAnswer(answer, call);
-  await resolve(tx, row, { answer, completed, by, now, answeringRunId });
-  return { status: 'resolved' };
+  return { status: 'resolved', runId: await resolve(tx, row, { answer, completed, by, now, answeringRunId }) };
+}
+
+/** Locked first, as by the workers of the thread: the run that takes the answer must not begin before the answer is stored. */
+async function lockThreadOf(tx: Tx, callId: string): Promise<void> {
+  if (!isId(callId)) return;
+  const call = await tx.db.selectFrom('calls').select('thread_id').where('id', '=', callId).executeTakeFirst();
+  if (call !== undefined) await lockRows(tx, { threads: [call.thread_id] });
+}
+
+/** The run that took the answer, or will take it. An answer to a question during a call is taken by the run of the call. */
+async function runOfAnswer(tx: Tx, row: LockedWait, answer: Answer): Promise<string | undefined> {
+  if (row.during_call !== null) return row.run_id;
+  const event = tx.db
+    .selectFrom('inbox_events')
+    .select('run_id')
+    .where('thread_id', '=', row.thread_id)
+    .where('event_id', '=', eventOfAnswer(row, answer));
+  return (await event.executeTakeFirst())?.run_id ?? undefined;
+}
+
+/** An operator put the event back, or the request whose run was to take it was cancelled. */
+async function reserveAgain(tx: Tx, row: LockedWait, answer: Answer): Promise<string> {
+  const runId = await reserveRun(tx, row.thread_id);
+  await tx.db
+    .updateTable('inbox_events')
+    .set({ run_id: runId })
+    .where('thread_id', '=', row.thread_id)
+    .where('event_id', '=', eventOfAnswer(row, answer))
+    .where('status', '=', 'pending')
+    .execute();
+  return runId;
+}
+
+function eventOfAnswer(row: LockedWait, answer: Answer): string {
+  return callEndEvent({ ...row, wait_kind: fitsKind(answer, 'approval') ? 'approval' : row.wait_kind });
 }
 
 /** A call that one run planned may have begun to wait in a later run of its thread: both ids are right. */
@@ -134,12 +174,12 @@ interface Resolution extends Pick<AnsweredCall, 'answer' | 'by' | 'answeringRunI
   readonly now: number;
 }
 
-/** `answer` is the answer as it was sent; `completed` also has the defaults of the schema. */
+/** Returns the run that continues. `answer` is the answer as it was sent; `completed` also has the defaults of the schema. */
 async function resolve(
   tx: Tx,
   row: LockedWait,
   { answer, completed, by, now, answeringRunId }: Resolution,
-): Promise<void> {
+): Promise<string> {
   const call = toWaitingCall(row);
   await tx.db
     .updateTable('calls')
@@ -163,7 +203,11 @@ async function resolve(
   tx.emit({ stream: runStream(call.runId), type: 'tool-call.answered', payload });
   const outcome = call.kind === 'input' ? { status: 'answered' as const, round: row.rounds } : toOutcome(completed);
   const resolvedBy = by.entityId === undefined ? undefined : { entityId: by.entityId, name };
-  await pushCallEnd(tx, row, outcome, { resolvedBy, answeringRunId });
+  // The call that asked during its run is still running.
+  if (call.duringCall !== undefined) return call.runId;
+  const runId = answeringRunId ?? (await reserveRun(tx, row.thread_id));
+  await pushCallEnd(tx, row, outcome, { resolvedBy, answeringRunId: runId });
+  return runId;
 }
 
 /** True if the call continues with the answer. A question during a call has a separate card, which ends here. */

@@ -45,7 +45,7 @@ export async function pushCallEnd(
   if (call.duringCall !== undefined) return;
   await pushEvent(tx, {
     threadId: row.thread_id,
-    eventId: `tool_result:${call.callId}${suffixOf(row)}`,
+    eventId: callEndEvent(row),
     event: {
       type: 'tool_result',
       callId: call.callId,
@@ -58,7 +58,12 @@ export async function pushCallEnd(
   });
 }
 
-function suffixOf({ wait_kind: kind, rounds }: LockedWait): string {
+/** The id of the event for an end of the call: see docs/inbox-and-runs.md. */
+export function callEndEvent(row: Pick<LockedWait, 'id' | 'wait_kind' | 'rounds'>): string {
+  return `tool_result:${row.id}${suffixOf(row)}`;
+}
+
+function suffixOf({ wait_kind: kind, rounds }: Pick<LockedWait, 'wait_kind' | 'rounds'>): string {
   if (kind === 'approval') return ':decision';
   return kind === 'input' ? `:input:${rounds}` : '';
 }

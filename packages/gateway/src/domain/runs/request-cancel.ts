@@ -20,6 +20,8 @@ export async function requestCancel(tx: Tx, runId: string): Promise<Run> {
     .executeTakeFirst();
   const run = await getRun(tx.db, runId);
   if (asked !== undefined) tellCancelling(tx, runId);
+  else if (run.status === 'queued')
+    throw new ApiError('run_queued', `Run "${runId}" has not started. It can be cancelled once it runs.`);
   else if (run.status !== 'running')
     throw new ApiError('run_ended', `Run "${runId}" has already ended: it is ${run.status}.`, {
       details: { status: run.status },

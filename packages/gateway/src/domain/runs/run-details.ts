@@ -4,7 +4,9 @@ import type { ModelPrices } from '../../config/prices.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Page } from '../entities/page.ts';
+import { continuedBy } from './continued-by.ts';
 import { totalCost } from './cost.ts';
+import { type Output, outputText } from './output-text.ts';
 import { getRun, listRuns, type Run, type RunFilter } from './run.ts';
 import { describeTriggers, type TriggerDetails } from './trigger-details.ts';
 
@@ -29,6 +31,8 @@ export interface RunDetails extends CountedRun {
    * has no cost.
    */
   readonly cost?: number;
+  /** The run that got the answer to a call that waited in this one. */
+  readonly continuedBy?: string;
 }
 
 export async function listCountedRuns(db: Kysely<Tables>, filter: RunFilter): Promise<Page<CountedRun>> {
@@ -42,11 +46,13 @@ export async function getRunDetails(db: Kysely<Tables>, runId: string, prices?: 
   const reply = await lastReply(db, run);
   const response = await responseOf(db, run, reply?.text);
   const cost = await runCost(db, runId, prices);
+  const next = await continuedBy(db, run);
   return {
     ...(counted as CountedRun),
     ...(reply?.model === undefined ? {} : { model: reply.model }),
     ...(response === undefined ? {} : { response }),
     ...(cost === undefined ? {} : { cost }),
+    ...(next === undefined ? {} : { continuedBy: next }),
   };
 }
 
@@ -135,7 +141,5 @@ async function lastOutput(db: Kysely<Tables>, runId: string, toolName: string): 
     .limit(1)
     .executeTakeFirst();
   if (row?.outcome == null) return undefined;
-  // The text may begin with a remark for the model.
-  const { value, text } = fromJson<{ value?: unknown; text: string }>(row.outcome);
-  return typeof value === 'string' ? value : text;
+  return outputText(fromJson<Output>(row.outcome));
 }

@@ -15,7 +15,7 @@ export interface Run {
   readonly threadId: string;
   /** Counts 1, 2, 3 … within the thread. */
   readonly number: number;
-  /** `queued`: a request of a conversation that waits for an earlier one. */
+  /** `queued`: it has not started: its request, or the answers it takes, still wait. */
   readonly status: RunStatus | 'queued';
   readonly trigger: readonly RunTrigger[];
   /** Why it ended. */
@@ -46,6 +46,8 @@ export interface RunTrigger {
 
 export interface RunFilter extends PageOptions {
   readonly agentId?: string | undefined;
+  /** Only runs of this conversation. */
+  readonly contextId?: string | undefined;
   readonly status?: RunStatus | undefined;
   /** Why it stopped. */
   readonly stop?: string | undefined;
@@ -66,7 +68,7 @@ export interface RunFilter extends PageOptions {
 export async function listRuns(db: Kysely<Tables>, filter: RunFilter = {}): Promise<Page<Run>> {
   const limit = pageLimit(filter.limit);
   const before = textCursor(filter.cursor);
-  if ([filter.agentId, filter.spaceId, filter.eventId].some((id) => id !== undefined && !isId(id)))
+  if ([filter.agentId, filter.contextId, filter.spaceId, filter.eventId].some((id) => id !== undefined && !isId(id)))
     return { items: [] };
   let query = selectMatching(db, filter);
   if (before !== undefined) query = query.where('runs.id', '<', before);
@@ -78,9 +80,11 @@ export async function listRuns(db: Kysely<Tables>, filter: RunFilter = {}): Prom
 }
 
 function selectMatching(db: Kysely<Tables>, filter: RunFilter) {
-  const { agentId, status, stop, toolName, outcome, spaceId, eventId, since, until } = filter;
+  const { agentId, contextId, status, stop, toolName, outcome, spaceId, eventId, since, until } = filter;
   let query = withAgent(db);
   if (agentId !== undefined) query = query.where('threads.agent_id', '=', agentId);
+  if (contextId !== undefined)
+    query = query.where('runs.thread_id', '=', contextId).where('threads.kind', '=', 'context');
   if (status !== undefined) query = query.where('runs.status', '=', status);
   if (since !== undefined) query = query.where('runs.created_at', '>=', since);
   if (until !== undefined) query = query.where('runs.created_at', '<', until);
@@ -136,8 +140,7 @@ function withAgent(db: Kysely<Tables>) {
     .select('nested_usage.total_tokens');
 }
 
-function toQueuedRun({ runId, agentId, threadId, eventId, isDead, createdAt }: QueuedRun): Run {
-  const trigger = [{ eventId, type: 'chat' as const }];
+function toQueuedRun({ runId, agentId, threadId, trigger, isDead, createdAt }: QueuedRun): Run {
   const status = isDead ? 'cancelled' : 'queued';
   return { id: runId, agentId, threadId, number: 0, status, trigger, configVersion: 0, attempt: 0, createdAt };
 }

@@ -78,6 +78,8 @@ export interface CardUpdate {
   readonly outputJson?: Json | undefined;
   /** Set if an approver changed it. */
   readonly input?: unknown;
+  /** True if the output is the response of the run. */
+  readonly isResponse?: boolean | undefined;
   /** The changed fields of the call. */
   readonly call?: Partial<CardCall> | undefined;
 }
@@ -94,11 +96,12 @@ export async function updateCard(tx: Tx, callId: string, update: CardUpdate): Pr
   return toMessage({ ...card, ...changed });
 }
 
-function changedMetadata(metadata: Json, { output, outputJson, input }: CardUpdate): Json {
+function changedMetadata(metadata: Json, { output, outputJson, input, isResponse }: CardUpdate): Json {
   if (input === undefined) {
     const added = output === undefined ? outputJson : toJson(output);
     // An open card has no output yet.
-    return added === undefined ? metadata : withJsonField(metadata, 'output', added);
+    const ended = added === undefined ? metadata : withJsonField(metadata, 'output', added);
+    return isResponse === true ? withJsonField(ended, 'response', 'true') : ended;
   }
   return toJson({ ...fromJson<object>(metadata), input, ...(output === undefined ? {} : { output }) });
 }

@@ -46,7 +46,7 @@ export interface CommandResult {
 }
 
 /** The conversation with the user. */
-const ROOT = 'root';
+export const ROOT = 'root';
 
 interface MachineFields {
   readonly thread?: string;

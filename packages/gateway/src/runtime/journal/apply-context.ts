@@ -1,3 +1,4 @@
+import type { Services } from '../../ports/services.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import type { RunTool } from '../run/run-tool.ts';
 import type { Questions } from './questions.ts';
@@ -6,6 +7,7 @@ import type { StagedWrites } from './staged-writes.ts';
 /** What is needed to apply the writes of a run. */
 export interface ApplyContext {
   readonly run: ActiveRun;
+  readonly services: Pick<Services, 'logger'>;
   readonly stagedWrites: StagedWrites;
   readonly questions: Pick<Questions, 'of'>;
   /** The definition that a call of the tool would run, as one text. */

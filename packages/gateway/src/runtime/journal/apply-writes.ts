@@ -12,6 +12,7 @@ import { appendRows } from './append-rows.ts';
 import type { ApplyContext } from './apply-context.ts';
 import { writeCalls } from './call-rows.ts';
 import { closeRun } from './close-run.ts';
+import { postResponse } from './post-response.ts';
 import { writeTexts } from './request-texts.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
 import { endUnendedCall } from './unended-calls.ts';
@@ -86,9 +87,11 @@ function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined
     case 'staged-writes':
       return applyStaged(context, tx, write.callId);
     case 'update-card': {
-      const { callId, status, output } = write;
-      return updateCard(tx, callId, { status, outputJson: output });
+      const { callId, status, output, isResponse } = write;
+      return updateCard(tx, callId, { status, outputJson: output, isResponse });
     }
+    case 'post-response':
+      return postResponse(context, tx, write);
     case 'pending-call':
       return writeWaitingCall(context, tx, write);
     case 'close-run': {

@@ -4,9 +4,10 @@ import {
   LastcallError,
   type Staged,
   type StartedCall,
+  type Stop,
   type TurnEvent,
-  type Usage,
 } from '@lastcall/core';
+import { isReservedToolName } from '../../config/reserved-tool-names.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { isOfMachine, originOf } from '../../domain/transcript/machine-rows.ts';
@@ -19,7 +20,7 @@ import { decide } from '../run/decide.ts';
 import { asCancelled } from '../run/decide-end.ts';
 import type { DecisionContext } from '../run/decision.ts';
 import { rawInput } from '../run/raw-input.ts';
-import type { CallStarted, CallsRecovered, RunEvent } from '../run/run-event.ts';
+import type { CallStarted, CallsRecovered, RunEvent, TurnStopped } from '../run/run-event.ts';
 import type { RunState } from '../run/run-state.ts';
 import type { Write } from '../run/run-write.ts';
 import { type EndEntry, serializeEnd } from '../run/settlement-json.ts';
@@ -35,7 +36,9 @@ import { isStored, markStored } from './request-texts.ts';
 import { WriteQueue } from './write-queue.ts';
 
 export interface RunJournalOptions extends ApplyContext {
-  readonly services: Pick<Services, 'store' | 'limits'>;
+  readonly services: Pick<Services, 'store' | 'limits' | 'logger'>;
+  /** True if the success of this call ends the run. */
+  readonly endsRun: NonNullable<DecisionContext['endsRun']>;
   /** Keeps outputs within their limit, and holds what was cut off. */
   readonly outputs: OutputLimit;
   /** Records what the model was sent. */
@@ -50,8 +53,8 @@ export interface RunJournalOptions extends ApplyContext {
   readonly isCancelled: () => boolean;
   /** When this is aborted, the journal stops waiting for the store. */
   readonly signal: AbortSignal;
-  /** What the run has used, and whether the transcript is compacted before the thread is released. */
-  readonly sizes: () => { readonly usage: Usage; readonly isOverBudget: boolean };
+  /** What the run has used and said, and whether the transcript is compacted before the thread is released. */
+  readonly endOf: (stop: Stop) => Pick<TurnStopped, 'usage' | 'response' | 'isOverBudget'>;
   /** True if a space sees the tool's calls that wait. Default: if it sees the tool's calls. */
   readonly showsWait?: ((toolName: string) => boolean) | undefined;
   /** Called after a call changed the agent's stored data (goals, memories, plans, its space). */
@@ -93,9 +96,12 @@ export class RunJournal implements Journal {
     this.#options = options;
     this.#applied = { ...options, nodeOf: (callId) => this.nodeOf(callId) };
     const isVisible = (name: string): boolean => toolNamed(name)?.isVisible === true;
+    // Also for a tool that is not known any more, such as one of a server that is down when the run is taken over.
+    const isPostable = (name: string): boolean => !isReservedToolName(name) && toolNamed(name)?.isSilent !== true;
     const runStream = run.settings?.isUnwatched === true ? 'ends' : run.kind.runStream;
     const showsWait = options.showsWait ?? isVisible;
-    this.#context = { runId: run.runId, agent: run.agent, runStream, isVisible, showsWait };
+    const { endsRun } = options;
+    this.#context = { runId: run.runId, agent: run.agent, runStream, isVisible, showsWait, isPostable, endsRun };
     this.#liveFlush = new DelayedFlush(() => this.#flush());
     this.#rows = [...run.rows];
     this.#state = run.start;
@@ -182,6 +188,7 @@ export class RunJournal implements Journal {
       rawInput: outcome.status === 'pending' ? this.#rawInput(callId) : '',
       hasStagedWrites: stagedWrites.get(callId).length > 0,
       isInside,
+      isLate: entry.kind === 'settled' && entry.late === true,
     });
   }
 
@@ -235,8 +242,8 @@ export class RunJournal implements Journal {
     const payload = toEntryPayload({ entry });
     // The steps of a machine's instances end too, long before the run does.
     if (entry.kind !== 'stop' || isOfMachine(entry)) return { type: 'entry-appended', entry, payload };
-    const { usage, isOverBudget } = this.#options.sizes();
-    return { type: 'turn-stopped', stop: entry.stop, payload, usage, isOverBudget };
+    const { stop } = entry;
+    return { type: 'turn-stopped', stop, payload, ...this.#options.endOf(stop) };
   }
 
   /** A reply refers to what the model was sent. If the run's messages are not saved, this is not stored either. */

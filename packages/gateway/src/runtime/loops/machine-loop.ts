@@ -1,5 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { Entry, JournalRecord, Stop, Usage } from '@lastcall/core';
+import type { Entry, Journal, JournalRecord, Stop, Usage } from '@lastcall/core';
 import { type Machine, MachineError, type MachineStep, type Origin, runMachine } from '@lastcall/machines';
 import { newId } from '../../domain/new-id.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
@@ -10,6 +10,8 @@ import {
   INPUT,
   isMachineRecord,
   type MachineInput,
+  originOf,
+  ROOT,
 } from '../../domain/transcript/machine-rows.ts';
 import { SentMessages } from '../../domain/transcript/sent-messages.ts';
 import { asJson } from '../../ports/store/schema/json.ts';
@@ -17,7 +19,9 @@ import type { RunActivity } from '../../telemetry/run-activity.ts';
 import { compactMachine, isMachineOverBudget } from '../journal/compact-machine.ts';
 import { findOpenCards } from '../journal/recover-calls.ts';
 import type { ActiveRun } from '../run/active-run.ts';
+import { endingTools } from '../run/ending-tools.ts';
 import { restoreMachine } from '../run/restore-machine.ts';
+import { responseOf } from '../run/run-response.ts';
 import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
@@ -38,7 +42,7 @@ import { voidChangedApprovals } from './void-changed-approvals.ts';
 
 /** Prepares a run of a machine. */
 export async function prepareMachine(open: OpenedRun, activity: RunActivity): Promise<PreparedRun> {
-  const { services, registry, run, abort, tools, situation, journal, leafTools, sizes } = open;
+  const { services, registry, run, abort, tools, situation, journal, leafTools, end } = open;
   const { definition } = run.agent.setup;
   const { kind } = run;
   const { limits } = run.agent;
@@ -46,14 +50,19 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   await journal.recover(await findOpenCards(services, run));
   const machine = restoreMachine(definition.machine, run);
   const deadline = Date.now() + limits.cycleTimeoutMs;
-  const { explanation, observe, instructions, batch, modelSettings, maxSteps } = kind.turnOptions(run, situation);
+  const { explanation, observe, instructions, batch, modelSettings, maxSteps } = kind.turnOptions(
+    run,
+    situation,
+    endingTools(run.agent.config, tools.tools),
+  );
   const model = await kind.modelOf(run, (name) => registry.model(name));
   await tools.ready?.({ isFresh: false, withinMs: limits.cycleTimeoutMs / 2, signal: abort.signal });
   const commands = give(machine, run, await voidChangedApprovals(open));
   const guards = new Guards({ tag: run.agent.tag, explanation, observe: observe ?? (() => ({})) }, model);
   const used = new Used(run);
-  sizes.measure = () => ({
+  end.of = (stop) => ({
     usage: used.total,
+    response: kind.hasSpaces ? responseOf(used.spoken, stop) : undefined,
     isOverBudget: isMachineOverBudget(run, journal.charactersWritten),
   });
   const tell = tellRun(open, activity, model);
@@ -63,7 +72,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     tools: (own) => leafTools.offer(own, tools.tools),
     instructions: (own, leaf) => guards.of(leaf).instructed(joinTexts(own, instructions)),
     ...(observe === undefined ? {} : { observe: guards.observe }),
-    journal: { append: used.noting(journal), start: journal.start.bind(journal), settle: journal.settle.bind(journal) },
+    journal: used.noting(journal),
     onEvent: tell,
     ...(batch === undefined ? {} : { batch }),
     ...(modelSettings === undefined ? {} : { modelSettings }),
@@ -169,30 +178,38 @@ async function runAll(steps: AsyncIterable<MachineStep>, { abort, run }: OpenedR
   }
 }
 
-/** Counts the tokens of a run. */
+/** What a run has used, and what was said in the conversation with the user. */
 class Used {
-  #total: Usage;
+  readonly spoken: Entry[] = [];
+  #total: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
   /** A worker that takes the run over counts what was used before. */
   constructor({ rows, isTakenOver }: ActiveRun) {
     const start = rows.findLastIndex(({ kind }) => kind === INPUT);
-    const replies = isTakenOver ? rows.slice(start + 1).filter(({ kind }) => kind === 'reply') : [];
-    this.#total = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-    for (const row of replies) this.#add(toRecord(row).entry);
+    if (isTakenOver) for (const row of rows.slice(start + 1)) this.#add(toRecord(row).entry);
   }
 
   get total(): Usage {
     return this.#total;
   }
 
-  noting(journal: Pick<OpenedRun['journal'], 'append'>): OpenedRun['journal']['append'] {
-    return (entries) => {
-      for (const entry of entries) this.#add(entry);
-      return journal.append(entries);
+  /** The journal, with a note of everything that it is given. */
+  noting(journal: OpenedRun['journal']): Journal {
+    return {
+      append: (entries) => {
+        for (const entry of entries) this.#add(entry);
+        return journal.append(entries);
+      },
+      start: (entry, call) => journal.start(entry, call),
+      settle: (entry, staged) => {
+        this.#add(entry);
+        return journal.settle(entry, staged);
+      },
     };
   }
 
   #add(entry: Entry): void {
+    if (originOf(entry).thread === ROOT) this.spoken.push(entry);
     if (entry.kind !== 'reply') return;
     const { inputTokens, outputTokens, totalTokens } = this.#total;
     this.#total = {

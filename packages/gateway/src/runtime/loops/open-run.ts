@@ -1,3 +1,5 @@
+import type { Settlement, Stop } from '@lastcall/core';
+import type { AgentConfig } from '../../config/agent-config.ts';
 import { renderSituation } from '../../domain/agents/describe-agent.ts';
 import { createSeal } from '../../domain/keys/seal.ts';
 import { addRunUsage } from '../../domain/runs/nested-usage.ts';
@@ -13,6 +15,8 @@ import { StagedWrites } from '../journal/staged-writes.ts';
 import { fenced } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { usageOf } from '../run/decide-end.ts';
+import { endingTools } from '../run/ending-tools.ts';
+import { responseOf } from '../run/run-response.ts';
 import type { RunTools } from '../run/run-tool.ts';
 import { createOutputLimit, type OutputLimit } from '../tools/output-limit.ts';
 import type { NestedUsage } from '../tools/sub-agent/nested-usage.ts';
@@ -43,7 +47,7 @@ export interface OpenedRun {
   /** Set for a machine. */
   readonly leafTools: LeafTools | undefined;
   /** What the journal asks when the run ends. A machine replaces it. */
-  readonly sizes: { measure: RunJournalOptions['sizes'] };
+  readonly end: { of: RunJournalOptions['endOf'] };
 }
 
 /** Creates the journal and the tools of a run. Throws if the agent's setup does not work. */
@@ -57,7 +61,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     return forSettings(withMcpTools(withClientTools(own, settings), agent.config, registry), settings);
   });
   const tools = leafTools === undefined ? ofAgent : leafTools.addTo(ofAgent);
-  const sizes = { measure: () => sizesOf(run) };
+  const end: OpenedRun['end'] = { of: (stop) => endOfTurn(run, stop) };
   const outputs = createOutputLimit(services.limits);
   let situation = renderSituation(run.situation);
   const requests = new RequestNotes(agent.setup);
@@ -79,9 +83,10 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     requests,
     secrets: secretsOf(registry),
     toolNamed: tools.named,
-    sizes: () => sizes.measure(),
+    endOf: (stop) => end.of(stop),
     showsWait: leafTools && ((name) => leafTools.has(name) || tools.named(name)?.isVisible === true),
     definitionOf: (name) => definitionOf(tools, name),
+    endsRun: leafTools === undefined ? endsRun(agent.config, tools) : () => false,
     isCancelled: abort.isCancelled,
     signal: abort.signal,
     async onStaged() {
@@ -108,11 +113,20 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
       addUsage: (usage) => addNestedUsage(services, run, usage),
     },
   };
-  return { ...given, tools, outputs, situation: () => situation, requests, journal, context, leafTools, sizes };
+  return { ...given, tools, outputs, situation: () => situation, requests, journal, context, leafTools, end };
 }
 
-function sizesOf(run: ActiveRun): ReturnType<RunJournalOptions['sizes']> {
-  return { usage: usageOf(run.transcript.entries), isOverBudget: isOverBudget(run) };
+function endOfTurn(run: ActiveRun, stop: Stop): ReturnType<RunJournalOptions['endOf']> {
+  const { entries } = run.transcript;
+  const response = run.kind.hasSpaces ? responseOf(entries, stop) : undefined;
+  return { usage: usageOf(entries), response, isOverBudget: isOverBudget(run) };
+}
+
+/** Under a contract, only its tools end the run. */
+function endsRun(config: AgentConfig, { tools }: Pick<RunTools, 'tools'>): (settlement: Settlement) => boolean {
+  if (config.terminating === undefined) return ({ terminal }) => terminal === true;
+  const listed = new Set(endingTools(config, tools).listed);
+  return ({ toolName }) => listed.has(toolName);
 }
 
 /** Implements `BuiltInContext.read`. */

@@ -7,6 +7,7 @@ import { restoreSession } from '../../domain/transcript/restore-session.ts';
 import type { RunActivity } from '../../telemetry/run-activity.ts';
 import { compactTranscript } from '../journal/compact-transcript.ts';
 import { findApprovedCalls, findShownCalls, showStartedCalls } from '../journal/recover-calls.ts';
+import { endingTools } from '../run/ending-tools.ts';
 import { chooseMode, definedTurn, slicesOf, systemText, toolsInMode } from './defined-turn.ts';
 import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
@@ -29,7 +30,13 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   const mode = await chooseMode(open, session);
   const { instructions: operator, ...defined } = definedTurn(run, mode);
   const agent = { ...run.agent, config: { ...run.agent.config, instructions: operator.text } };
-  const { explanation, observe, instructions: text, ...options } = kind.turnOptions({ ...run, agent }, situation);
+  const ending = endingTools(run.agent.config, tools.tools);
+  const {
+    explanation,
+    observe,
+    instructions: text,
+    ...options
+  } = kind.turnOptions({ ...run, agent }, situation, ending);
   const system = systemText(operator, text, run.settings);
   const guard = new ModelGuard({ tag, instructions: system.current, explanation, sent: run.past.sent });
   const model = guard.wrap(await kind.modelOf(run, (name) => registry.model(name)));

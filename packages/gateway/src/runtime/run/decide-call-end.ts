@@ -30,7 +30,7 @@ export function decideCallEnd(state: RunningState, event: CallEnded, context: De
         ? [current, []]
         : appendEntry(current, status === 'pending' ? 'pending' : 'settled', json.entry),
     (current) => [moveTo(current, settlement), [end, ...stagedWrites(event)]],
-    (current) => (status === 'pending' ? ask(current, event, context) : endCard(current, event)),
+    (current) => (status === 'pending' ? ask(current, event, context) : endCard(current, event, context)),
     (current) => [current, [{ kind: 'run-event', type: RUN_EVENTS[status], callId, json: json.runEvent }]],
   );
 }
@@ -68,10 +68,13 @@ function stagedWrites({ settlement: { callId, outcome }, hasStagedWrites }: Call
   return isApplied ? [{ kind: 'staged-writes', callId }] : [];
 }
 
-function endCard(state: RunningState, { settlement: { callId, outcome }, json }: CallEnded): Decision {
+function endCard(state: RunningState, event: CallEnded, { endsRun }: DecisionContext): Decision {
+  const { settlement, json, isLate = false } = event;
+  const { callId, outcome } = settlement;
   if (!state.cards.has(callId)) return [state, []];
-  const status = CARD_STATUS[outcome.status];
-  return [withoutCard(state, callId), [{ kind: 'update-card', callId, status, output: json.output }]];
+  const card = { callId, status: CARD_STATUS[outcome.status], output: json.output };
+  const isResponse = outcome.status === 'ok' && !isLate && endsRun?.(settlement) === true;
+  return [withoutCard(state, callId), [{ kind: 'update-card', ...card, ...(isResponse ? { isResponse } : {}) }]];
 }
 
 /** The call keeps its card until it is answered: a rewind of the same run may cancel it. */

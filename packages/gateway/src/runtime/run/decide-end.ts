@@ -1,7 +1,7 @@
 import type { Entry, Usage } from '@lastcall/core';
 import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
 import { cancelAllShown } from './decide-shown-call.ts';
-import { appendEntry, type Decision, inTurn } from './decision.ts';
+import { appendEntry, type Decision, type DecisionContext, inTurn } from './decision.ts';
 import type { TurnStopped } from './run-event.ts';
 import type { RunningState } from './run-state.ts';
 import type { Write } from './run-write.ts';
@@ -11,7 +11,8 @@ import type { Write } from './run-write.ts';
  * other threads get their turn first. If the transcript is over its budget, it is compacted before the release. The
  * run has ended when this is committed.
  */
-export function decideStop(state: RunningState, { stop, payload, usage, isOverBudget }: TurnStopped): Decision {
+export function decideStop(state: RunningState, event: TurnStopped, context: DecisionContext): Decision {
+  const { stop, payload, usage, isOverBudget } = event;
   const as = stop.reason === 'aborted' ? 'cancelled' : 'completed';
   const { announcedSpaceId } = state;
   const end: Write[] = [{ kind: 'close-run', as, stop, usage, announcedSpaceId }];
@@ -20,15 +21,28 @@ export function decideStop(state: RunningState, { stop, payload, usage, isOverBu
     state,
     (current) => cancelAllShown(current, 'The run ended.'),
     (current) => appendEntry(current, 'stop', payload),
-    (current) => [current, end],
+    (current) => [current, [...postResponse(current, event, context), ...end]],
   );
 }
 
-/** The same writes for a run that was cancelled during its last step. */
+/** Empty if there is nothing to say, nowhere to say it, or the agent has said it already. */
+function postResponse(
+  { activeSpaceId: spaceId }: RunningState,
+  { response }: TurnStopped,
+  { isPostable }: DecisionContext,
+): readonly Write[] {
+  if (response === undefined || spaceId === null || isPostable?.(response.toolName) !== true) return [];
+  const { callId, toolName, text, sentIn } = response;
+  if (text.trim() === '' || sentIn.includes(spaceId)) return [];
+  return [{ kind: 'post-response', spaceId, callId, toolName, text }];
+}
+
+/** The same writes for a run that was cancelled during its last step. Nothing is posted after a cancel was accepted. */
 export function asCancelled(writes: readonly Write[]): readonly Write[] {
   // Before it, there may be the ends of steps of a machine's instances.
   const end = writes.findLast((write) => write.kind === 'entry' && write.entry === 'stop');
-  return writes.map((write) => {
+  const kept = writes.filter(({ kind }) => kind !== 'post-response');
+  return kept.map((write) => {
     if (write.kind === 'close-run') return { ...write, as: 'cancelled', stop: ABORTED.stop };
     return write === end && write.kind === 'entry' ? { ...write, payload: ABORTED_PAYLOAD } : write;
   });

@@ -67,7 +67,7 @@ function decideRunning(state: RunningState, event: RunningEvent, context: Decisi
     case 'calls-recovered':
       return recoverCalls(state, event);
     case 'turn-stopped':
-      return decideStop(state, event);
+      return decideStop(state, event, context);
   }
 }
 

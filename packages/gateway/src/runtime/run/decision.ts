@@ -1,3 +1,4 @@
+import type { Settlement } from '@lastcall/core';
 import type { RunningState } from './run-state.ts';
 import type { Write } from './run-write.ts';
 import type { RunStream } from './thread-kind.ts';
@@ -15,6 +16,10 @@ export interface DecisionContext {
   readonly isVisible: (toolName: string) => boolean;
   /** True if a space sees the tool's calls that wait for an answer. */
   readonly showsWait: (toolName: string) => boolean;
+  /** True if the output of this tool may be posted as the agent's message when it ends the run. */
+  readonly isPostable?: (toolName: string) => boolean;
+  /** True if the success of this call ends the run. Default: never. */
+  readonly endsRun?: (settlement: Settlement) => boolean;
 }
 
 /** Makes several decisions in order, each on the state that the previous one returned. */

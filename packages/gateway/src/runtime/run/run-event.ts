@@ -3,6 +3,7 @@ import type { RequestText } from '../../domain/runs/stored-request.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import type { Json } from '../../ports/store/schema/tables.ts';
 import type { Waiting } from '../lease/release-thread.ts';
+import type { RunResponse } from './run-response.ts';
 import type { ShownCall } from './run-state.ts';
 import type { SettlementJson } from './settlement-json.ts';
 
@@ -67,6 +68,8 @@ export interface CallEnded {
   readonly hasStagedWrites: boolean;
   /** True if the end is part of another row: a machine cancels calls together with the call that made their instance go. */
   readonly isInside?: boolean;
+  /** True for a call of an earlier run, which cannot end this one. */
+  readonly isLate?: boolean;
 }
 
 /** Calls of the run that another worker had shown, or a card that an approval left running. */
@@ -83,6 +86,8 @@ export interface TurnStopped {
   readonly stop: Stop;
   readonly payload: Json;
   readonly usage: Usage;
+  /** The output of the tool that ended the turn, if one did. */
+  readonly response?: RunResponse | undefined;
   /** True if the transcript is compacted before the thread is released. */
   readonly isOverBudget: boolean;
 }

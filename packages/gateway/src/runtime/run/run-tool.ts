@@ -7,6 +7,8 @@ import type { ReadyOptions } from '../tools/mcp/mcp-connection.ts';
 export interface RunTool {
   readonly name: string;
   readonly isVisible: boolean;
+  /** True if its output is never posted as the agent's message, although it ends the run. */
+  readonly isSilent: boolean;
   readonly display?: ToolDisplay | undefined;
   readonly answerers?: Answerers | undefined;
   readonly resultSchema?: JsonSchemaObject | undefined;

@@ -21,8 +21,11 @@ export type Write =
       readonly callId: string;
       readonly status: MessageStatus;
       readonly output: Json | undefined;
+      /** True if the call ended the run, so that its card shows the response of the run. */
+      readonly isResponse?: boolean;
     }
   | WaitWrite
+  | PostResponse
   | CloseRunWrite
   | { readonly kind: 'release-thread' };
 
@@ -89,6 +92,18 @@ export interface WaitWrite {
   readonly spaceId: string | null;
   /** The input as the model wrote it. Undefined if the space saw the model write it. */
   readonly rawInput: string | undefined;
+}
+
+/**
+ * Posts the output of the tool that ended the run as the agent's message. If the call has a card, the card shows it, and nothing is
+ * posted.
+ */
+export interface PostResponse {
+  readonly kind: 'post-response';
+  readonly spaceId: string;
+  readonly callId: string;
+  readonly toolName: string;
+  readonly text: string;
 }
 
 interface CloseRunWrite {

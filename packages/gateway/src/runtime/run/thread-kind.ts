@@ -8,6 +8,7 @@ import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
 import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import type { RunRow, ThreadRow } from '../../ports/store/schema/tables.ts';
 import type { LockedThread } from '../lease/lease.ts';
+import type { EndingTools } from './ending-tools.ts';
 
 /**
  * What the run's stream contains while the turn is running. `whole`: also texts and inputs while the model writes them,
@@ -40,7 +41,7 @@ export interface ThreadKind {
   entriesOf(events: readonly WaitingEvent[], opening: Opening): readonly Entry[];
   builtInTools(limits: Pick<GatewayLimits, 'messageCharacters'>): ToolSet;
   /** The options with which the turn runs. */
-  turnOptions(run: RunSetup, situation: () => string): KindOptions;
+  turnOptions(run: RunSetup, situation: () => string, ending: EndingTools): KindOptions;
   /** The model that is called. */
   modelOf(run: RunSetup, find: FindModel): LanguageModelV4 | Promise<LanguageModelV4>;
 }

@@ -1,6 +1,7 @@
-import { EXPLANATION, renderInstructions } from '../../domain/agents/describe-agent.ts';
+import { renderExplanation, renderInstructions } from '../../domain/agents/describe-agent.ts';
 import { frameMessage } from '../../domain/frame.ts';
 import { renderInbox } from '../../domain/inbox/render-inbox.ts';
+import { eventsOfReserved, reservedRun, unusedRun, withoutOtherRuns } from '../../domain/inbox/reserved-run.ts';
 import { FIRST_PAGE, waitingEvents } from '../../domain/inbox/waiting-events.ts';
 import type { ThreadKind } from '../run/thread-kind.ts';
 import { agentBuiltIns } from '../toolset/built-in-tools.ts';
@@ -17,22 +18,30 @@ export const agentThread: ThreadKind = {
   pendingNote: 'Pending when this was written. Its outcome comes later, as a tool_result event that names this call.',
   async takeEvents({ tx, threadId }, events, { eventsPerCycle }) {
     const isFirstPageEnough = events.length < FIRST_PAGE || eventsPerCycle <= FIRST_PAGE;
-    return isFirstPageEnough ? events.slice(0, eventsPerCycle) : await waitingEvents(tx, threadId, eventsPerCycle);
+    const batch = isFirstPageEnough
+      ? events.slice(0, eventsPerCycle)
+      : await waitingEvents(tx, threadId, eventsPerCycle);
+    const runId = reservedRun(batch);
+    if (runId === undefined) return batch;
+    // Answers that name the same run come together, even if the batch gets larger than its limit.
+    const promised = await eventsOfReserved(tx, threadId, runId);
+    const taken = new Set(batch.map(({ id }) => id));
+    return [...withoutOtherRuns(batch, runId), ...promised.filter(({ id }) => !taken.has(id))];
   },
-  requestOf: () => ({}),
+  requestOf: async ({ tx }, events) => ({ runId: await unusedRun(tx, events) }),
   configOf: (config) => config,
   entriesOf(events, { run, settled }) {
     const message = frameMessage(renderInbox(events, { run: run.number, now: run.created_at }));
     return [...settled, { kind: 'turn' }, { kind: 'message', message }];
   },
   builtInTools: agentBuiltIns,
-  turnOptions: ({ agent: { config, limits } }, situation) => ({
-    instructions: renderInstructions(config.instructions),
-    explanation: EXPLANATION,
+  turnOptions: ({ agent: { config, limits } }, situation, ending) => ({
+    instructions: renderInstructions(config.instructions, ending),
+    explanation: renderExplanation(ending),
     onPending: 'continue',
     observe: () => ({ frame: situation() }),
     maxSteps: limits.maxSteps,
-    ...turnRules(config),
+    ...turnRules(config, ending),
   }),
   modelOf: ({ agent: { config } }, find) => find(config.model),
 };

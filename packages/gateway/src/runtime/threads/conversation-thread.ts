@@ -1,7 +1,9 @@
 import type { Entry } from '@lastcall/core';
+import { describeContract } from '../../domain/agents/describe-agent.ts';
 import { settingsOfAsker } from '../../domain/conversations/settings-of-asker.ts';
 import { fromOutside } from '../../domain/frame.ts';
 import type { ChatEvent, InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { reservedRun, unusedRun, withoutOtherRuns } from '../../domain/inbox/reserved-run.ts';
 import { type EventRow, FIRST_PAGE, waitingEvents } from '../../domain/inbox/waiting-events.ts';
 import { fixedCall } from '../../models/fixed-call.ts';
 import { fixedReply } from '../../models/fixed-reply.ts';
@@ -22,9 +24,14 @@ export const conversationThread: ThreadKind = {
   pendingNote: 'Pending when this was written. Its outcome comes later.',
   async takeEvents({ tx, threadId }, events) {
     const all = events.length < FIRST_PAGE ? events : await waitingEvents(tx, threadId, MAX_WAITING);
+    const requests = all.filter(({ type }) => type === 'chat');
+    const answers = all.filter(({ type }) => type !== 'chat');
+    const ofRequests = new Set(requests.map(({ run_id }) => run_id));
+    const runId = reservedRun(answers.filter(({ run_id }) => !ofRequests.has(run_id)));
+    // Answers that came before the request, and were promised a run of their own.
+    if (runId !== undefined) return withoutOtherRuns(answers, runId);
     // Takes the oldest request and all answers: a run may take answers that came after its request.
-    const request = all.find(({ type }) => type === 'chat');
-    return [...(request === undefined ? [] : [request]), ...all.filter(({ type }) => type !== 'chat')];
+    return [...requests.slice(0, 1), ...answers];
   },
   async requestOf({ tx, threadId }, events) {
     const request = chatOf(events);
@@ -32,7 +39,7 @@ export const conversationThread: ThreadKind = {
     // An answer continues the turn that asked, with the settings of that turn. Another client may follow it.
     const { isUnwatched: _, ...before } = await settingsOfAsker(tx.db, threadId, events.flatMap(answeredCall));
     return request === undefined
-      ? { settings: before }
+      ? { runId: await unusedRun(tx, events), settings: before }
       : { runId: request.runId, settings: { ...before, ...request.settings } };
   },
   configOf(config, { tools = [], terminating } = {}) {
@@ -53,18 +60,18 @@ export const conversationThread: ThreadKind = {
     return isResumed ? [{ kind: 'turn' }, ...answers, ...messages] : [...answers, { kind: 'turn' }, ...messages];
   },
   builtInTools: conversationBuiltIns,
-  turnOptions({ agent: { config, limits }, settings = {} }) {
+  turnOptions({ agent: { config, limits }, settings = {} }, _situation, ending) {
     const { instructions = '', callerText, prompt, aiMessage, modelSettings } = settings;
     const frame = callerFrame(callerText);
     // The frame, and the instruction of a request for the next message.
     const observed = { frame: frame?.text ?? '', text: (aiMessage === undefined ? prompt : GIVEN) ?? '' };
     const explanation = frame?.explanation ?? '';
-    const texts = [config.instructions, instructions, explanation].map((text) => text.trim());
+    const texts = [config.instructions, instructions, describeContract(ending), explanation].map((text) => text.trim());
     return {
       instructions: texts.filter((text) => text !== '').join('\n\n'),
       explanation,
       onPending: 'suspend',
-      ...limitSteps(turnRules(config), limits),
+      ...limitSteps(turnRules(config, ending), limits),
       ...(observed.frame === '' && observed.text === '' ? {} : { observe: () => observed }),
       ...(modelSettings === undefined ? {} : { modelSettings }),
     };

@@ -1,9 +1,25 @@
 import type { TurnOptions } from '@lastcall/core';
+import { DEFAULT_NUDGE } from '@lastcall/core/internal';
 import type { AgentConfig } from '../../config/agent-config.ts';
+import type { EndingTools } from '../run/ending-tools.ts';
+
+type TurnRules = Pick<TurnOptions, 'batch' | 'terminating'>;
 
 /** How a configuration wants batches to run and turns to end. */
-export function turnRules(config: AgentConfig): Pick<TurnOptions, 'batch' | 'terminating'> {
+export function turnRules(config: AgentConfig, { listed = [] }: Pick<EndingTools, 'listed'>): TurnRules {
   // The configuration was read from JSON, so no field is present and undefined.
-  const { batch, terminating } = config as unknown as Pick<TurnOptions, 'batch' | 'terminating'>;
-  return { ...(batch === undefined ? {} : { batch }), ...(terminating === undefined ? {} : { terminating }) };
+  const { batch, terminating } = config as unknown as TurnRules;
+  return {
+    ...(batch === undefined ? {} : { batch }),
+    ...(terminating === undefined
+      ? {}
+      : { terminating: { ...terminating, nudgeMessage: naming(terminating.nudgeMessage ?? DEFAULT_NUDGE, listed) } }),
+  };
+}
+
+/** The reminder, followed by the names of the tools unless it contains them. */
+function naming(nudge: string, names: readonly string[]): string {
+  return names.every((name) => nudge.includes(name))
+    ? nudge
+    : `${nudge} The terminating tools are: ${names.join(', ')}.`;
 }

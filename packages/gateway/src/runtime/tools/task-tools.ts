@@ -31,6 +31,7 @@ const made = {
 export const TASK_TOOLS: RegisteredTools = Object.fromEntries(
   Object.entries(made).map(([name, one]): [string, RegisteredTool] => [
     name,
-    { kind: 'typescript', name, tool: one as AnyTool, executionType: 'internal' },
+    // There was nothing to do, so there is nothing to tell people.
+    { kind: 'typescript', name, tool: one as AnyTool, executionType: 'internal', isSilent: name === 'pass_event' },
   ]),
 );

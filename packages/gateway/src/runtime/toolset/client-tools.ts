@@ -14,7 +14,7 @@ export function withClientTools(own: RunTools, settings: TurnSettings | undefine
   const known = new Map(
     Object.entries(added).map(([name, tool]) => [
       name,
-      { name, isVisible: false, isJob: false, inputSchema: () => advertisedInput(name, tool) },
+      { name, isVisible: false, isJob: false, isSilent: false, inputSchema: () => advertisedInput(name, tool) },
     ]),
   );
   return { ...own, tools: mergeToolSets(own.tools, added), named: (name) => known.get(name) ?? own.named(name) };

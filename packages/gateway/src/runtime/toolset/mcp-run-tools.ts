@@ -109,7 +109,7 @@ function toolsOf(
       ...(files === undefined ? {} : { files: (isShown) => fileStore(files, isShown) }),
     });
     const isVisible = server.tools?.[definition.name]?.visible === true;
-    const named = { name, isJob: false, isVisible, inputSchema: () => advertisedInput(name, tool) };
+    const named = { name, isJob: false, isSilent: false, isVisible, inputSchema: () => advertisedInput(name, tool) };
     tools.set(name, { tool, named, version: () => versionOf(definition, server) });
   }
   return tools;

@@ -19,7 +19,7 @@ import { namedBySubAgent } from '../../config/named-tools.ts';
 import { findTool, type RegisteredTool, type RegisteredTools } from '../../config/registered-tool.ts';
 import { type SubAgentConfig, waits } from '../../config/sub-agent.ts';
 import type { ToolConfig } from '../../config/tool-config.ts';
-import { hasUrl, isImage, isInteractive, isSubAgent, isVisible } from '../../config/visibility.ts';
+import { hasUrl, isImage, isInteractive, isSubAgent, isTemplate, isVisible } from '../../config/visibility.ts';
 import { createEgress } from '../../ports/egress/egress.ts';
 import { canonicalJson, toJson } from '../../ports/store/schema/json.ts';
 import { KnownSecrets } from '../../telemetry/known-secrets.ts';
@@ -32,6 +32,7 @@ import { type ImageHost, imageTool } from '../tools/image/image-tool.ts';
 import { createOutputLimit } from '../tools/output-limit.ts';
 import { type SubAgentHost, subAgentTool } from '../tools/sub-agent/sub-agent-tool.ts';
 import { TASK_TOOLS } from '../tools/task-tools.ts';
+import { templateTool } from '../tools/template-tool.ts';
 import { currentRun } from './current-run.ts';
 import type { Registry } from './registry.ts';
 import { removeSecrets } from './remove-secrets.ts';
@@ -89,7 +90,13 @@ function offered(own: ToolSet, definition: CompiledDefinition | undefined): Tool
 
 /** A tool that a section, a plugin or `rewind` brings. Only calls that people have to see are visible. */
 export function toBroughtTool(name: string, tool: ToolSet[string]): RunTool {
-  return { name, isVisible: needsPeople(tool), isJob: false, inputSchema: () => advertisedInput(name, tool) };
+  return {
+    name,
+    isVisible: needsPeople(tool),
+    isJob: false,
+    isSilent: false,
+    inputSchema: () => advertisedInput(name, tool),
+  };
 }
 
 /**
@@ -138,6 +145,7 @@ function toRunTool(one: RegisteredTool, tool: ToolSet[string]): RunTool {
   return {
     name,
     isVisible: isVisible(one),
+    isSilent: one.kind === 'typescript' && one.isSilent === true,
     display,
     answerers,
     expiresInMs,
@@ -175,6 +183,7 @@ interface RunnableTool {
 function runnable(config: ToolConfig, registry: Registry, ofRegistry: RegisteredTools): RunnableTool {
   const { outgoing = publicOnly() } = registry;
   if (isInteractive(config)) return interactiveTool(config);
+  if (isTemplate(config.execution)) return templateTool(config);
   if (isImage(config.execution)) return imageTool(config, imageHost(config, registry));
   if (isSubAgent(config.execution)) return subAgentTool(config, subAgentHost(registry, ofRegistry));
   return hasUrl(config.execution) ? httpTool(config, outgoing) : fixedValueTool(config);

@@ -36,6 +36,7 @@ export const MessageRow = memo(function MessageRow(props: MessageRowProps): Reac
         </div>
         <div className="min-w-0 flex-1">
           {item.kind === 'text' ? <Text item={item} /> : <ToolCard item={item} />}
+          {isResponse(item) && <p className="pt-0.5 text-xs text-quiet">This is the response.</p>}
           {heard !== undefined && <p className="appear pt-0.5 text-xs text-quiet">{heard}</p>}
         </div>
       </article>
@@ -49,6 +50,11 @@ function Sender({ name, kind }: { name: string; kind: Member['kind'] | undefined
       <bdi>{name}</bdi>
     </p>
   );
+}
+
+/** True for the card of a call whose output is the response of the run. */
+function isResponse({ kind, message }: SpaceItem): boolean {
+  return kind === 'card' && message?.metadata.response === true;
 }
 
 function Text({ item }: { item: TextItem }): ReactElement {

@@ -63,7 +63,13 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
     description: 'The first answer counts. Sending the same answer again gives the same response.',
     access: 'entity',
     body: answerSchema,
-    answer: z.strictObject({ callId: z.string(), duplicate: z.boolean() }),
+    answer: z.strictObject({
+      callId: z.string(),
+      duplicate: z.boolean(),
+      runId: z.string().meta({
+        description: 'The run that continues with the answer. It is `queued` until the agent takes the answer.',
+      }),
+    }),
     refusals: [409, 410],
     async handle({ caller, params, body: { callId, ...given } }, tx) {
       const { claimToken, round, ...answer } = given as Answer & Pick<AnsweredCall, 'claimToken' | 'round'>;
@@ -74,7 +80,7 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
     // A late answer is stored, and refused only after that is durable.
     respond({ callId, result }) {
       if (result.status === 'late') throw result.error;
-      return Response.json({ callId, duplicate: result.status === 'duplicate' });
+      return Response.json({ callId, duplicate: result.status === 'duplicate', runId: result.runId });
     },
   }),
 ];

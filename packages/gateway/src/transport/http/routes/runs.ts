@@ -29,6 +29,7 @@ export const runEndpoints: readonly Endpoint[] = [
     query: z.strictObject({
       ...pageFields,
       agentId: idField.optional(),
+      contextId: idField.optional().meta({ description: 'It is a run of this conversation.' }),
       status: runStatusSchema.optional(),
       stop: z.string().max(100).optional().meta({ description: 'Why it stopped, e.g. `max_steps`.' }),
       toolName: z.string().max(200).optional().meta({ description: 'It called this tool.' }),

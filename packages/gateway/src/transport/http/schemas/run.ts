@@ -22,9 +22,9 @@ export const runSchema: z.ZodObject = z
     agentId: z.string(),
     threadId: z.string(),
     number: z.int(),
-    status: z
-      .enum([...runStatusSchema.options, 'queued'])
-      .meta({ description: '`queued`: it waits for an earlier request in its conversation.' }),
+    status: z.enum([...runStatusSchema.options, 'queued']).meta({
+      description: '`queued`: it has not started. It has a request of a conversation, or the answer to a waiting call.',
+    }),
     trigger: z
       .array(
         z.strictObject({
@@ -43,6 +43,9 @@ export const runSchema: z.ZodObject = z
     mode: z.string().optional(),
     attempt: z.int().meta({ description: 'The number of attempts for its events, including this one.' }),
     retryOf: z.string().optional().meta({ description: 'The run that tried them before.' }),
+    continuedBy: z.string().optional().meta({
+      description: 'The run that got the answer to a call that waited in this one. Absent in lists.',
+    }),
     worker: z.string().optional().meta({ description: 'The worker of a gateway that runs it, or ran it last.' }),
     takeovers: z
       .array(z.strictObject({ at: z.int(), ...takeoverFields }))
