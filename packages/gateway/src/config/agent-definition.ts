@@ -21,6 +21,8 @@ export interface AgentDefinition {
   readonly policies?: readonly Policy[] | undefined;
   /** For an agent whose tools and instructions depend on its mode. `mode` chooses it. */
   readonly plugins?: readonly AnyPlugin[] | undefined;
+  /** Passed to every plugin, as in `buildModes`. Default `{}`. */
+  readonly ctx?: unknown;
   /** The names that `mode` returns. With this list, a mode that cannot work is refused when the gateway starts. */
   readonly modes?: readonly string[] | undefined;
   /** Chooses the mode at the start of each run. */

@@ -158,6 +158,7 @@ const definitionSchema: z.ZodType<AgentDefinition> = z
     policies: z.array(made<Policy>('name', 'must be a policy, e.g. requires({ … }).')).optional(),
     // biome-ignore lint/suspicious/noExplicitAny: as in AgentDefinition
     plugins: z.array(made<Plugin<any, any>>('getAgentConfig', 'must come from plugin({ … }).')).optional(),
+    ctx: z.unknown().optional(),
     modes: z.array(z.string().min(1).max(100)).min(1).max(100).optional(),
     mode: z
       .custom<AgentDefinition['mode']>((value) => typeof value === 'function', {
@@ -166,12 +167,14 @@ const definitionSchema: z.ZodType<AgentDefinition> = z
       .optional(),
     rewind: z.union([z.boolean(), z.strictObject({ max: z.int().min(1).max(100).optional() })]).optional(),
   })
-  .superRefine(({ plugins, mode, modes }, ctx) => {
+  .superRefine(({ plugins, mode, modes, ctx: pluginContext }, ctx) => {
     const missing = (path: string, message: string): void => ctx.addIssue({ code: 'custom', path: [path], message });
     if (plugins !== undefined && mode === undefined)
       missing('mode', 'is missing: plugins have modes, and mode(ctx) chooses the one of a run.');
     if (plugins === undefined && mode !== undefined) missing('mode', 'has no effect without plugins. Remove it.');
     if (plugins === undefined && modes !== undefined) missing('modes', 'has no effect without plugins. Remove it.');
+    if (plugins === undefined && pluginContext !== undefined)
+      missing('ctx', 'has no effect without plugins. Remove it.');
   }) as z.ZodType<AgentDefinition>;
 
 /** Collects tools by name, and notes where two have the same one. */
@@ -206,7 +209,7 @@ class Brought {
 }
 
 function compileModes(
-  { plugins, mode, modes = [] }: AgentDefinition,
+  { plugins, mode, modes = [], ctx = {} }: AgentDefinition,
   own: RegisteredTools,
   brought: Brought,
   path: readonly PropertyKey[],
@@ -218,13 +221,14 @@ function compileModes(
   );
   const known = new Map<string, AgentMode>();
   const named = (name: string): AgentMode => {
-    const built = known.get(name) ?? (buildModes({ modes: [name], plugins, ctx: {}, tools })[name] as AgentMode);
+    const built = known.get(name) ?? (buildModes({ modes: [name], plugins, ctx, tools })[name] as AgentMode);
     known.set(name, built);
     return built;
   };
   try {
     for (const one of plugins)
-      for (const [name, tool] of Object.entries(one.tools({}))) brought.add(name, tool, [...path, 'plugins', one.name]);
+      for (const [name, tool] of Object.entries(one.tools(ctx)))
+        brought.add(name, tool, [...path, 'plugins', one.name]);
     for (const name of modes) named(name);
     return { ok: true, value: { choose: mode, named } };
   } catch (error) {
