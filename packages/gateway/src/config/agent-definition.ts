@@ -27,7 +27,12 @@ export interface AgentDefinition {
   readonly modes?: readonly string[] | undefined;
   /** Chooses the mode at the start of each run. */
   readonly mode?: ((ctx: ModeContext) => string) | undefined;
-  /** Gives the agent a tool `rewind`, which goes back to the start of the run. Default false. */
+  /** What the model reads last in each request, e.g. the state of a game. It is not part of the transcript. */
+  readonly observe?: ((session: Pick<Session, 'read'>) => string) | undefined;
+  /**
+   * Gives the agent a tool `rewind`, which goes back to the start of the run. Plugins pick it as they pick the other tools. Default
+   * false.
+   */
   readonly rewind?: boolean | { readonly max?: number | undefined } | undefined;
 }
 

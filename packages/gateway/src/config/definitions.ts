@@ -32,6 +32,7 @@ export interface CompiledDefinition {
   /** The tools that its sections, its plugins and `rewind` bring. */
   readonly brought: ReadonlyMap<string, BroughtTool>;
   readonly modes: Modes | undefined;
+  readonly observe: AgentDefinition['observe'];
   readonly rewind: { readonly max?: number } | undefined;
 }
 
@@ -118,8 +119,7 @@ export function compileDefinition(
   const { instructions = '', slices = [], resources = [], policies = [], files = false } = definition;
   if (typeof instructions === 'object') brought.addSections(instructions.sections, [...path, 'instructions']);
   const modes = compileModes(definition, tools.value, brought, path);
-  if (definition.rewind !== undefined && definition.rewind !== false)
-    brought.add(REWIND_TOOL, rewindTool, [...path, 'rewind']);
+  if (hasRewind(definition)) brought.add(REWIND_TOOL, rewindTool, [...path, 'rewind']);
   const repeated = [
     ...repeatedIn(slices, ({ name: own }) => own, [...path, 'slices']),
     ...repeatedIn(resources, ({ key }) => key, [...path, 'resources']),
@@ -128,9 +128,13 @@ export function compileDefinition(
   ];
   const problems = [...brought.problems, ...repeated, ...(modes.ok ? [] : modes.problems)];
   if (problems.length > 0 || !modes.ok) return { ok: false, problems };
-  const parts = { name, instructions, slices, resources, policies, files };
+  const parts = { name, instructions, slices, resources, policies, files, observe: definition.observe };
   const rewind = toRewind(definition.rewind);
   return { ok: true, value: { ...parts, tools: tools.value, brought: brought.tools, modes: modes.value, rewind } };
+}
+
+function hasRewind({ rewind = false }: AgentDefinition): boolean {
+  return rewind !== false;
 }
 
 function toRewind(rewind: AgentDefinition['rewind']): CompiledDefinition['rewind'] {
@@ -163,6 +167,11 @@ const definitionSchema: z.ZodType<AgentDefinition> = z
     mode: z
       .custom<AgentDefinition['mode']>((value) => typeof value === 'function', {
         error: 'must be a function ({ session, events, now }) => name of a mode.',
+      })
+      .optional(),
+    observe: z
+      .custom<AgentDefinition['observe']>((value) => typeof value === 'function', {
+        error: 'must be a function (session) => text.',
       })
       .optional(),
     rewind: z.union([z.boolean(), z.strictObject({ max: z.int().min(1).max(100).optional() })]).optional(),
@@ -209,16 +218,18 @@ class Brought {
 }
 
 function compileModes(
-  { plugins, mode, modes = [], ctx = {} }: AgentDefinition,
+  definition: AgentDefinition,
   own: RegisteredTools,
   brought: Brought,
   path: readonly PropertyKey[],
 ): Checked<Modes | undefined> {
+  const { plugins, mode, modes = [], ctx = {} } = definition;
   if (plugins === undefined || mode === undefined) return { ok: true, value: undefined };
   // Tools that are data cannot be picked by a plugin: they are made when a run needs them.
-  const tools = Object.fromEntries(
-    Object.values(own).flatMap((one) => (one.kind === 'typescript' ? [[one.name, one.tool]] : [])),
-  );
+  const tools = Object.fromEntries([
+    ...Object.values(own).flatMap((one) => (one.kind === 'typescript' ? [[one.name, one.tool]] : [])),
+    ...(hasRewind(definition) ? [[REWIND_TOOL, rewindTool]] : []),
+  ]);
   const known = new Map<string, AgentMode>();
   const named = (name: string): AgentMode => {
     const built = known.get(name) ?? (buildModes({ modes: [name], plugins, ctx, tools })[name] as AgentMode);

@@ -16,6 +16,7 @@ import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import { fenced } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
+import type { Observed } from '../run/thread-kind.ts';
 import type { OpenedRun } from './open-run.ts';
 
 /*
@@ -62,6 +63,29 @@ function instructionsOf(
   // Sections have headings, so the last one needs a heading too.
   const last = prompt === undefined || ofData.trim() === '' ? ofData : `## Further instructions\n\n${ofData.trim()}`;
   return { prompt, text: joinTexts(own, mode?.instructions ?? '', last) };
+}
+
+/** What the model reads last in each request: the frame of the thread, what the definition shows, and the instruction of the request. */
+export function withObserved(
+  { services, run: { agent } }: OpenedRun,
+  session: Session,
+  ofThread: (() => Observed) | undefined,
+): (() => Observed) | undefined {
+  const observe = agent.setup.definition?.observe;
+  if (observe === undefined) return ofThread;
+  return () => {
+    const { text = '', ...frame } = ofThread?.() ?? {};
+    try {
+      return { ...frame, text: joinTexts(String(observe({ read: (slice) => session.read(slice) })), text) };
+    } catch (error) {
+      // As in core, the run goes on. What the thread shows must not be missing for that.
+      services.logger.error(
+        `observe of the definition of agent ${agent.id} threw. The model is asked without it.`,
+        error,
+      );
+      return { ...frame, text };
+    }
+  };
 }
 
 /** Built-in tools write to the store with the end of their calls, and a rewind does not take that back. */

@@ -13,7 +13,7 @@ import { configuredMiddleware, type MiddlewareParts } from '../middleware/config
 import { toolMiddleware } from '../middleware/tool-middleware.ts';
 import type { RunTools } from '../run/run-tool.ts';
 import { removeSecrets, secretsOf, withoutSecrets } from '../toolset/remove-secrets.ts';
-import { chooseMode, definedTurn, slicesOf, systemText, toolsInMode } from './defined-turn.ts';
+import { chooseMode, definedTurn, slicesOf, systemText, toolsInMode, withObserved } from './defined-turn.ts';
 import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
 import { voidChangedApprovals } from './void-changed-approvals.ts';
@@ -40,7 +40,9 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   const mode = await chooseMode(open, session);
   const { instructions: operator, ...defined } = definedTurn(run, mode);
   const agent = { ...run.agent, config: { ...run.agent.config, instructions: operator.text } };
-  const { explanation, observe, instructions: text, ...options } = kind.turnOptions({ ...run, agent }, situation);
+  const kindOptions = kind.turnOptions({ ...run, agent }, situation);
+  const { explanation, observe: ofThread, instructions: text, ...options } = kindOptions;
+  const observe = withObserved(open, session, ofThread);
   const system = systemText(operator, text, run.settings);
   const guard = new ModelGuard({ tag, instructions: system.current, explanation, sent: run.past.sent });
   const model = guard.wrap(await kind.modelOf(run, (name) => registry.model(name)));
