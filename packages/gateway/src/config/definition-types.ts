@@ -44,9 +44,9 @@ type RepeatedSlices<D> = D extends { readonly slices: infer All }
   : unknown;
 
 /** The names that a list has twice: of each item, the name if a later item has it too. */
-type RepeatedNames<All> = All extends readonly [infer First, ...infer Rest]
-  ? (NameOf<First> & NameOf<Rest[number]>) | RepeatedNames<Rest>
-  : never;
+type RepeatedNames<All, Found = never> = All extends readonly [infer First, ...infer Rest]
+  ? RepeatedNames<Rest, Found | (NameOf<First> & NameOf<Rest[number]>)>
+  : Found;
 type NameOf<One> = One extends { readonly name: infer Name } ? Literal<Name> : never;
 
 /** `string` says nothing about the name, as in `Slice<Cart>` and in `Policy`. */

@@ -43,7 +43,7 @@ interface BroughtTool {
 }
 
 /** The modes of a definition with plugins. */
-export interface Modes {
+interface Modes {
   readonly choose: NonNullable<AgentDefinition['mode']>;
   /** Throws a PluginError if the mode cannot work. */
   named(mode: string): AgentMode;

@@ -134,6 +134,22 @@ describe('modes of an agent', () => {
     expect(finished).toEqual(['', 'Out.', 'On the street.']);
   });
 
+  it('[A13] a request that must have no effects gets no tools with effects, from the mode neither', async () => {
+    const model = scriptedModel(['A title.']);
+    await using gateway = await startTestGateway({ model, definitions: { clerk: definition }, agents });
+    const { status } = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${gateway.secretKey}`,
+        'content-type': 'application/json',
+        'x-lastcall-effects': 'none',
+      },
+      body: JSON.stringify({ model: 'Clerk', messages: [{ role: 'user', content: 'A title for this chat?' }] }),
+    });
+    expect(status).toBe(200);
+    expect(namesOf(model.requests[0])).not.toContain('move');
+  });
+
   it('[A13] a mode that cannot work is refused when the gateway starts', () => {
     const broken = plugin({
       name: 'broken',

@@ -65,7 +65,7 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
     model,
     transcript: run.transcript,
     answers,
-    tools: () => toolsInMode(tools.tools, mode),
+    tools: () => toolsInMode(tools.tools, mode, run.settings),
     session,
     onEvent(event) {
       const told = withoutSecrets(event, secrets);
