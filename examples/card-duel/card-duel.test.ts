@@ -7,8 +7,8 @@ import { type Combat, type CombatEvent, combat, lifeLeft } from './combat.ts';
 import { playDuel } from './duel.ts';
 import { BENCH_SIZE, type Game, type GameEvent, game } from './game.ts';
 import { findModel } from './model.ts';
-import { modesOf } from './modes.ts';
-import { carefulPlayer, hastyPlayer } from './players.ts';
+import { modes } from './modes.ts';
+import { carefulPlayer, hastyPlayer, modelOf } from './players.ts';
 import type { Mode } from './plugin-beasts.ts';
 
 const SEED = 73;
@@ -24,7 +24,9 @@ interface Played {
 
 async function play(seed: number): Promise<Played> {
   const session = createSession({ slices: [game, combat] });
-  const models = { ada: carefulPlayer(session, 'ada'), bo: hastyPlayer(session, 'bo') };
+  const started: GameEvent = { type: 'GameStarted', seed };
+  session.dispatch(started);
+  const models = { ada: modelOf(carefulPlayer(), session), bo: modelOf(hastyPlayer(), session) };
   const lines: string[] = [];
   const moves: Settlement[] = [];
   const problems: string[] = [];
@@ -35,7 +37,6 @@ async function play(seed: number): Promise<Played> {
   const winner = await playDuel({
     session,
     models,
-    seed,
     newId: sequentialIds(),
     print: (line) => {
       lines.push(line);
@@ -166,18 +167,20 @@ describe('a move that the rules forbid', () => {
   const fallen: readonly GameEvent[] = [
     { type: 'CardMoved', player: 'bo', card: 'bo-1', from: 'active', to: 'discard' },
   ];
+  const asked: readonly GameEvent[] = [
+    { type: 'DecisionAsked', decision: { of: 'bo', question: '?', cards: ['bo-5'] } },
+  ];
   const attached: readonly (GameEvent | CombatEvent)[] = [
     { type: 'CardMoved', player: 'ada', card: 'ada-9', from: 'hand', to: 'attached' },
     { type: 'EmberAttached', ember: 'ada-9', beast: 'ada-1' },
   ];
   const hit: readonly CombatEvent[] = [{ type: 'BeastHit', beast: 'bo-1', damage: 10 }];
 
-  test.each<[string, PlayerId, Mode, string, object, string, string, readonly (GameEvent | CombatEvent)[]]>([
-    ['out of turn', 'bo', 'main', 'end_turn', {}, 'blocked', 'not your turn', []],
-    ['out of phase', 'ada', 'start_of_turn', 'draw', {}, 'blocked', 'phase "main"', []],
+  test.each<[string, Mode, string, object, string, string, readonly (GameEvent | CombatEvent)[]]>([
+    ['before a decision', 'main', 'end_turn', {}, 'blocked', 'decision to make first', asked],
+    ['out of phase', 'start_of_turn', 'draw', {}, 'blocked', 'phase "main"', []],
     [
       'of a card that is elsewhere',
-      'ada',
       'main',
       'move_card',
       { card: 'ada-5', to: 'bench' },
@@ -185,34 +188,15 @@ describe('a move that the rules forbid', () => {
       'neither in your hand',
       [],
     ],
-    [
-      'of a card that is not there',
-      'ada',
-      'main',
-      'move_card',
-      { card: 'x', to: 'bench' },
-      'blocked',
-      'no card "x"',
-      [],
-    ],
-    [
-      'of the other player’s card',
-      'ada',
-      'main',
-      'move_card',
-      { card: 'bo-5', to: 'active' },
-      'blocked',
-      'neither',
-      [],
-    ],
-    ['to a place that is taken', 'ada', 'main', 'move_card', { card: 'ada-0', to: 'active' }, 'blocked', 'no room', []],
-    ['of an ember to the bench', 'ada', 'main', 'move_card', { card: 'ada-9', to: 'bench' }, 'blocked', 'no beast', []],
-    ['of a drowsy beast', 'ada', 'main', 'move_card', { card: 'ada-1', to: 'bench' }, 'denied', 'drowsy', lulled],
-    ['after an attack', 'ada', 'main', 'move_card', { card: 'ada-1', to: 'bench' }, 'denied', 'nothing moves', hit],
-    ['with too few embers', 'ada', 'main', 'declare_attack', { attack: 'Nudge' }, 'blocked', 'costs 1 embers', []],
+    ['of a card that is not there', 'main', 'move_card', { card: 'x', to: 'bench' }, 'blocked', 'no card "x"', []],
+    ['of the other player’s card', 'main', 'move_card', { card: 'bo-5', to: 'active' }, 'blocked', 'neither', []],
+    ['to a place that is taken', 'main', 'move_card', { card: 'ada-0', to: 'active' }, 'blocked', 'no room', []],
+    ['of an ember to the bench', 'main', 'move_card', { card: 'ada-9', to: 'bench' }, 'blocked', 'no beast', []],
+    ['of a drowsy beast', 'main', 'move_card', { card: 'ada-1', to: 'bench' }, 'denied', 'drowsy', lulled],
+    ['after an attack', 'main', 'move_card', { card: 'ada-1', to: 'bench' }, 'denied', 'nothing moves', hit],
+    ['with too few embers', 'main', 'declare_attack', { attack: 'Nudge' }, 'blocked', 'costs 1 embers', []],
     [
       'by a drowsy beast',
-      'ada',
       'main',
       'declare_attack',
       { attack: 'Nudge' },
@@ -222,7 +206,6 @@ describe('a move that the rules forbid', () => {
     ],
     [
       'with another beast’s attack',
-      'ada',
       'main',
       'declare_attack',
       { attack: 'Wildfire' },
@@ -232,7 +215,6 @@ describe('a move that the rules forbid', () => {
     ],
     [
       'of a second ember',
-      'ada',
       'main',
       'attach_energy',
       { ember: 'ada-8', beast: 'ada-1' },
@@ -242,7 +224,6 @@ describe('a move that the rules forbid', () => {
     ],
     [
       'of an ember to nobody',
-      'ada',
       'main',
       'attach_energy',
       { ember: 'ada-8', beast: 'bo-1' },
@@ -250,21 +231,11 @@ describe('a move that the rules forbid', () => {
       'no beast of yours',
       [],
     ],
-    [
-      'to look at what is secret',
-      'ada',
-      'main',
-      'search_zone',
-      { owner: 'theirs', zone: 'hand' },
-      'blocked',
-      'secret',
-      [],
-    ],
-    ['to end a turn while the other place is empty', 'ada', 'main', 'end_turn', {}, 'blocked', 'must choose', fallen],
-    ['to win too early', 'ada', 'main', 'declare_victory', {}, 'blocked', '0 of 3 points', []],
+    ['to look at what is secret', 'main', 'search_zone', { owner: 'theirs', zone: 'hand' }, 'blocked', 'secret', []],
+    ['to end a turn while the other place is empty', 'main', 'end_turn', {}, 'blocked', 'must choose', fallen],
+    ['to win too early', 'main', 'declare_victory', {}, 'blocked', '0 of 3 points', []],
     [
       'to ask when nothing is to be decided',
-      'ada',
       'main',
       'create_decision',
       { question: '?', cards: ['bo-5'] },
@@ -274,7 +245,6 @@ describe('a move that the rules forbid', () => {
     ],
     [
       'to ask about a stranger',
-      'ada',
       'main',
       'create_decision',
       { question: '?', cards: ['ada-0'] },
@@ -282,11 +252,11 @@ describe('a move that the rules forbid', () => {
       'not on the other',
       fallen,
     ],
-    ['to decide unasked', 'bo', 'decision', 'resolve_decision', { card: 'bo-5' }, 'blocked', 'nothing for you', []],
-  ])('%s fails and changes nothing', async (_, player, mode, toolName, input, code, message, events) => {
+    ['to decide unasked', 'decision', 'resolve_decision', { card: 'bo-5' }, 'blocked', 'nothing for you', []],
+  ])('%s fails and changes nothing', async (_, mode, toolName, input, code, message, events) => {
     const session = midGame(events);
     const before = tableOf(session);
-    const { tools, policies = [] } = modesOf(player)[mode];
+    const { tools, policies = [] } = modes[mode];
     const { outcome } = await dispatchCall({ tools, policies, session, call: { toolName, input } });
     expect(outcome).toMatchObject({ status: 'error', code, message: expect.stringContaining(message) });
     expect(tableOf(session)).toEqual(before);
@@ -308,7 +278,7 @@ describe('a turn in main mode', () => {
         return { toolName: 'concede' };
       },
     ]);
-    await runTurn({ ...modesOf('ada').main, model, session, prompt: 'Go.' });
+    await runTurn({ ...modes.main, model, session, prompt: 'Go.' });
     expect(seen).toEqual([before]);
     const said = JSON.stringify(model.requests[2]?.prompt);
     expect(said).toContain('The active one.');
@@ -323,7 +293,7 @@ describe('a turn in main mode', () => {
       [search('bench'), search('active')],
       { toolName: 'concede' },
     ]);
-    await runTurn({ ...modesOf('ada').main, model, session: midGame(), prompt: 'Go.' });
+    await runTurn({ ...modes.main, model, session: midGame(), prompt: 'Go.' });
     const texts = model.requests[2]?.prompt.flatMap((message) =>
       message.role === 'tool'
         ? message.content.map((part) => ('output' in part && 'value' in part.output ? part.output.value : ''))

@@ -2,6 +2,8 @@
 
 export type PlayerId = 'ada' | 'bo';
 
+export const NAMES: Readonly<Record<PlayerId, string>> = { ada: 'Ada', bo: 'Bo' };
+
 /** A card in one player's deck: `ada-3` is the fourth card of Ada's list. */
 export type CardId = string;
 

@@ -9,31 +9,26 @@ import {
   type TurnOptions,
   type TurnResult,
 } from '@lastcall/core';
-import type { PlayerId } from './cards.ts';
+import { NAMES, type PlayerId } from './cards.ts';
+import { duel, modeOf } from './definition.ts';
 import { type GameEvent, game, otherThan } from './game.ts';
-import { modesOf } from './modes.ts';
-import type { Mode } from './plugin-beasts.ts';
-import { describeTable } from './table-view.ts';
+import { modes } from './modes.ts';
 
 export interface Duel {
   readonly session: Session;
   readonly models: Readonly<Record<PlayerId, TurnOptions['model']>>;
   readonly print: (line: string) => void;
-  readonly seed: number;
   readonly newId?: NewId;
 }
 
-const NAMES: Readonly<Record<PlayerId, string>> = { ada: 'Ada', bo: 'Bo' };
-const MODE_OF = { setup: 'setup', start: 'start_of_turn', main: 'main' } as const;
 const MOST_TURNS = 40;
 
 /** Plays to the end. There is no winner if the game takes too long. */
-export async function playDuel(duel: Duel): Promise<PlayerId | null> {
-  const { session, print } = duel;
-  const table: Table = { ...duel, modes: { ada: modesOf('ada'), bo: modesOf('bo') } };
-  tell(session, { type: 'GameStarted', seed: duel.seed });
+export async function playDuel(table: Duel): Promise<PlayerId | null> {
+  const { session, print } = table;
   for (;;) {
-    const { winner, turn, player, phase } = session.read(game);
+    const state = session.read(game);
+    const { winner, turn, player } = state;
     if (winner !== null || turn > MOST_TURNS) {
       print(
         winner === null
@@ -42,18 +37,14 @@ export async function playDuel(duel: Duel): Promise<PlayerId | null> {
       );
       return winner;
     }
-    print(`\n${turn === 0 ? 'Setup' : `Turn ${turn}`} · ${NAMES[player]} · ${MODE_OF[phase]}`);
-    await playPhase(table, player, MODE_OF[phase]);
+    print(`\n${turn === 0 ? 'Setup' : `Turn ${turn}`} · ${NAMES[player]} · ${modeOf(state)}`);
+    await playPhase(table, player);
   }
 }
 
-interface Table extends Duel {
-  readonly modes: Readonly<Record<PlayerId, ReturnType<typeof modesOf>>>;
-}
-
 /** Plays one phase of one player. If the other player has to decide something, the turn waits for that decision. */
-async function playPhase(table: Table, player: PlayerId, mode: Mode): Promise<void> {
-  let result = await runPlayer(table, player, { mode, prompt: `You are ${NAMES[player]}. It is your move.` });
+async function playPhase(table: Duel, player: PlayerId): Promise<void> {
+  let result = await runPlayer(table, player, { prompt: `You are ${NAMES[player]}. It is your move.` });
   while (result.stop.reason === 'suspended') {
     const [asked] = result.pending;
     if (asked === undefined) break;
@@ -61,30 +52,30 @@ async function playPhase(table: Table, player: PlayerId, mode: Mode): Promise<vo
     if (table.session.read(game).winner !== null) return;
     table.print(`· ${NAMES[player]} goes on`);
     const { transcript } = result;
-    result = await runPlayer(table, player, { mode, transcript, answers: { [asked.callId]: answer } });
+    result = await runPlayer(table, player, { transcript, answers: { [asked.callId]: answer } });
   }
   if (!isEnded(result)) forfeit(table, player, result);
 }
 
-async function askOther(table: Table, player: PlayerId): Promise<Answer> {
+async function askOther(table: Duel, player: PlayerId): Promise<Answer> {
   table.print(`· ${NAMES[player]} decides`);
   const prompt = `You are ${NAMES[player]}. You are asked to decide.`;
-  const result = await runPlayer(table, player, { mode: 'decision', prompt });
+  const result = await runPlayer(table, player, { prompt });
   if (!isEnded(result)) forfeit(table, player, result);
   return { result: result.response };
 }
 
 async function runPlayer(
-  { session, models, modes, print, newId }: Table,
+  { session, models, print, newId }: Duel,
   player: PlayerId,
-  { mode, ...more }: Pick<TurnOptions, 'prompt' | 'transcript' | 'answers'> & { mode: Mode },
+  more: Pick<TurnOptions, 'prompt' | 'transcript' | 'answers'>,
 ): Promise<TurnResult> {
   const stream = streamTurn({
-    ...modes[player][mode],
+    ...modes[modeOf(session.read(game))],
     model: models[player],
     session,
     batch: { onError: 'cancel-rest' },
-    observe: () => describeTable(session, player),
+    observe: () => duel.observe(session),
     maxSteps: 25,
     ...(newId === undefined ? {} : { newId }),
     ...more,

@@ -53,21 +53,24 @@ type EventOf<T extends GameEvent['type']> = Extract<GameEvent, { type: T }>;
 
 const noCards: Zones = { deck: [], hand: [], active: [], bench: [], attached: [], discard: [] };
 
+const noGame: Game = {
+  turn: 0,
+  player: 'ada',
+  phase: 'setup',
+  zones: { ada: noCards, bo: noCards },
+  points: { ada: 0, bo: 0 },
+  mulligans: [],
+  hasDrawn: false,
+  decision: null,
+  winner: null,
+  seed: 73,
+};
+
 export const game: Slice<Game> = slice<Game>('game', {
-  initial: {
-    turn: 0,
-    player: 'ada',
-    phase: 'setup',
-    zones: { ada: noCards, bo: noCards },
-    points: { ada: 0, bo: 0 },
-    mulligans: [],
-    hasDrawn: false,
-    decision: null,
-    winner: null,
-    seed: 1,
-  },
+  // In a new session the cards are dealt. Another seed deals others.
+  initial: deal(deal(noGame, 'ada'), 'bo'),
   on: {
-    GameStarted: (state, { seed }: EventOf<'GameStarted'>) => deal(deal({ ...state, seed }, 'ada'), 'bo'),
+    GameStarted: (_, { seed }: EventOf<'GameStarted'>) => deal(deal({ ...noGame, seed }, 'ada'), 'bo'),
     CardDrawn: (state, { player }: EventOf<'CardDrawn'>) => ({ ...takeFromDeck(state, player, 1), hasDrawn: true }),
     CardMoved: move,
     HandExchanged: (state, { player }: EventOf<'HandExchanged'>) => ({
@@ -94,6 +97,11 @@ export const game: Slice<Game> = slice<Game>('game', {
     GameWon: (state, { player }: EventOf<'GameWon'>) => ({ ...state, winner: player }),
   },
 });
+
+/** Who makes the next move: the player whose turn it is, or the one who has to decide something. */
+export function toMove({ player, decision }: Game): PlayerId {
+  return decision?.of ?? player;
+}
 
 export function otherThan(player: PlayerId): PlayerId {
   return player === 'ada' ? 'bo' : 'ada';

@@ -2,19 +2,17 @@
 // player that suspend a turn. With ANTHROPIC_API_KEY or OPENAI_API_KEY set, Ada is played by a model.
 import { createSession } from '@lastcall/core';
 import { sequentialIds } from '@lastcall/core/testing';
-import { combat } from './combat.ts';
+import { duel } from './definition.ts';
 import { playDuel } from './duel.ts';
-import { game } from './game.ts';
 import { findModel } from './model.ts';
-import { carefulPlayer, hastyPlayer } from './players.ts';
+import { carefulPlayer, hastyPlayer, modelOf } from './players.ts';
 
-const session = createSession({ slices: [game, combat] });
+const session = createSession({ slices: duel.slices });
 const model = await findModel(process.env);
 
 await playDuel({
   session,
-  models: { ada: model ?? carefulPlayer(session, 'ada'), bo: hastyPlayer(session, 'bo') },
-  seed: 73,
+  models: { ada: model ?? modelOf(carefulPlayer(), session), bo: modelOf(hastyPlayer(), session) },
   newId: sequentialIds(),
   print: (line) => console.log(line),
 });

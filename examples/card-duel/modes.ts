@@ -1,16 +1,12 @@
-// Core and plugin put together: every mode of both players, built before the game begins.
+// Core and plugin put together: every mode, built before the game begins. A gateway does the same with a definition.
 import { rewindTool } from '@lastcall/core';
 import { type AgentMode, buildModes } from '@lastcall/core/prompt';
-import type { PlayerId } from './cards.ts';
-import { coreTools, type Seat } from './core-tools.ts';
-import { beasts, MODES, type Mode } from './plugin-beasts.ts';
+import { duel } from './definition.ts';
+import type { Mode } from './plugin-beasts.ts';
 
-export function modesOf(player: PlayerId): Readonly<Record<Mode, AgentMode>> {
-  const seat: Seat = { player };
-  return buildModes({
-    modes: MODES,
-    plugins: [beasts],
-    ctx: seat,
-    tools: { ...coreTools(seat), rewind: rewindTool },
-  });
-}
+export const modes: Readonly<Record<Mode, AgentMode>> = buildModes({
+  modes: duel.modes,
+  plugins: duel.plugins,
+  ctx: {},
+  tools: { ...duel.tools, rewind: rewindTool },
+});

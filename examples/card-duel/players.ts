@@ -3,34 +3,43 @@ import type { Session } from '@lastcall/core';
 import { type ScriptedCall, type ScriptedModel, scriptedModel } from '@lastcall/core/testing';
 import { type Attack, type CardId, cardOf, isBeast, type PlayerId } from './cards.ts';
 import { attacksOf, type Combat, combat, embersOn, lifeLeft } from './combat.ts';
-import { BENCH_SIZE, type Game, game, otherThan, POINTS_TO_WIN, type Zones } from './game.ts';
+import { BENCH_SIZE, type Game, game, otherThan, POINTS_TO_WIN, toMove, type Zones } from './game.ts';
 
 /** What a player looks at. */
-interface Table {
-  readonly player: PlayerId;
+export interface View {
   readonly game: Game;
   readonly combat: Combat;
+}
+
+/** Says what the player who is to move does next. */
+export type Player = (view: View) => readonly ScriptedCall[];
+
+/** The table, seen from the side of the player who is to move. */
+interface Table extends View {
+  readonly player: PlayerId;
   readonly mine: Zones;
   readonly theirs: Zones;
 }
 
-type Style = (table: Table) => readonly ScriptedCall[];
+function toPlayer(style: (table: Table) => readonly ScriptedCall[]): Player {
+  return (view) => {
+    const { decision, zones } = view.game;
+    const player = toMove(view.game);
+    const table = { ...view, player, mine: zones[player], theirs: zones[otherThan(player)] };
+    return decision === null ? style(table) : decide(table, decision.cards);
+  };
+}
 
-function scriptedPlayer(session: Session, player: PlayerId, style: Style): ScriptedModel {
-  return scriptedModel(() => {
-    const state = session.read(game);
-    const { decision, zones } = state;
-    const mine = zones[player];
-    const table = { player, game: state, combat: session.read(combat), mine, theirs: zones[otherThan(player)] };
-    return decision?.of === player ? decide(table, decision.cards) : style(table);
-  });
+/** The player as a model of a turn with this session. */
+export function modelOf(player: Player, session: Session): ScriptedModel {
+  return scriptedModel(() => player({ game: session.read(game), combat: session.read(combat) }));
 }
 
 /** Looks first, moves one thing at a time, and rewinds a bad turn, but only once. */
-export function carefulPlayer(session: Session, player: PlayerId): ScriptedModel {
+export function carefulPlayer(): Player {
   let hasLearned = false;
   let looked = -1;
-  return scriptedPlayer(session, player, (table) => {
+  return toPlayer((table) => {
     if (table.game.phase === 'setup') return setUp(table);
     if (table.game.phase === 'start') return table.game.hasDrawn ? [call('end_phase')] : beginTurn(table);
     if (looked < table.game.turn && !table.combat.hasAttached) {
@@ -53,9 +62,9 @@ export function carefulPlayer(session: Session, player: PlayerId): ScriptedModel
 }
 
 /** Makes all calls at once, and finds out which of them were allowed. */
-export function hastyPlayer(session: Session, player: PlayerId): ScriptedModel {
+export function hastyPlayer(): Player {
   let rushed = -1;
-  return scriptedPlayer(session, player, (table) => {
+  return toPlayer((table) => {
     const { phase, turn } = table.game;
     if (phase === 'start') return [...beginTurn(table), call('end_phase')];
     if (rushed === turn) return phase === 'setup' ? setUp(table) : attackOrEnd(table);

@@ -2,7 +2,6 @@
 import { filterToolSet, type Policy } from '@lastcall/core';
 import { type Plugin, plugin } from '@lastcall/core/prompt';
 import { combat } from './combat.ts';
-import type { Seat } from './core-tools.ts';
 import { POINTS_TO_WIN } from './game.ts';
 import { beastTools } from './plugin-tools.ts';
 
@@ -41,9 +40,9 @@ const CONFIGS: Readonly<Record<Mode, { readonly instructions: string; readonly t
   },
 };
 
-export const beasts: Plugin<Seat, Mode> = plugin<Seat, Mode>({
+export const beasts: Plugin<unknown, Mode> = plugin<unknown, Mode>({
   name: 'beasts',
-  tools: beastTools,
+  tools: () => beastTools,
   getAgentConfig: (_, mode, tools) => ({
     instructions: `${AIM}\n\n${CONFIGS[mode].instructions}`,
     tools: filterToolSet(tools, 'include', CONFIGS[mode].tools),

@@ -5,10 +5,9 @@ import { BENCH_SIZE, type Game, otherThan, type Phase, POINTS_TO_WIN, type Zone 
 export type Refusal = string | undefined;
 
 /** Most rules begin with this one. */
-export function notNow(game: Game, player: PlayerId, ...phases: readonly Phase[]): Refusal {
+export function notNow(game: Game, ...phases: readonly Phase[]): Refusal {
   if (game.winner !== null) return 'The game is over.';
-  if (game.player !== player) return 'It is not your turn.';
-  if (game.decision !== null) return 'The other player has a decision to make first.';
+  if (game.decision !== null) return 'There is a decision to make first.';
   return phases.includes(game.phase) ? undefined : `This is not allowed in the phase "${game.phase}".`;
 }
 

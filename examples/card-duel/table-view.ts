@@ -1,17 +1,19 @@
 // What a player sees of the table, as text: the last message of every request, never stored.
 import type { Session } from '@lastcall/core';
-import { type CardId, cardName, type PlayerId } from './cards.ts';
+import { type CardId, cardName, NAMES } from './cards.ts';
 import { attacksOf, type Combat, combat, embersOn, lifeLeft } from './combat.ts';
-import { game, otherThan } from './game.ts';
+import { game, otherThan, toMove } from './game.ts';
 
-export function describeTable(session: Session, player: PlayerId): string {
-  const { zones, points, turn, decision } = session.read(game);
+export function describeTable(session: Pick<Session, 'read'>): string {
+  const table = session.read(game);
+  const { zones, points, turn, decision } = table;
+  const player = toMove(table);
   const state = session.read(combat);
   const other = otherThan(player);
   const [mine, theirs] = [zones[player], zones[other]];
   const beasts = (cards: readonly CardId[]): string => list(cards, (card) => describeBeast(state, card));
   return [
-    `Turn ${turn}. Points: you ${points[player]}, they ${points[other]}.`,
+    `You are ${NAMES[player]}. Turn ${turn}. Points: you ${points[player]}, they ${points[other]}.`,
     `Your hand: ${list(mine.hand, cardName)}. Cards in your deck: ${mine.deck.length}.`,
     `Your active beast: ${beasts(mine.active)}. Your bench: ${beasts(mine.bench)}.`,
     `Their active beast: ${beasts(theirs.active)}. Their bench: ${beasts(theirs.bench)}.`,

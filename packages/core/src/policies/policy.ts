@@ -3,11 +3,14 @@ import type { Logger } from '../logger.ts';
 import type { Session } from '../session/session.ts';
 import type { AnySlice, SessionEvent } from '../session/slice.ts';
 
-/** A rule about calls. One that throws denies: it fails closed. */
-export interface Policy {
+/**
+ * A rule about calls. One that throws denies: it fails closed. `ToolName` is the type of the names in `tools`, so that
+ * a misspelt one can be a compile error.
+ */
+export interface Policy<ToolName extends string = string> {
   readonly name: string;
   /** The tools that it names. A host that knows all tools refuses a name that none of them has. */
-  readonly tools?: readonly string[];
+  readonly tools?: readonly ToolName[];
   /** The policy's state. It is registered before the policy is asked. */
   readonly slices?: readonly AnySlice[];
   /** Called before a call runs. The session is read-only here. */

@@ -78,6 +78,7 @@ function buildNode(section: Section, path: string, place: Place): SectionNode {
   const tools = buildTools(section, path, policies, place.seen);
   const slices = [
     ...(section.slices ?? []),
+    ...Object.values(tools).flatMap((tool) => (tool as Partial<AnyTool>).slices ?? []),
     ...policySlices([...policies, ...Object.values(tools).flatMap(policiesOf)]),
   ];
   const children = buildLevel(section.children ?? [], {

@@ -20,8 +20,8 @@ type Migrate<S> = {
 }['migrate'];
 
 /** A named part of a session's state and how events change it. */
-export interface Slice<S> {
-  readonly name: string;
+export interface Slice<S, Name extends string = string> {
+  readonly name: Name;
   readonly initial: S;
   /** `state` is rolled back with a failed call; `log` keeps its entries, also those of failed calls. */
   readonly policy: 'state' | 'log';
@@ -48,8 +48,11 @@ export interface SliceDefinition<S> {
   on: { [eventType: string]: Reducer<S> };
 }
 
-/** Defines a slice. The state must be plain data (what JSON can hold), so that a session can be stored. */
-export function slice<S>(name: string, definition: SliceDefinition<S>): Slice<S> {
+/**
+ * Defines a slice. The state must be plain data (what JSON can hold), so that a session can be stored. With `slice<S>(…)`
+ * the type of the name is `string`; without a type argument it is the name itself.
+ */
+export function slice<S, Name extends string = string>(name: Name, definition: SliceDefinition<S>): Slice<S, Name> {
   assertSliceName(name);
   const unknown = unknownName(definition, FIELDS);
   if (unknown !== undefined) throw new SessionError(`Slice "${name}": ${unknown.field} ${unknown.problem}`);

@@ -12,7 +12,7 @@ export interface Tool<I = Record<string, unknown>, O = unknown, W = I>
 
 /** Defines a tool. Throws an error that names the tool and the field if the definition cannot work. */
 export function tool<I = Record<string, unknown>, O = unknown, W = I, Terminal extends boolean = boolean>(
-  definition: ToolDefinition<I, O, W> & { terminal?: Terminal },
+  definition: ToolDefinition<I, O, W> & { terminal?: Terminal } & TerminalNeeds<Terminal>,
 ): Tool<I, O, W> & TerminalMark<Terminal> {
   const name = definition?.name ?? '(unnamed)';
   const checked = checkDefinition(definition as unknown as ToolDefinition, name);
@@ -22,6 +22,9 @@ export function tool<I = Record<string, unknown>, O = unknown, W = I, Terminal e
   const made = { ...(checked as unknown as ToolDefinition<I, O, W>), [TOOL]: true as const };
   return Object.freeze(made) as Tool<I, O, W> & TerminalMark<Terminal>;
 }
+
+/** The output of a terminal tool is the response, so it must run. A copy of a tool has `execute` if the tool has it. */
+type TerminalNeeds<Terminal> = [Terminal] extends [true] ? { readonly execute: unknown } | ToolMark : unknown;
 
 /** Keeps `terminal: true` in the type of a tool, so that a turn's output can be inferred. */
 export type TerminalMark<Terminal> = [Terminal] extends [true] ? { readonly terminal: true } : unknown;

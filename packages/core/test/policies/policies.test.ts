@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import { memoryFilesystem } from '../../src/doors/files.ts';
 import {
   createSession,
   dispatchCall,
   fail,
+  type Policy,
   readBeforeWrite,
   requires,
   Session,
@@ -175,4 +176,13 @@ test('[T48] after a successful read of the same normalised path it is allowed', 
   expect(await read('dir/b.txt')).toBe('new');
   await run('look', { path: 'a.txt' });
   expect(await run('edit', { path: 'a.txt' })).toMatchObject({ status: 'ok' });
+});
+
+test('the names of the tools are in the type of the policy', () => {
+  expectTypeOf(requires({ deploy: ['test', 'build'], ship: ['deploy'] })).toEqualTypeOf<
+    Policy<'deploy' | 'test' | 'build' | 'ship'>
+  >();
+  const wide: Readonly<Record<string, readonly string[]>> = { deploy: ['test'] };
+  expectTypeOf(requires(wide)).toEqualTypeOf<Policy>();
+  expectTypeOf([requires({ deploy: ['test'] }), readBeforeWrite()]).toExtend<readonly Policy[]>();
 });

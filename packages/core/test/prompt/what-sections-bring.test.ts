@@ -29,7 +29,7 @@ test('[T53] rendering makes the slices of the enabled sections and of all polici
         template: '',
         slices: [counter('of-section')],
         policies: [watch('of-section-policy')],
-        tools: { act: { ...echo, policies: [watch('of-tool-policy')] } },
+        tools: { act: { ...echo, slices: [counter('of-tool')], policies: [watch('of-tool-policy')] } },
         children: [section({ key: 'b', title: 'B', template: '', slices: [counter('of-child')] })],
       }),
       section({ key: 'off', title: 'Off', template: '', enabled: false, slices: [counter('of-disabled')] }),
@@ -43,6 +43,7 @@ test('[T53] rendering makes the slices of the enabled sections and of all polici
     'of-prompt',
     'of-section',
     'of-section-policy',
+    'of-tool',
     'of-tool-policy',
   ]);
   expect(made.slices.map(({ name }) => name)).toContain('of-disabled');
@@ -71,6 +72,25 @@ test('[T53] a tool writes to the slice its section brings, and needs nothing els
   }
   expect(session.read(count)).toBe(2);
   expect(Session.fromJSON(session.toJSON(), { slices: made.slices }).read(count)).toBe(2);
+});
+
+test('[T53] the slices of a tool are among those of the prompt, so that a stored session can be read again', async () => {
+  const count = counter('count');
+  const counting = tool({
+    description: 'Counts.',
+    inputSchema: { type: 'object' },
+    effects: 'session',
+    slices: [count],
+    execute: (_input, { session }) => session.dispatch({ type: 'Counted' }),
+  });
+  const made = prompt({
+    ns: 'tests',
+    key: 'p',
+    sections: [section({ key: 'a', title: 'A', template: '', tools: { counting } })],
+  });
+  const session = createSession();
+  await dispatchCall({ instructions: made, session, call: { toolName: 'counting' } });
+  expect(Session.fromJSON(session.toJSON(), { slices: made.slices }).read(count)).toBe(1);
 });
 
 test('a rendering that fails makes nothing known', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import {
   createSession,
@@ -8,6 +8,7 @@ import {
   resource,
   Session,
   SessionError,
+  type Slice,
   secret,
   slice,
   type ToolContext,
@@ -270,4 +271,11 @@ test('a slice that a host registers beside a running call is there after it', as
   await running;
   session.dispatch(add('b'));
   expect([session.read(items), session.read(total)]).toEqual([['a', 'b'], 1]);
+});
+
+test('the name of a slice is in its type, unless the state is given as a type argument', () => {
+  const cart = slice('cart', { initial: [] as readonly string[], on: {} });
+  expectTypeOf(cart).toEqualTypeOf<Slice<readonly string[], 'cart'>>();
+  expectTypeOf(cart).toExtend<Slice<readonly string[]>>();
+  expectTypeOf(slice<number>('count', { initial: 0, on: {} })).toEqualTypeOf<Slice<number>>();
 });

@@ -295,6 +295,11 @@ export function misuseDoesNotCompile(): void {
   tool({ description: 'd', inputSchema, examples: [{ description: 'e', input: { a: 1 } }] });
   // @ts-expect-error the output must fit the output schema
   tool({ description: 'd', inputSchema, outputSchema: z.object({ n: z.number() }), execute: () => ({ n: 'x' }) });
+  // @ts-expect-error a terminal tool needs execute
+  tool({ description: 'd', inputSchema, terminal: true });
+  // A copy has execute if the tool has it, and a tool that may be terminal is checked when it is used.
+  tool({ ...tool({ description: 'd', inputSchema, execute: ({ a }) => a }), terminal: true });
+  tool({ description: 'd', inputSchema, terminal: Boolean(inputSchema) });
   // @ts-expect-error a tool set is not an array
   mergeToolSets([echo]);
   // @ts-expect-error a tool set holds tools

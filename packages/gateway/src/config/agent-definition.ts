@@ -22,11 +22,18 @@ export interface AgentDefinition {
   readonly policies?: readonly Policy[] | undefined;
   /** For an agent whose tools and instructions depend on its mode. `mode` chooses it. */
   readonly plugins?: readonly AnyPlugin[] | undefined;
+  /** Passed to every plugin, as in `buildModes`. Default `{}`. */
+  readonly ctx?: unknown;
   /** The names that `mode` returns. With this list, a mode that cannot work is refused when the gateway starts. */
   readonly modes?: readonly string[] | undefined;
   /** Chooses the mode at the start of each run. */
   readonly mode?: ((ctx: ModeContext) => string) | undefined;
-  /** Gives the agent a tool `rewind`, which goes back to the start of the run. Default false. */
+  /** What the model reads last in each request, e.g. the state of a game. It is not part of the transcript. */
+  readonly observe?: ((session: Pick<Session, 'read'>) => string) | undefined;
+  /**
+   * Gives the agent a tool `rewind`, which goes back to the start of the run. Plugins pick it as they pick the other tools. Default
+   * false.
+   */
   readonly rewind?: boolean | { readonly max?: number | undefined } | undefined;
   /** Makes the agent a machine: its nodes have the instructions, and `tools` are those that every node has too. */
   readonly machine?: Charter | undefined;

@@ -33,6 +33,7 @@ export interface CompiledDefinition {
   /** The tools that its sections, its plugins and `rewind` bring. */
   readonly brought: ReadonlyMap<string, BroughtTool>;
   readonly modes: Modes | undefined;
+  readonly observe: AgentDefinition['observe'];
   readonly rewind: { readonly max?: number } | undefined;
   readonly machine: DefinedMachine | undefined;
 }
@@ -52,7 +53,7 @@ interface BroughtTool {
 }
 
 /** The modes of a definition with plugins. */
-export interface Modes {
+interface Modes {
   readonly choose: NonNullable<AgentDefinition['mode']>;
   /** Throws a PluginError if the mode cannot work. */
   named(mode: string): AgentMode;
@@ -128,8 +129,7 @@ export function compileDefinition(
   const { instructions = '', slices = [], resources = [], policies = [], files = false } = definition;
   if (typeof instructions === 'object') brought.addSections(instructions.sections, [...path, 'instructions']);
   const modes = compileModes(definition, tools.value, brought, path);
-  if (definition.rewind !== undefined && definition.rewind !== false)
-    brought.add(REWIND_TOOL, rewindTool, [...path, 'rewind']);
+  if (hasRewind(definition)) brought.add(REWIND_TOOL, rewindTool, [...path, 'rewind']);
   const repeated = [
     ...repeatedIn(slices, ({ name: own }) => own, [...path, 'slices']),
     ...repeatedIn(resources, ({ key }) => key, [...path, 'resources']),
@@ -138,7 +138,7 @@ export function compileDefinition(
   ];
   const problems = [...brought.problems, ...repeated, ...(modes.ok ? [] : modes.problems)];
   if (problems.length > 0 || !modes.ok) return { ok: false, problems };
-  const parts = { name, instructions, slices, resources, policies, files };
+  const parts = { name, instructions, slices, resources, policies, files, observe: definition.observe };
   const machine = compileMachine(definition, path);
   if (!machine.ok) return machine;
   return {
@@ -170,6 +170,10 @@ function compileMachine(
   return { ok: true, value: { charter, root: first, migrate } };
 }
 
+function hasRewind({ rewind = false }: AgentDefinition): boolean {
+  return rewind !== false;
+}
+
 function toRewind(rewind: AgentDefinition['rewind']): CompiledDefinition['rewind'] {
   if (rewind === undefined || rewind === false) return undefined;
   return rewind === true || rewind.max === undefined ? {} : { max: rewind.max };
@@ -195,6 +199,7 @@ const definitionSchema: z.ZodType<AgentDefinition> = z
     policies: z.array(made<Policy>('name', 'must be a policy, e.g. requires({ … }).')).optional(),
     // biome-ignore lint/suspicious/noExplicitAny: as in AgentDefinition
     plugins: z.array(made<Plugin<any, any>>('getAgentConfig', 'must come from plugin({ … }).')).optional(),
+    ctx: z.unknown().optional(),
     modes: z.array(z.string().min(1).max(100)).min(1).max(100).optional(),
     mode: z
       .custom<AgentDefinition['mode']>((value) => typeof value === 'function', {
@@ -208,19 +213,27 @@ const definitionSchema: z.ZodType<AgentDefinition> = z
         error: 'must be a function (tree) => tree.',
       })
       .optional(),
+    observe: z
+      .custom<AgentDefinition['observe']>((value) => typeof value === 'function', {
+        error: 'must be a function (session) => text.',
+      })
+      .optional(),
     rewind: z.union([z.boolean(), z.strictObject({ max: z.int().min(1).max(100).optional() })]).optional(),
   })
-  .superRefine(({ plugins, mode, modes, machine, root, migrate, instructions, rewind }, ctx) => {
+  .superRefine((given, ctx) => {
+    const { plugins, mode, modes, ctx: pluginContext, machine, root, migrate, instructions, observe, rewind } = given;
     const missing = (path: string, message: string): void => ctx.addIssue({ code: 'custom', path: [path], message });
     if (plugins !== undefined && mode === undefined)
       missing('mode', 'is missing: plugins have modes, and mode(ctx) chooses the one of a run.');
     if (plugins === undefined && mode !== undefined) missing('mode', 'has no effect without plugins. Remove it.');
     if (machine === undefined && migrate !== undefined) missing('migrate', 'has no effect without machine. Remove it.');
     if (machine === undefined && root !== undefined) missing('root', 'has no effect without machine. Remove it.');
-    const unused = Object.entries({ instructions, plugins, rewind }).filter(([, value]) => value !== undefined);
+    const unused = Object.entries({ instructions, plugins, observe, rewind }).filter(([, value]) => value !== undefined);
     for (const [field] of machine === undefined ? [] : unused)
       missing(field, 'has no effect with machine: its nodes have instructions and tools. Remove it.');
     if (plugins === undefined && modes !== undefined) missing('modes', 'has no effect without plugins. Remove it.');
+    if (plugins === undefined && pluginContext !== undefined)
+      missing('ctx', 'has no effect without plugins. Remove it.');
   }) as z.ZodType<AgentDefinition>;
 
 /** Collects tools by name, and notes where two have the same one. */
@@ -255,25 +268,28 @@ class Brought {
 }
 
 function compileModes(
-  { plugins, mode, modes = [] }: AgentDefinition,
+  definition: AgentDefinition,
   own: RegisteredTools,
   brought: Brought,
   path: readonly PropertyKey[],
 ): Checked<Modes | undefined> {
+  const { plugins, mode, modes = [], ctx = {} } = definition;
   if (plugins === undefined || mode === undefined) return { ok: true, value: undefined };
   // Tools that are data cannot be picked by a plugin: they are made when a run needs them.
-  const tools = Object.fromEntries(
-    Object.values(own).flatMap((one) => (one.kind === 'typescript' ? [[one.name, one.tool]] : [])),
-  );
+  const tools = Object.fromEntries([
+    ...Object.values(own).flatMap((one) => (one.kind === 'typescript' ? [[one.name, one.tool]] : [])),
+    ...(hasRewind(definition) ? [[REWIND_TOOL, rewindTool]] : []),
+  ]);
   const known = new Map<string, AgentMode>();
   const named = (name: string): AgentMode => {
-    const built = known.get(name) ?? (buildModes({ modes: [name], plugins, ctx: {}, tools })[name] as AgentMode);
+    const built = known.get(name) ?? (buildModes({ modes: [name], plugins, ctx, tools })[name] as AgentMode);
     known.set(name, built);
     return built;
   };
   try {
     for (const one of plugins)
-      for (const [name, tool] of Object.entries(one.tools({}))) brought.add(name, tool, [...path, 'plugins', one.name]);
+      for (const [name, tool] of Object.entries(one.tools(ctx)))
+        brought.add(name, tool, [...path, 'plugins', one.name]);
     for (const name of modes) named(name);
     return { ok: true, value: { choose: mode, named } };
   } catch (error) {

@@ -1,4 +1,4 @@
-import { planningSection, section, slice, tool } from '@lastcall/core';
+import { filterToolSet, planningSection, section, slice, tool } from '@lastcall/core';
 import { plugin, prompt } from '@lastcall/core/prompt';
 import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, it } from 'vitest';
@@ -84,8 +84,8 @@ describe('sections of an agent', () => {
 
 describe('modes of an agent', () => {
   const places = slice('place', {
-    initial: { at: 'shop' },
-    on: { Moved: (_state, { to }: { type: 'Moved'; to: string }) => ({ at: to }) },
+    initial: { at: 'shop' as 'shop' | 'street' },
+    on: { Moved: (_state, { to }: { type: 'Moved'; to: 'shop' | 'street' }) => ({ at: to }) },
   });
   const move = tool({
     description: 'Moves.',
@@ -134,6 +134,22 @@ describe('modes of an agent', () => {
     expect(finished).toEqual(['', 'Out.', 'On the street.']);
   });
 
+  it('[A13] a request that must have no effects gets no tools with effects, from the mode neither', async () => {
+    const model = scriptedModel(['A title.']);
+    await using gateway = await startTestGateway({ model, definitions: { clerk: definition }, agents });
+    const { status } = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${gateway.secretKey}`,
+        'content-type': 'application/json',
+        'x-lastcall-effects': 'none',
+      },
+      body: JSON.stringify({ model: 'Clerk', messages: [{ role: 'user', content: 'A title for this chat?' }] }),
+    });
+    expect(status).toBe(200);
+    expect(namesOf(model.requests[0])).not.toContain('move');
+  });
+
   it('[A13] a mode that cannot work is refused when the gateway starts', () => {
     const broken = plugin({
       name: 'broken',
@@ -142,7 +158,6 @@ describe('modes of an agent', () => {
     });
     const define = () => defineAgent({ tools: { add_item }, plugins: [broken], modes: ['shop'], mode: () => 'shop' });
     expect(define).toThrow('plugins cannot be used');
-    expect(() => defineAgent({ plugins: [world] })).toThrow('mode is missing');
   });
 
   it('[A13] a mode that does not exist fails the run with a sentence', async () => {
@@ -153,7 +168,68 @@ describe('modes of an agent', () => {
   });
 });
 
+describe('observe', () => {
+  const looks = (observe: () => string) =>
+    defineAgent({ tools: { add_item }, observe: (session) => `${observe()}${session.read(cart).join()}` });
+
+  it('shows the session of each step last in the request, in a conversation and for an agent, and stores none of it', async () => {
+    const model = scriptedModel([adding('chair'), 'Added.', adding('lamp'), 'Added.']);
+    const definitions = { clerk: looks(() => 'In the cart:') };
+    await using gateway = await startTestGateway({ model, definitions, agents });
+    await gateway.api('/api/chat', ask('A chair.'));
+    const id = await ping(gateway);
+    await expect.poll(() => inbox(gateway, id, 'done')).toHaveLength(1);
+    const last = model.requests.map(({ prompt: sent }) => JSON.stringify(sent.at(-1)));
+    expect(last.map((one) => /In the cart:(\w*)/.exec(one)?.[1])).toEqual(['', 'chair', '', 'lamp']);
+    // An agent reads its situation too.
+    expect(last.map((one) => one.includes('<situation-'))).toEqual([false, false, true, true]);
+    for (const { prompt: sent } of model.requests)
+      expect(JSON.stringify(sent.slice(0, -1))).not.toContain('In the cart');
+  });
+
+  it('that throws is left out, and the agent still reads its situation', async () => {
+    const model = scriptedModel(['Hello.']);
+    const fails = (): never => {
+      throw new Error('No cart.');
+    };
+    await using gateway = await startTestGateway({ model, definitions: { clerk: looks(fails) }, agents });
+    const id = await ping(gateway);
+    await expect.poll(() => inbox(gateway, id, 'done')).toHaveLength(1);
+    expect(JSON.stringify(model.requests[0]?.prompt.at(-1))).toContain('<situation-');
+  });
+});
+
 describe('rewind', () => {
+  it('[A13] is offered in the modes that pick it, and in no other', async () => {
+    const careful = plugin({
+      name: 'careful',
+      tools: () => ({}),
+      getAgentConfig: (_ctx, mode: string, tools) => ({
+        instructions: '',
+        tools: mode === 'try' ? filterToolSet(tools, 'include', ['rewind', 'add_item']) : {},
+      }),
+    });
+    const definition = defineAgent({
+      tools: { add_item },
+      rewind: true,
+      slices: [cart],
+      plugins: [careful],
+      modes: ['try', 'rest'],
+      mode: ({ session }) => (session.read(cart).length === 0 ? 'try' : 'rest'),
+    });
+    const rewinding = { toolName: 'rewind', input: { reason: 'Wrong.', guidance: 'Take a lamp.' } };
+    const model = scriptedModel([adding('chair'), rewinding, adding('lamp'), 'Done.', 'Resting.']);
+    await using gateway = await startTestGateway({ model, definitions: { clerk: definition }, agents });
+    const { context_id } = await gateway.api('/api/chat', ask('Go.'));
+    await gateway.api('/api/chat', ask('Go on.', { context_id }));
+    expect(model.requests.map((request) => namesOf(request).includes('rewind'))).toEqual([
+      ...[true, true, true, true, false],
+    ]);
+    const [{ id }] = (await gateway.api('/api/agents')).items;
+    const { slices } = await gateway.api(`/api/agents/${id}/session?contextId=${context_id}`);
+    expect(slices.cart.state).toEqual(['lamp']);
+  });
+
   it('[A14] goes back to the start of the run; sent messages stay, and the agent is told which', async () => {
     let spaceId = '';
     const rewinding = [{ toolName: 'rewind', input: { reason: 'Wrong item.', guidance: 'Take a lamp.' } }];

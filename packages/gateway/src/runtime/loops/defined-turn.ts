@@ -16,6 +16,7 @@ import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import { fenced } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
+import type { Observed } from '../run/thread-kind.ts';
 import type { OpenedRun } from './open-run.ts';
 
 /*
@@ -64,6 +65,31 @@ function instructionsOf(
   return { prompt, text: joinTexts(own, mode?.instructions ?? '', last) };
 }
 
+/** What the model reads last in each request: the frame of the thread, what the definition shows, and the instruction of the request. */
+export function withObserved(
+  { services, run: { agent } }: OpenedRun,
+  session: Session,
+  ofThread: (() => Observed) | undefined,
+): (() => Observed) | undefined {
+  const observe = agent.setup.definition?.observe;
+  if (observe === undefined) return ofThread;
+  return () => {
+    const { text = '', ...frame } = ofThread?.() ?? {};
+    try {
+      const shown: unknown = observe({ read: (slice) => session.read(slice) });
+      if (typeof shown !== 'string') throw new TypeError('observe must return a text.');
+      return { ...frame, text: joinTexts(shown, text) };
+    } catch (error) {
+      // As in core, the run goes on. What the thread shows must not be missing for that.
+      services.logger.error(
+        `observe of the definition of agent ${agent.id} threw. The model is asked without it.`,
+        error,
+      );
+      return { ...frame, text };
+    }
+  };
+}
+
 /** Built-in tools write to the store with the end of their calls, and a rewind does not take that back. */
 const wroteToStore: NonNullable<NonNullable<TurnOptions['rewind']>['stands']> = ({ toolName, outcome }) =>
   outcome.status === 'ok' && WRITING.has(toolName);
@@ -88,12 +114,14 @@ export function systemText(
   let current = text;
   const instructions = mapPrompt(prompt, ({ body, tools }) => {
     current = joinTexts(body, text);
-    return { body: current, tools: settings?.isWithoutEffects === true ? withoutEffects(tools) : tools };
+    return { body: current, tools: forSettings(tools, settings) };
   });
   return { instructions, current: () => current };
 }
 
-function withoutEffects(tools: ToolSet): ToolSet {
+/** Some requests may have no effects, e.g. that of a page for the title of a conversation. */
+function forSettings(tools: ToolSet, settings: TurnSettings | undefined): ToolSet {
+  if (settings?.isWithoutEffects !== true) return tools;
   const names = Object.entries(tools).filter(([, tool]) => (tool as { effects?: unknown }).effects === 'none');
   return filterToolSet(
     tools,
@@ -135,11 +163,11 @@ export async function chooseMode({ services, run }: OpenedRun, session: Session)
 }
 
 /** The tools of a step. The same objects give the same set, because what is made of it is kept with it. */
-export function toolsInMode(tools: ToolSet, mode: AgentMode | undefined): ToolSet {
+export function toolsInMode(tools: ToolSet, mode: AgentMode | undefined, settings: TurnSettings | undefined): ToolSet {
   if (mode === undefined) return tools;
   const known = merged.get(tools) ?? new Map<AgentMode, ToolSet>();
   merged.set(tools, known);
-  const made = known.get(mode) ?? mergeToolSets(tools, mode.tools);
+  const made = known.get(mode) ?? mergeToolSets(tools, forSettings(mode.tools, settings));
   known.set(mode, made);
   return made;
 }

@@ -8,7 +8,7 @@ import type { RunActivity } from '../../telemetry/run-activity.ts';
 import { compactTranscript } from '../journal/compact-transcript.ts';
 import { findApprovedCalls, findShownCalls, showStartedCalls } from '../journal/recover-calls.ts';
 import { endingTools } from '../run/ending-tools.ts';
-import { chooseMode, definedTurn, slicesOf, systemText, toolsInMode } from './defined-turn.ts';
+import { chooseMode, definedTurn, slicesOf, systemText, toolsInMode, withObserved } from './defined-turn.ts';
 import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
@@ -31,12 +31,9 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   const { instructions: operator, ...defined } = definedTurn(run, mode);
   const agent = { ...run.agent, config: { ...run.agent.config, instructions: operator.text } };
   const ending = endingTools(run.agent.config, tools.tools);
-  const {
-    explanation,
-    observe,
-    instructions: text,
-    ...options
-  } = kind.turnOptions({ ...run, agent }, situation, ending);
+  const kindOptions = kind.turnOptions({ ...run, agent }, situation, ending);
+  const { explanation, observe: ofThread, instructions: text, ...options } = kindOptions;
+  const observe = withObserved(open, session, ofThread);
   const system = systemText(operator, text, run.settings);
   const guard = new ModelGuard({ tag, instructions: system.current, explanation, sent: run.past.sent });
   const model = guard.wrap(await kind.modelOf(run, (name) => registry.model(name)));
@@ -58,7 +55,7 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
     model,
     transcript: run.transcript,
     answers,
-    tools: () => toolsInMode(tools.tools, mode),
+    tools: () => toolsInMode(tools.tools, mode, run.settings),
     session,
     onEvent: tellRun(open, activity, model),
     deadline,

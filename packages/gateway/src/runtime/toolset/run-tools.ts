@@ -85,7 +85,8 @@ function offered(own: ToolSet, definition: CompiledDefinition | undefined): Tool
   const { modes, rewind, tools } = definition;
   const picked = modes === undefined ? [] : Object.values(tools).filter(({ kind }) => kind === 'typescript');
   const all = Object.entries(own).filter(([name]) => !picked.some((one) => one.name === name));
-  return { ...Object.fromEntries(all), ...(rewind === undefined ? {} : { [REWIND_TOOL]: rewindTool }) };
+  const rewinds = rewind !== undefined && modes === undefined;
+  return { ...Object.fromEntries(all), ...(rewinds ? { [REWIND_TOOL]: rewindTool } : {}) };
 }
 
 /** A tool that a section, a plugin or `rewind` brings. Only calls that people have to see are visible. */
