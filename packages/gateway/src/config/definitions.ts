@@ -228,7 +228,9 @@ const definitionSchema: z.ZodType<AgentDefinition> = z
     if (plugins === undefined && mode !== undefined) missing('mode', 'has no effect without plugins. Remove it.');
     if (machine === undefined && migrate !== undefined) missing('migrate', 'has no effect without machine. Remove it.');
     if (machine === undefined && root !== undefined) missing('root', 'has no effect without machine. Remove it.');
-    const unused = Object.entries({ instructions, plugins, observe, rewind }).filter(([, value]) => value !== undefined);
+    const unused = Object.entries({ instructions, plugins, observe, rewind }).filter(
+      ([, value]) => value !== undefined,
+    );
     for (const [field] of machine === undefined ? [] : unused)
       missing(field, 'has no effect with machine: its nodes have instructions and tools. Remove it.');
     if (plugins === undefined && modes !== undefined) missing('modes', 'has no effect without plugins. Remove it.');
