@@ -1,6 +1,6 @@
 import { RestoreFailed, StaleCallError } from '../errors.ts';
 import { type FileTransaction, openFileTransaction } from '../files/file-transaction.ts';
-import type { Filesystem } from '../files/filesystem.ts';
+import type { ChangedFile, Filesystem } from '../files/filesystem.ts';
 import type { Change } from '../results/changes.ts';
 import { ResourceScope } from './resource-scope.ts';
 import type { SharedState } from './shared-state.ts';
@@ -49,6 +49,11 @@ export class LayerEffects {
 
   get changes(): readonly Change[] {
     return [...(this.#files?.changes() ?? []), ...(this.#scope?.changes() ?? [])];
+  }
+
+  /** What was written and deleted. Undefined if no file was used. */
+  changedFiles(): Promise<readonly ChangedFile[]> | undefined {
+    return this.#files?.changedFiles();
   }
 
   async commit(): Promise<void> {

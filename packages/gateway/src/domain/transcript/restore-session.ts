@@ -1,4 +1,5 @@
-import { createSession, replay, Session, type SessionJson } from '@lastcall/core';
+import { replay, type Session, type SessionJson } from '@lastcall/core';
+import { hostedSession, type SessionHost } from '@lastcall/core/internal';
 import type { StoredRecord } from './load-transcript.ts';
 
 /** The latest snapshot of a session, and the number of the transcript row it was taken after. */
@@ -6,9 +7,6 @@ export interface SessionState {
   readonly seq: number;
   readonly session: unknown;
 }
-
-/** What the calls of a run get in addition to the state. */
-export type SessionHost = Pick<NonNullable<Parameters<typeof createSession>[0]>, 'logger' | 'filesystem'>;
 
 interface StoredSession {
   readonly state: SessionState | undefined;
@@ -21,10 +19,7 @@ interface StoredSession {
  * state is kept as it was stored until a tool uses it.
  */
 export function restoreSession({ state, records, host = {} }: StoredSession): Session {
-  const session =
-    state === undefined
-      ? createSession({ ...host, ...KEPT })
-      : Session.fromJSON(state.session as SessionJson, { ...host, ...KEPT, unknownSlices: 'keep' });
+  const session = hostedSession(state?.session as SessionJson | undefined, { ...host, ...KEPT });
   replay(session, recordsAfter(state, records));
   return session;
 }
