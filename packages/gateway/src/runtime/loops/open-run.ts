@@ -5,6 +5,7 @@ import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { loadSituation } from '../claim/load-situation.ts';
+import { ThreadFiles } from '../files/thread-files.ts';
 import { Questions } from '../journal/questions.ts';
 import { RequestNotes } from '../journal/request-notes.ts';
 import { RunJournal } from '../journal/run-journal.ts';
@@ -36,6 +37,8 @@ export interface OpenedRun {
   readonly situation: () => string;
   readonly requests: RequestNotes;
   readonly journal: RunJournal;
+  /** The files of the agent's tools. Undefined if they have none that last. */
+  readonly files: ThreadFiles | undefined;
   readonly context: CurrentRun;
 }
 
@@ -52,6 +55,10 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   let situation = renderSituation(run.situation);
   const requests = new RequestNotes(agent.setup);
   const read = storeReader(services, abort);
+  const files =
+    agent.setup.definition?.files === true
+      ? new ThreadFiles({ threadId: run.lease.threadId, limits: agent.limits, read })
+      : undefined;
   const questions: Questions = new Questions({
     store: services.store,
     run,
@@ -67,6 +74,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     stagedWrites,
     outputs,
     requests,
+    files,
     secrets: secretsOf(registry),
     toolNamed: tools.named,
     definitionOf: (name) => definitionOf(tools, name),
@@ -95,7 +103,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
       addUsage: (usage) => addNestedUsage(services, run, usage),
     },
   };
-  return { ...given, tools, outputs, situation: () => situation, requests, journal, context };
+  return { ...given, tools, outputs, situation: () => situation, requests, journal, files, context };
 }
 
 /** Implements `BuiltInContext.read`. */
