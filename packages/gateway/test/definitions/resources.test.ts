@@ -58,12 +58,13 @@ describe('resources of a definition', () => {
   });
 
   test('[A10] two runs that need one at the same moment share it, and one that could not be opened is tried again', async () => {
-    let tries = 0;
+    let [tries, requests] = [0, 0];
+    let allAsked = Promise.withResolvers<void>();
     const pool = resource('pool', {
       scope: 'gateway',
       async create() {
         tries++;
-        await new Promise((done) => setTimeout(done, 50));
+        await allAsked.promise;
         if (tries === 1) throw new Error('not yet');
         return 'ready';
       },
@@ -72,9 +73,15 @@ describe('resources of a definition', () => {
       description: 'Uses it.',
       inputSchema: z.object({}),
       effects: 'session',
-      execute: async (_input, { resources }) => await resources.get(pool),
+      async execute(_input, { resources }) {
+        const opening = resources.get(pool);
+        if (++requests % 5 === 0) allAsked.resolve();
+        return await opening;
+      },
     });
-    const model = scriptedModel(({ prompt }) => (prompt.some(({ role }) => role === 'tool') ? 'Done.' : [{ toolName: 'use', input: {} }]));
+    const model = scriptedModel(({ prompt }) =>
+      prompt.some(({ role }) => role === 'tool') ? 'Done.' : [{ toolName: 'use', input: {} }],
+    );
     await using gateway = await startTestGateway({
       model,
       definitions: { user: defineAgent({ resources: [pool], tools: { use } }) },
@@ -82,6 +89,7 @@ describe('resources of a definition', () => {
     });
     await Promise.all(Array.from({ length: 5 }, () => gateway.api('/api/chat', ask)));
     expect(tries).toBe(1);
+    allAsked = Promise.withResolvers();
     await Promise.all(Array.from({ length: 5 }, () => gateway.api('/api/chat', ask)));
     expect(tries).toBe(2);
     await gateway.api('/api/chat', ask);

@@ -70,8 +70,7 @@ test('[A9] a body that is not JSON is the text of the file', async () => {
 test('[A9] reading needs the scope `read`, and changing the scope `write`', async () => {
   await using filing = await openFiling([]);
   await filing.file('a.txt', { content: '1' }, put);
-  const keyWith = async (...scopes: string[]) =>
-    (await filing.api('/api/keys', { name: 'k', scopes })).secret as string;
+  const keyWith = async (...scopes: string[]) => (await filing.api('/api/keys', { name: 'k', scopes })).key as string;
   const [reader, writer] = [await keyWith('read'), await keyWith('read', 'write')];
   expect((await filing.file('a.txt', undefined, { key: reader })).status).toBe(200);
   expect((await filing.file('a.txt', { content: '2' }, { ...put, key: reader })).status).toBe(403);
@@ -111,7 +110,7 @@ test('[A9] the timeline of a run has the lines that each call changed', async ()
   ]);
   await filing.wake();
   const [run] = (await filing.api(`/api/runs?agentId=${filing.id}`)).items;
-  const { entries } = await filing.api(`/api/runs/${run.id}/transcript`);
+  const { items: entries } = await filing.api(`/api/runs/${run.id}/transcript?limit=200`);
   const changes = entries.flatMap((one: { changes?: unknown }) => (one.changes === undefined ? [] : [one.changes]));
   expect(changes).toHaveLength(4);
   expect(changes[1]).toEqual({
