@@ -36,8 +36,9 @@ export type Agent = {
 export type AgentConfig = {
   readonly name: string;
   readonly description?: string | undefined;
+  readonly definition?: string | undefined;
   readonly model?: string | undefined;
-  readonly instructions: string;
+  readonly instructions?: string | undefined;
   readonly tools?: readonly (string | ToolConfig)[] | undefined;
   readonly mcp?: {
     readonly servers?: readonly (McpServerConfig)[] | undefined;
@@ -48,6 +49,45 @@ export type AgentConfig = {
   readonly limits?: AgentLimits | undefined;
   readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
   readonly jobs?: JobsConfig | undefined;
+};
+
+/** A text file of an agent. */
+export type AgentFile = {
+  readonly path: string;
+  /** In bytes of UTF-8. */
+  readonly size: number;
+  readonly changedAt: number;
+  /** The call, the entity, the key or the browser session that wrote it last. */
+  readonly changedBy: {
+    readonly callId: string;
+    readonly runId: string;
+  } | {
+    readonly entityId: string;
+  } | {
+    readonly keyId: string;
+  } | {
+    readonly sessionId: string;
+  };
+};
+
+/** A text file of an agent, with its text. */
+export type AgentFileContent = {
+  readonly path: string;
+  /** In bytes of UTF-8. */
+  readonly size: number;
+  readonly changedAt: number;
+  /** The call, the entity, the key or the browser session that wrote it last. */
+  readonly changedBy: {
+    readonly callId: string;
+    readonly runId: string;
+  } | {
+    readonly entityId: string;
+  } | {
+    readonly keyId: string;
+  } | {
+    readonly sessionId: string;
+  };
+  readonly content: string;
 };
 
 /** The limits of one agent. Default: those of the gateway. */
@@ -65,6 +105,9 @@ export type AgentLimits = {
   readonly maxPlans?: number | undefined;
   readonly noteLength?: number | undefined;
   readonly subAgentDepth?: number | undefined;
+  readonly fileBytes?: number | undefined;
+  readonly filesBytes?: number | undefined;
+  readonly maxFiles?: number | undefined;
 };
 
 /** What an agent remembers. */
@@ -158,6 +201,8 @@ export type Change = {
   /** The changed item: the type of the event, the path, the key, or the id of the space. Empty: all items that are not listed. */
   readonly name: string;
   readonly count: number;
+  /** For a text file: the lines that changed, as `diff -u` shows them. At most 2,000 characters. */
+  readonly diff?: string | undefined;
   /** One of them, or the beginning and the end of its JSON. */
   readonly sample?: unknown | undefined;
 };
@@ -894,6 +939,7 @@ export type Run = {
   readonly stop?: Stop | undefined;
   readonly usage?: Usage | undefined;
   readonly configVersion: number;
+  readonly mode?: string | undefined;
   /** The number of attempts for its events, including this one. */
   readonly attempt: number;
   /** The run that tried them before. */
@@ -1256,6 +1302,9 @@ export type Status = {
     readonly maxPlans: number;
     readonly noteLength: number;
     readonly subAgentDepth: number;
+    readonly fileBytes: number;
+    readonly filesBytes: number;
+    readonly maxFiles: number;
   } | undefined;
   readonly counts?: {
     readonly agents: number;
@@ -1516,8 +1565,9 @@ export interface Operations {
     body: {
       readonly name: string;
       readonly description?: string | undefined;
+      readonly definition?: string | undefined;
       readonly model?: string | undefined;
-      readonly instructions: string;
+      readonly instructions?: string | undefined;
       readonly tools?: readonly (string | ToolConfig)[] | undefined;
       readonly mcp?: {
         readonly servers?: readonly (McpServerConfig)[] | undefined;
@@ -1548,6 +1598,7 @@ export interface Operations {
     body: {
       readonly name?: string | undefined;
       readonly description?: string | undefined;
+      readonly definition?: string | undefined;
       readonly model?: string | undefined;
       readonly instructions?: string | undefined;
       readonly tools?: readonly (string | ToolConfig)[] | undefined;
@@ -1628,6 +1679,43 @@ export interface Operations {
       readonly eventId: string;
       readonly duplicate: boolean;
     };
+  }>;
+  'GET /api/agents/{id}/files': Operation<{
+    params: { id: string };
+    query: PageQuery & {
+      /** For a file of one of its conversations. */
+      readonly contextId?: string | undefined;
+    };
+    answer: Page<AgentFile>;
+  }>;
+  'DELETE /api/agents/{id}/files/{path}': Operation<{
+    params: { id: string; path: string };
+    query: {
+      /** For a file of one of its conversations. */
+      readonly contextId?: string | undefined;
+    };
+    answer: {
+      readonly path: string;
+    };
+  }>;
+  'GET /api/agents/{id}/files/{path}': Operation<{
+    params: { id: string; path: string };
+    query: {
+      /** For a file of one of its conversations. */
+      readonly contextId?: string | undefined;
+    };
+    answer: AgentFileContent;
+  }>;
+  'PUT /api/agents/{id}/files/{path}': Operation<{
+    params: { id: string; path: string };
+    query: {
+      /** For a file of one of its conversations. */
+      readonly contextId?: string | undefined;
+    };
+    body: {
+      readonly content: string;
+    } | undefined;
+    answer: AgentFile;
   }>;
   'GET /api/agents/{id}/goals': Operation<{ params: { id: string }; answer: Page<Goal> }>;
   'GET /api/agents/{id}/inbox': Operation<{

@@ -125,7 +125,7 @@ function contentOf({ method, answer, events, isStreamable, hasTextForm }: Endpoi
 
 function requestBody({ hasTextForm }: Endpoint, body: z.ZodType, toSchema: ToSchema): Schema {
   // The schema itself is tried, because it may be optional at any depth: under a default, a pipe or a transform.
-  const required = !body.safeParse(undefined).success;
+  const required = !hasTextForm && !body.safeParse(undefined).success;
   const json = { 'application/json': { schema: toSchema(body, 'input') } };
   const text = { 'text/plain': { schema: { type: 'string' } } };
   return { required, content: hasTextForm ? { ...json, ...text } : json };

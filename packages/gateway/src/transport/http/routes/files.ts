@@ -32,9 +32,11 @@ const fileFields = {
   changedBy: changerSchema,
 };
 
-const fileSchema = z.strictObject(fileFields).meta({ id: 'File', description: 'A text file of an agent.' });
+const fileSchema = z.strictObject(fileFields).meta({ id: 'AgentFile', description: 'A text file of an agent.' });
 
-const fileContentSchema = z.strictObject({ ...fileFields, content: z.string() }).meta({ id: 'FileContent' });
+const fileContentSchema = z
+  .strictObject({ ...fileFields, content: z.string() })
+  .meta({ id: 'AgentFileContent', description: 'A text file of an agent, with its text.' });
 
 const inConversation = z.strictObject({
   contextId: idField.optional().meta({ description: 'For a file of one of its conversations.' }),
@@ -82,9 +84,9 @@ export function fileEndpoints(registry: Registry): readonly Endpoint[] {
       path: PATH,
       hasRestPath: true,
       hasTextForm: true,
-      summary: "Write one of an agent's files",
+      summary: "Create or replace one of an agent's files",
       description:
-        'Creates or replaces it. A body that is not sent as `application/json` is the text of the file. A run that is under way sees the file with its next read; if a call of the run writes it too, the write that is stored last stays.',
+        'A body that is not sent as `application/json` is the text of the file. A run that is under way sees the file with its next read; if a call of the run writes it too, the write that is stored last stays.',
       access: 'key',
       query: inConversation,
       body: z.strictObject({ content: z.string() }),

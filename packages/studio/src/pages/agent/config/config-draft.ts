@@ -29,12 +29,15 @@ export const LIMITS = [
   { key: 'maxPlans', label: 'Plans', unit: 'at most' },
   { key: 'noteLength', label: 'Note', unit: 'characters of a goal, memory or plan' },
   { key: 'subAgentDepth', label: 'Sub-agents', unit: 'inside each other' },
+  { key: 'fileBytes', label: 'File', unit: 'bytes of one file' },
+  { key: 'filesBytes', label: 'All files', unit: 'bytes together' },
+  { key: 'maxFiles', label: 'Files', unit: 'at most' },
 ] as const;
 
 type Config = Readonly<Record<string, unknown>>;
 
 export function toConfigDraft(config: AgentConfig): ConfigDraft {
-  const { name, description = '', instructions, model, tools = [], limits = {}, ...rest } = config;
+  const { name, description = '', instructions = '', model, tools = [], limits = {}, ...rest } = config;
   const typed = Object.entries(limits).filter(([, value]) => value !== undefined);
   return {
     name,
