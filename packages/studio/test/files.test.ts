@@ -41,6 +41,14 @@ test('[A9] the page of an agent shows its files, and a run shows the lines that 
   await page.getByRole('region', { name: 'Content of notes/day.md' }).getByText('butter').waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
   await page.getByRole('link', { name: 'The run that wrote it' }).click();
-  await page.getByText('write').nth(1).waitFor();
+  await page
+    .getByRole('link', { name: /ok write/ })
+    .nth(1)
+    .click();
+  const panel = page.getByRole('region', { name: 'Call write' });
+  await panel.getByRole('link', { name: /^Changes/ }).click();
+  const lines = panel.getByRole('region', { name: 'Changed lines of notes/day.md' });
+  expect((await lines.locator('span').allTextContents()).slice(1)).toEqual([' milk', '-bread', '+butter']);
+  expect(await accessibilityProblems(page)).toEqual([]);
   expect(problems).toEqual([]);
 });

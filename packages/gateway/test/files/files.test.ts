@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { forEachTest } from '../support/for-all-tests.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { databases } from '../support/stores.ts';
-import { errorOf, filer, openFiling, resultOf, textOf, working } from './filing.ts';
+import { errorOf, filer, openFiling, resultOf, textOf, work, working } from './filing.ts';
 
 const ask = () => ({ agent: 'Filer', message: 'Go.' });
 
@@ -126,6 +126,39 @@ describe.each(databases)('files of an agent on $kind', ({ create }) => {
     await store.close();
   });
 
+  test('[A8] files are there after an approval, and after a compaction', async () => {
+    const approved = { ...work, approval: true } as typeof work;
+    const padding = 'x'.repeat(4_000);
+    const replies = [
+      working({ write: { 'a.txt': 'one' } }),
+      `Done. ${padding}`,
+      [{ toolName: 'approved', input: { append: { 'a.txt': ' two' } } }],
+      `Asked. ${padding}`,
+      `Approved. ${padding}`,
+      working({ read: 'a.txt' }),
+      'Done.',
+    ];
+    const isSummary = (prompt: readonly { readonly role: string; readonly content: unknown }[]): boolean =>
+      String(prompt[0]?.content).startsWith('You keep the memory');
+    await using filing = await openFiling(
+      ({ prompt }) => (isSummary(prompt) ? 'Files were written.' : (replies.shift() ?? 'Done.')),
+      {
+        database,
+        definition: filer({ tools: { work, approved } }),
+        agents: [{ name: 'Filer', definition: 'filer', limits: { consciousnessTokens: 500 } }],
+      },
+    );
+    await filing.wake();
+    await filing.wake();
+    const [pending] = (await filing.api('/api/pending')).items;
+    expect(await textOf(filing, 'a.txt')).toBe('one');
+    await filing.api(`/api/runs/${pending.runId}/tool-results`, { callId: pending.callId, approve: true });
+    await expect.poll(() => textOf(filing, 'a.txt'), { timeout: 10_000 }).toBe('one two');
+    await filing.wake();
+    expect(filing.lastResult()).toContain('"read":"one two"');
+    expect(JSON.stringify(filing.model.requests.at(-1)?.prompt)).toContain('Files were written.');
+  });
+
   test('[A8] the files of a deleted agent are deleted', async () => {
     await using filing = await openFiling([working({ write: { 'a.txt': '1' } }), 'Done.'], { database });
     await filing.wake();
@@ -218,7 +251,7 @@ describe('paths of files', () => {
   });
 });
 
-test('[A8] a run that uses no file asks the store for none, and without files: true nothing is kept', async () => {
+test('[A8] without files: true, writing a file is refused with what to do, for tools and for people', async () => {
   const home = await scratchFolder('files');
   await using filing = await openFiling([working({ write: { 'a.txt': '1' } }), 'Done.'], {
     home,
