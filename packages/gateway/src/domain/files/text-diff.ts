@@ -3,7 +3,7 @@ export const MAX_COMPARED_BYTES = 65_536;
 
 const CONTEXT_LINES = 2;
 /** What the comparison of two lists of lines may cost. Beyond it, the lines that differ are shown as replaced. */
-const MAX_COMPARISONS = 1_000_000;
+const MAX_COMPARISONS = 250_000;
 
 /**
  * The lines that changed, as `diff -u` shows them, with two lines around them. It has at most `maxCharacters`; lines that do not fit are
