@@ -51,9 +51,13 @@ export class LayerEffects {
     return [...(this.#files?.changes() ?? []), ...(this.#scope?.changes() ?? [])];
   }
 
-  /** What was written and deleted. Undefined if no file was used. */
-  changedFiles(): Promise<readonly ChangedFile[]> | undefined {
-    return this.#files?.changedFiles();
+  get hasFiles(): boolean {
+    return this.#files !== undefined;
+  }
+
+  /** What was written and deleted. */
+  async changedFiles(): Promise<readonly ChangedFile[]> {
+    return (await this.#files?.changedFiles()) ?? [];
   }
 
   async commit(): Promise<void> {

@@ -5,7 +5,6 @@ import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
 /** Something a tool uses and did not make itself: a connection, a cache, a browser. `T` is what `create` returns. */
 export interface Resource<T> {
   readonly key: string;
-  /** `singleton`: one per session. `call`: one per call. `each`: a new one for each request. */
   readonly scope: ResourceScopeName;
   readonly create: (context: ResourceContext) => T;
   readonly snapshot?: (value: Awaited<T>) => unknown;

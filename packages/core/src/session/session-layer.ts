@@ -265,12 +265,14 @@ export class SessionLayer implements Session {
    */
   changedFiles(): undefined | Promise<readonly ChangedFile[]> {
     const effects = this.#effects;
-    if (effects === undefined || this.#readOnly || this.shared.baseFilesystem().isJournaled !== true) return undefined;
+    // A call that used no file must not be the one that opens a file system.
+    if (effects?.hasFiles !== true || this.#readOnly || this.shared.baseFilesystem().isJournaled !== true)
+      return undefined;
     this.#open = false;
     return (async () => {
       // What nested calls wrote and did not commit is undone first.
       await this.#above?.endAll();
-      return (await effects.changedFiles()) ?? [];
+      return await effects.changedFiles();
     })();
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Filesystem, memoryFilesystem } from '../../src/doors/files.ts';
-import { createSession, fail, rewindTool, runTurn, type Staged, tool } from '../../src/index.ts';
+import { createSession, fail, resource, rewindTool, runTurn, type Staged, tool } from '../../src/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 
 type Work = (files: Filesystem) => unknown;
@@ -89,6 +89,32 @@ describe('files that a journal stores', () => {
 
   it('a journal gets no files of a file system that keeps them itself', async () => {
     expect(await stagedOf([(files) => files.writeText('x.txt', 'x')], memoryFilesystem())).toEqual([undefined]);
+  });
+
+  it('[A10] a call that uses a resource and no file does not open a file system that is a resource', async () => {
+    const opened: string[] = [];
+    const make = (key: string) =>
+      resource(key, {
+        create() {
+          opened.push(key);
+          return memoryFilesystem();
+        },
+      });
+    const [files, other] = [make('filesystem'), make('other')];
+    await runTurn({
+      model: scriptedModel([[{ toolName: 'use', input: {} }], 'Done.']),
+      session: createSession({ resources: [files, other] }),
+      tools: {
+        use: tool({
+          description: 'Uses the other.',
+          inputSchema: { type: 'object' },
+          execute: (_input, { resources }) => void resources.get(other),
+        }),
+      },
+      prompt: 'Go.',
+      journal: { append() {}, settle() {} },
+    });
+    expect(opened).toEqual(['other']);
   });
 
   it('[A8] a journal that refuses the end of a call leaves its files as they were', async () => {
