@@ -12,11 +12,11 @@ export interface SessionHost extends Pick<SessionOptions, 'logger' | 'resources'
 
 /** A new session, or one that is restored from JSON, for a host with such a file system. */
 export function hostedSession(
-  json: SessionJson | undefined,
+  json: SessionJson | null | undefined,
   { otherwiseFilesystem, ...options }: SessionHost & Pick<SessionOptions, 'keepOpenedSections'>,
 ): Session {
   const session = openSession(options, otherwiseFilesystem);
-  if (json !== undefined) session.state.root = restoreRoot(json, session.state.root, 'keep');
+  if (json !== undefined && json !== null) session.state.root = restoreRoot(json, session.state.root, 'keep');
   return session;
 }
 

@@ -19,7 +19,7 @@ interface StoredSession {
  * state is kept as it was stored until a tool uses it.
  */
 export function restoreSession({ state, records, host = {} }: StoredSession): Session {
-  const session = hostedSession(state?.session as SessionJson | undefined, { ...host, ...KEPT });
+  const session = hostedSession(state?.session as SessionJson | null | undefined, { ...host, ...KEPT });
   replay(session, recordsAfter(state, records));
   return session;
 }
