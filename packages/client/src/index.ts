@@ -24,6 +24,8 @@ export type { Problem, Verdict } from './verdict.ts';
 export type {
   Agent,
   AgentConfig,
+  AgentFile,
+  AgentFileContent,
   AgentLimits,
   AgentTranscript,
   AgentVersion,

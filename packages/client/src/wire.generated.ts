@@ -51,6 +51,45 @@ export type AgentConfig = {
   readonly jobs?: JobsConfig | undefined;
 };
 
+/** A text file of an agent. */
+export type AgentFile = {
+  readonly path: string;
+  /** In bytes of UTF-8. */
+  readonly size: number;
+  readonly changedAt: number;
+  /** The call, the entity, the key or the browser session that wrote it last. */
+  readonly changedBy: {
+    readonly callId: string;
+    readonly runId: string;
+  } | {
+    readonly entityId: string;
+  } | {
+    readonly keyId: string;
+  } | {
+    readonly sessionId: string;
+  };
+};
+
+/** A text file of an agent, with its text. */
+export type AgentFileContent = {
+  readonly path: string;
+  /** In bytes of UTF-8. */
+  readonly size: number;
+  readonly changedAt: number;
+  /** The call, the entity, the key or the browser session that wrote it last. */
+  readonly changedBy: {
+    readonly callId: string;
+    readonly runId: string;
+  } | {
+    readonly entityId: string;
+  } | {
+    readonly keyId: string;
+  } | {
+    readonly sessionId: string;
+  };
+  readonly content: string;
+};
+
 /** The limits of one agent. Default: those of the gateway. */
 export type AgentLimits = {
   readonly maxSteps?: number | undefined;
@@ -66,6 +105,9 @@ export type AgentLimits = {
   readonly maxPlans?: number | undefined;
   readonly noteLength?: number | undefined;
   readonly subAgentDepth?: number | undefined;
+  readonly fileBytes?: number | undefined;
+  readonly filesBytes?: number | undefined;
+  readonly maxFiles?: number | undefined;
 };
 
 /** What an agent remembers. */
@@ -159,6 +201,8 @@ export type Change = {
   /** The changed item: the type of the event, the path, the key, or the id of the space. Empty: all items that are not listed. */
   readonly name: string;
   readonly count: number;
+  /** For a text file: the lines that changed, as `diff -u` shows them. At most 2,000 characters. */
+  readonly diff?: string | undefined;
   /** One of them, or the beginning and the end of its JSON. */
   readonly sample?: unknown | undefined;
 };
@@ -432,13 +476,18 @@ export type InboxEvent = {
   })[];
   readonly isAnswer?: true | undefined;
   readonly settings: Readonly<Record<string, unknown>>;
+} | {
+  readonly type: "command";
+  readonly name: string;
+  readonly input?: unknown | undefined;
+  readonly instanceId?: string | undefined;
 };
 
 /** An event in an agent's inbox. */
 export type InboxItem = {
   readonly eventId: string;
   readonly agentId: string;
-  readonly type: "space_message" | "tool_result" | "plan" | "service" | "chat";
+  readonly type: "space_message" | "tool_result" | "plan" | "service" | "chat" | "command";
   readonly status: "pending" | "claimed" | "done" | "dead" | "withheld";
   readonly priority: number;
   readonly attempts: number;
@@ -500,6 +549,45 @@ export type Key = {
   readonly prefix: string;
   readonly createdAt: number;
   readonly revokedAt?: number | undefined;
+};
+
+export type Machine = {
+  /** The tree, each instance before its children. */
+  readonly instances: readonly (MachineInstance)[];
+  /** The instance that talks with the user. */
+  readonly primary?: string | undefined;
+  /** Calls that wait for an answer. */
+  readonly waiting: readonly (MachineWait)[];
+  /** The commands that can be given now. */
+  readonly commands: readonly (MachineCommand)[];
+  /** The nodes, their transitions and the instances, as a Mermaid flowchart. */
+  readonly diagram: string;
+};
+
+export type MachineCommand = {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly inputSchema?: Readonly<Record<string, unknown>> | undefined;
+  readonly instanceId: string;
+  readonly node: string;
+};
+
+export type MachineInstance = {
+  readonly id: string;
+  readonly parentId?: string | undefined;
+  readonly node: string;
+  readonly worker: boolean;
+  /** `idle`, `active`, `suspended` or `ceded`. */
+  readonly phase: string;
+  readonly state: unknown;
+};
+
+export type MachineWait = {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly kind: "result" | "approval" | "input";
+  readonly instanceId: string;
+  readonly node: string;
 };
 
 export type McpServer = {
@@ -883,7 +971,7 @@ export type Run = {
   /** The events that woke the agent. */
   readonly trigger: readonly ({
     readonly eventId: string;
-    readonly type: "space_message" | "tool_result" | "plan" | "service" | "chat";
+    readonly type: "space_message" | "tool_result" | "plan" | "service" | "chat" | "command";
     /** Who sent it, answered, or pushed it, by name. */
     readonly by?: string | undefined;
     /** Its text, at most 200 characters. */
@@ -1267,6 +1355,9 @@ export type Status = {
     readonly maxPlans: number;
     readonly noteLength: number;
     readonly subAgentDepth: number;
+    readonly fileBytes: number;
+    readonly filesBytes: number;
+    readonly maxFiles: number;
   } | undefined;
   readonly counts?: {
     readonly agents: number;
@@ -1619,6 +1710,43 @@ export interface Operations {
       readonly duplicate: boolean;
     };
   }>;
+  'GET /api/agents/{id}/files': Operation<{
+    params: { id: string };
+    query: PageQuery & {
+      /** For a file of one of its conversations. */
+      readonly contextId?: string | undefined;
+    };
+    answer: Page<AgentFile>;
+  }>;
+  'DELETE /api/agents/{id}/files/{path}': Operation<{
+    params: { id: string; path: string };
+    query: {
+      /** For a file of one of its conversations. */
+      readonly contextId?: string | undefined;
+    };
+    answer: {
+      readonly path: string;
+    };
+  }>;
+  'GET /api/agents/{id}/files/{path}': Operation<{
+    params: { id: string; path: string };
+    query: {
+      /** For a file of one of its conversations. */
+      readonly contextId?: string | undefined;
+    };
+    answer: AgentFileContent;
+  }>;
+  'PUT /api/agents/{id}/files/{path}': Operation<{
+    params: { id: string; path: string };
+    query: {
+      /** For a file of one of its conversations. */
+      readonly contextId?: string | undefined;
+    };
+    body: {
+      readonly content: string;
+    } | undefined;
+    answer: AgentFile;
+  }>;
   'GET /api/agents/{id}/goals': Operation<{ params: { id: string }; answer: Page<Goal> }>;
   'GET /api/agents/{id}/inbox': Operation<{
     params: { id: string };
@@ -1636,6 +1764,33 @@ export interface Operations {
     } | undefined;
     answer: {
       readonly eventIds: readonly (string)[];
+    };
+  }>;
+  'GET /api/agents/{id}/machine': Operation<{
+    params: { id: string };
+    query: {
+      /** The machine of this conversation. Default: that of the agent itself. */
+      readonly contextId?: string | undefined;
+    };
+    answer: Machine;
+  }>;
+  'POST /api/agents/{id}/machine/commands/{name}': Operation<{
+    params: { id: string; name: string };
+    query: {
+      /** The machine of this conversation. Default: that of the agent itself. */
+      readonly contextId?: string | undefined;
+    };
+    body: {
+      readonly input?: unknown | undefined;
+      /** Default: the nearest instance with such a command. */
+      readonly instanceId?: string | undefined;
+      /** The same as the header `Idempotency-Key`. */
+      readonly idempotencyKey?: string | undefined;
+    };
+    answer: {
+      readonly name: string;
+      readonly output: unknown;
+      readonly duplicate: boolean;
     };
   }>;
   'GET /api/agents/{id}/memories': Operation<{ params: { id: string }; answer: Page<Memory> }>;

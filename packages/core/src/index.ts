@@ -77,6 +77,7 @@ export type { Problem } from './schema/schema-result.ts';
 export { createSession, Session } from './session/create-session.ts';
 export { type Resource, type Resources, resource } from './session/resource.ts';
 export type { SessionJson } from './session/session-json.ts';
+export { type SharedResources, sharedResources } from './session/shared-resources.ts';
 export { type SessionEvent, type Slice, slice } from './session/slice.ts';
 export type { Snapshot } from './session/snapshots.ts';
 export type { ToolInvoked } from './session/tool-invoked.ts';

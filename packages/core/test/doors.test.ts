@@ -12,13 +12,13 @@ const DOORS: Readonly<Record<string, { readonly values: string; readonly types: 
       ToolValidationError Transcript TurnFailed VisibilityExpansionRequired blocked cache configureTools createBudget
       createSession dispatchCall fail filterToolSet isToolResult jsonSchema log memoryFilesystem mergeToolSets ok
       pending plan planningSection plugin prompt readBeforeWrite repair replay reply requires resource retry
-      rewindTool runTurn secret section slice streamTurn toAiSdkTools tool wrapToolSet
+      rewindTool runTurn secret section sharedResources slice streamTurn toAiSdkTools tool wrapToolSet
     `,
     types: `
       AiSdkTool AiSdkTools Answer AnyTool BrokenInput Budget Change Changes Clock Entry ErrorCode FailResult Filesystem
       FinishedStep Journal JournalRecord JsonSchemaObject Logger Message Middleware MiddlewareCall ModelReply NewId
       OkResult Outcome Part PendingCall PendingResult Plan Policy PolicyContext Problem Prompt ReplyResult Resource
-      Resources Secret Section SessionEvent SessionJson Settlement Slice Snapshot Staged StartedCall StepInfo Stop Tool
+      Resources Secret Section SessionEvent SessionJson Settlement SharedResources Slice Snapshot Staged StartedCall StepInfo Stop Tool
       ToolContext ToolDefinition ToolInvoked ToolResult ToolReturn ToolSet TranscriptJson TurnEvent TurnOptions
       TurnResult TurnStream Usage
     `,
@@ -28,17 +28,18 @@ const DOORS: Readonly<Record<string, { readonly values: string; readonly types: 
       FilesystemError memoryFilesystem
     `,
     types: `
-      FileEntry FileMatch FileStat Filesystem FilesystemErrorCode WriteMode
+      ChangedFile FileEntry FileMatch FileStat Filesystem FilesystemErrorCode WriteMode
     `,
   },
   './internal': {
     values: `
-      DEFAULT_CONSECUTIVE_NUDGES DEFAULT_MAX_INVOCATIONS advertise assertKnownOptions backoffMs closestNames dataTool
-      deferred forkSession isPlainEntry knownNames measureJson readArguments schemaSize streamResult toPlainValue
-      toPrompt toTranscriptJson
+      DEFAULT_CONSECUTIVE_NUDGES DEFAULT_MAX_INVOCATIONS advertise assertFileSize assertKnownOptions backoffMs
+      closestNames dataTool deferred encodeText forkSession hostedSession isPlainEntry knownNames mapPrompt matchLines
+      measureJson normalisePath openedSections parsePathPattern readArguments schemaSize streamResult toPlainValue
+      toPrompt toTranscriptJson writeModeOf
     `,
     types: `
-      Deferred KnownNames
+      Deferred KnownNames SessionHost
     `,
   },
   './node': {

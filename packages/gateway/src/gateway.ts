@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Logger } from '@lastcall/core';
+import { type Logger, type SharedResources, sharedResources } from '@lastcall/core';
 import { resolveAgentLimits, resolveGatewayLimits } from './config/agent-limits.ts';
 import { checkConfig } from './config/check-config.ts';
 import type { Config, ConfigInput } from './config/config.ts';
@@ -179,6 +179,7 @@ async function start(starting: Starting): Promise<Running> {
   const { services, scheduler } = opened;
   const egress = createEgress({ allow: config.egress.allow });
   const outgoing = { egress, secrets: starting.secrets };
+  const shared = sharedResources({ logger });
   let mcp: McpServers | undefined;
   const close = async (): Promise<void> => {
     await mcp?.close();
@@ -211,6 +212,7 @@ async function start(starting: Starting): Promise<Running> {
       model: models.find,
       agentLimits: config.limits.agent ?? {},
       metrics,
+      shared,
       redact: starting.redact,
       outgoing,
       seal,
@@ -249,9 +251,10 @@ async function start(starting: Starting): Promise<Running> {
     return {
       ...{ app, server, firstKey, found },
       signInLink: () => signInLink(services, starting, server.url),
-      stop: () => stop({ app, server, worker, close }, services),
+      stop: () => stop({ app, server, worker, shared, close }, services),
     };
   } catch (error) {
+    await shared.dispose();
     await close();
     throw error;
   }
@@ -282,13 +285,20 @@ async function signInLink(
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 
 /** Stops requests and runs first and the store last, so that everything that still writes finds it open. */
-async function stop(
-  { app, server, worker, close }: { app: App; server: HttpServer; worker: Worker; close: () => Promise<void> },
-  { limits }: Services,
-): Promise<void> {
+async function stop({ app, server, worker, shared, close }: Stopping, { limits }: Services): Promise<void> {
   app.stop();
   await Promise.all([server.close({ graceMs: limits.graceMs }), worker.stop()]);
+  // It has its own time limit.
+  await shared.dispose();
   await atMost(CLOSE_MS, close());
+}
+
+interface Stopping {
+  readonly app: App;
+  readonly server: HttpServer;
+  readonly worker: Worker;
+  readonly shared: SharedResources;
+  readonly close: () => Promise<void>;
 }
 
 /**

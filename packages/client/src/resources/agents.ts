@@ -42,6 +42,32 @@ export interface Agents {
   goals(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/goals']['answer']>;
   memories(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/memories']['answer']>;
   plans(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/plans']['answer']>;
+  /** The agent's files, or with `contextId` those of one of its conversations. */
+  files(
+    id: string,
+    query?: Ops['GET /api/agents/{id}/files']['query'],
+    options?: RequestOptions,
+  ): Promise<Ops['GET /api/agents/{id}/files']['answer']>;
+  /** A file with its content. */
+  file(
+    id: string,
+    path: string,
+    query?: Ops['GET /api/agents/{id}/files/{path}']['query'],
+    options?: RequestOptions,
+  ): Promise<Ops['GET /api/agents/{id}/files/{path}']['answer']>;
+  /** Creates or replaces a file. */
+  putFile(
+    id: string,
+    file: { readonly path: string; readonly content: string },
+    query?: Ops['PUT /api/agents/{id}/files/{path}']['query'],
+    options?: Change,
+  ): Promise<Ops['PUT /api/agents/{id}/files/{path}']['answer']>;
+  deleteFile(
+    id: string,
+    path: string,
+    query?: Ops['DELETE /api/agents/{id}/files/{path}']['query'],
+    options?: Change,
+  ): Promise<void>;
 }
 
 export function agents({ call }: Connection): Agents {
@@ -72,5 +98,20 @@ export function agents({ call }: Connection): Agents {
     goals: (id, options) => call('GET /api/agents/{id}/goals', { params: { id }, ...options }),
     memories: (id, options) => call('GET /api/agents/{id}/memories', { params: { id }, ...options }),
     plans: (id, options) => call('GET /api/agents/{id}/plans', { params: { id }, ...options }),
+    files: (id, query, options) => call('GET /api/agents/{id}/files', { params: { id }, query, ...options }),
+    file: (id, path, query, options) =>
+      call('GET /api/agents/{id}/files/{path}', { params: { id, path }, query, ...options }),
+    putFile: (id, { path, content }, query, options) =>
+      call('PUT /api/agents/{id}/files/{path}', {
+        params: { id, path },
+        query,
+        body: { content },
+        // Writing the same file twice leaves it as it is.
+        isRepeatable: true,
+        ...options,
+      }),
+    async deleteFile(id, path, query, options) {
+      await call('DELETE /api/agents/{id}/files/{path}', { params: { id, path }, query, ...options });
+    },
   };
 }

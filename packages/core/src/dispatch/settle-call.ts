@@ -1,4 +1,5 @@
 import { JournalStalled, RestoreFailed } from '../errors.ts';
+import type { ChangedFile } from '../files/filesystem.ts';
 import { endEvent } from '../results/call-events.ts';
 import { type Change, type Changes, joinChanges } from '../results/changes.ts';
 import { describeError, errorText } from '../results/describe-error.ts';
@@ -33,6 +34,20 @@ function tellEnd(run: CallRun, ending: Ending, settlement: Settlement): Settleme
 }
 
 function commit(run: CallRun, ending: Ending): Settlement | Promise<Settlement> {
+  // Only the calls of a turn are journaled. What a nested call wrote is part of the call around it.
+  const reading = run.onSettle === undefined ? undefined : ending.draft?.changedFiles();
+  if (reading === undefined) return commitWith(run, ending, undefined);
+  return reading.then(
+    (files) => commitWith(run, ending, files),
+    (error: unknown) => uncommitted(run, ending, error),
+  );
+}
+
+function commitWith(
+  run: CallRun,
+  ending: Ending,
+  files: readonly ChangedFile[] | undefined,
+): Settlement | Promise<Settlement> {
   const settlement = toSettlement(run, ending, ending.outcome);
   // The end of a call is part of what it commits; a call that never had a draft reports its end to the session.
   const layer = ending.draft ?? run.session;
@@ -42,7 +57,7 @@ function commit(run: CallRun, ending: Ending): Settlement | Promise<Settlement> 
   try {
     if (ending.outcome.status === 'ok') reduceEnd(layer, settlement);
     reduced = layer.state.root;
-    staged = committed(run, ending);
+    staged = committed(run, ending, files);
   } catch (error) {
     layer.state.root = before;
     return uncommitted(run, ending, error);
@@ -136,14 +151,15 @@ function discard(run: CallRun, ending: Ending, outcome: Outcome): Settlement | P
   );
 }
 
-function committed({ session }: CallRun, { draft, dropped }: Ending): Staged {
+function committed({ session }: CallRun, { draft, dropped }: Ending, files: Staged['files'] = []): Staged {
   const events = draft?.state.events ?? [];
   const lost = draft?.lost ?? nothing;
   const changes = {
     committed: draft?.changes ?? nothing,
     discarded: dropped === undefined ? lost : [...takenBack(dropped), ...lost],
   };
-  return staged({ events, slices: session.recording?.stage(session.state.root, draft), changes });
+  const all = staged({ events, slices: session.recording?.stage(session.state.root, draft), changes });
+  return files.length === 0 ? all : { ...all, files };
 }
 
 function discarded({ session }: CallRun, { draft, dropped }: Ending): Staged {

@@ -7,11 +7,16 @@ export { DEFAULT_CONSECUTIVE_NUDGES, DEFAULT_MAX_INVOCATIONS, DEFAULT_NUDGE } fr
 export { systemClock } from '../defaults.ts';
 export { type Deferred, deferred } from '../deferred.ts';
 export { readArguments } from '../dispatch/read-arguments.ts';
+export { normalisePath } from '../files/file-path.ts';
+export { assertFileSize, encodeText } from '../files/file-text.ts';
+export { matchLines } from '../files/match-lines.ts';
+export { parsePathPattern } from '../files/path-pattern.ts';
+export { writeModeOf } from '../files/write-mode.ts';
 export { streamResult } from '../model/stream-result.ts';
 export { mapPrompt } from '../prompt/build-prompt.ts';
 export { openedSections } from '../prompt/opened-sections.ts';
 export { measureJson, schemaSize } from '../schema/schema-size.ts';
-export { forkSession } from '../session/fork-session.ts';
+export { forkSession, hostedSession, type SessionHost } from '../session/fork-session.ts';
 export { settlesWithin } from '../settles-within.ts';
 export { advertise } from '../tools/advertise.ts';
 export { dataTool } from '../tools/data-tool.ts';

@@ -1,8 +1,8 @@
-import { LastcallError, ReadOnlyError, StaleCallError } from '../errors.ts';
+import { FilesystemError, LastcallError, ReadOnlyError, StaleCallError } from '../errors.ts';
 import type { Change } from '../results/changes.ts';
 import { createFileCounts } from './file-counts.ts';
 import { NO_PATH_LIMITS, normalisePath } from './file-path.ts';
-import type { Filesystem } from './filesystem.ts';
+import type { ChangedFile, Filesystem } from './filesystem.ts';
 import { createOperationOrder } from './operation-order.ts';
 
 export interface FileTransaction {
@@ -10,6 +10,11 @@ export interface FileTransaction {
   changes(): readonly Change[];
   /** The file system for a call. Operations take effect in the order in which they were requested, awaited or not. */
   readonly filesystem: Filesystem;
+  /**
+   * Refuses further operations, waits for the writes already requested, and reads what was changed. It is still to be committed or
+   * rolled back.
+   */
+  changedFiles(): Promise<readonly ChangedFile[]>;
   /** Refuses further operations and waits for the writes already requested. */
   commit(): Promise<void>;
   /**
@@ -37,11 +42,13 @@ export function openFileTransaction(
   const order = createOperationOrder();
   const undos: Undo[] = [];
   const captured = new Set<string>();
+  const touched = new Set<string>();
+  let isClosed = false;
   const changed = createFileCounts();
   let phase: Phase = { kind: 'open' };
 
   function read<T>(what: string, operation: () => Promise<T>): Promise<T> {
-    if (phase.kind !== 'open') return refused(new StaleCallError(what));
+    if (isClosed || phase.kind !== 'open') return refused(new StaleCallError(what));
     const result = order.read(async () => {
       assertNotRolledBack(what);
       const value = await operation();
@@ -54,7 +61,7 @@ export function openFileTransaction(
 
   function write(change: Operation, path: string, operation: () => Promise<void>): Promise<void> {
     const what = `${change} a file`;
-    if (phase.kind !== 'open') return refused(new StaleCallError(what));
+    if (isClosed || phase.kind !== 'open') return refused(new StaleCallError(what));
     if (options.readOnly) return refusedAsReadOnly(what);
     const uncount = changed.count(change, path);
     const result = order.write(async () => {
@@ -89,6 +96,7 @@ export function openFileTransaction(
 
   function remember(change: Operation, path: string, undo: Undo | undefined): void {
     if (undo) undos.push(undo);
+    touched.add(path);
     // One capture is enough while a file is only written. Once deleted, it may be created again in a new directory: then
     // what was captured first would put back the file and leave that directory.
     if (change === 'Writing') captured.add(path);
@@ -114,8 +122,15 @@ export function openFileTransaction(
     return Promise.reject(new StaleCallError(kind === 'committed' ? 'A commit of files' : 'A rollback of files'));
   }
 
+  async function changedFiles(): Promise<readonly ChangedFile[]> {
+    isClosed = true;
+    await order.written();
+    return await Promise.all(Array.from(touched, async (path) => ({ path, text: await textAt(base, path) })));
+  }
+
   return {
     changes: () => changed.list(),
+    changedFiles,
     filesystem: {
       readText: (path) => read('Reading a file', () => base.readText(path)),
       writeText: (path, text, how) => write('Writing', path, () => base.writeText(path, text, how)),
@@ -136,6 +151,18 @@ export function openFileTransaction(
     rollback: () => end('rolled_back', () => undoInReverse(undos)),
   };
 }
+
+/** Undefined if there is no file. */
+async function textAt(base: Filesystem, path: string): Promise<string | undefined> {
+  try {
+    return await base.readText(path);
+  } catch (error) {
+    if (error instanceof FilesystemError && NO_FILE.has(error.code)) return undefined;
+    throw error;
+  }
+}
+
+const NO_FILE: ReadonlySet<string> = new Set(['not_found', 'is_directory', 'not_directory']);
 
 async function undoInReverse(undos: readonly Undo[]): Promise<void> {
   const causes: unknown[] = [];

@@ -3,6 +3,11 @@
  * Every operation rejects with a FilesystemError that says what to do. Any code but `io` is a refusal: nothing was changed.
  */
 export interface Filesystem {
+  /**
+   * True if a journal stores the files. A journal then gets what a call changed with the end of the call, as `Staged.files`, and has to
+   * restore the files when it records a rewind. Default: the file system keeps its files itself.
+   */
+  readonly isJournaled?: boolean;
   readText(path: string): Promise<string>;
   /** Creates missing directories above the file. Default mode: 'overwrite', which also creates the file. */
   writeText(path: string, text: string, options?: { mode?: WriteMode }): Promise<void>;
@@ -43,6 +48,13 @@ export interface FileStat {
   readonly size: number;
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number;
+}
+
+/** A file that a call wrote or deleted. */
+export interface ChangedFile {
+  readonly path: string;
+  /** Undefined if the file is not there any more. */
+  readonly text: string | undefined;
 }
 
 export interface FileMatch {

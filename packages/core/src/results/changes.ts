@@ -6,6 +6,8 @@ export interface Change {
   readonly count: number;
   /** An example: the first event, or what was done to the file. */
   readonly sample?: unknown;
+  /** For a file: the lines that changed. A host may add it. */
+  readonly diff?: string;
 }
 
 /**

@@ -10,11 +10,14 @@ import type { ResourceScope } from './resource-scope.ts';
 import type { Session as OpenedSession } from './session.ts';
 import { restoreRoot, type SessionJson, type UnknownSlices } from './session-json.ts';
 import { SessionLayer } from './session-layer.ts';
+import { type SharedResources, SharedScope } from './shared-resources.ts';
 import type { AnySlice } from './slice.ts';
 
 export interface SessionOptions {
   slices?: ListOf<AnySlice>;
   resources?: ListOf<AnyResource>;
+  /** Where its resources with scope 'shared' live. Default: they live as long as this session. */
+  shared?: SharedResources;
   /**
    * The file system that tools see as `ctx.filesystem`. Default: the resource with the key "filesystem", or else an
    * empty one in memory.
@@ -62,7 +65,15 @@ interface RestoreOptions extends SessionOptions {
 }
 
 const OPTIONS: KnownNames = knownNames<SessionOptions>(
-  { slices: true, resources: true, filesystem: true, keepOpenedSections: true, logger: true, clock: true },
+  {
+    slices: true,
+    resources: true,
+    shared: true,
+    filesystem: true,
+    keepOpenedSections: true,
+    logger: true,
+    clock: true,
+  },
   { files: 'filesystem', fs: 'filesystem', state: 'slices' },
 );
 
@@ -72,7 +83,9 @@ export function openSession(options: SessionOptions, otherwise?: Filesystem): Se
   const { logger = consoleLogger, clock = systemClock } = options;
   const filesystem = (resources: ResourceScope): Filesystem =>
     options.filesystem ?? filesystemResource(resources) ?? otherwise ?? memoryFilesystem({ clock });
-  const session = SessionLayer.bottom({ logger, clock, filesystem, keepsOpened: options.keepOpenedSections === true });
+  const shared = options.shared === undefined ? undefined : SharedScope.of(options.shared);
+  const keepsOpened = options.keepOpenedSections === true;
+  const session = SessionLayer.bottom({ logger, clock, filesystem, keepsOpened, shared });
   session.register(...toList('slices', 'on', options.slices));
   for (const one of toList('resources', 'create', options.resources)) session.addResource(one);
   return session;

@@ -1,6 +1,6 @@
 import { RestoreFailed, StaleCallError } from '../errors.ts';
 import { type FileTransaction, openFileTransaction } from '../files/file-transaction.ts';
-import type { Filesystem } from '../files/filesystem.ts';
+import type { ChangedFile, Filesystem } from '../files/filesystem.ts';
 import type { Change } from '../results/changes.ts';
 import { ResourceScope } from './resource-scope.ts';
 import type { SharedState } from './shared-state.ts';
@@ -49,6 +49,15 @@ export class LayerEffects {
 
   get changes(): readonly Change[] {
     return [...(this.#files?.changes() ?? []), ...(this.#scope?.changes() ?? [])];
+  }
+
+  get hasFiles(): boolean {
+    return this.#files !== undefined;
+  }
+
+  /** What was written and deleted. */
+  async changedFiles(): Promise<readonly ChangedFile[]> {
+    return (await this.#files?.changedFiles()) ?? [];
   }
 
   async commit(): Promise<void> {

@@ -5,10 +5,11 @@ import { isPromise } from '../is-promise.ts';
 import type { Logger } from '../logger.ts';
 import type { Change } from '../results/changes.ts';
 import { settlesWithin } from '../settles-within.ts';
+import { DISPOSE_MS, disposeResources } from './dispose-resources.ts';
 import type { AnyResource, Resource, Resources } from './resource.ts';
+import { SharedScope } from './shared-resources.ts';
 
-// A disposal or a restore that hangs must not hang the call; these are far above what a normal one takes.
-const DISPOSE_MS = 5_000;
+// A restore that hangs must not hang the call; this is far above what a normal one takes.
 const RESTORE_MS = 30_000;
 // After a timeout the call has to settle within 50 ms, so disposal continues in the background.
 const HURRIED_DISPOSE_MS = 20;
@@ -35,6 +36,9 @@ export class ResourceScope implements Resources {
   readonly #known: Map<string, AnyResource>;
   readonly #logger: Logger;
   readonly #clock: Clock;
+  /** Where shared resources are. Undefined if the session was given none: then they are the session's own. */
+  readonly #shared: SharedScope | undefined;
+  #ownShared: SharedScope | undefined;
   readonly #singletons = new Map<string, Built>();
   readonly #perCall = new Map<string, Built>();
   readonly #toDispose: Built[] = [];
@@ -54,7 +58,10 @@ export class ResourceScope implements Resources {
     filesystem?: () => Filesystem;
     logger: Logger;
     clock: Clock;
+    /** For the scope at the bottom. */
+    shared?: SharedScope | undefined;
   }) {
+    this.#shared = options.shared;
     this.#filesystem = options.filesystem;
     this.#readOnly = options.readOnly ?? false;
     this.#below = options.below;
@@ -147,12 +154,15 @@ export class ResourceScope implements Resources {
     this.#closed = true;
     await this.#disposeOf([...this.#singletons.values()], DISPOSE_MS);
     this.#singletons.clear();
+    await this.#ownShared?.dispose();
   }
 
   #obtain(resource: AnyResource): unknown {
     switch (resource.scope) {
       case 'singleton':
         return this.#obtainSingleton(resource);
+      case 'shared':
+        return this.#sharedScope().get(resource);
       case 'call':
         return (this.#perCall.get(resource.key) ?? this.#buildForCall(resource)).value;
       case 'each':
@@ -168,6 +178,13 @@ export class ResourceScope implements Resources {
     const fresh = this.#build(resource);
     this.#keep(fresh);
     return fresh.value;
+  }
+
+  #sharedScope(): SharedScope {
+    if (this.#below !== undefined) return this.#below.#sharedScope();
+    if (this.#shared !== undefined) return this.#shared;
+    this.#ownShared ??= new SharedScope({ logger: this.#logger, clock: this.#clock });
+    return this.#ownShared;
   }
 
   #findBelow(key: string): Built | undefined {
@@ -274,20 +291,8 @@ export class ResourceScope implements Resources {
     }
   }
 
-  /**
-   * Disposes of all, newest first, within one time limit. A disposal that fails or hangs is logged and does not stop
-   * the others.
-   */
-  async #disposeOf(all: readonly Built[], withinMs: number): Promise<void> {
-    if (all.length === 0) return;
-    const end = this.#clock.now() + withinMs;
-    for (const { resource, value } of [...all].reverse()) {
-      const report = (error: unknown): void =>
-        this.#logger.error(`Resource "${resource.key}" could not be disposed of.`, error);
-      const disposal = disposeOne(resource, value).catch(report);
-      const left = Math.max(0, end - this.#clock.now());
-      if (!(await settlesWithin(this.#clock, left, disposal))) report(new Error(`dispose took over ${withinMs} ms`));
-    }
+  #disposeOf(all: readonly Built[], withinMs: number): Promise<void> {
+    return disposeResources(all, { clock: this.#clock, logger: this.#logger, withinMs });
   }
 
   #unknown(key: string): string {
@@ -305,10 +310,6 @@ function takeSnapshot(built: Built, value: unknown): Saved {
     );
   }
   return { built, value, state };
-}
-
-async function disposeOne(resource: AnyResource, value: unknown): Promise<void> {
-  if (resource.dispose !== undefined) await resource.dispose((await value) as never);
 }
 
 function forgetIfRejected(value: unknown, forget: () => void): void {

@@ -8,7 +8,7 @@ import {
   SliceVersionError,
   StaleCallError,
 } from '../errors.ts';
-import type { Filesystem } from '../files/filesystem.ts';
+import type { ChangedFile, Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
 import { type Change, countEvents, joinChanges } from '../results/changes.ts';
 import { CallLock } from './call-lock.ts';
@@ -22,6 +22,7 @@ import { ResourceScope } from './resource-scope.ts';
 import { emptyRoot, type Root, rollBack, withSlice } from './root.ts';
 import type { Session } from './session.ts';
 import { rootToJson, type SessionJson } from './session-json.ts';
+import type { SharedScope } from './shared-resources.ts';
 import { assertUnpoisoned, createSharedState, type SharedState } from './shared-state.ts';
 import type { AnySlice, SessionEvent, Slice } from './slice.ts';
 import type { Snapshot } from './snapshots.ts';
@@ -81,9 +82,10 @@ export class SessionLayer implements Session {
     clock: Clock;
     filesystem: (resources: ResourceScope) => Filesystem;
     keepsOpened: boolean;
+    shared?: SharedScope | undefined;
   }): SessionLayer {
     const shared = createSharedState({ ...options, filesystem: () => options.filesystem(scope) });
-    const scope = new ResourceScope({ logger: shared.logger, clock: shared.clock });
+    const scope = new ResourceScope({ logger: shared.logger, clock: shared.clock, shared: options.shared });
     const layer = new SessionLayer(shared, withSlice(emptyRoot, succeededTools));
     layer.#scope = scope;
     return layer;
@@ -256,6 +258,22 @@ export class SessionLayer implements Session {
   /** Changes of nested calls that were rolled back. */
   get lost(): readonly Change[] {
     return this.#lost ?? nothing;
+  }
+
+  /**
+   * What the call did to files that a journal stores. From here on the layer refuses writes. Undefined if there is nothing to store.
+   */
+  changedFiles(): undefined | Promise<readonly ChangedFile[]> {
+    const effects = this.#effects;
+    // A call that used no file must not be the one that opens a file system.
+    if (effects?.hasFiles !== true || this.#readOnly || this.shared.baseFilesystem().isJournaled !== true)
+      return undefined;
+    this.#open = false;
+    return (async () => {
+      // What nested calls wrote and did not commit is undone first.
+      await this.#above?.endAll();
+      return await effects.changedFiles();
+    })();
   }
 
   /**

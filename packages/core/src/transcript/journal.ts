@@ -1,3 +1,4 @@
+import type { ChangedFile } from '../files/filesystem.ts';
 import type { Changes } from '../results/changes.ts';
 import type { SliceChanges } from '../session/recording.ts';
 import type { SessionEvent } from '../session/slice.ts';
@@ -34,6 +35,8 @@ export interface Staged {
    * `replay` restores them. Without it, `replay` applies the events with the reducers.
    */
   readonly slices?: SliceChanges;
+  /** The files that the call changed, if the journal stores files: see `Filesystem.isJournaled`. Absent if there are none. */
+  readonly files?: readonly ChangedFile[];
   /**
    * For readers of the history: counts of the call's changes and of those that were rolled back. Absent if there were
    * none.

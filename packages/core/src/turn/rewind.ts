@@ -40,7 +40,8 @@ export async function rewind(turn: Turn, step: StepTools, settlement: Settlement
   await cancelWaiting(turn);
   const remaining = [...turn.progress.remaining, ...(await compensateAll(turn, step))];
   await checkpoint.restore(turn);
-  const text = rewindText({ reason, guidance, remaining, isReplayed: checkpoint.isReplayed });
+  const areFilesLeft = checkpoint.isReplayed && turn.session.filesystem.isJournaled !== true;
+  const text = rewindText({ reason, guidance, remaining, areFilesLeft });
   await record(turn, { kind: 'rewind', callId: settlement.callId, text, remaining });
   turn.emit?.({ type: 'rewind', step: turn.progress.steps, reason, guidance });
 }
@@ -164,9 +165,9 @@ function rewindText(rewound: {
   readonly reason: string;
   readonly guidance: string;
   readonly remaining: readonly string[];
-  readonly isReplayed: boolean;
+  readonly areFilesLeft: boolean;
 }): string {
-  const { reason, guidance, remaining, isReplayed } = rewound;
+  const { reason, guidance, remaining, areFilesLeft } = rewound;
   const lines = [
     'You went back to this point. What you did since has been undone.',
     '',
@@ -175,6 +176,6 @@ function rewindText(rewound: {
   ];
   if (remaining.length > 0)
     lines.push('', 'These calls took effect outside and still stand:', ...remaining.map((one) => `- ${one}`));
-  if (isReplayed) lines.push('', 'The turn was interrupted: files written before that are as they were left.');
+  if (areFilesLeft) lines.push('', 'The turn was interrupted: files written before that are as they were left.');
   return lines.join('\n');
 }

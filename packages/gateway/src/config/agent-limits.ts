@@ -25,6 +25,12 @@ export interface AgentLimits {
   readonly noteLength: number;
   /** How deep sub-agents may be nested. */
   readonly subAgentDepth: number;
+  /** The size of one file, in bytes. */
+  readonly fileBytes: number;
+  /** The size of all files of the agent, or of one of its conversations. */
+  readonly filesBytes: number;
+  /** The number of these files. */
+  readonly maxFiles: number;
 }
 
 export const DEFAULT_AGENT_LIMITS: AgentLimits = {
@@ -43,6 +49,10 @@ export const DEFAULT_AGENT_LIMITS: AgentLimits = {
   maxPlans: 50,
   noteLength: 4_000,
   subAgentDepth: 3,
+  fileBytes: 1_000_000,
+  filesBytes: 20_000_000,
+  // More would make every search of an agent's files slow.
+  maxFiles: 10_000,
 };
 
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
@@ -78,6 +88,9 @@ export const agentLimitsSchema: z.ZodType<AgentLimitsInput> = z
     maxPlans: countOrNone,
     noteLength: count,
     subAgentDepth: countOrNone,
+    fileBytes: count,
+    filesBytes: count,
+    maxFiles: count,
   })
   .meta({ id: 'AgentLimits', description: 'The limits of one agent. Default: those of the gateway.' });
 

@@ -133,6 +133,7 @@ export function compileDefinition(
   const repeated = [
     ...repeatedIn(slices, ({ name: own }) => own, [...path, 'slices']),
     ...repeatedIn(resources, ({ key }) => key, [...path, 'resources']),
+    ...secondFilesystem(files, resources, [...path, 'resources']),
     ...clashingSlices(slices, instructions, [...path, 'slices']),
     ...unknownInPolicies(policies, [...Object.keys(tools.value), ...brought.tools.keys()], [...path, 'policies']),
   ];
@@ -311,6 +312,18 @@ function repeatedIn<T>(
       ? [{ path: formatPath([...path, index]), message: `is "${name}" a second time. Remove or rename one.` }]
       : [],
   );
+}
+
+/** A resource with this key is the file system of tools. */
+function secondFilesystem(
+  files: boolean,
+  resources: NonNullable<AgentDefinition['resources']>,
+  path: readonly PropertyKey[],
+): readonly ConfigProblem[] {
+  const index = files ? resources.findIndex(({ key }) => key === 'filesystem') : -1;
+  if (index === -1) return [];
+  const message = 'has the key "filesystem", and the definition has files: true. Remove one.';
+  return [{ path: formatPath([...path, index]), message }];
 }
 
 /** A slice of the list and one of a section may be the same object, but not two objects with one name. */

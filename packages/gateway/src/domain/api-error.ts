@@ -54,6 +54,7 @@ export type ErrorCode =
   | 'may_not_answer'
   | 'method_not_allowed'
   | 'model_not_found'
+  | 'no_files'
   | 'no_session'
   | 'no_machine'
   | 'no_waiting_call'

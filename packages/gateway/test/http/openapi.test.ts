@@ -165,6 +165,8 @@ describe('/openapi.json', () => {
       'DELETE /api/spaces/{id}/members',
       'POST /api/agents/{id}/inbox/redrive',
       'POST /api/entities/{id}/token',
+      // An empty file.
+      'PUT /api/agents/{id}/files/{path}',
     ]);
     for (const [name, { requestBody }] of operations) {
       if (requestBody === undefined) continue;

@@ -43,7 +43,7 @@ async function hang({ ref }: { ref: string }, { toolName, toolCallId, idempotenc
   for (;;);
 }
 
-async function report(toolName: string, callId: string, input: object): Promise<void> {
+export async function report(toolName: string, callId: string, input: object): Promise<void> {
   const { LASTCALL_MODEL_URL = '', LASTCALL_MODEL_KEY = '' } = process.env;
   await fetch(`${LASTCALL_MODEL_URL}/tool`, {
     method: 'POST',

@@ -3,6 +3,7 @@ import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { compileDefinition } from '../../src/config/definitions.ts';
 import { demoEndpoints } from '../../src/transport/http/routes/demo.ts';
 import { listen } from '../../src/transport/http/server.ts';
 import { type Api, openApi } from '../http/api.ts';
@@ -24,6 +25,8 @@ export interface Stage {
   readonly url: string;
   readonly member: string;
   readonly agent: string;
+  /** An agent that has files. */
+  readonly filer: string;
   readonly space: string;
   readonly secrets: Readonly<Record<(typeof WITH_SECRETS)[number], string | undefined>>;
   /** What shows who they are. Of those who are signed in, the cookie of a new session. */
@@ -55,7 +58,7 @@ export async function openStage(): Promise<Stage> {
   const { services, registry, store } = world;
   const api = await openApi(database, {
     services,
-    registry,
+    registry: { ...registry, definitions: withFiles() },
     endpoints: demoEndpoints(() => {}),
     trustedProxies: ['127.0.0.0/8', '::1/128'],
   });
@@ -63,6 +66,7 @@ export async function openStage(): Promise<Stage> {
   const [member, stranger] = [await api.person('Ada'), await api.person('Eve')];
   const agent = await api.agent('Bot', { tools: ['look'] });
   const space = await api.space(member, agent);
+  const filer = await api.agent('Filer', { definition: 'filer' });
   const secrets = {
     anonymous: undefined,
     member: await api.tokenOf(member),
@@ -89,7 +93,7 @@ export async function openStage(): Promise<Stage> {
     return { runId, callId };
   };
   return {
-    ...{ api, url: server.url, member, agent, space, secrets, idle: world.idle },
+    ...{ api, url: server.url, member, agent, filer, space, secrets, idle: world.idle },
     name: () => `name-${++names}`,
     onBehalf: (caller) => (['member', 'stranger', 'person'].includes(caller) ? {} : { entityId: member }),
     create: async (path, body) => (await api.done<{ id: string }>('POST', path, body)).id,
@@ -129,6 +133,12 @@ export async function openStage(): Promise<Stage> {
       await database.remove();
     },
   };
+}
+
+function withFiles() {
+  const compiled = compileDefinition('filer', { files: true }, []);
+  if (!compiled.ok) throw new Error('The definition is wrong.');
+  return { filer: compiled.value };
 }
 
 async function revokedKey(api: Api): Promise<string> {

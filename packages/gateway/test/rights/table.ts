@@ -65,6 +65,11 @@ const invoke =
     const sent = { body: { agent, message: 'Hello.' }, secret: secrets.member ?? null };
     return { path, body: { context_id: (await api.call('POST', '/chat', sent)).body.context_id } };
   };
+const ofFile: Row['request'] = async ({ api, filer }) => {
+  const path = `/api/agents/${filer}/files/a/b.txt`;
+  await api.call('PUT', path, { body: { content: 'text' } });
+  return { path };
+};
 const newContext: Row['request'] = ({ agent }) => ({ body: { agent } });
 const context =
   (prefix: string): Row['request'] =>
@@ -147,6 +152,13 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/agents/{id}/goals': { rights: READ, request: ofAgent('/goals') },
   'GET /api/agents/{id}/memories': { rights: READ, request: ofAgent('/memories') },
   'GET /api/agents/{id}/plans': { rights: READ, request: ofAgent('/plans') },
+  'GET /api/agents/{id}/files': { rights: READ, request: ofAgent('/files') },
+  'GET /api/agents/{id}/files/{path}': { rights: READ, request: ofFile },
+  'PUT /api/agents/{id}/files/{path}': {
+    rights: WRITE,
+    request: ({ filer }) => ({ path: `/api/agents/${filer}/files/a/b.txt`, body: { content: 'text' } }),
+  },
+  'DELETE /api/agents/{id}/files/{path}': { rights: WRITE, request: ofFile },
 
   'GET /api/mcp/servers': { rights: READ, request: plain },
   'GET /api/mcp/tools': { rights: READ, request: plain },

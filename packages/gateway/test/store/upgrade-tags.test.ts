@@ -86,6 +86,10 @@ const ROWS = [
   `insert into plans (id, agent_id, key, name, instruction, time_zone, misfire, created_at, updated_at)
    values ('p', 'bot', 'p', '${TAG}', '${TAG}', 'UTC', 'once', 1, 1)`,
   `insert into agent_failures (space_id, entity_id, run_id, text, after_seq, failed_at) values ('s', 'bot', 'r', '${TAG}', 1, 1)`,
+  // What later migrations add.
+  'alter table runs drop column mode',
+  'drop table files',
+  'drop table file_undo',
   "delete from kysely_migration where name > '0036'",
 ];
 

@@ -1,4 +1,4 @@
-import type { InboxItem } from '@lastcall/client';
+import type { AgentFile, InboxItem } from '@lastcall/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
@@ -80,6 +80,23 @@ export const agentPlans = (id: string) =>
     queryKey: ['agents', id, 'plans'],
     queryFn: async ({ signal }) => (await client.agents.plans(id, { signal })).items,
     refetchInterval: EVERY_MS,
+  });
+
+export const agentFiles = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['agents', id, 'files'],
+    queryFn: ({ pageParam, signal }) =>
+      client.agents.files(id, { limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) }, { signal }),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+    refetchInterval: EVERY_MS,
+  });
+
+/** A file is read again when it has changed. */
+export const agentFile = (id: string, { path, changedAt }: Pick<AgentFile, 'path' | 'changedAt'>) =>
+  queryOptions({
+    queryKey: ['agents', id, 'file', path, changedAt],
+    queryFn: ({ signal }) => client.agents.file(id, path, {}, { signal }),
   });
 
 export const agentRuns = (id: string) =>

@@ -2,6 +2,7 @@ import { lockRows } from '../../ports/store/lock-rows.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { cancelWaiting } from '../calls/cancel-waiting.ts';
+import { deleteFilesOfAgent } from '../files/delete-files.ts';
 import { tellUnstarted } from '../runs/queued-run.ts';
 import { cancelRunsOf } from '../runs/request-cancel.ts';
 import { removeMember } from '../spaces/membership.ts';
@@ -12,7 +13,7 @@ import { lockAgent, lockThreads } from './lock-agent.ts';
 
 /**
  * Deletes the agent: its open calls are cancelled, its waiting events become dead, and nothing wakes it again. Its
- * messages stay, with a deleted author. Its runs, its transcript and the events it never read stay for operators.
+ * messages stay, with a deleted author. Its files are deleted. Its runs, its transcript and the events it never read stay for operators.
  */
 export async function deleteAgent(tx: Tx, agentId: string): Promise<void> {
   const { entity_id: entityId } = await findAgent(tx.db, agentId);
@@ -30,6 +31,8 @@ export async function deleteAgent(tx: Tx, agentId: string): Promise<void> {
   await tx.db.updateTable('plans').set({ next_at: null }).where('agent_id', '=', agentId).execute();
   // Runs come before their events, in the same order as when a run ends, so that the two never wait for each other.
   await cancelRunsOf(tx, agentId);
+  // A run that is under way stores no more files, because it is cancelled.
+  await deleteFilesOfAgent(tx, agentId);
   await markInboxDead(tx, agentId);
 }
 

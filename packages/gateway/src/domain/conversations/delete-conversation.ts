@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
+import { deleteFilesOfThread } from '../files/delete-files.ts';
 import { runStream } from '../streams/stream-names.ts';
 
-/** Deletes a conversation with all its runs, calls, requests and streams. Nothing in it may be running. */
-export async function deleteConversation({ db }: Tx, contextId: string): Promise<void> {
+/** Deletes a conversation with all its runs, calls, requests, streams and files. Nothing in it may be running. */
+export async function deleteConversation(tx: Tx, contextId: string): Promise<void> {
+  const { db } = tx;
   const runs = db.selectFrom('runs').select('id').where('thread_id', '=', contextId);
   // Includes requests whose run never began.
   const requested = db.selectFrom('inbox_events').select('run_id').where('thread_id', '=', contextId);
@@ -16,6 +18,7 @@ export async function deleteConversation({ db }: Tx, contextId: string): Promise
   await db.deleteFrom('nested_usage').where('run_id', 'in', runs).execute();
   await db.deleteFrom('transcript_entries').where('thread_id', '=', contextId).execute();
   await db.deleteFrom('runs').where('thread_id', '=', contextId).execute();
+  await deleteFilesOfThread(tx, contextId);
   await db.deleteFrom('contexts').where('id', '=', contextId).execute();
   await db.deleteFrom('threads').where('id', '=', contextId).execute();
 }

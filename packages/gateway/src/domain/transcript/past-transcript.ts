@@ -1,9 +1,9 @@
 import { replay, type Session, Transcript } from '@lastcall/core';
-import { forkSession } from '@lastcall/core/internal';
+import { forkSession, type SessionHost } from '@lastcall/core/internal';
 import { CountedMessages } from './estimate-tokens.ts';
 import { fromFirstRow, type StoredRecord, type TranscriptRow, toRecord } from './load-transcript.ts';
 import { isOfMachine } from './machine-rows.ts';
-import { recordsAfter, restoreSession, type SessionHost, type SessionState } from './restore-session.ts';
+import { recordsAfter, restoreSession, type SessionState } from './restore-session.ts';
 import { SentMessages } from './sent-messages.ts';
 
 /**
@@ -74,7 +74,7 @@ export class PastTranscript {
       const { session, replayed } = this.#session;
       this.#session.replayed = this.#records.length;
       replay(session, recordsAfter(state, this.#records.slice(replayed)));
-      return forkSession(session, { logger: host.logger, otherwiseFilesystem: host.filesystem });
+      return forkSession(session, host);
     } catch (error) {
       this.#session = undefined;
       throw error;

@@ -1,4 +1,5 @@
-import { createSession, replay, Session, type SessionJson } from '@lastcall/core';
+import { replay, type Session, type SessionJson } from '@lastcall/core';
+import { hostedSession, type SessionHost } from '@lastcall/core/internal';
 import type { StoredRecord } from './load-transcript.ts';
 
 /** The latest snapshot of a session, and the number of the transcript row it was taken after. */
@@ -8,9 +9,6 @@ export interface SessionState {
   /** A snapshot of the machine, if the agent is one. */
   readonly machine?: unknown;
 }
-
-/** What the calls of a run get in addition to the state. */
-export type SessionHost = Pick<NonNullable<Parameters<typeof createSession>[0]>, 'logger' | 'filesystem'>;
 
 interface StoredSession {
   readonly state: SessionState | undefined;
@@ -23,10 +21,7 @@ interface StoredSession {
  * state is kept as it was stored until a tool uses it.
  */
 export function restoreSession({ state, records, host = {} }: StoredSession): Session {
-  const session =
-    state === undefined || state.session === null
-      ? createSession({ ...host, ...KEPT })
-      : Session.fromJSON(state.session as SessionJson, { ...host, ...KEPT, unknownSlices: 'keep' });
+  const session = hostedSession(state?.session as SessionJson | null | undefined, { ...host, ...KEPT });
   replay(session, recordsAfter(state, records));
   return session;
 }

@@ -1,4 +1,5 @@
 import { ApiError } from '../../domain/api-error.ts';
+import { forgetUndo, undoFiles } from '../../domain/files/write-files.ts';
 import { assertNotCancelled } from '../../domain/runs/run-cancelled.ts';
 import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
 import { runStream, spaceStream } from '../../domain/streams/stream-names.ts';
@@ -86,6 +87,10 @@ function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined
     }
     case 'staged-writes':
       return applyStaged(context, tx, write.callId);
+    case 'files':
+      if (write.act === 'undo') undoFiles(tx, run.lease.threadId);
+      else forgetUndo(tx, run.lease.threadId);
+      return undefined;
     case 'update-card': {
       const { callId, status, output, isResponse } = write;
       return updateCard(tx, callId, { status, outputJson: output, isResponse });

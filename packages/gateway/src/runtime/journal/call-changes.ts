@@ -31,11 +31,17 @@ function fold(changes: readonly Change[]): readonly Change[] {
   return [...changes.slice(0, MOST_NAMES), ...rest];
 }
 
-function toSafe({ kind, name, count, sample }: Change, secrets: KnownSecrets): Change {
+function toSafe({ kind, name, count, sample, diff }: Change, secrets: KnownSecrets): Change {
   // Secrets are removed before the text is cut: a part of one would not be recognised.
   const safe = <T>(value: T): T => secrets.removeFromAll(value);
   const shown = sample === undefined ? undefined : toSample(safe(asJson(sample)));
-  return { kind, name: clip(safe(name), NAME_CHARACTERS), count, ...(shown === undefined ? {} : { sample: shown }) };
+  return {
+    kind,
+    name: clip(safe(name), NAME_CHARACTERS),
+    count,
+    ...(shown === undefined ? {} : { sample: shown }),
+    ...(diff === undefined ? {} : { diff: safe(diff) }),
+  };
 }
 
 /** The value, or the beginning and the end of its text. */

@@ -8,6 +8,7 @@ import {
   type TurnEvent,
 } from '@lastcall/core';
 import { isReservedToolName } from '../../config/reserved-tool-names.ts';
+import { writeFiles } from '../../domain/files/write-files.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { isOfMachine, originOf } from '../../domain/transcript/machine-rows.ts';
@@ -15,6 +16,8 @@ import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
 import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import type { KnownSecrets } from '../../telemetry/known-secrets.ts';
+import { diffFiles, withDiffs } from '../files/file-diffs.ts';
+import type { ThreadFiles } from '../files/thread-files.ts';
 import { fenced } from '../lease/lease.ts';
 import { decide } from '../run/decide.ts';
 import { asCancelled } from '../run/decide-end.ts';
@@ -45,6 +48,8 @@ export interface RunJournalOptions extends ApplyContext {
   readonly requests: RequestNotes;
   /** These secrets are removed from the reported changes of a call. */
   readonly secrets: KnownSecrets;
+  /** The files of the run's tools. Undefined if they have none that last. */
+  readonly files?: ThreadFiles | undefined;
   /**
    * True if a cancel of the run was requested: then calls that the abort interrupted are settled, and the run ends. Any
    * other abort comes from this gateway, and nothing is written after it: an interrupted call may still have had its
@@ -86,6 +91,8 @@ export class RunJournal implements Journal {
   readonly #calls = new Map<string, { readonly input: string; readonly node: string | undefined }>();
   #state: RunState;
   #charactersWritten = 0;
+  /** True if the turn has a checkpoint, to which it may go back. */
+  #isCheckpointed: boolean;
   #isFlushing = false;
   /** True if the model has written something in this step. */
   #hasSpoken = false;
@@ -105,6 +112,7 @@ export class RunJournal implements Journal {
     this.#liveFlush = new DelayedFlush(() => this.#flush());
     this.#rows = [...run.rows];
     this.#state = run.start;
+    this.#isCheckpointed = run.transcript.entries.findLast(startsTurn)?.kind === 'checkpoint';
   }
 
   get state(): RunState {
@@ -135,7 +143,10 @@ export class RunJournal implements Journal {
   /** Resolves when the entries are durable. Returns nothing for a reply that is buffered: there is nothing to wait for. */
   append(entries: readonly Entry[]): undefined | Promise<void> {
     this.#assertOpen();
-    const writes = entries.flatMap((entry) => this.#writesOf(entry));
+    const decided = entries.flatMap((entry) => this.#writesOf(entry));
+    const undo = this.#undoWrites(entries);
+    if (undo.length > 0) return this.#writeUndo([...undo, ...decided]);
+    const writes = decided;
     if (!entries.every(isBuffered)) return this.#queue.write(writes).then(nothing);
     this.#buffer(writes);
     return undefined;
@@ -159,6 +170,34 @@ export class RunJournal implements Journal {
   /** The same for the end of a call. */
   settle(entry: EndEntry, staged: Staged): undefined | Promise<void> {
     this.#assertOpen();
+    const { files } = this.#options;
+    const changed = files?.unsavedOf(staged.files ?? []) ?? [];
+    return files === undefined || changed.length === 0
+      ? this.#settle(entry, staged)
+      : this.#settleWithFiles(entry, staged, { files, changed });
+  }
+
+  /** The files are stored in the transaction in which the call ends. */
+  async #settleWithFiles(
+    entry: EndEntry,
+    staged: Staged,
+    { files, changed }: { readonly files: ThreadFiles; readonly changed: NonNullable<Staged['files']> },
+  ): Promise<void> {
+    const { run, stagedWrites, secrets } = this.#options;
+    const { committed = [], discarded = [] } = staged.changes ?? {};
+    const changes = { committed: withDiffs(committed, await diffFiles(files, changed, secrets)), discarded };
+    this.#assertOpen();
+    const { callId } = entry.settlement;
+    const by = { callId, runId: run.runId };
+    const hasOtherWrites = stagedWrites.get(callId).length > 0;
+    stagedWrites.add(callId, async (tx) =>
+      writeFiles(tx, { threadId: run.lease.threadId, by, canRewind: this.#isCheckpointed, files: changed }),
+    );
+    await this.#settle(entry, { ...staged, changes }, { isSituationChanged: hasOtherWrites });
+    files.saved(changed);
+  }
+
+  #settle(entry: EndEntry, staged: Staged, how?: StagedHow): undefined | Promise<void> {
     const { stagedWrites } = this.#options;
     const { callId } = entry.settlement;
     const { machine = [] } = staged as MachineStaged;
@@ -169,7 +208,7 @@ export class RunJournal implements Journal {
     ];
     // Only a plain end is buffered. A staged write may be refused, and must not undo the end of another call. A pending
     // call must be visible to those who answer it.
-    if (writes.some(({ kind }) => kind === 'staged-writes')) return this.#writeStaged(callId, writes);
+    if (writes.some(({ kind }) => kind === 'staged-writes')) return this.#writeStaged(callId, writes, how);
     this.#buffer(writes);
     stagedWrites.forget(callId);
     return undefined;
@@ -192,12 +231,32 @@ export class RunJournal implements Journal {
     });
   }
 
-  async #writeStaged(callId: string, writes: readonly Write[]): Promise<void> {
+  async #writeStaged(callId: string, writes: readonly Write[], how?: StagedHow): Promise<void> {
     const { stagedWrites, onStaged } = this.#options;
-    const isChange = stagedWrites.get(callId).length > 0;
+    const { isSituationChanged = stagedWrites.get(callId).length > 0 } = how ?? {};
     await this.#queue.write(writes, { isAlone: true });
-    if (isChange) await onStaged();
+    if (isSituationChanged) await onStaged();
     stagedWrites.forget(callId);
+  }
+
+  /**
+   * A checkpoint, and the last end of a turn, forget what a rewind would restore. A rewind restores it. The store knows it, so that a
+   * worker that takes the run over can go back too.
+   */
+  #undoWrites(entries: readonly Entry[]): readonly Write[] {
+    if (this.#options.files === undefined) return [];
+    return entries.flatMap((entry): readonly Write[] => {
+      if (startsTurn(entry)) this.#isCheckpointed = entry.kind === 'checkpoint';
+      if (entry.kind === 'rewind') return [{ kind: 'files', act: 'undo' }];
+      const isForgotten =
+        entry.kind === 'checkpoint' || (entry.kind === 'stop' && this.#isCheckpointed && isFinal(entry.stop));
+      return isForgotten ? [{ kind: 'files', act: 'forget-undo' }] : [];
+    });
+  }
+
+  async #writeUndo(writes: readonly Write[]): Promise<void> {
+    await this.#queue.write(writes);
+    if (writes.some((write) => write.kind === 'files' && write.act === 'undo')) this.#options.files?.rewound();
   }
 
   /** Shows a visible call on a card, if it has none. Returns false if the agent was removed from the space. */
@@ -354,6 +413,20 @@ export class RunJournal implements Journal {
     if (end !== undefined) this.#decide({ type: 'run-closed', as: end.as, thread, waiting, rows });
     return applied;
   }
+}
+
+interface StagedHow {
+  /** True if the call changed goals, memories, plans or its space. Default: if it staged any write. */
+  readonly isSituationChanged?: boolean;
+}
+
+function startsTurn({ kind }: Entry): boolean {
+  return kind === 'turn' || kind === 'checkpoint';
+}
+
+/** False if a later run may continue the turn, and go back to its checkpoint. */
+function isFinal({ reason }: Stop): boolean {
+  return reason !== 'suspended' && reason !== 'aborted' && reason !== 'error';
 }
 
 type StartedEntry = Extract<Entry, { kind: 'started' }>;

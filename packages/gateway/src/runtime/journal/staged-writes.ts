@@ -26,6 +26,13 @@ export class StagedWrites {
     this.#byCallId.set(toolCallId, { attempt, writes: [write], changes: [...changes], dropped });
   }
 
+  /** Adds a write when the call has ended. The call's changes already describe it. */
+  add(callId: string, write: StagedWrite): void {
+    const staged = this.#byCallId.get(callId) ?? { attempt: 0, writes: [], changes: [], dropped: [] };
+    staged.writes.push(write);
+    this.#byCallId.set(callId, staged);
+  }
+
   /** The writes to apply together with the end of the call. */
   get(callId: string): readonly StagedWrite[] {
     return this.#byCallId.get(callId)?.writes ?? [];

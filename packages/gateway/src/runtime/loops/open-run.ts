@@ -7,6 +7,7 @@ import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { loadSituation } from '../claim/load-situation.ts';
+import { ThreadFiles } from '../files/thread-files.ts';
 import { isOverBudget } from '../journal/compact-transcript.ts';
 import { Questions } from '../journal/questions.ts';
 import { RequestNotes } from '../journal/request-notes.ts';
@@ -43,6 +44,8 @@ export interface OpenedRun {
   readonly situation: () => string;
   readonly requests: RequestNotes;
   readonly journal: RunJournal;
+  /** The files of the agent's tools. Undefined if they have none that last. */
+  readonly files: ThreadFiles | undefined;
   readonly context: CurrentRun;
   /** Set for a machine. */
   readonly leafTools: LeafTools | undefined;
@@ -66,6 +69,10 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   let situation = renderSituation(run.situation);
   const requests = new RequestNotes(agent.setup);
   const read = storeReader(services, abort);
+  const files =
+    agent.setup.definition?.files === true
+      ? new ThreadFiles({ threadId: run.lease.threadId, limits: agent.limits, read })
+      : undefined;
   const questions: Questions = new Questions({
     store: services.store,
     run,
@@ -81,6 +88,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     stagedWrites,
     outputs,
     requests,
+    files,
     secrets: secretsOf(registry),
     toolNamed: tools.named,
     endOf: (stop) => end.of(stop),
@@ -113,7 +121,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
       addUsage: (usage) => addNestedUsage(services, run, usage),
     },
   };
-  return { ...given, tools, outputs, situation: () => situation, requests, journal, context, leafTools, end };
+  return { ...given, tools, outputs, situation: () => situation, requests, journal, files, context, leafTools, end };
 }
 
 function endOfTurn(run: ActiveRun, stop: Stop): ReturnType<RunJournalOptions['endOf']> {

@@ -88,10 +88,12 @@ async function compactStored({ services, run, abort }: OpenedRun, model: Languag
  * The session after the last run, including the ends of calls whose answers this run begins with. The slices of the definition are
  * registered, so that everything can read them.
  */
-function sessionOf({ services, run: { past, state, written, agent } }: OpenedRun): Session {
+function sessionOf({ services, registry, files, run: { past, state, written, agent } }: OpenedRun): Session {
   const session = past.session(state, {
     logger: services.logger,
-    filesystem: UNKEPT_FILES,
+    ...(registry.shared === undefined ? {} : { shared: registry.shared }),
+    resources: agent.setup.definition?.resources ?? [],
+    ...(files === undefined ? { otherwiseFilesystem: UNKEPT_FILES } : { filesystem: files }),
   });
   replay(session, written.map(toRecord));
   session.register(...slicesOf(agent.setup.definition));
@@ -99,7 +101,7 @@ function sessionOf({ services, run: { past, state, written, agent } }: OpenedRun
 }
 
 /**
- * The file system of an agent's tools: it is empty and read-only. A file that a tool wrote would be lost with the
+ * The file system of tools whose agent has no files: it is empty and read-only. A file that a tool wrote would be lost with the
  * run, without any error.
  */
 const UNKEPT_FILES: Filesystem = {
@@ -112,6 +114,6 @@ async function refuse(path: string): Promise<never> {
   throw new FilesystemError(
     'not_kept',
     path,
-    'files that the tool of an agent in a gateway writes are not kept. Keep state in a slice of the session, or get files that last from a resource with the key "filesystem".',
+    'files that the tools of this agent write are not kept. Give its definition files: true, keep state in a slice of the session, or use a resource with the key "filesystem".',
   );
 }

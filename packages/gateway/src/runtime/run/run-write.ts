@@ -11,6 +11,8 @@ export type Write =
   | CallWrite
   /** Applies the writes that the call's tool staged. Refused once a cancel was accepted. */
   | { readonly kind: 'staged-writes'; readonly callId: string }
+  /** Restores the files as they were at the checkpoint of the turn, or forgets how they were. */
+  | { readonly kind: 'files'; readonly act: 'undo' | 'forget-undo' }
   | SpaceEvent
   | LiveEvent
   /** The end of a call, as an event on the run's stream. */

@@ -1,4 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { SharedResources } from '@lastcall/core';
 import type { AgentLimitsInput } from '../../config/agent-limits.ts';
 import type { Definitions } from '../../config/definitions.ts';
 import type { RegisteredTools } from '../../config/registered-tool.ts';
@@ -24,6 +25,8 @@ export interface Registry {
   /** The default limits, for agents that do not set their own. */
   readonly agentLimits: AgentLimitsInput;
   readonly metrics?: Metrics | undefined;
+  /** The resources that live as long as the gateway. Default: they live as long as the run. */
+  readonly shared?: SharedResources | undefined;
   /** Removes the process's secrets from stored texts: a provider may repeat the key that it refuses. */
   readonly redact?: Redact | undefined;
   /** Connections and secrets of tools. Without it, tools reach the public internet and have no secrets. */

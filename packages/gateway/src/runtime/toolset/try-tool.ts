@@ -29,7 +29,8 @@ const LONGEST_TRIAL_MS = 120_000;
 export async function tryTool(services: Services, registry: Registry, trial: ToolTrial): Promise<Settlement> {
   const { name } = trial.tool;
   const known = registry.outgoing?.secrets.known;
-  const session = createSession({ logger: services.logger });
+  const { shared } = registry;
+  const session = createSession({ logger: services.logger, ...(shared === undefined ? {} : { shared }) });
   try {
     return await dispatchCall({
       tools: { [name]: runnableAlone(trial.tool, registry) },

@@ -31,6 +31,7 @@ import { artifactEndpoints } from './routes/artifacts.ts';
 import { chatEndpoints } from './routes/chat.ts';
 import { conversationEndpoints } from './routes/conversations.ts';
 import { entityEndpoints } from './routes/entities.ts';
+import { fileEndpoints } from './routes/files.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
 import { machineEndpoints } from './routes/machine.ts';
@@ -121,6 +122,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...mcpEndpoints(options.mcp),
     ...agentStateEndpoints,
     ...machineEndpoints({ services, registry }),
+    ...fileEndpoints(registry),
     ...toolEndpoints({ services, registry, catalog }),
     ...runEndpoints,
     ...waitingCallEndpoints,
@@ -230,13 +232,13 @@ function observe(app: Hono<AppEnv>, metrics: Metrics, logger: Logger): void {
 }
 
 // A client can send any word as the method. Each would create a separate time series that never ends.
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS']);
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Headers that MCP clients in a web page send. */
 const MCP_HEADERS = ['mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
 const CORS = {
-  allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
+  allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
   allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key', ...MCP_HEADERS],
   exposeHeaders: ['x-request-id', 'retry-after', 'last-event-id', 'mcp-session-id', ERROR_CODE_HEADER],
   maxAge: 600,

@@ -27,6 +27,13 @@ export interface Endpoint {
   readonly isStreamable: boolean;
   /** True if it responds with 204 when there is nothing to return. */
   readonly mayBeEmpty: boolean;
+  /** True if the last parameter of the path may have slashes. */
+  readonly hasRestPath: boolean;
+  /**
+   * True for a text that may also be sent and returned as plain text: a body that is not JSON becomes `{ content }`, and `respond` returns
+   * text if it is asked for.
+   */
+  readonly hasTextForm: boolean;
   /** True if its clients show the body of an error to people: then the body is only the error's message. */
   readonly hasTextErrors: boolean;
   /** Error statuses besides those that every operation has. */
@@ -45,7 +52,7 @@ export interface Endpoint {
 /** What a handler may use besides its transaction. */
 type HandleServices = Pick<Services, 'logger' | 'prices'>;
 
-type Method = 'get' | 'post' | 'patch' | 'delete';
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 type MediaType = 'text/event-stream' | 'text/plain' | 'application/octet-stream';
 
 /**
@@ -102,6 +109,8 @@ interface Definition<Path extends string, Q, B, A> {
   readonly isStreamable?: boolean;
   readonly mayBeEmpty?: boolean;
   readonly hasTextErrors?: boolean;
+  readonly hasRestPath?: boolean;
+  readonly hasTextForm?: boolean;
   readonly refusals?: readonly RefusalStatus[];
   readonly reserve?: (holder: Holder) => Place;
   readonly group?: (params: PathParams<Path>) => GroupOptions;
@@ -121,7 +130,8 @@ export function endpoint<const Path extends string, Q = undefined, B = undefined
 ): Endpoint {
   const { alias, query, body, status = 200, events, refusals = [], reserve, group, handle, respond } = definition;
   const { isStreamable = false, mayBeEmpty = false, hasTextErrors = false } = definition;
-  const flags = { isStreamable, mayBeEmpty, hasTextErrors };
+  const { hasRestPath = false, hasTextForm = false } = definition;
+  const flags = { isStreamable, mayBeEmpty, hasTextErrors, hasRestPath, hasTextForm };
   return {
     ...definition,
     ...flags,

@@ -15,7 +15,7 @@ import type { AddressOf } from './client-address.ts';
 import { markEventStream } from './connections.ts';
 import type { Endpoint, Exchange } from './endpoint.ts';
 import { afterCommit, errorAnswer, toTextAnswer } from './error-answer.ts';
-import { parseBody, readBody } from './read-body.ts';
+import { isJson, parseBody, readBody, textOf } from './read-body.ts';
 import { readQuery, validate } from './validate.ts';
 
 export interface MountOptions {
@@ -57,8 +57,9 @@ export function mount(app: Hono<AppEnv>, endpoints: readonly Endpoint[], options
   }
 }
 
-function routePaths({ path, alias }: Endpoint): string[] {
-  return [path, ...(alias === undefined ? [] : [alias])].map((one) => one.replaceAll(/\{(\w+)\}/g, ':$1'));
+function routePaths({ path, alias, hasRestPath }: Endpoint): string[] {
+  const routes = [path, ...(alias === undefined ? [] : [alias])].map((one) => one.replaceAll(/\{(\w+)\}/g, ':$1'));
+  return hasRestPath ? routes.map((route) => `${route}{.+}`) : routes;
 }
 
 /** Parses the request, authorizes it, runs one transaction and responds. */
@@ -86,7 +87,7 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
       .transaction(
         async (tx) => {
           const caller = admit(await identity.confirm(tx), one);
-          const params = paramsOf(c);
+          const params = paramsOf(c, one);
           const input = { caller, request, headers: request.headers, params, ...connection, ...readInput() };
           // The place is taken once, although a transaction may run more than once.
           place ??= one.reserve?.({ caller, address });
@@ -144,10 +145,11 @@ function answerJson(c: Context<AppEnv>, value: unknown, status: number): Respons
   return new Response(null, { status, headers: { 'content-type': 'application/json' } });
 }
 
-/** An id that no database can store is not found. */
-function paramsOf(c: Context<AppEnv>): Readonly<Record<string, string>> {
+/** An id that no database can store is not found. A path is checked where it is used, with an error that says what is wrong. */
+function paramsOf(c: Context<AppEnv>, { hasRestPath }: Endpoint): Readonly<Record<string, string>> {
   const params = c.req.param() as Record<string, string>;
-  for (const [name, id] of Object.entries(params)) if (!isId(id)) throw notFound(name, id.slice(0, 100));
+  const ids = Object.entries(params);
+  for (const [name, id] of hasRestPath ? ids.slice(0, -1) : ids) if (!isId(id)) throw notFound(name, id.slice(0, 100));
   return params;
 }
 
@@ -156,14 +158,18 @@ function paramsOf(c: Context<AppEnv>): Readonly<Record<string, string>> {
  * after the caller was checked.
  */
 function inputReader(
-  { query, body }: Endpoint,
+  { query, body, hasTextForm }: Endpoint,
   request: Request,
   bytes: Uint8Array | undefined,
 ): () => { query: unknown; body: unknown } {
   const contentType = request.headers.get('content-type');
+  const parse = (): unknown => {
+    if (hasTextForm && body !== undefined && !isJson(contentType)) return { content: textOf(bytes) };
+    return bytes === undefined ? undefined : parseBody(bytes, contentType);
+  };
   return () => ({
     query: validate(query ?? NOTHING, readQuery(request.url), 'The query'),
-    body: validate(body ?? NOTHING, bytes === undefined ? undefined : parseBody(bytes, contentType)),
+    body: validate(body ?? NOTHING, parse()),
   });
 }
 

@@ -105,7 +105,7 @@ function operation(one: Endpoint, toSchema: ToSchema): Schema {
     tags: [tagOf(one)],
     security: securityOf(access, answer === 'text/event-stream'),
     parameters: [...pathParameters(one), ...queryParameters(one, toSchema)],
-    ...(body === undefined ? {} : { requestBody: requestBody(body, toSchema) }),
+    ...(body === undefined ? {} : { requestBody: requestBody(one, body, toSchema) }),
     responses: {
       [status]: { description: status === 201 ? 'Created.' : 'Success.', content: contentOf(one, toSchema) },
       ...(one.mayBeEmpty ? { 204: { description: 'There is nothing to return.', content: {} } } : {}),
@@ -115,17 +115,20 @@ function operation(one: Endpoint, toSchema: ToSchema): Schema {
 }
 
 /** OpenAPI 3.1 cannot describe the items of a stream, so the schema describes the data of each event. */
-function contentOf({ answer, events, isStreamable }: Endpoint, toSchema: ToSchema): Schema {
+function contentOf({ method, answer, events, isStreamable, hasTextForm }: Endpoint, toSchema: ToSchema): Schema {
   const stream = { schema: events === undefined ? { type: 'string' } : toSchema(events, 'output') };
   if (typeof answer === 'string') return { [answer]: stream };
   const json = { 'application/json': { schema: toSchema(answer, 'output') } };
+  if (hasTextForm && method === 'get') return { ...json, 'text/plain': { schema: { type: 'string' } } };
   return isStreamable ? { ...json, 'text/event-stream': stream } : json;
 }
 
-function requestBody(body: z.ZodType, toSchema: ToSchema): Schema {
+function requestBody({ hasTextForm }: Endpoint, body: z.ZodType, toSchema: ToSchema): Schema {
   // The schema itself is tried, because it may be optional at any depth: under a default, a pipe or a transform.
-  const required = !body.safeParse(undefined).success;
-  return { required, content: { 'application/json': { schema: toSchema(body, 'input') } } };
+  const required = !hasTextForm && !body.safeParse(undefined).success;
+  const json = { 'application/json': { schema: toSchema(body, 'input') } };
+  const text = { 'text/plain': { schema: { type: 'string' } } };
+  return { required, content: hasTextForm ? { ...json, ...text } : json };
 }
 
 /** The resource: the first part of the path. */

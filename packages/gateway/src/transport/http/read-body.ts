@@ -95,9 +95,18 @@ interface Arriving {
   readonly refuse: (error: ApiError) => void;
 }
 
+export function isJson(contentType: string | null): boolean {
+  return /^application\/json\s*(;|$)/i.test(contentType ?? '');
+}
+
+/** The text of a body that is no JSON. A byte order mark is part of it. */
+export function textOf(bytes: Uint8Array = new Uint8Array()): string {
+  return decode(bytes, wholeUtf8);
+}
+
 /** Parses JSON text to a value that is safe to traverse, store and send on. */
 export function parseBody(bytes: Uint8Array, contentType: string | null): unknown {
-  if (!/^application\/json\s*(;|$)/i.test(contentType ?? ''))
+  if (!isJson(contentType))
     throw new ApiError('unsupported_media_type', 'The body must be sent as Content-Type: application/json.');
   const text = decode(bytes);
   assertShallow(text);
@@ -118,10 +127,11 @@ function tooSlow(timeoutMs: number): ApiError {
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
+const wholeUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function decode(bytes: Uint8Array): string {
+function decode(bytes: Uint8Array, decoder: typeof utf8 = utf8): string {
   try {
-    return utf8.decode(bytes);
+    return decoder.decode(bytes);
   } catch (cause) {
     throw new ApiError('invalid_utf8', 'The body is not UTF-8 text.', { cause });
   }

@@ -31,6 +31,7 @@ export const STATUSES: Readonly<Record<ErrorCode, RefusalStatus>> = {
   external_id_taken: 409,
   id_taken: 409,
   job_claimed: 409,
+  no_files: 409,
   no_machine: 409,
   no_waiting_call: 409,
   not_editable: 409,

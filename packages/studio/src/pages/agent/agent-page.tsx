@@ -10,6 +10,7 @@ import { Page } from '../../parts/ui/page.tsx';
 import { Tabs, tabClass } from '../../parts/ui/tabs.tsx';
 import { AgentActions } from './agent-actions.tsx';
 import { ConfigTab } from './config/config-tab.tsx';
+import { FilesTab } from './files-tab.tsx';
 import { InboxTab } from './inbox-tab.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import { PlansTab } from './plans-tab.tsx';
@@ -44,6 +45,7 @@ const TABS = [
   { tab: 'config', word: 'Configuration', show: ConfigTab },
   { tab: 'inbox', word: 'Inbox', show: InboxTab },
   { tab: 'memory', word: 'Memory', show: TranscriptTab },
+  { tab: 'files', word: 'Files', show: FilesTab },
   { tab: 'plans', word: 'Plans', show: PlansTab },
   { tab: 'runs', word: 'Runs', show: RunsTab },
 ] as const;

@@ -2,6 +2,7 @@ import type { Change } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
 import type { CallRow } from '@lastcall/client/timeline';
 import type { ReactElement } from 'react';
+import { ScrollRegion } from '../../parts/ui/scroll-region.tsx';
 
 /** The changes of the call that remain, and those that were rolled back. */
 export function ChangesTab({ call: { changes, outcome } }: { call: CallRow }): ReactElement {
@@ -42,7 +43,8 @@ function List({ title, empty, changes, isDiscarded = false }: ListProps): ReactE
                 {change.kind} <bdi className="font-medium">{withVisibleControls(change.name)}</bdi>
                 {change.count > 1 && ` × ${change.count}`}
               </Text>
-              {change.sample !== undefined && (
+              {change.diff !== undefined && <ChangedLines name={change.name} diff={change.diff} />}
+              {change.sample !== undefined && change.diff === undefined && (
                 <Text dir="auto" className="truncate font-mono text-xs text-quiet">
                   {withVisibleControls(sampleOf(change.sample))}
                 </Text>
@@ -54,6 +56,23 @@ function List({ title, empty, changes, isDiscarded = false }: ListProps): ReactE
     </section>
   );
 }
+
+/** The lines of a file that changed. A sign repeats what the colour says. */
+function ChangedLines({ name, diff }: { name: string; diff: string }): ReactElement {
+  return (
+    <ScrollRegion label={`Changed lines of ${name}`}>
+      <div className="font-mono text-xs whitespace-pre-wrap">
+        {diff.split('\n').map((line, index) => (
+          <span key={index} className={`block ${LOOK[line[0] ?? ''] ?? 'text-quiet'}`}>
+            {withVisibleControls(line)}
+          </span>
+        ))}
+      </div>
+    </ScrollRegion>
+  );
+}
+
+const LOOK: Readonly<Record<string, string>> = { '+': 'text-ok', '-': 'text-bad' };
 
 function sampleOf(sample: unknown): string {
   return (typeof sample === 'string' ? sample : (JSON.stringify(sample) ?? '')).slice(0, 300);

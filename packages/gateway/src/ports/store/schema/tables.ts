@@ -35,6 +35,8 @@ export interface Tables {
   sessions: SessionRow;
   sign_in_links: SignInLinkRow;
   request_texts: RequestTextRow;
+  files: FileRow;
+  file_undo: FileUndoRow;
 }
 
 /** JSON text: see json.ts. */
@@ -498,4 +500,22 @@ interface RequestTextRow {
   text: Json;
   /** When a request last contained it, to the day. */
   used_at: number;
+}
+
+/** A file of an agent or of a conversation. */
+export interface FileRow {
+  thread_id: string;
+  path: string;
+  /** Its text. */
+  content: Json;
+  /** In bytes of UTF-8. */
+  size: number;
+  /** Who wrote it last: see domain/files/stored-file.ts. */
+  changed_by: Json;
+  changed_at: number;
+}
+
+/** A file as it was before its first change since the checkpoint of the turn, for a rewind. Without a content, there was none. */
+interface FileUndoRow extends Omit<FileRow, 'content'> {
+  content: Json | null;
 }

@@ -109,7 +109,8 @@ export function agentEndpoints(offered?: Offered, checkProgram: CheckProgram = f
       method: 'delete',
       path: '/api/agents/{id}',
       summary: 'Delete an agent',
-      description: 'Its waiting calls and its current run are cancelled. Its messages, runs and transcript are kept.',
+      description:
+        'Its waiting calls and its current run are cancelled, and its files are deleted. Its messages, runs and transcript are kept.',
       access: 'key',
       answer: z.strictObject({ id: z.string(), status: z.literal('deleted') }),
       async handle({ params }, tx) {

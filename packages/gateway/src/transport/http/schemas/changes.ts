@@ -10,6 +10,9 @@ const changeSchema = z
         'The changed item: the type of the event, the path, the key, or the id of the space. Empty: all items that are not listed.',
     }),
     count: z.int(),
+    diff: z.string().optional().meta({
+      description: 'For a text file: the lines that changed, as `diff -u` shows them. At most 2,000 characters.',
+    }),
     sample: z.unknown().optional().meta({ description: 'One of them, or the beginning and the end of its JSON.' }),
   })
   .meta({ id: 'Change', description: 'Something that a call changed.' });

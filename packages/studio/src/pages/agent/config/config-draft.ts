@@ -29,6 +29,9 @@ export const LIMITS = [
   { key: 'maxPlans', label: 'Plans', unit: 'at most' },
   { key: 'noteLength', label: 'Note', unit: 'characters of a goal, memory or plan' },
   { key: 'subAgentDepth', label: 'Sub-agents', unit: 'inside each other' },
+  { key: 'fileBytes', label: 'File', unit: 'bytes of one file' },
+  { key: 'filesBytes', label: 'All files', unit: 'bytes together' },
+  { key: 'maxFiles', label: 'Files', unit: 'at most' },
 ] as const;
 
 type Config = Readonly<Record<string, unknown>>;

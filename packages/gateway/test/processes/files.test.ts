@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import { ask } from './api.ts';
+import { kinds, openCrew } from './crew.ts';
+import type { ModelReply } from './loopback-model.ts';
+import { until } from './until.ts';
+
+const CONFIG = `import { filesConfig } from '${new URL('./files-config.ts', import.meta.url).href}';
+export default filesConfig;
+`;
+
+const noting = (ref: string): ModelReply => ({ calls: [{ name: 'note', input: { ref } }] });
+const done: ModelReply = { text: 'Done.' };
+const rewinding: ModelReply = { calls: [{ name: 'rewind', input: { reason: 'Wrong.', guidance: 'Again.' } }] };
+
+describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ kind }) => {
+  test('[A8] [A14] inside a call that has written a file: the file has what settled calls wrote, the call writes it once, and a rewind after the takeover goes back to the start of the run', async () => {
+    const replies = [noting('r0'), done, noting('r1'), noting('r2'), rewinding, noting('r3'), done];
+    const inside = Promise.withResolvers<string>();
+    const shown: string[] = [];
+    let isDead = false;
+    await using crew = await openCrew({
+      kind,
+      leaseMs: 1_000,
+      config: CONFIG,
+      decide({ newCalls }) {
+        shown.push(newCalls.at(-1)?.result ?? '');
+        return replies.shift() ?? done;
+      },
+      async onTool({ gateway, input: { ref } }) {
+        if (ref !== 'r2' || isDead) return;
+        isDead = true;
+        inside.resolve(gateway);
+        await new Promise<never>(() => {});
+      },
+    });
+    const [{ id }] = (await ask(crew.first.url, '/api/agents')).items;
+    const ended = (count: number) =>
+      until(`${count} runs have ended`, async () => {
+        const runs = await crew.site.db.selectFrom('runs').select('status').execute();
+        return runs.length === count && runs.every(({ status }) => status === 'completed');
+      });
+    await ask(crew.first.url, `/api/agents/${id}/events`, { source: 'test', name: 'first' });
+    await ended(1);
+    await ask(crew.first.url, `/api/agents/${id}/events`, { source: 'test', name: 'second' });
+    const victim = await inside.promise;
+    const stored = async (): Promise<unknown> =>
+      (await crew.site.db.selectFrom('files').select(['path', 'content']).execute()).map(
+        ({ path, content }) => `${path} ${content}`,
+      );
+    expect(await stored()).toEqual(['log.md "r0\\nr1\\n"']);
+    const survivor = await crew.crash(victim);
+    await ended(2);
+    // What the calls r1, r2 and r3 returned: the file as each saw it.
+    const seen = shown.filter((result) => result.includes('r0')).map((result) => result.replaceAll(/[^r\d]/g, ''));
+    expect(seen).toEqual(['r0', 'r0r1', 'r0r1r2', 'r0r3'].map((text) => expect.stringContaining(text)));
+    expect(await stored()).toEqual(['log.md "r0\\nr3\\n"']);
+    expect(await crew.site.db.selectFrom('file_undo').select('path').execute()).toEqual([]);
+    expect((await ask(survivor.url, `/api/agents/${id}/files/log.md`)).content).toBe('r0\nr3\n');
+  });
+});
