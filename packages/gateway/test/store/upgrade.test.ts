@@ -35,6 +35,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0035-one-table-of-calls',
       '0036-frames-without-tags',
       '0037-one-word-each',
+      '0039-sub-agent-turns',
     ]);
     await fresh.close();
   });

@@ -14,6 +14,7 @@ export async function deleteConversation({ db }: Tx, contextId: string): Promise
   await db.deleteFrom('inbox_events').where('thread_id', '=', contextId).execute();
   await db.deleteFrom('calls').where('run_id', 'in', runs).execute();
   await db.deleteFrom('nested_usage').where('run_id', 'in', runs).execute();
+  await db.deleteFrom('sub_agent_turns').where('run_id', 'in', runs).execute();
   await db.deleteFrom('transcript_entries').where('thread_id', '=', contextId).execute();
   await db.deleteFrom('runs').where('thread_id', '=', contextId).execute();
   await db.deleteFrom('contexts').where('id', '=', contextId).execute();

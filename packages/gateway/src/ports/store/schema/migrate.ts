@@ -5,6 +5,7 @@ import { StoreRefused } from '../store-error.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { FRAMES_WITHOUT_TAGS, framesWithoutTags } from './migrations/0036-frames-without-tags.ts';
 import { oneWordEach } from './migrations/0037-one-word-each.ts';
+import { subAgentTurns } from './migrations/0039-sub-agent-turns.ts';
 import { LAST_OF_TWO_TABLES, ONE_TABLE, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
 import type { Tables } from './tables.ts';
 
@@ -18,6 +19,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     [ONE_TABLE]: { async up() {} },
     [FRAMES_WITHOUT_TAGS]: framesWithoutTags(dialect),
     '0037-one-word-each': oneWordEach,
+    '0039-sub-agent-turns': subAgentTurns(dialect),
   };
 }
 
