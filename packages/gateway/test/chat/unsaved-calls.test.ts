@@ -91,7 +91,8 @@ describeWorlds(
       };
       const model = scriptedModel([call('ask'), { text: 'SECRET-7', usage }, 'Done.']);
       const ask = {
-        ...{ executionType: 'gateway', visible: false },
+        executionType: 'gateway',
+        visible: false,
         execution: { agentConfig: { instructions: 'Say it.' } },
       } as const;
       const world = await open({ models: { default: model }, tools: { ask } });
