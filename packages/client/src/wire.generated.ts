@@ -1017,7 +1017,7 @@ export type Run = {
   readonly response?: string | undefined;
   /** The answer of the chat endpoints. */
   readonly result?: ChatAnswer | undefined;
-  /** What its replies cost, if all prices are configured. Absent in lists, and with sub-agents. */
+  /** What its replies and those of its sub-agents cost, if all prices are configured. Absent in lists. */
   readonly cost?: number | undefined;
   readonly cancelRequestedAt?: number | undefined;
   readonly createdAt: number;
@@ -1057,6 +1057,8 @@ export type RunEntry = {
     readonly outcome: Outcome;
     readonly at: number;
   } | undefined;
+  /** Set on the end of a call that ran a sub-agent: what it did, and the sub-agents that it called. */
+  readonly subAgents?: readonly (SubAgentTurn)[] | undefined;
 };
 
 /** An event of a run's stream. */
@@ -1414,6 +1416,34 @@ export type Stop = {
   readonly error: string;
   /** For programs: `no_progress`. Most failures have none. */
   readonly code?: string | undefined;
+};
+
+/** What a sub-agent did in a call. Texts over 4,000 characters are cut. */
+export type SubAgentTurn = {
+  /** The call that ran the sub-agent, perhaps a call of another sub-agent. */
+  readonly callId: string;
+  readonly usage: Usage;
+  /** If the prices of its models are configured. */
+  readonly cost?: number | undefined;
+  readonly steps: readonly ({
+    readonly step: number;
+    readonly text: string;
+    readonly model?: string | undefined;
+    readonly usage: Usage;
+    /** If the prices of its models are configured. */
+    readonly cost?: number | undefined;
+    readonly calls: readonly ({
+      readonly callId: string;
+      readonly toolName: string;
+      /** The arguments as the model wrote them. */
+      readonly input: string;
+      /** Absent if the sub-agent ended before the call did. */
+      readonly status?: "ok" | "error" | "cancelled" | "skipped" | "pending" | undefined;
+      readonly output?: string | undefined;
+      readonly startedAt?: number | undefined;
+      readonly endedAt?: number | undefined;
+    })[];
+  })[];
 };
 
 /** The run continues without user messages until one of these tools succeeds. */

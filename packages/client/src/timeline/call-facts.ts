@@ -6,6 +6,7 @@ export interface CallFacts {
   settled?: { readonly entry: EntryOf<'settled'>; readonly seq: number };
   pending?: { readonly entry: EntryOf<'pending'>; readonly seq: number; readonly ended: RunEntry['ended'] };
   changes?: Changes | undefined;
+  subAgents?: RunEntry['subAgents'];
   /** The numbers of its `started` entries, and when the first of them was written. */
   readonly starts: { readonly seq: number; readonly at: number }[];
   answer?: Answer | undefined;
@@ -32,7 +33,7 @@ export function factsOf(entries: readonly RunEntry[]): Facts {
     calls.set(callId, known);
     return known;
   };
-  for (const { seq, at, entry, changes, ended } of entries) {
+  for (const { seq, at, entry, changes, ended, subAgents } of entries) {
     if (entry.kind === 'reply') {
       sizes.set(entry.step, entry.calls.length);
       for (const { callId } of entry.calls) asked.add(callId);
@@ -49,6 +50,7 @@ export function factsOf(entries: readonly RunEntry[]): Facts {
       const call = of(entry.settlement.callId);
       call.settled = { entry, seq };
       call.changes = changes ?? call.changes;
+      call.subAgents = subAgents;
       call.answer ??= entry.answer;
     }
   }

@@ -19,7 +19,7 @@ export function callRow(
   facts: Facts,
   run: Run,
 ): CallRow {
-  const { settled, pending, changes, starts = [], answer } = facts.calls.get(callId) ?? {};
+  const { settled, pending, changes, subAgents, starts = [], answer } = facts.calls.get(callId) ?? {};
   const settlement = settled?.entry.settlement ?? (pending && waitedSettlement(pending));
   const outcome = settlement === undefined && run.status !== 'running' ? 'cancelled' : outcomeName(settlement?.outcome);
   return {
@@ -36,6 +36,7 @@ export function callRow(
     wait: pending?.entry.settlement,
     answer,
     changes,
+    subAgents,
     // The end of a lost call is written by the worker that found it.
     startedAt: (outcome === 'unknown' ? starts[0]?.at : undefined) ?? settlement?.startedAt ?? starts[0]?.at,
     endedAt: settlement?.endedAt,

@@ -1,4 +1,4 @@
-import type { Answer, Changes, Run, Settlement, TranscriptEntry, Usage } from '../wire.generated.ts';
+import type { Answer, Changes, Run, RunEntry, Settlement, TranscriptEntry, Usage } from '../wire.generated.ts';
 import type { Arrival } from './arrivals.ts';
 import type { OutcomeName } from './outcome-name.ts';
 
@@ -25,6 +25,8 @@ export interface CallRow {
   readonly wait: Settlement | undefined;
   readonly answer: Answer | undefined;
   readonly changes: Changes | undefined;
+  /** What the sub-agent of the call did, and the sub-agents that it called. Undefined if the call ran none. */
+  readonly subAgents: RunEntry['subAgents'];
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
   /** How often it was started: more than once after a takeover. */

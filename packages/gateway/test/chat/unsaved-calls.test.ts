@@ -83,6 +83,25 @@ describeWorlds(
       ]);
       expect(rows[0]?.settled_at).toBe(rows[0]?.answered_at);
     });
+
+    test.each([true, false])('[C4] what sub-agents did is kept only if the run is saved: %s', async (save) => {
+      const usage = {
+        inputTokens: { total: 5, noCache: 5, cacheRead: undefined, cacheWrite: undefined },
+        outputTokens: { total: 1, text: 1, reasoning: undefined },
+      };
+      const model = scriptedModel([call('ask'), { text: 'SECRET-7', usage }, 'Done.']);
+      const ask = {
+        executionType: 'gateway',
+        visible: false,
+        execution: { agentConfig: { instructions: 'Say it.' } },
+      } as const;
+      const world = await open({ models: { default: model }, tools: { ask } });
+      const api = await chatApi(world);
+      const agent = await api.agent('Asker', { tools: ['ask'] });
+      const { run_id } = await api.done('POST', '/chat', { agent, message: 'Ask', save });
+      const turns = world.store.db.selectFrom('sub_agent_turns').select('steps').where('run_id', '=', String(run_id));
+      expect((await turns.execute()).map(({ steps }) => steps.includes('SECRET-7'))).toEqual(save ? [true] : []);
+    });
   },
   databases,
 );

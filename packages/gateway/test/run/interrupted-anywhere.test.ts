@@ -3,6 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkTools } from '../../src/config/registered-tool.ts';
+import { answer } from '../../src/domain/calls/answer-call.ts';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { fromEntryPayload } from '../../src/domain/transcript/transcript-row.ts';
@@ -15,6 +16,7 @@ import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf } from '../support/requests.ts';
 import { type Database, databases } from '../support/stores.ts';
+import { waitingOf } from '../support/waiting-of.ts';
 import { type When, watched } from '../support/watched-store.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -217,6 +219,41 @@ describe.each(databases)('a run on $kind', ({ create }) => {
         }
     },
   );
+
+  /** An answer is given, and the run that takes it is interrupted at its n-th transaction and then taken over. */
+  async function answered(at: number, when: When) {
+    const { registry } = script();
+    const { ada, bot, space } = await lobby(world, { tools: Object.keys(registry.tools) }, { isIn: true });
+    await world.say(space, ada, 'Go');
+    await work(world.services, registry, bot, new AbortController());
+    const call = await waitingOf(world, bot);
+    const { runId } = await answer(world.services, { ...call, answer: { result: 'yes' }, by: { key: true } });
+    const abort = new AbortController();
+    const { store, count } = watched(world.store, at, when, () => abort.abort(new RunInterrupted()));
+    await work({ ...world.services, store }, registry, bot, abort).catch((error: Error) => {
+      if (error.name !== 'RunInterrupted') throw error;
+    });
+    await letGo(world, bot);
+    await work(world.services, registry, bot, new AbortController());
+    const runs = world.store.db.selectFrom('runs').select(['id', 'status']).where('thread_id', '=', bot);
+    return { asked: call.runId, runId, runs: await runs.orderBy('number').execute(), transactions: count() };
+  }
+
+  test('[A25] that takes an answer has the id that the answer named, whichever transaction is interrupted', async () => {
+    const { transactions } = await answered(Number.POSITIVE_INFINITY, 'before');
+    expect(transactions).toBeGreaterThan(1);
+    for (let at = 1; at <= transactions; at++)
+      for (const when of ['before', 'after'] as const) {
+        const { asked, runId, runs } = await answered(at, when);
+        expect({ at, when, runs }).toEqual({
+          ...{ at, when },
+          runs: [
+            { id: asked, status: 'completed' },
+            { id: runId, status: 'completed' },
+          ],
+        });
+      }
+  });
 
   test.each(['cancel', 'both'] as const)(
     '[G16] [G57] [G64] that is cancelled (%s) at any of its transactions ends as cancelled, and every call that was started has one card with one end',

@@ -41,8 +41,9 @@ const reply = {
   usage,
 };
 
-/** What 0037-one-word-each has renamed. */
+/** What 0037-one-word-each has renamed, and later migrations have added. */
 const OLD_NAMES = [
+  'drop table sub_agent_turns',
   'alter table runs rename column number to cycle_no',
   'alter table stream_events rename column stream to channel',
   'drop index streams_by_oldest',

@@ -36,6 +36,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0036-frames-without-tags',
       '0037-one-word-each',
       '0038-modes',
+      '0039-sub-agent-turns',
       '0040-files',
     ]);
     await fresh.close();

@@ -3,6 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway, type TestGateway, type TestGatewayOptions, waitFor } from '@lastcall/gateway/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { SubAgentTurn } from '../../src/domain/runs/sub-agent-turn.ts';
 import { isFirstStep, resultsOf, systemOf, textsOf } from '../support/requests.ts';
 
 type Row = { entry: { kind: string; settlement?: Settled } };
@@ -52,6 +53,12 @@ async function startWith(
         ?.settlement as Settled;
     },
   });
+}
+
+interface RecordedEntry {
+  readonly kind: string;
+  readonly entry: { readonly settlement: { readonly callId: string } };
+  readonly subAgents?: readonly SubAgentTurn[];
 }
 
 describe('a sub-agent', () => {
@@ -119,6 +126,50 @@ describe('a sub-agent', () => {
     expect(await gateway.api(`/api/runs/${gateway.run.id}`)).toMatchObject({ usage });
     const metrics = await (await gateway.request('/metrics')).text();
     expect(metrics).toMatch(/direction="input"} 2020/);
+  });
+
+  test('its calls are in the transcript of the run, with their own usage and cost, also those of a sub-agent inside it', async () => {
+    const lead = scriptedModel((request) =>
+      resultsOf(request).length === 0
+        ? { calls: [{ toolName: 'expert', input: { question: 'Deep?' } }], usage: usageOf(100, 10) }
+        : { text: 'Deep.', usage: usageOf(200, 20) },
+    );
+    const expert = scriptedModel((request) =>
+      resultsOf(request).length === 0
+        ? { calls: [{ toolName: 'measure', input: { where: 'x'.repeat(5_000) } }], usage: usageOf(1_000, 100) }
+        : { text: '11 km.', usage: usageOf(2_000, 200) },
+    );
+    const measure = tool({ description: 'Measures.', inputSchema: z.looseObject({}), execute: () => '11 km' });
+    await using gateway = await startWith({
+      model: calling(),
+      models: { lead, expert },
+      prices: { scripted: { input: 10, output: 100 } },
+      tools: {
+        measure,
+        expert: ask({ agentConfig: { model: 'expert', instructions: 'Measure.', tools: ['measure'] } }),
+        ask: ask({ agentConfig: { model: 'lead', instructions: 'Ask.', tools: ['expert'] } }),
+      },
+    });
+    const { items } = await gateway.api(`/api/runs/${gateway.run.id}/transcript?limit=200`);
+    const end = (items as RecordedEntry[]).find(({ kind }) => kind === 'settled');
+    const [outer, inner] = end?.subAgents ?? [];
+    if (end === undefined || outer === undefined || inner === undefined) throw new Error('Nothing is recorded.');
+    expect(outer).toMatchObject({
+      ...{ callId: end.entry.settlement.callId, usage: { totalTokens: 330 }, cost: 0.006 },
+      steps: [
+        { step: 1, cost: 0.002, calls: [{ toolName: 'expert', status: 'ok', output: '11 km.' }] },
+        { step: 2, text: 'Deep.', calls: [] },
+      ],
+    });
+    expect(inner).toMatchObject({
+      ...{ callId: outer.steps[0]?.calls[0]?.callId, usage: { totalTokens: 3_300 }, cost: 0.06 },
+      steps: [{ calls: [{ toolName: 'measure', output: '11 km' }] }, { text: '11 km.' }],
+    });
+    // Long texts are cut.
+    expect(inner.steps[0]?.calls[0]?.input).toHaveLength(4_001);
+    const replies = (items as { kind: string; cost?: number }[]).flatMap(({ cost }) => cost ?? []);
+    const run = await gateway.api(`/api/runs/${gateway.run.id}`);
+    expect(run.cost).toBeCloseTo(replies.reduce((sum, cost) => sum + cost, 0) + 0.066, 9);
   });
 
   test('[X12] sub-agents nest three deep by default, and a call that would go deeper fails there', async () => {

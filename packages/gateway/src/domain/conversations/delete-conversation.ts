@@ -16,6 +16,7 @@ export async function deleteConversation(tx: Tx, contextId: string): Promise<voi
   await db.deleteFrom('inbox_events').where('thread_id', '=', contextId).execute();
   await db.deleteFrom('calls').where('run_id', 'in', runs).execute();
   await db.deleteFrom('nested_usage').where('run_id', 'in', runs).execute();
+  await db.deleteFrom('sub_agent_turns').where('run_id', 'in', runs).execute();
   await db.deleteFrom('transcript_entries').where('thread_id', '=', contextId).execute();
   await db.deleteFrom('runs').where('thread_id', '=', contextId).execute();
   await deleteFilesOfThread(tx, contextId);

@@ -8,6 +8,7 @@ import { continuedBy } from './continued-by.ts';
 import { totalCost } from './cost.ts';
 import { type Output, outputText } from './output-text.ts';
 import { getRun, listRuns, type Run, type RunFilter } from './run.ts';
+import { type SubAgentStep, subAgentTurns } from './sub-agent-turn.ts';
 import { describeTriggers, type TriggerDetails } from './trigger-details.ts';
 
 /** The number of a run's calls by status. `running` ones have not ended. */
@@ -27,8 +28,8 @@ export interface RunDetails extends CountedRun {
   /** The final response of the run: the text of its last reply, or the output of the tool that ended it. */
   readonly response?: string;
   /**
-   * The cost of its replies, if the prices of all their models are configured. Sub-agents have no price, so a run with sub-agents
-   * has no cost.
+   * The cost of its replies and of those of its sub-agents, if the prices of all their models are configured. A run whose sub-agents
+   * were not recorded has no cost.
    */
   readonly cost?: number;
   /** The run that got the answer to a call that waited in this one. */
@@ -91,8 +92,8 @@ async function countCalls(db: Kysely<Tables>, runIds: readonly string[]): Promis
 
 async function runCost(db: Kysely<Tables>, runId: string, prices: ModelPrices = {}): Promise<number | undefined> {
   if (Object.keys(prices).length === 0) return undefined;
-  const nested = await db.selectFrom('nested_usage').select('run_id').where('run_id', '=', runId).executeTakeFirst();
-  if (nested !== undefined) return undefined;
+  const nested = await subAgentSteps(db, runId, prices);
+  if (nested === undefined) return undefined;
   const rows = await db
     .selectFrom('transcript_entries')
     .select('payload')
@@ -100,7 +101,21 @@ async function runCost(db: Kysely<Tables>, runId: string, prices: ModelPrices = 
     .where('kind', '=', 'reply')
     .execute();
   const replies = rows.map(({ payload }) => fromJson<{ entry: LastReply & { usage: Usage } }>(payload).entry);
-  return replies.length === 0 ? undefined : totalCost(replies, prices);
+  return replies.length === 0 ? undefined : totalCost([...replies, ...nested], prices);
+}
+
+/** The replies of the sub-agents. Undefined if more tokens were used than they account for, as after a crash. */
+async function subAgentSteps(
+  db: Kysely<Tables>,
+  runId: string,
+  prices: ModelPrices,
+): Promise<readonly SubAgentStep[] | undefined> {
+  const used = db.selectFrom('nested_usage').select('total_tokens').where('run_id', '=', runId);
+  const total = (await used.executeTakeFirst())?.total_tokens ?? 0;
+  if (Number(total) === 0) return [];
+  const turns = await subAgentTurns(db, runId, prices);
+  const known = turns.reduce((sum, { usage }) => sum + usage.totalTokens, 0);
+  return known === Number(total) ? turns.flatMap(({ steps }) => steps) : undefined;
 }
 
 interface LastReply {

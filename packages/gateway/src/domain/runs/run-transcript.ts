@@ -10,6 +10,7 @@ import { type CutOutcome, cutOutcome, type OutputLimits } from '../transcript/cu
 import { toReadable } from '../transcript/readable-frames.ts';
 import { costOf } from './cost.ts';
 import { getRun } from './run.ts';
+import { type SubAgentTurn, subAgentTurns, turnsWithin } from './sub-agent-turn.ts';
 
 /** One stored entry, with its frames converted for people. */
 export interface RunEntry {
@@ -27,6 +28,8 @@ export interface RunEntry {
   readonly by?: { readonly id: string; readonly name: string };
   /** How a call that waited ended, perhaps in a later run. */
   readonly ended?: { readonly outcome: CutOutcome; readonly at: number };
+  /** Set on the end of a call that ran a sub-agent: what that one did, and those that it called. */
+  readonly subAgents?: readonly SubAgentTurn[];
 }
 
 interface TranscriptOptions extends PageOptions {
@@ -53,7 +56,16 @@ export async function runTranscript(
     cursorOf: ({ seq }) => String(seq),
     toItem: (row) => toRunEntry(row, prices),
   });
-  return { ...found, items: await withEnds(db, await withAnswerers(db, found.items), limits) };
+  const ended = await withEnds(db, await withAnswerers(db, found.items), limits);
+  return { ...found, items: withSubAgents(ended, await subAgentTurns(db, runId, prices)) };
+}
+
+function withSubAgents(entries: readonly RunEntry[], turns: readonly SubAgentTurn[]): readonly RunEntry[] {
+  if (turns.length === 0) return entries;
+  return entries.map((entry) => {
+    const subAgents = turnsWithin(callOf(entry, 'settled') ?? '', turns);
+    return subAgents.length === 0 ? entry : { ...entry, subAgents };
+  });
 }
 
 /** Adds who answered the calls that waited. */

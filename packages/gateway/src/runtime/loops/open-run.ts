@@ -3,6 +3,7 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import { renderSituation } from '../../domain/agents/describe-agent.ts';
 import { createSeal } from '../../domain/keys/seal.ts';
 import { addRunUsage } from '../../domain/runs/nested-usage.ts';
+import { storeSubAgentTurn, toSteps } from '../../domain/runs/sub-agent-turn.ts';
 import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
@@ -20,7 +21,7 @@ import { endingTools } from '../run/ending-tools.ts';
 import { responseOf } from '../run/run-response.ts';
 import type { RunTools } from '../run/run-tool.ts';
 import { createOutputLimit, type OutputLimit } from '../tools/output-limit.ts';
-import type { NestedUsage } from '../tools/sub-agent/nested-usage.ts';
+import type { SubAgentRecord } from '../tools/sub-agent/sub-agent-tool.ts';
 import { forSettings, withClientTools } from '../toolset/client-tools.ts';
 import type { CurrentRun } from '../toolset/current-run.ts';
 import { withMcpTools } from '../toolset/mcp-run-tools.ts';
@@ -118,7 +119,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     },
     subAgents: {
       depthLimit: agent.limits.subAgentDepth,
-      addUsage: (usage) => addNestedUsage(services, run, usage),
+      record: (turn) => recordSubAgent(services, run, turn),
     },
   };
   return { ...given, tools, outputs, situation: () => situation, requests, journal, files, context, leafTools, end };
@@ -149,14 +150,20 @@ function storeReader({ store, limits }: Services, { signal, interrupt }: RunAbor
   };
 }
 
-/** Adds the usage of a sub-agent to its run. If that fails, the sub-agent's answer is still used. */
-async function addNestedUsage(
+/**
+ * Stores what a sub-agent did, and adds its usage to its run. If that fails, the sub-agent's answer is still used. What it said is not
+ * stored for a run that is not saved.
+ */
+async function recordSubAgent(
   { store, logger }: Services,
-  { lease, runId }: ActiveRun,
-  { inputTokens, outputTokens, totalTokens }: NestedUsage,
+  { lease, runId, settings }: ActiveRun,
+  { callId, usage: { inputTokens, outputTokens, totalTokens }, entries }: SubAgentRecord,
 ): Promise<void> {
   try {
-    await fenced(store, lease, (tx) => addRunUsage(tx, runId, { inputTokens, outputTokens, totalTokens }));
+    await fenced(store, lease, async (tx) => {
+      await addRunUsage(tx, runId, { inputTokens, outputTokens, totalTokens });
+      if (settings?.save !== false) await storeSubAgentTurn(tx, runId, { callId, steps: toSteps(entries) });
+    });
   } catch (error) {
     logger.warn(`The usage of a sub-agent of run ${runId} was not counted: ${totalTokens} tokens.`, { error });
   }

@@ -10,6 +10,7 @@ import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { OUTCOMES } from '../../parts/ui/outcome.tsx';
 import { withNumbers } from './call-words.ts';
 import { CopyButton } from './copy-button.tsx';
+import { SubAgentNote } from './sub-agent-note.tsx';
 import { waitInWords } from './wait-words.ts';
 
 /** The result of the call, and the part of it that the model read. */
@@ -18,6 +19,9 @@ export function OutputTab({ call, numbers }: { call: CallRow; numbers: ReadonlyM
     <div className="flex flex-col gap-3">
       {call.laterEndAt !== undefined && <Waited call={call} />}
       <End call={call} numbers={numbers} />
+      {call.subAgents?.map((turn) => (
+        <SubAgentNote key={turn.callId} turn={turn} />
+      ))}
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { initial } from './migrations/0001-initial.ts';
 import { FRAMES_WITHOUT_TAGS, framesWithoutTags } from './migrations/0036-frames-without-tags.ts';
 import { oneWordEach } from './migrations/0037-one-word-each.ts';
 import { modes } from './migrations/0038-modes.ts';
+import { subAgentTurns } from './migrations/0039-sub-agent-turns.ts';
 import { files } from './migrations/0040-files.ts';
 import { LAST_OF_TWO_TABLES, ONE_TABLE, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
 import type { Tables } from './tables.ts';
@@ -21,6 +22,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     [FRAMES_WITHOUT_TAGS]: framesWithoutTags(dialect),
     '0037-one-word-each': oneWordEach,
     '0038-modes': modes,
+    '0039-sub-agent-turns': subAgentTurns(dialect),
     '0040-files': files(dialect),
   };
 }

@@ -17,6 +17,7 @@ export interface Tables {
   inbox_events: InboxEventRow;
   runs: RunRow;
   nested_usage: NestedUsageRow;
+  sub_agent_turns: SubAgentTurnRow;
   artifacts: ArtifactRow;
   transcript_entries: TranscriptEntryRow;
   calls: CallRow;
@@ -245,6 +246,14 @@ interface NestedUsageRow {
   input_tokens: number;
   output_tokens: number;
   total_tokens: number;
+}
+
+/** What a sub-agent did in a call of a run. */
+interface SubAgentTurnRow {
+  run_id: string;
+  call_id: string;
+  steps: Json;
+  created_at: number;
 }
 
 export interface TranscriptEntryRow {

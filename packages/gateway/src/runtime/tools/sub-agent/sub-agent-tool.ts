@@ -2,10 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import {
   type AnyTool,
+  type Entry,
   fail,
   type Middleware,
   type ToolContext,
   type ToolSet,
+  type Transcript,
   type TurnEvent,
   type TurnResult,
 } from '@lastcall/core';
@@ -31,8 +33,15 @@ export interface SubAgentHost {
 
 export interface SubAgentRun {
   readonly depthLimit: number;
-  /** Adds to the usage of the run. */
-  addUsage(usage: NestedUsage): Promise<void>;
+  /** Stores what a sub-agent did, and adds to the usage of the run. */
+  record(turn: SubAgentRecord): Promise<void>;
+}
+
+/** What a sub-agent did in a call, also if it failed. */
+export interface SubAgentRecord {
+  readonly callId: string;
+  readonly usage: NestedUsage;
+  readonly entries: readonly Entry[];
 }
 
 /** Long enough for a few steps of a slow model. The run's own deadline also applies. */
@@ -83,6 +92,7 @@ async function runSubAgent({ agentConfig, prompt, context, ctx, host, run }: Sub
   const { instructions, limits } = agentConfig;
   const model = agentConfig.model === undefined ? undefined : await host.model(agentConfig.model);
   const usage = new NestedUsage();
+  let entries: readonly Entry[] = [];
   try {
     const result = await ctx.runTurn({
       ...(model === undefined ? {} : { model }),
@@ -98,10 +108,14 @@ async function runSubAgent({ agentConfig, prompt, context, ctx, host, run }: Sub
         host.onEvent(event, model);
       },
     });
+    entries = result.transcript.entries;
     return toAnswer(result);
+  } catch (error) {
+    entries = (error as { readonly transcript?: Transcript } | null)?.transcript?.entries ?? [];
+    throw error;
   } finally {
     // This also counts a turn that failed, because its usage has been paid for.
-    if (!usage.isZero) await run.addUsage(usage);
+    if (!usage.isZero) await run.record({ callId: ctx.toolCallId, usage, entries });
   }
 }
 

@@ -6,6 +6,7 @@ import { outcomeSchema } from './outcome.ts';
 import { waitingCallSchema } from './pending-call.ts';
 import { takeoverFields } from './run-event.ts';
 import { stopSchema } from './stop.ts';
+import { subAgentTurnSchema } from './sub-agent-turn.ts';
 import { transcriptEntrySchema } from './transcript-entry.ts';
 import { usageSchema } from './usage.ts';
 
@@ -65,7 +66,7 @@ export const runSchema: z.ZodObject = z
     response: z.string().optional().meta({ description: 'The final response of the run. Absent in lists.' }),
     result: chatAnswerSchema.optional().meta({ description: 'The answer of the chat endpoints.' }),
     cost: z.number().optional().meta({
-      description: 'What its replies cost, if all prices are configured. Absent in lists, and with sub-agents.',
+      description: 'What its replies and those of its sub-agents cost, if all prices are configured. Absent in lists.',
     }),
     cancelRequestedAt: z.int().optional(),
     createdAt: z.int(),
@@ -116,6 +117,9 @@ export const runEntrySchema: z.ZodType = z
       .strictObject({ outcome: outcomeSchema, at: z.int() })
       .optional()
       .meta({ description: 'Set on the wait of a call: how the call ended, perhaps in a later run.' }),
+    subAgents: z.array(subAgentTurnSchema).optional().meta({
+      description: 'Set on the end of a call that ran a sub-agent: what it did, and the sub-agents that it called.',
+    }),
   })
   .meta({ id: 'RunEntry', description: 'An entry of the transcript of a run.' });
 
