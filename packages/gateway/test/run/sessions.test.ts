@@ -266,7 +266,9 @@ describeWorlds(
       });
       const world = await open({ models: { default: model }, tools: { pay } });
       await sayAll(world, await lobby(world, { tools: ['pay'] }, { isIn: true }), 'pay');
-      expect(lastResult(model)).toMatch(/"receipt\.txt": files .* are not kept\. Give its definition files: true, keep state in a slice/);
+      expect(lastResult(model)).toMatch(
+        /"receipt\.txt": files .* are not kept\. Give its definition files: true, keep state in a slice/,
+      );
     });
   },
   databases,
