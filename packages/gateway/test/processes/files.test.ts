@@ -12,19 +12,26 @@ const noting = (ref: string): ModelReply => ({ calls: [{ name: 'note', input: { 
 const done: ModelReply = { text: 'Done.' };
 const rewinding: ModelReply = { calls: [{ name: 'rewind', input: { reason: 'Wrong.', guidance: 'Again.' } }] };
 
+/** Nothing is taken over before the kill because a machine is slow. */
+const STEADY_LEASE_MS = 4_000;
+
 describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ kind }) => {
   test('[A8] [A14] inside a call that has written a file: the file has what settled calls wrote, the call writes it once, and a rewind after the takeover goes back to the start of the run', async () => {
-    const replies = [noting('r0'), done, noting('r1'), noting('r2'), rewinding, noting('r3'), done];
     const inside = Promise.withResolvers<string>();
     const shown: string[] = [];
-    let isDead = false;
+    let [isDead, isRewound] = [false, false];
     await using crew = await openCrew({
       kind,
-      leaseMs: 1_000,
+      leaseMs: STEADY_LEASE_MS,
       config: CONFIG,
-      decide({ newCalls }) {
+      // What is asked twice is answered alike: a run may be taken over on a busy machine.
+      decide({ events, newCalls }) {
         shown.push(newCalls.at(-1)?.result ?? '');
-        return replies.shift() ?? done;
+        const refs = newCalls.map(({ input: { ref } }) => ref);
+        if (!JSON.stringify(events).includes('second')) return refs.includes('r0') ? done : noting('r0');
+        if (isRewound) return refs.includes('r3') ? done : noting('r3');
+        isRewound = refs.includes('r2');
+        return isRewound ? rewinding : noting(refs.includes('r1') ? 'r2' : 'r1');
       },
       async onTool({ gateway, input: { ref } }) {
         if (ref !== 'r2' || isDead) return;
@@ -51,8 +58,10 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
     const survivor = await crew.crash(victim);
     await ended(2);
     // What the calls r1, r2 and r3 returned: the file as each saw it.
-    const seen = shown.filter((result) => result.includes('r0')).map((result) => result.replaceAll(/[^r\d]/g, ''));
-    expect(seen).toEqual(['r0', 'r0r1', 'r0r1r2', 'r0r3'].map((text) => expect.stringContaining(text)));
+    const seen = new Set(
+      shown.flatMap((result) => result.match(/(r\d\W+n?)+/g) ?? []).map((one) => one.replaceAll(/\W+n?/g, ' ').trim()),
+    );
+    expect([...seen]).toEqual(['r0', 'r0 r1', 'r0 r1 r2', 'r0 r3']);
     expect(await stored()).toEqual(['log.md "r0\\nr3\\n"']);
     expect(await crew.site.db.selectFrom('file_undo').select('path').execute()).toEqual([]);
     expect((await ask(survivor.url, `/api/agents/${id}/files/log.md`)).content).toBe('r0\nr3\n');
