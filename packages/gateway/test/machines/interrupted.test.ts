@@ -153,6 +153,7 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
     return {
       transactions: first + second,
       effects,
+      heard: rows.filter(({ kind, payload }) => kind === 'message' && payload.includes('space_message')).length,
       tree: machine.tree.root.node,
       children: machine.tree.root.children.length,
       waits: machine.suspended.length,
@@ -176,6 +177,7 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
     async (run) => {
       const whole = await killed(run, Number.POSITIVE_INFINITY, 'before');
       expect(whole).toMatchObject({
+        heard: 1,
         tree: 'payer',
         children: 0,
         waits: 0,
@@ -190,9 +192,10 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
         for (const when of ['before', 'after'] as const) {
           const end = await killed(run, at, when);
           const where = `${when} transaction ${at} of run ${run}`;
-          const { tree, children, waits, ceded, calls, runs } = end;
-          expect({ where, tree, children, waits, ceded, runs }).toEqual({
+          const { heard, tree, children, waits, ceded, calls, runs } = end;
+          expect({ where, heard, tree, children, waits, ceded, runs }).toEqual({
             where,
+            heard: 1,
             tree: whole.tree,
             children: 0,
             waits: 0,

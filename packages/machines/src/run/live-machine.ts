@@ -128,6 +128,10 @@ export class LiveMachine implements Machine {
     return true;
   }
 
+  async dispose(): Promise<void> {
+    await Promise.all([...this.threads.values()].map((thread) => thread.dispose()));
+  }
+
   #answer({ instanceId, node, callId }: Suspension, answer: Answer): void {
     this.#recordLater((plan) => {
       plan.apply({ kind: 'answered', id: instanceId, callId, answer });

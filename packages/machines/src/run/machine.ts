@@ -37,4 +37,6 @@ export interface Machine {
    * the call does not wait any more.
    */
   answer(callId: string, answer: Answer): boolean;
+  /** Closes the resources of all its sessions, for a host that does not run it again. */
+  dispose(): Promise<void>;
 }

@@ -67,6 +67,11 @@ export class Thread {
     this.#session ??= this.session;
   }
 
+  /** Closes the resources that its calls opened. */
+  async dispose(): Promise<void> {
+    await this.#session?.dispose();
+  }
+
   #restored(): Session {
     const { sessionJson, sessionOptions } = this.#options;
     const records = this.#records;

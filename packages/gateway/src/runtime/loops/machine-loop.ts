@@ -26,6 +26,7 @@ import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
 import { middlewareOf } from './run-middleware.ts';
+import { instanceSession } from './session-host.ts';
 import { tellRun } from './tell-run.ts';
 import { voidChangedApprovals } from './void-changed-approvals.ts';
 
@@ -48,7 +49,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   const { limits } = run.agent;
   if (definition?.machine === undefined || leafTools === undefined) throw new Error('The agent is not a machine.');
   await journal.recover(await findOpenCards(services, run));
-  const machine = restoreMachine(definition.machine, run);
+  const machine = restoreMachine(definition.machine, run, () => instanceSession(open));
   const deadline = Date.now() + limits.cycleTimeoutMs;
   const { explanation, observe, instructions, batch, modelSettings, maxSteps } = kind.turnOptions(
     run,
@@ -96,7 +97,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
       compactMachine(services, run, { machine, nextSeq, model: guards.first, signal: abort.signal }),
     // What a failed run wrote is read again by the next run, which compacts when it ends.
     compactStored: async () => false,
-    dispose: async () => {},
+    dispose: () => machine.dispose(),
   };
 }
 

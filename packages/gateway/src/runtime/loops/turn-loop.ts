@@ -1,6 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { replay, runTurn, type Session, Transcript, type TurnOptions } from '@lastcall/core';
-import { type Filesystem, FilesystemError, memoryFilesystem } from '@lastcall/core/files';
 import { newId } from '../../domain/new-id.ts';
 import { loadTranscript, toRecord } from '../../domain/transcript/load-transcript.ts';
 import { restoreSession } from '../../domain/transcript/restore-session.ts';
@@ -13,6 +12,7 @@ import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
 import { middlewareOf } from './run-middleware.ts';
+import { sessionHost } from './session-host.ts';
 import { tellRun } from './tell-run.ts';
 import { voidChangedApprovals } from './void-changed-approvals.ts';
 
@@ -88,32 +88,10 @@ async function compactStored({ services, run, abort }: OpenedRun, model: Languag
  * The session after the last run, including the ends of calls whose answers this run begins with. The slices of the definition are
  * registered, so that everything can read them.
  */
-function sessionOf({ services, registry, files, run: { past, state, written, agent } }: OpenedRun): Session {
-  const session = past.session(state, {
-    logger: services.logger,
-    ...(registry.shared === undefined ? {} : { shared: registry.shared }),
-    resources: agent.setup.definition?.resources ?? [],
-    ...(files === undefined ? { otherwiseFilesystem: UNKEPT_FILES } : { filesystem: files }),
-  });
+function sessionOf(open: OpenedRun): Session {
+  const { past, state, written, agent } = open.run;
+  const session = past.session(state, sessionHost(open));
   replay(session, written.map(toRecord));
   session.register(...slicesOf(agent.setup.definition));
   return session;
-}
-
-/**
- * The file system of tools whose agent has no files: it is empty and read-only. A file that a tool wrote would be lost with the
- * run, without any error.
- */
-const UNKEPT_FILES: Filesystem = {
-  ...memoryFilesystem(),
-  writeText: (path) => refuse(path),
-  delete: (path) => refuse(path),
-};
-
-async function refuse(path: string): Promise<never> {
-  throw new FilesystemError(
-    'not_kept',
-    path,
-    'files that the tools of this agent write are not kept. Give its definition files: true, keep state in a slice of the session, or use a resource with the key "filesystem".',
-  );
 }

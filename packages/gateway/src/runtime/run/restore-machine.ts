@@ -1,9 +1,18 @@
 import { type JournalRecord, LastcallError } from '@lastcall/core';
-import { createMachine, type Machine, machineFromRecords, StoredMachineError } from '@lastcall/machines';
+import {
+  createMachine,
+  type Machine,
+  machineFromRecords,
+  type RecordsOptions,
+  StoredMachineError,
+} from '@lastcall/machines';
 import type { DefinedMachine } from '../../config/definitions.ts';
 import { type TranscriptRow, toRecord } from '../../domain/transcript/load-transcript.ts';
 import { isMachineRecord } from '../../domain/transcript/machine-rows.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
+
+/** What the sessions of its instances are given besides their state. */
+type SessionOf = NonNullable<RecordsOptions['session']>;
 
 /** What is stored of a machine. */
 interface StoredMachine {
@@ -14,16 +23,21 @@ interface StoredMachine {
 }
 
 /** The machine as the rows of its thread have it, or a new one. */
-export function restoreMachine({ charter, root, migrate }: DefinedMachine, { rows, state }: StoredMachine): Machine {
+export function restoreMachine(
+  { charter, root, migrate }: DefinedMachine,
+  { rows, state }: StoredMachine,
+  session: SessionOf = () => ({}),
+): Machine {
   const records = rows.flatMap((row): readonly JournalRecord[] => {
     if (row.kind === 'compaction') return [];
     const record = toRecord(row);
     return isMachineRecord(record) ? [record] : [];
   });
   const from = state?.machine;
-  if (from === undefined && records.length === 0) return createMachine(charter, { root });
+  if (from === undefined && records.length === 0) return createMachine(charter, { root, session });
   try {
     return machineFromRecords(charter, records, {
+      session,
       ...(from === undefined ? {} : { from: from as never }),
       ...(migrate === undefined ? {} : { migrate }),
     });

@@ -13,6 +13,8 @@ export function eventInWords(event: InboxEvent): string {
       return `${event.name} from ${event.source}`;
     case 'chat':
       return event.isAnswer === true ? 'An answer in a chat' : 'A chat request';
+    case 'command':
+      return `Command “${event.name}”`;
   }
 }
 

@@ -27,4 +27,5 @@ const WORDS: Readonly<Record<Trigger['type'], string>> = {
   plan: 'A plan that was due',
   service: 'An event of a service',
   chat: 'A chat request',
+  command: 'A command',
 };
