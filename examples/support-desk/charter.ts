@@ -1,4 +1,5 @@
-// A support desk: triage finds out what the customer needs, refund pays back, and code writes the exact text of the receipt.
+// A support desk: triage finds out what the customer needs, refund pays back if a person approves it, and code writes the exact text of the
+// receipt. main.ts runs it with the library, and agent.ts as an agent of a gateway.
 import { cede, charter, node, pack, spawn, to } from '@lastcall/machines';
 import { z } from 'zod';
 
@@ -18,6 +19,7 @@ const refund = node({
     payBack: tool({
       description: 'Pays an order back.',
       inputSchema: z.object({}),
+      approval: true,
       effects: 'session',
       execute(_input, ctx) {
         const amount = ctx.pack(customer).orders[ctx.state.orderId];

@@ -21,7 +21,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     [ONE_TABLE]: { async up() {} },
     [FRAMES_WITHOUT_TAGS]: framesWithoutTags(dialect),
     '0037-one-word-each': oneWordEach,
-    '0038-modes': modes,
+    '0038-modes': modes(dialect),
     '0039-sub-agent-turns': subAgentTurns(dialect),
     '0040-files': files(dialect),
   };

@@ -20,7 +20,7 @@ const instanceSchema = z
     parentId: z.string().optional(),
     node: z.string(),
     worker: z.boolean(),
-    phase: z.string().meta({ description: '`idle`, `active`, `suspended` or `ceded`.' }),
+    phase: z.string().meta({ description: '`idle`, `ready`, `suspended` or `ceded`.' }),
     state: z.unknown(),
   })
   .meta({ id: 'MachineInstance' });

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Dialect } from '../../dialect.ts';
+import { typesOf } from './0001-initial.ts';
 
 /** What sub-agents did: one row for each call that ran one. */
 export function subAgentTurns(dialect: Dialect): Migration {
-  // Ids are compared byte by byte, as in the other tables.
-  const text = dialect === 'postgres' ? 'text collate "C"' : 'text';
+  const { text } = typesOf(dialect);
   return {
     async up(db) {
       await sql
