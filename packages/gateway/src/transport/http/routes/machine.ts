@@ -104,7 +104,7 @@ export function machineEndpoints({
     endpoint({
       method: 'post',
       path: '/api/agents/{id}/machine/commands/{name}',
-      summary: "Give a command to an agent's machine",
+      summary: "Send a command to an agent's machine",
       description:
         'The command runs once, before the next step of the machine: after a run that is under way. Answers when it has run. A command that fails changes nothing, and is answered with 422. The same `Idempotency-Key` again gets the first answer.',
       access: 'key',
