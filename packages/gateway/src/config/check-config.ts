@@ -6,7 +6,7 @@ import { artifactStoreSchema } from './artifact-store.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigProblem, check, formatPath } from './config-problem.ts';
-import { checkDefinitions, problemsOfDefinition } from './definitions.ts';
+import { checkDefinitions, definitionNamed, problemsOfDefinition, unknownDefinition } from './definitions.ts';
 import { parseEgressRule } from './egress-rule.ts';
 import { isKnownTool } from './known-tool.ts';
 import { DEFAULT_MCP_EXPOSURE, mcpExposureSchema } from './mcp-exposure.ts';
@@ -15,6 +15,8 @@ import { pricesSchema } from './prices.ts';
 import { checkTools, type RegisteredTools } from './registered-tool.ts';
 import { settingSchemas } from './settings.ts';
 import { type SpaceSeed, spaceSeedSchema } from './space-seed.ts';
+import type { SubAgentConfig } from './sub-agent.ts';
+import type { ToolConfig } from './tool-config.ts';
 
 /** Returns the configuration with its defaults filled in, or throws a ConfigError that lists every problem at once. */
 export function checkConfig(value: unknown, file: string = 'lastcall.config.ts'): Config {
@@ -40,6 +42,7 @@ export function checkConfig(value: unknown, file: string = 'lastcall.config.ts')
   };
   const problems = [
     ...subAgentProblems(config.tools),
+    ...subAgentDefinitions(config),
     ...agentProblems(config.agents, config.tools),
     ...definitionProblems(config),
     ...spaceProblems(config),
@@ -126,6 +129,19 @@ function subAgentProblems(tools: RegisteredTools): readonly ConfigProblem[] {
       path,
       message: `names "${reference}", which is not a tool of this configuration.`,
     }));
+}
+
+function subAgentDefinitions({ tools, definitions }: Config): readonly ConfigProblem[] {
+  return Object.values(tools).flatMap((one) => {
+    const name = one.kind === 'configured' ? subAgentOf(one)?.definition : undefined;
+    if (name === undefined || definitionNamed(name, definitions) !== undefined) return [];
+    const path = formatPath(['tools', one.name, 'execution', 'agentConfig', 'definition']);
+    return [{ path, message: unknownDefinition(name, definitions) }];
+  });
+}
+
+function subAgentOf({ execution }: ToolConfig): SubAgentConfig | undefined {
+  return execution?.agentConfig as SubAgentConfig | undefined;
 }
 
 function agentProblems(agents: readonly AgentConfig[], tools: RegisteredTools): readonly ConfigProblem[] {

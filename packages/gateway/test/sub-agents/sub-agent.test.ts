@@ -285,21 +285,21 @@ describe('a sub-agent', () => {
     expect(changed.status).toBe(422);
   });
 
-  test('a tool that waits for somebody is refused where it is written, and fails the call where it is named', async () => {
-    const inline = ask({ agentConfig: { instructions: '', tools: [{ name: 'confirm', executionType: 'space' }] } });
+  test('a tool whose calls workers answer is refused where it is written, and fails the call where it is named', async () => {
+    const inline = ask({ agentConfig: { instructions: '', tools: [{ name: 'confirm', executionType: 'external' }] } });
     await expect(startTestGateway({ tools: { ask: inline } })).rejects.toThrow(
       'tools.ask.execution.agentConfig.tools[0].executionType is of no use to a sub-agent',
     );
     await using gateway = await startWith({
       model: calling(),
       tools: {
-        confirm: { executionType: 'space' },
+        confirm: { executionType: 'external' },
         ask: ask({ agentConfig: { instructions: '', tools: ['confirm'] } }),
       },
     });
     expect((await gateway.settled()).outcome).toMatchObject({
       status: 'error',
-      text: expect.stringContaining('wait for an answer'),
+      text: expect.stringContaining('workers answer its calls'),
     });
     expect((await gateway.api('/api/pending')).items).toEqual([]);
   });

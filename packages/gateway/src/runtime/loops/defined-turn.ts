@@ -13,6 +13,7 @@ import type { CompiledDefinition } from '../../config/definitions.ts';
 import { BUILT_IN_TOOL_NAMES } from '../../config/reserved-tool-names.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { joinTexts } from '../../domain/join-texts.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import { fenced } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
@@ -173,10 +174,3 @@ export function toolsInMode(tools: ToolSet, mode: AgentMode | undefined, setting
 }
 
 const merged = new WeakMap<ToolSet, Map<AgentMode, ToolSet>>();
-
-function joinTexts(...texts: readonly string[]): string {
-  return texts
-    .map((text) => text.trim())
-    .filter((text) => text !== '')
-    .join('\n\n');
-}

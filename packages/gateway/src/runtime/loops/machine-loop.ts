@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Entry, Journal, JournalRecord, Stop, Usage } from '@lastcall/core';
 import { type Machine, MachineError, type MachineStep, type Origin, runMachine } from '@lastcall/machines';
+import { joinTexts } from '../../domain/join-texts.ts';
 import { newId } from '../../domain/new-id.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
 import {
@@ -283,11 +284,4 @@ function namedModel(name: string, { model: find }: OpenedRun['registry']): Langu
     doGenerate: async (options) => await (await found).doGenerate(options),
     doStream: async (options) => await (await found).doStream(options),
   };
-}
-
-function joinTexts(...texts: readonly string[]): string {
-  return texts
-    .map((text) => text.trim())
-    .filter((text) => text !== '')
-    .join('\n\n');
 }

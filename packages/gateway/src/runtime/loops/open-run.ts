@@ -118,6 +118,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
       return storeArtifact(services, run, { ...artifact, spaceId });
     },
     subAgents: {
+      people: questions,
       depthLimit: agent.limits.subAgentDepth,
       record: (turn) => recordSubAgent(services, run, turn),
     },

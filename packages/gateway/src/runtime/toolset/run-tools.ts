@@ -12,14 +12,21 @@ import {
   type ToolContext,
   type ToolSet,
 } from '@lastcall/core';
-import { advertise, dataTool } from '@lastcall/core/internal';
+import { advertise, dataTool, mapPrompt } from '@lastcall/core/internal';
 import { dataSchema } from '../../config/data-schema.ts';
-import { type CompiledDefinition, needsPeople, REWIND_TOOL, unknownDefinition } from '../../config/definitions.ts';
+import {
+  type CompiledDefinition,
+  definitionNamed,
+  needsPeople,
+  REWIND_TOOL,
+  unknownDefinition,
+} from '../../config/definitions.ts';
 import { namedBySubAgent } from '../../config/named-tools.ts';
 import { findTool, type RegisteredTool, type RegisteredTools } from '../../config/registered-tool.ts';
-import { type SubAgentConfig, waits } from '../../config/sub-agent.ts';
+import { isForWorkers, type SubAgentConfig } from '../../config/sub-agent.ts';
 import type { ToolConfig } from '../../config/tool-config.ts';
 import { hasUrl, isImage, isInteractive, isSubAgent, isTemplate, isVisible } from '../../config/visibility.ts';
+import { joinTexts } from '../../domain/join-texts.ts';
 import { createEgress } from '../../ports/egress/egress.ts';
 import { canonicalJson, toJson } from '../../ports/store/schema/json.ts';
 import { KnownSecrets } from '../../telemetry/known-secrets.ts';
@@ -30,7 +37,7 @@ import type { RunTool, RunTools } from '../run/run-tool.ts';
 import { httpTool, type Outgoing } from '../tools/http/http-tool.ts';
 import { type ImageHost, imageTool } from '../tools/image/image-tool.ts';
 import { createOutputLimit } from '../tools/output-limit.ts';
-import { type SubAgentHost, subAgentTool } from '../tools/sub-agent/sub-agent-tool.ts';
+import { type SubAgentHost, type SubAgentSetup, subAgentTool } from '../tools/sub-agent/sub-agent-tool.ts';
 import { TASK_TOOLS } from '../tools/task-tools.ts';
 import { templateTool } from '../tools/template-tool.ts';
 import { currentRun } from './current-run.ts';
@@ -205,12 +212,12 @@ function imageHost(config: ToolConfig, { images }: Registry): ImageHost {
 
 /** The tools of a sub-agent are made when it is first called, because sub-agents may refer to each other in a cycle. */
 function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgentHost {
-  let made: ToolSet | undefined;
+  let made: SubAgentSetup | undefined;
   const all = [registry.tools, ofRegistry, TASK_TOOLS];
   const labelOf = (name: string): string => (all.some((tools) => Object.hasOwn(tools, name)) ? name : 'unknown');
   return {
-    toolsOf(config) {
-      made ??= subAgentTools(config, registry, ofRegistry);
+    setupOf(config) {
+      made ??= subAgentSetup(config, registry, ofRegistry);
       return made;
     },
     model: (name) => registry.model(name),
@@ -228,12 +235,46 @@ function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgent
   };
 }
 
-function subAgentTools(config: SubAgentConfig, registry: Registry, ofRegistry: RegisteredTools): ToolSet {
-  const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, ofRegistry));
-  const waiting = registered.find((one) => one.kind === 'configured' && waits(one));
-  if (waiting !== undefined)
-    throw new LastcallError('unknown_tool', `A sub-agent cannot use "${waiting.name}": its calls wait for an answer.`);
-  return Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry, ofRegistry)]));
+/** What a sub-agent has: of its definition and of its configuration. */
+function subAgentSetup(config: SubAgentConfig, registry: Registry, ofRegistry: RegisteredTools): SubAgentSetup {
+  const definition = subAgentDefinition(config, registry);
+  const registered = [
+    ...Object.values(definition?.tools ?? {}),
+    ...(config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, ofRegistry)),
+  ];
+  const jobs = registered.find((one) => one.kind === 'configured' && isForWorkers(one));
+  if (jobs !== undefined)
+    throw new LastcallError('unknown_tool', `A sub-agent cannot use "${jobs.name}": workers answer its calls.`);
+  const { instructions: own = '', policies = [] } = definition ?? {};
+  const { instructions: text = '' } = config;
+  return {
+    instructions:
+      typeof own === 'string'
+        ? joinTexts(own, text)
+        : mapPrompt(own, ({ body, tools }) => ({ body: joinTexts(body, text), tools })),
+    tools: mergeToolSets(...registered.map((one) => ({ [one.name]: toTool(one, registry, ofRegistry) }))),
+    ...(policies.length === 0 ? {} : { policies }),
+    resultSchemaOf(toolName) {
+      const one = registered.find(({ name }) => name === toolName);
+      return one?.kind === 'configured' ? one.resultSchema : undefined;
+    },
+  };
+}
+
+function subAgentDefinition(
+  { definition: name }: SubAgentConfig,
+  { definitions = {} }: Registry,
+): CompiledDefinition | undefined {
+  if (name === undefined) return undefined;
+  const definition = definitionNamed(name, definitions);
+  if (definition === undefined)
+    throw new LastcallError('unknown_definition', `A sub-agent ${unknownDefinition(name, definitions)}`);
+  if (definition.machine !== undefined || definition.modes !== undefined)
+    throw new LastcallError(
+      'unknown_definition',
+      `A sub-agent cannot have the definition "${name}": it is a machine or has modes.`,
+    );
+  return definition;
 }
 
 function publicOnly(): Outgoing {

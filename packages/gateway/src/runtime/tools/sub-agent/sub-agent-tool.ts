@@ -4,24 +4,29 @@ import {
   type AnyTool,
   type Entry,
   fail,
+  type JsonSchemaObject,
   type Middleware,
+  type Prompt,
   type ToolContext,
   type ToolSet,
   type Transcript,
   type TurnEvent,
+  type TurnOptions,
   type TurnResult,
 } from '@lastcall/core';
 import { dataTool } from '@lastcall/core/internal';
 import { dataSchemas } from '../../../config/data-schema.ts';
 import type { SubAgentConfig, SubAgentExecution } from '../../../config/sub-agent.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
+import type { People } from '../mcp/people.ts';
 import { NestedUsage } from './nested-usage.ts';
 import { renderContext } from './render-context.ts';
+import { askPeople, readWait } from './sub-agent-wait.ts';
 
 /** What a sub-agent needs from the gateway. */
 export interface SubAgentHost {
-  /** Makes the tools of the sub-agent. Throws if one does not exist or cannot be used. */
-  toolsOf(config: SubAgentConfig): ToolSet;
+  /** Makes what the sub-agent has. Throws if its definition or one of its tools does not exist or cannot be used. */
+  setupOf(config: SubAgentConfig): SubAgentSetup;
   model(name: string): LanguageModelV4 | Promise<LanguageModelV4>;
   /** The middleware around the calls of the sub-agent. */
   middleware(): readonly Middleware[];
@@ -31,8 +36,17 @@ export interface SubAgentHost {
   onEvent(event: TurnEvent, model: LanguageModelV4 | undefined): void;
 }
 
+export interface SubAgentSetup extends Pick<TurnOptions, 'policies'> {
+  readonly instructions: string | Prompt;
+  readonly tools: ToolSet;
+  /** The schema of an answer to a call of one of its tools that waits. */
+  resultSchemaOf(toolName: string): JsonSchemaObject | undefined;
+}
+
 export interface SubAgentRun {
   readonly depthLimit: number;
+  /** The people who answer calls that wait. */
+  readonly people: Pick<People, 'willAsk' | 'stateOf'>;
   /** Stores what a sub-agent did, and adds to the usage of the run. */
   record(turn: SubAgentRecord): Promise<void>;
 }
@@ -74,7 +88,7 @@ export function subAgentTool(
   const made = dataTool({ description: config.description, ...dataSchemas(config), execute });
   const timeoutMs = config.timeoutMs ?? timeout ?? DEFAULT_TIMEOUT_MS;
   // Without tools it has no outside effects, so it may run again after a crash.
-  return (agentConfig.tools ?? []).length === 0
+  return (agentConfig.tools ?? []).length === 0 && agentConfig.definition === undefined
     ? { tool: made, timeoutMs, effects: 'session' }
     : { tool: made, timeoutMs };
 }
@@ -89,17 +103,25 @@ interface SubAgentCall {
 }
 
 async function runSubAgent({ agentConfig, prompt, context, ctx, host, run }: SubAgentCall): Promise<unknown> {
-  const { instructions, limits } = agentConfig;
+  const { limits } = agentConfig;
+  const { resultSchemaOf, ...setup } = host.setupOf(agentConfig);
+  const waited = ctx.answer === undefined ? undefined : await readWait(run, ctx);
+  if (ctx.answer !== undefined && waited === undefined)
+    return fail('What the sub-agent did before it waited cannot be read any more.');
+  const begin = {
+    messages: context === undefined ? [] : [{ role: 'user' as const, content: context }],
+    prompt,
+  };
   const model = agentConfig.model === undefined ? undefined : await host.model(agentConfig.model);
   const usage = new NestedUsage();
   let entries: readonly Entry[] = [];
+  // What came before the wait was recorded then.
+  const recorded = waited?.transcript.entries.length ?? 0;
   try {
     const result = await ctx.runTurn({
       ...(model === undefined ? {} : { model }),
-      instructions,
-      messages: context === undefined ? [] : [{ role: 'user', content: context }],
-      prompt,
-      tools: host.toolsOf(agentConfig),
+      ...setup,
+      ...(waited ?? begin),
       maxSteps: limits?.maxSteps ?? DEFAULT_MAX_STEPS,
       ...(limits?.tokensPerCycle === undefined ? {} : { budget: { tokens: limits.tokensPerCycle } }),
       middleware: host.middleware(),
@@ -109,13 +131,16 @@ async function runSubAgent({ agentConfig, prompt, context, ctx, host, run }: Sub
       },
     });
     entries = result.transcript.entries;
-    return toAnswer(result);
+    const isOutermost = depths.getStore() === 1;
+    return result.stop.reason === 'suspended' && isOutermost
+      ? await askPeople(result, { run, ctx, resultSchemaOf })
+      : toAnswer(result);
   } catch (error) {
     entries = (error as { readonly transcript?: Transcript } | null)?.transcript?.entries ?? [];
     throw error;
   } finally {
     // This also counts a turn that failed, because its usage has been paid for.
-    if (!usage.isZero) await run.record({ callId: ctx.toolCallId, usage, entries });
+    if (!usage.isZero) await run.record({ callId: ctx.toolCallId, usage, entries: entries.slice(recorded) });
   }
 }
 
@@ -128,7 +153,7 @@ function toPrompt(input: unknown): string {
 function toAnswer({ stop, response, output }: TurnResult): unknown {
   if (stop.reason === 'end_turn') return stop.by === 'text' ? response : (output ?? response);
   if (stop.reason === 'suspended')
-    return fail('The sub-agent called a tool that waits for an answer, which a sub-agent cannot do.');
+    return fail('A sub-agent that another sub-agent called used a tool that waits for an answer, which it cannot do.');
   const said = response === '' ? '' : ` Its last text: ${response}`;
   return fail(`The sub-agent stopped without an answer (${stop.reason}).${said}`);
 }

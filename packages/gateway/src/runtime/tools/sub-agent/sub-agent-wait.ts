@@ -1,0 +1,104 @@
+import {
+  type Answer,
+  type JsonSchemaObject,
+  type PendingCall,
+  pending,
+  type ToolContext,
+  type ToolResult,
+  Transcript,
+  type TranscriptJson,
+  type TurnResult,
+} from '@lastcall/core';
+import type { People, PeopleAnswer, Question } from '../mcp/people.ts';
+
+/*
+ * A sub-agent that waits for people. Its turn is suspended, so the call around it asks the people instead, and keeps the sub-agent's
+ * transcript, sealed, with the question. With the answer the call runs again, and the turn goes on from there. If several calls of the
+ * sub-agent wait, they are asked about one after the other.
+ */
+
+interface WaitingRun {
+  readonly people: Pick<People, 'willAsk' | 'stateOf'>;
+}
+
+/** What is kept until the answer comes. */
+interface WaitState {
+  readonly transcript: TranscriptJson;
+  readonly callId: string;
+  readonly kind: PendingCall['kind'];
+}
+
+/** Asks about the first call that waits. */
+export async function askPeople(
+  { pending: [first], transcript }: TurnResult,
+  {
+    run,
+    ctx,
+    resultSchemaOf,
+  }: {
+    readonly run: WaitingRun;
+    readonly ctx: ToolContext;
+    readonly resultSchemaOf: (toolName: string) => JsonSchemaObject | undefined;
+  },
+): Promise<ToolResult> {
+  if (first === undefined) throw new Error('The turn of a sub-agent is suspended, and nothing waits.');
+  const { callId, kind, toolName } = first;
+  const state: WaitState = { transcript: transcript.toJSON(), callId, kind };
+  const question = toQuestion(first, resultSchemaOf(toolName));
+  await run.people.willAsk(ctx, question, JSON.stringify(state));
+  const message = `The sub-agent waits: people were asked about its call of ${toolName}.`;
+  return pending({ asks: true, display: { text: question.text }, message });
+}
+
+/** What the sub-agent's turn continues with. Undefined if it cannot be read any more. */
+export async function readWait(
+  { people }: WaitingRun,
+  ctx: ToolContext,
+): Promise<{ readonly transcript: Transcript; readonly answers: Readonly<Record<string, Answer>> } | undefined> {
+  const stored = await people.stateOf(ctx);
+  if (stored === undefined) return undefined;
+  const { transcript, callId, kind } = JSON.parse(stored) as WaitState;
+  const answer = toAnswer(kind, ctx.answer as PeopleAnswer);
+  return { transcript: Transcript.fromJSON(transcript), answers: { [callId]: answer } };
+}
+
+const APPROVAL: JsonSchemaObject = {
+  type: 'object',
+  properties: {
+    approve: { type: 'boolean', description: 'Whether the call may run.' },
+    reason: { type: 'string', description: 'Why not.' },
+  },
+  required: ['approve'],
+  additionalProperties: false,
+};
+
+const TEXT: JsonSchemaObject = {
+  type: 'object',
+  properties: { answer: { type: 'string' } },
+  required: ['answer'],
+  additionalProperties: false,
+};
+
+function toQuestion({ toolName, input, kind }: PendingCall, resultSchema: JsonSchemaObject | undefined): Question {
+  const call = `${toolName} ${JSON.stringify(input)}`;
+  return kind === 'approval'
+    ? { text: `A sub-agent wants to call ${call}. May it?`, schema: APPROVAL }
+    : { text: `A sub-agent asks: ${call}`, schema: resultSchema ?? TEXT };
+}
+
+function toAnswer(kind: PendingCall['kind'], answer: PeopleAnswer): Answer {
+  if ('error' in answer) return kind === 'approval' ? { deny: answer.error } : { error: answer.error };
+  const { result } = answer;
+  if (kind !== 'approval') return { result: isText(result) ? result.answer : result };
+  const { approve, reason = 'It was not approved.' } = result as {
+    readonly approve: boolean;
+    readonly reason?: string;
+  };
+  return approve ? { approve: true } : { deny: reason };
+}
+
+/** True for an answer to a question without a schema of its own. */
+function isText(result: unknown): result is { readonly answer: string } {
+  const keys = typeof result === 'object' && result !== null ? Object.keys(result) : [];
+  return keys.length === 1 && keys[0] === 'answer';
+}

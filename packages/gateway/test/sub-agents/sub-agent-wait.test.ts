@@ -1,0 +1,145 @@
+import { requires, slice, tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineAgent } from '../../src/index.ts';
+import { startTestGateway } from '../../src/testing/index.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
+
+const notes = slice('notes', {
+  initial: [] as readonly string[],
+  on: { Noted: (all, { note }: { type: 'Noted'; note: string }) => [...all, note] },
+});
+
+const note = tool({
+  description: 'Notes.',
+  inputSchema: z.object({ note: z.string() }),
+  effects: 'session',
+  slices: [notes],
+  execute({ note: text }, { session }) {
+    session.dispatch({ type: 'Noted', note: text });
+    return session.read(notes).length;
+  },
+});
+
+function paying(paid: string[]) {
+  return tool({
+    description: 'Pays.',
+    inputSchema: z.object({ euros: z.number() }),
+    approval: true,
+    execute({ euros }) {
+      paid.push(`${euros}`);
+      return `Paid ${euros} €.`;
+    },
+  });
+}
+
+const sub = (agentConfig: object) => ({
+  executionType: 'internal' as const,
+  description: 'Asks the helper.',
+  inputSchema: { type: 'object', properties: { task: { type: 'string' } }, required: ['task'] },
+  execution: { agentConfig },
+});
+
+const agents = [{ name: 'Boss', instructions: 'You are the boss.', tools: ['helper'] }];
+const asking = [{ toolName: 'helper', input: { task: 'Pay 20 euros.' } }];
+
+describe('a sub-agent', () => {
+  it('has the instructions, tools, state and policies of its definition', async () => {
+    const model = scriptedModel([
+      asking,
+      [{ toolName: 'done', input: {} }],
+      [{ toolName: 'note', input: { note: 'first' } }],
+      [{ toolName: 'done', input: {} }],
+      'Noted.',
+      'It is done.',
+    ]);
+    const done = tool({ description: 'Ends.', inputSchema: z.object({}), effects: 'none', execute: () => 'ok' });
+    await using gateway = await startTestGateway({
+      model,
+      definitions: {
+        clerk: defineAgent({
+          instructions: 'You are a clerk.',
+          tools: { note, done },
+          policies: [requires({ done: ['note'] })],
+        }),
+      },
+      tools: { helper: sub({ definition: 'clerk', instructions: 'Be quick.' }) },
+      agents,
+    });
+    const { response, context_id } = await gateway.api('/api/chat', { message: 'Go.' });
+    expect(response).toBe('It is done.');
+    expect(String(model.requests[1]?.prompt[0]?.content)).toMatch(/^You are a clerk\.\n\nBe quick\./);
+    expect(JSON.stringify(model.requests[2]?.prompt)).toContain('needs a successful call');
+    const [{ id }] = (await gateway.api('/api/agents')).items;
+    const { slices } = await gateway.api(`/api/agents/${id}/session?contextId=${context_id}`);
+    expect(slices.notes.state).toEqual(['first']);
+  });
+
+  it('waits for people: the call around it asks, and it goes on with the answer, also on another gateway', async () => {
+    const home = await scratchFolder('sub-agent');
+    const paid: string[] = [];
+    const options = {
+      home,
+      tools: { note, pay: paying(paid), helper: sub({ instructions: 'You help.', tools: ['note', 'pay'] }) },
+      agents,
+    };
+    let asked: { run_id: string; context_id: string; pending_calls: { tool_call_id: string; kind: string }[] };
+    {
+      const model = scriptedModel([
+        asking,
+        [{ toolName: 'note', input: { note: 'before' } }],
+        [{ toolName: 'pay', input: { euros: 20 } }],
+      ]);
+      await using gateway = await startTestGateway({ ...options, model });
+      asked = await gateway.api('/api/chat', { message: 'Go.' });
+      expect(asked.pending_calls).toMatchObject([{ tool_name: 'helper', kind: 'input' }]);
+      const { items } = await gateway.api('/api/pending');
+      expect(JSON.stringify(items)).toContain('wants to call pay');
+      expect(paid).toEqual([]);
+    }
+    const model = scriptedModel(['The helper has paid.', 'All is paid.']);
+    await using gateway = await startTestGateway({ ...options, model });
+    const answer = { callId: asked.pending_calls[0]?.tool_call_id, result: { approve: true } };
+    await gateway.api(`/api/runs/${asked.run_id}/tool-results`, answer);
+    await expect.poll(async () => (await gateway.api('/api/runs?status=completed')).items.length).toBe(2);
+    expect(paid).toEqual(['20']);
+    // The sub-agent's conversation goes on: it has its task, its first call, and the result of the approved one.
+    const sent = JSON.stringify(model.requests[0]?.prompt);
+    expect(sent).toContain('Pay 20 euros.');
+    expect(sent).toContain('Paid 20 €.');
+    const { messages } = await gateway.api(`/contexts/${asked.context_id}`);
+    expect(messages.at(-1)).toEqual({ sender: 'ai', message: 'All is paid.' });
+    const [{ id }] = (await gateway.api('/api/agents')).items;
+    const { slices } = await gateway.api(`/api/agents/${id}/session?contextId=${asked.context_id}`);
+    expect(slices.notes.state).toEqual(['before']);
+  });
+
+  it('is told if a person refuses', async () => {
+    const paid: string[] = [];
+    const model = scriptedModel([
+      asking,
+      [{ toolName: 'pay', input: { euros: 20 } }],
+      'They refused.',
+      'No money today.',
+    ]);
+    await using gateway = await startTestGateway({
+      model,
+      tools: { pay: paying(paid), helper: sub({ instructions: 'You help.', tools: ['pay'] }) },
+      agents,
+    });
+    const asked = await gateway.api('/api/chat', { message: 'Go.' });
+    const callId = asked.pending_calls[0].tool_call_id;
+    const refused = { callId, result: { approve: false, reason: 'Too expensive.' } };
+    await gateway.api(`/api/runs/${asked.run_id}/tool-results`, refused);
+    await expect.poll(async () => (await gateway.api('/api/runs?status=completed')).items.length).toBe(2);
+    expect(paid).toEqual([]);
+    expect(JSON.stringify(model.requests[2]?.prompt)).toContain('Too expensive.');
+  });
+
+  it('is refused with a definition that does not exist, or that is not for sub-agents', async () => {
+    const clerk = defineAgent({ instructions: 'You are a clerk.' });
+    const start = startTestGateway({ definitions: { clerk }, tools: { helper: sub({ definition: 'clrek' }) }, agents });
+    await expect(start).rejects.toThrow('tools.helper.execution.agentConfig.definition names the definition "clrek"');
+  });
+});
