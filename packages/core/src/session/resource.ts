@@ -68,7 +68,7 @@ export function resource<T, Saved = unknown>(key: string, definition: ResourceDe
  * - 'call': one per call
  * - 'each': one per request
  */
-export type ResourceScopeName = 'singleton' | 'shared' | 'call' | 'each';
+type ResourceScopeName = 'singleton' | 'shared' | 'call' | 'each';
 
 const SCOPES: readonly string[] = ['singleton', 'shared', 'call', 'each'];
 

@@ -48,7 +48,7 @@ export function toMachineJson(
   };
 }
 
-export function toTreeJson({ root, packs, queue }: Tree): TreeJson {
+function toTreeJson({ root, packs, queue }: Tree): TreeJson {
   const messages = new Transcript(queue.map(({ message }) => ({ kind: 'message', message })));
   return { root, packs, queue: messages.toJSON(), silent: queue.map(({ silent }) => silent) };
 }

@@ -21,7 +21,7 @@ import {
 import { problemOf, systemOf } from '../kit.ts';
 
 const none = z.object({});
-export const notes = slice<readonly string[]>('notes', {
+const notes = slice<readonly string[]>('notes', {
   initial: [],
   on: { Noted: (all, { what }: { type: 'Noted'; what: string }) => [...all, what] },
 });
@@ -140,6 +140,6 @@ export function answer(machine: Machine): void {
   for (const { id } of machine.suspended) machine.resume(id, 'yes');
 }
 
-export function instances(root: Instance): Instance[] {
+function instances(root: Instance): Instance[] {
   return [root, ...root.children.flatMap(instances)];
 }

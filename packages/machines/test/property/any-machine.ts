@@ -57,7 +57,7 @@ const tools = {
     execute: () => 'the answer',
   }),
 };
-export const transitions = {
+const transitions = {
   again: { description: 'Anew.', handler: () => to('main', { a: 1, b: 1 }) },
   talker: { description: 'As talker.', handler: () => to('talker') },
   hire: { description: 'Hires two.', handler: () => spawn(['worker', 'worker']) },

@@ -70,7 +70,7 @@ export async function listPaths(
   return await paths(db, { threadId });
 }
 
-export function toStoredFile(row: Pick<FileRow, (typeof SHOWN)[number]>): StoredFile {
+function toStoredFile(row: Pick<FileRow, (typeof SHOWN)[number]>): StoredFile {
   const { path, size, changed_at, changed_by } = row;
   return { path, size, changedAt: changed_at, changedBy: fromJson(changed_by) };
 }

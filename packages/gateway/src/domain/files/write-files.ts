@@ -6,7 +6,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { FileChanger } from './stored-file.ts';
 
 /** A file to write, or to delete if it has no text. */
-export interface FileChange {
+interface FileChange {
   readonly path: string;
   readonly text: string | undefined;
 }

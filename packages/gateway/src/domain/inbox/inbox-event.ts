@@ -79,7 +79,7 @@ export interface ChatEvent {
 }
 
 /** A command to the machine of an agent or a conversation. It runs before the machine's next step. */
-export interface CommandEvent {
+interface CommandEvent {
   readonly type: 'command';
   readonly name: string;
   readonly input: unknown;

@@ -18,7 +18,7 @@ const MOST_TOGETHER = 50;
 type Reserved = Pick<InboxEventRow, 'type' | 'attempts' | 'run_id'>;
 
 /** The run that an answer was promised. A second attempt is another run. */
-export function reservedRunOf({ type, attempts, run_id }: Reserved): string | undefined {
+function reservedRunOf({ type, attempts, run_id }: Reserved): string | undefined {
   return type === 'tool_result' && attempts === 0 ? (run_id ?? undefined) : undefined;
 }
 
