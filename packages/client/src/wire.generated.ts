@@ -44,6 +44,7 @@ export type AgentConfig = {
     readonly servers?: readonly (McpServerConfig)[] | undefined;
   } | undefined;
   readonly mcpServers?: readonly (McpServerConfig)[] | undefined;
+  readonly settings?: ModelSettings | undefined;
   readonly batch?: BatchConfig | undefined;
   readonly terminating?: TerminatingContract | undefined;
   readonly limits?: AgentLimits | undefined;
@@ -748,6 +749,17 @@ export type ModelMessage = {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string | readonly (MessagePart)[];
   readonly [name: string]: unknown;
+};
+
+/** How the model is asked. Default: as its provider does. */
+export type ModelSettings = {
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  readonly seed?: number | undefined;
+  readonly reasoning?: "provider-default" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | undefined;
+  readonly stopSequences?: readonly (string)[] | undefined;
+  readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
 };
 
 /** A text, or a list of parts. */
@@ -1551,6 +1563,8 @@ export type TranscriptEntry = {
   readonly endedAt?: number | undefined;
   /** How often the model was asked for this reply. */
   readonly attempts?: number | undefined;
+  /** What the provider said about the request, e.g. that it does not support a setting. */
+  readonly warnings?: readonly (string)[] | undefined;
   /** System messages after the first were sent as user messages. */
   readonly systemAsUser?: true | undefined;
 } | {
@@ -1666,6 +1680,7 @@ export interface Operations {
         readonly servers?: readonly (McpServerConfig)[] | undefined;
       } | undefined;
       readonly mcpServers?: readonly (McpServerConfig)[] | undefined;
+      readonly settings?: ModelSettings | undefined;
       readonly batch?: BatchConfig | undefined;
       readonly terminating?: TerminatingContract | undefined;
       readonly limits?: AgentLimits | undefined;
@@ -2244,6 +2259,8 @@ export interface Operations {
       /** For a new conversation. */
       readonly metadata?: Readonly<Record<string, unknown>> | undefined;
       readonly terminating_config?: TerminatingConfig | undefined;
+      /** How the model is asked, for this request. What it leaves out is as the agent's configuration says. */
+      readonly settings?: ModelSettings | undefined;
       /** False: the messages of this run are not stored. Default true. */
       readonly save?: boolean | undefined;
       readonly message: string;
@@ -2259,6 +2276,8 @@ export interface Operations {
       /** For a new conversation. */
       readonly metadata?: Readonly<Record<string, unknown>> | undefined;
       readonly terminating_config?: TerminatingConfig | undefined;
+      /** How the model is asked, for this request. What it leaves out is as the agent's configuration says. */
+      readonly settings?: ModelSettings | undefined;
       /** False: the messages of this run are not stored. Default true. */
       readonly save?: boolean | undefined;
       readonly prompt?: string | undefined;
@@ -2275,6 +2294,8 @@ export interface Operations {
       /** For a new conversation. */
       readonly metadata?: Readonly<Record<string, unknown>> | undefined;
       readonly terminating_config?: TerminatingConfig | undefined;
+      /** How the model is asked, for this request. What it leaves out is as the agent's configuration says. */
+      readonly settings?: ModelSettings | undefined;
       /** False: the messages of this run are not stored. Default true. */
       readonly save?: boolean | undefined;
     };

@@ -47,6 +47,8 @@ export interface ReplyEntry {
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly attempts?: number;
+  /** What the provider said about the request, e.g. that it does not support a setting. */
+  readonly warnings?: readonly string[];
   /** Set if system messages after the first were sent as user messages, because the provider refuses them. */
   readonly systemAsUser?: true;
 }

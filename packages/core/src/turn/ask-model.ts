@@ -114,8 +114,9 @@ async function askWithRetries(turn: Turn, request: ModelRequest, step: number, l
   }
 }
 
-function toModelReply({ content, finishReason, usage }: LanguageModelV4GenerateResult): ModelReply {
-  return { content, finishReason, usage: readUsage(usage) };
+function toModelReply({ content, finishReason, usage, warnings = [] }: LanguageModelV4GenerateResult): ModelReply {
+  const reply = { content, finishReason, usage: readUsage(usage) };
+  return warnings.length === 0 ? reply : { ...reply, warnings };
 }
 
 async function streamReply(

@@ -1,4 +1,9 @@
-import type { LanguageModelV4Content, LanguageModelV4FinishReason, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4Content,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  SharedV4Warning,
+} from '@ai-sdk/provider';
 import type { TurnEvent } from '../contract/turn-events.ts';
 import { LastcallError } from '../errors.ts';
 import type { ModelReply } from '../model/model-reply.ts';
@@ -28,6 +33,7 @@ export class StreamReader {
   #finishReason: LanguageModelV4FinishReason | undefined;
   #usage: Usage = noUsage;
   #finished = false;
+  #warnings: readonly SharedV4Warning[] = [];
   /** The error of a part that could not be read and was skipped. */
   #unread: unknown;
 
@@ -59,6 +65,9 @@ export class StreamReader {
       case 'tool-input-delta':
         this.#extendInput(part.id, part.delta);
         return;
+      case 'stream-start':
+        this.#warnings = [...this.#warnings, ...(part.warnings ?? [])];
+        return;
       case 'finish':
         this.#finished = true;
         this.#finishReason = part.finishReason;
@@ -87,7 +96,14 @@ export class StreamReader {
     // The reply ended in order to call tools, and no call could be read: skipping that would silently lose the calls.
     if (this.#unread !== undefined && this.#finishReason?.unified === 'tool-calls' && !this.#hasCalls())
       throw this.#unread;
-    return { content: this.#content, finishReason: this.#finishReason, usage: this.#usage, callIds: this.#callIds };
+    const warned = this.#warnings.length === 0 ? {} : { warnings: this.#warnings };
+    return {
+      content: this.#content,
+      finishReason: this.#finishReason,
+      usage: this.#usage,
+      callIds: this.#callIds,
+      ...warned,
+    };
   }
 
   #hasCalls(): boolean {

@@ -41,9 +41,20 @@ export function readReply(
     const shown = toAssistantPart(part);
     if (shown !== undefined) content.push(shown);
   }
-  const { usage } = reply;
+  const { usage, warnings } = reply;
   const finishReason = toFinishReason(reply.finishReason);
-  return { entry: { kind: 'reply', step, content, calls, text, finishReason, usage, provider, ...kept }, inputs };
+  const warned = warnings === undefined ? {} : { warnings: warnings.map(toWarning) };
+  return {
+    entry: { kind: 'reply', step, content, calls, text, finishReason, usage, provider, ...kept, ...warned },
+    inputs,
+  };
+}
+
+/** One sentence, or the beginning of one: what providers say differs, and grows with their releases. */
+function toWarning(warning: NonNullable<ModelReply['warnings']>[number]): string {
+  const { type, feature, setting, message, details } = warning as Readonly<Record<string, unknown>>;
+  const said = [`${String(type)}:`, feature ?? setting ?? message, details].filter((one) => one !== undefined);
+  return said.join(' ').slice(0, 500);
 }
 
 type ToolCallContent = Extract<LanguageModelV4Content, { type: 'tool-call' }>;

@@ -3,6 +3,7 @@ import { type AgentLimitsInput, agentLimitsSchema } from './agent-limits.ts';
 import { type JobsConfig, jobsSchema } from './job-webhook.ts';
 import { type McpServerConfig, mcpServersSchema } from './mcp-server.ts';
 import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts';
+import { type ModelSettingsConfig, modelSettingsSchema } from './model-settings.ts';
 import type { ToolConfig, ToolConfigInput } from './tool-config.ts';
 import { toolConfigSchema } from './tool-config-schema.ts';
 
@@ -20,6 +21,8 @@ export interface AgentConfig {
   readonly tools?: readonly (string | ToolConfig)[] | undefined;
   /** Servers whose tools the agent has too, as `server__tool`. */
   readonly mcp?: { readonly servers: readonly McpServerConfig[] } | undefined;
+  /** How the model is asked. */
+  readonly settings?: ModelSettingsConfig | undefined;
   readonly batch?: BatchConfig | undefined;
   readonly terminating?: TerminatingConfig | undefined;
   readonly limits?: AgentLimitsInput | undefined;
@@ -101,6 +104,7 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
       .optional(),
     mcp: z.strictObject({ servers: mcpServersSchema.optional() }).optional(),
     mcpServers: mcpServersSchema.optional(),
+    settings: modelSettingsSchema.optional(),
     batch: batchSchema.optional(),
     terminating: terminatingSchema.optional(),
     limits: agentLimitsSchema.optional(),

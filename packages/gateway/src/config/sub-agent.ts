@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type ModelSettingsConfig, modelSettingsSchema } from './model-settings.ts';
 import type { ToolConfig } from './tool-config.ts';
 import { isInteractive } from './visibility.ts';
 
@@ -22,6 +23,8 @@ export interface SubAgentConfig {
   readonly instructions?: string | undefined;
   /** Names or ids of registered tools, or tools as data. The sub-agent has no other tools. */
   readonly tools?: readonly (string | ToolConfig)[] | undefined;
+  /** How its model is asked. */
+  readonly settings?: ModelSettingsConfig | undefined;
   readonly limits?:
     | { readonly maxSteps?: number | undefined; readonly tokensPerCycle?: number | undefined }
     | undefined;
@@ -49,6 +52,7 @@ export function subAgentSchema(toolSchema: z.ZodType<ToolConfig>): z.ZodType<Sub
           .array(z.union([z.string().min(1).max(200), tool]))
           .max(500)
           .optional(),
+        settings: modelSettingsSchema.optional(),
         limits: z.strictObject({ maxSteps: count, tokensPerCycle: count }).optional(),
       })
       .refine(({ instructions, definition }) => instructions !== undefined || definition !== undefined, {

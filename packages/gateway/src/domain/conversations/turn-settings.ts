@@ -54,6 +54,8 @@ export type ModelSettings = Pick<
   | 'presencePenalty'
   | 'frequencyPenalty'
   | 'responseFormat'
+  | 'reasoning'
+  | 'providerOptions'
 >;
 
 /** The text, images and files of a person's message. */

@@ -5,7 +5,7 @@ import { eventsOfReserved, reservedRun, unusedRun, withoutOtherRuns } from '../.
 import { FIRST_PAGE, waitingEvents } from '../../domain/inbox/waiting-events.ts';
 import type { ThreadKind } from '../run/thread-kind.ts';
 import { agentBuiltIns } from '../toolset/built-in-tools.ts';
-import { turnRules } from './turn-rules.ts';
+import { modelSettingsOf, turnRules } from './turn-rules.ts';
 
 /** The thread of an agent: the agent reads the events of its inbox, and acts only through its tools. */
 export const agentThread: ThreadKind = {
@@ -42,6 +42,7 @@ export const agentThread: ThreadKind = {
     observe: () => ({ frame: situation() }),
     maxSteps: limits.maxSteps,
     ...turnRules(config, ending),
+    ...modelSettingsOf(config),
   }),
   modelOf: ({ agent: { config } }, find) => find(config.model),
 };

@@ -12,7 +12,7 @@ import type { ThreadKind } from '../run/thread-kind.ts';
 import { conversationBuiltIns } from '../toolset/built-in-tools.ts';
 import { callerFrame } from './caller-frame.ts';
 import { limitSteps, lowerContract } from './caller-limits.ts';
-import { turnRules } from './turn-rules.ts';
+import { modelSettingsOf, turnRules } from './turn-rules.ts';
 
 /** A plain conversation with the agent's instructions, its tools and messages. One request is one run. */
 export const conversationThread: ThreadKind = {
@@ -73,7 +73,7 @@ export const conversationThread: ThreadKind = {
       onPending: 'suspend',
       ...limitSteps(turnRules(config, ending), limits),
       ...(observed.frame === '' && observed.text === '' ? {} : { observe: () => observed }),
-      ...(modelSettings === undefined ? {} : { modelSettings }),
+      ...modelSettingsOf(config, modelSettings),
     };
   },
   modelOf({ agent: { config }, settings }, find) {

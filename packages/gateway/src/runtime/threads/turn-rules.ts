@@ -1,6 +1,7 @@
 import type { TurnOptions } from '@lastcall/core';
 import { DEFAULT_NUDGE } from '@lastcall/core/internal';
 import type { AgentConfig } from '../../config/agent-config.ts';
+import type { ModelSettings } from '../../domain/conversations/turn-settings.ts';
 import type { EndingTools } from '../run/ending-tools.ts';
 
 type TurnRules = Pick<TurnOptions, 'batch' | 'terminating'>;
@@ -22,4 +23,10 @@ function naming(nudge: string, names: readonly string[]): string {
   return names.every((name) => nudge.includes(name))
     ? nudge
     : `${nudge} The terminating tools are: ${names.join(', ')}.`;
+}
+
+/** How the model is asked: as the agent says, and where the request says something else, as the request does. */
+export function modelSettingsOf(config: AgentConfig, asked: ModelSettings = {}): Pick<TurnOptions, 'modelSettings'> {
+  const settings = { ...(config.settings as ModelSettings | undefined), ...asked };
+  return Object.keys(settings).length === 0 ? {} : { modelSettings: settings };
 }

@@ -103,7 +103,7 @@ interface SubAgentCall {
 }
 
 async function runSubAgent({ agentConfig, prompt, context, ctx, host, run }: SubAgentCall): Promise<unknown> {
-  const { limits } = agentConfig;
+  const { limits, settings } = agentConfig;
   const { resultSchemaOf, ...setup } = host.setupOf(agentConfig);
   const waited = ctx.answer === undefined ? undefined : await readWait(run, ctx);
   if (ctx.answer !== undefined && waited === undefined)
@@ -122,6 +122,7 @@ async function runSubAgent({ agentConfig, prompt, context, ctx, host, run }: Sub
       ...(model === undefined ? {} : { model }),
       ...setup,
       ...(waited ?? begin),
+      ...(settings === undefined ? {} : { modelSettings: settings as NonNullable<TurnOptions['modelSettings']> }),
       maxSteps: limits?.maxSteps ?? DEFAULT_MAX_STEPS,
       ...(limits?.tokensPerCycle === undefined ? {} : { budget: { tokens: limits.tokensPerCycle } }),
       middleware: host.middleware(),

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { type ModelSettingsConfig, modelSettingsSchema } from '../../../config/model-settings.ts';
 import type { ApiError } from '../../../domain/api-error.ts';
 import { getConversation } from '../../../domain/conversations/conversation.ts';
 import { findAnswer, findDeletion, type RunAnswer } from '../../../domain/conversations/run-answer.ts';
-import type { TerminatingContract } from '../../../domain/conversations/turn-settings.ts';
+import type { ModelSettings, TerminatingContract } from '../../../domain/conversations/turn-settings.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { encodeLast } from '../../../domain/streams/encode-event.ts';
 import { runStream } from '../../../domain/streams/stream-names.ts';
@@ -44,6 +45,11 @@ const common = {
     .meta({ description: 'For a new conversation: the id or name of the agent. Default: the only agent.' }),
   metadata: metadataField.optional().meta({ description: 'For a new conversation.' }),
   terminating_config: terminatingSchema.optional(),
+  settings: modelSettingsSchema
+    .optional()
+    .meta({
+      description: "How the model is asked, for this request. What it leaves out is as the agent's configuration says.",
+    }),
   save: z.boolean().optional().meta({ description: 'False: the messages of this run are not stored. Default true.' }),
 };
 
@@ -52,6 +58,7 @@ interface ChatBody {
   readonly agent?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly terminating_config?: z.infer<typeof terminatingSchema> | undefined;
+  readonly settings?: ModelSettingsConfig | undefined;
   readonly save?: boolean | undefined;
 }
 
@@ -153,11 +160,15 @@ function conversationOf({ context_id: contextId, agent, metadata }: ChatBody): {
   return { contextId };
 }
 
-function settingsOf({ terminating_config: config, save }: ChatBody): {
+function settingsOf({ terminating_config: config, settings, save }: ChatBody): {
   terminating?: TerminatingContract;
+  modelSettings?: ModelSettings;
   save?: false;
 } {
-  const unsaved = save === false ? { save: false as const } : {};
+  const unsaved = {
+    ...(save === false ? { save: false as const } : {}),
+    ...(settings === undefined ? {} : { modelSettings: settings as ModelSettings }),
+  };
   if (config === undefined) return unsaved;
   const { tool_ids: toolIds, consecutive_nudges, nudge_message, max_invocations } = config;
   return {

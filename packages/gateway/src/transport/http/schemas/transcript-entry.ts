@@ -45,6 +45,10 @@ export const transcriptEntrySchema: z.ZodType = z
       startedAt: z.number().optional(),
       endedAt: z.number().optional(),
       attempts: z.int().optional().meta({ description: 'How often the model was asked for this reply.' }),
+      warnings: z
+        .array(z.string())
+        .optional()
+        .meta({ description: 'What the provider said about the request, e.g. that it does not support a setting.' }),
       systemAsUser: z
         .literal(true)
         .optional()
