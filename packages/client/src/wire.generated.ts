@@ -37,7 +37,7 @@ export type AgentConfig = {
   readonly name: string;
   readonly description?: string | undefined;
   readonly definition?: string | undefined;
-  readonly model?: string | undefined;
+  readonly model?: string | readonly (string)[] | undefined;
   readonly instructions?: string | undefined;
   readonly tools?: readonly (string | ToolConfig)[] | undefined;
   readonly mcp?: {
@@ -1673,7 +1673,7 @@ export interface Operations {
       readonly name?: string | undefined;
       readonly description?: string | undefined;
       readonly definition?: string | undefined;
-      readonly model?: string | undefined;
+      readonly model?: string | readonly (string)[] | undefined;
       readonly instructions?: string | undefined;
       readonly tools?: readonly (string | ToolConfig)[] | undefined;
       readonly mcp?: {

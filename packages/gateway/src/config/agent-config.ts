@@ -13,8 +13,11 @@ export interface AgentConfig {
   readonly description?: string | undefined;
   /** The name of a definition of the configuration file. What it brings and what this configuration says add up. */
   readonly definition?: string | undefined;
-  /** `provider/model`, the name of a configured model, or `rehearsal`. Default: the gateway's model. */
-  readonly model?: string | undefined;
+  /**
+   * `provider/model`, the name of a configured model, or `rehearsal`. Of several, the next is asked if one fails before it has written
+   * anything. Default: the gateway's model.
+   */
+  readonly model?: string | readonly string[] | undefined;
   /** The operator's instructions. They are the only part of the system text that the gateway did not write. */
   readonly instructions: string;
   /** Names or ids of registered tools, or definitions of tools that only this agent has. */
@@ -78,6 +81,8 @@ const MODEL_SHAPE =
 const NO_MACHINE =
   'is not data: write defineAgent({ machine }) under definitions of the configuration file, and name it as definition.';
 
+const modelName = z.string().regex(/^\S{1,200}$/, { error: MODEL_SHAPE });
+
 export const agentNameSchema: z.ZodType<string> = z
   .string()
   .max(200)
@@ -90,10 +95,7 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
     name: agentNameSchema,
     description: z.string().max(2_000).optional(),
     definition: z.string().min(1).max(200).optional(),
-    model: z
-      .string()
-      .regex(/^\S{1,200}$/, { error: MODEL_SHAPE })
-      .optional(),
+    model: z.union([modelName, z.array(modelName).min(1).max(10)]).optional(),
     instructions: z.string().max(200_000).optional(),
     tools: z
       .array(z.union([z.string().min(1).max(200), toolConfigSchema]))

@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { LastcallError } from '@lastcall/core';
 import { chooseDefaultModel, type DefaultModel } from './default-model.ts';
 import { withEstimatedUsage } from './estimated-usage.ts';
+import { fallbackModel } from './fallback-model.ts';
 import { keyOf, loadProvider, PROVIDERS } from './provider-package.ts';
 import { rehearsalModel } from './rehearsal/rehearsal-model.ts';
 
@@ -16,13 +17,16 @@ export interface ModelOptions {
 }
 
 export interface ModelFinder {
-  /** Finds a model by name, or the default without one. Each is created only once. */
-  find(name: string | undefined): Promise<LanguageModelV4>;
+  /** Finds a model by name, or the default without one. Each is created only once. Several names are models that replace each other. */
+  find(name: ModelName): Promise<LanguageModelV4>;
   /** The model of agents that name none. */
   readonly default: Promise<DefaultModel>;
   /** Why these models cannot work, one sentence each. Undefined means the default model. */
-  problems(names: readonly (string | undefined)[]): Promise<readonly string[]>;
+  problems(names: readonly ModelName[]): Promise<readonly string[]>;
 }
+
+/** A name, a list in the order in which the models are asked, or the default. */
+export type ModelName = string | readonly string[] | undefined;
 
 export function modelFinder(options: ModelOptions): ModelFinder {
   const found = new Map<string, Promise<LanguageModelV4>>();
@@ -34,18 +38,34 @@ export function modelFinder(options: ModelOptions): ModelFinder {
     known.catch(() => found.delete(name));
     return known;
   };
-  const find = async (name: string | undefined): Promise<LanguageModelV4> =>
-    await findNamed(name ?? (await chosen).name);
+  const find = async (name: ModelName): Promise<LanguageModelV4> => {
+    if (typeof name === 'string' || name === undefined) return await findNamed(name ?? (await chosen).name);
+    return fallbackModel(
+      name.map((one) => ({ name: one, find: () => findNamed(one) })),
+      await firstOf(name.map(findNamed)),
+    );
+  };
   return {
     find,
     default: chosen,
     async problems(names) {
-      const tried = await Promise.allSettled([...new Set(names)].map(find));
+      const all = names.flatMap((name): readonly (string | undefined)[] =>
+        Array.isArray(name) ? name : [name as string | undefined],
+      );
+      const tried = await Promise.allSettled([...new Set(all)].map(find));
       const failed = tried.flatMap((one) => (one.status === 'rejected' ? [String(one.reason?.message)] : []));
       const { problem } = await chosen;
       return problem === undefined ? failed : [problem, ...failed];
     },
   };
+}
+
+/** The first of a list that can be found. Throws the first error if none can. */
+async function firstOf(finding: readonly Promise<LanguageModelV4>[]): Promise<LanguageModelV4> {
+  const found = await Promise.allSettled(finding);
+  const [first] = found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  if (first !== undefined) return first;
+  throw (found[0] as PromiseRejectedResult).reason;
 }
 
 async function findModel(name: string, { models, modelUrl, env }: ModelOptions): Promise<LanguageModelV4> {

@@ -54,9 +54,16 @@ export class ModelGuard {
     return {
       // Core checks the version to know how to call the model, so a model with an older version must keep it.
       specificationVersion: model.specificationVersion,
-      provider: model.provider,
-      modelId: model.modelId,
-      supportedUrls: model.supportedUrls,
+      // Asked again each time: of a list of models, another one may have answered.
+      get provider() {
+        return model.provider;
+      },
+      get modelId() {
+        return model.modelId;
+      },
+      get supportedUrls() {
+        return model.supportedUrls;
+      },
       doGenerate: async (options) => {
         const { content, finishReason, usage, warnings } = await untagged(
           () => model.doGenerate(this.#toSend(options)),

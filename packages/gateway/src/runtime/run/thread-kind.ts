@@ -52,7 +52,7 @@ interface RunSetup {
   readonly settings?: TurnSettings | undefined;
 }
 
-type FindModel = (name: string | undefined) => LanguageModelV4 | Promise<LanguageModelV4>;
+type FindModel = (name: string | readonly string[] | undefined) => LanguageModelV4 | Promise<LanguageModelV4>;
 
 export interface RunRequest {
   /** Undefined: the run gets a new id. */

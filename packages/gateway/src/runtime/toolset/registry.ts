@@ -21,7 +21,7 @@ export interface Registry {
   /**
    * Returns the model of that name, or the gateway's default if there is no name. Throws if the model is not available.
    */
-  model(name: string | undefined): LanguageModelV4 | Promise<LanguageModelV4>;
+  model(name: string | readonly string[] | undefined): LanguageModelV4 | Promise<LanguageModelV4>;
   /** The default limits, for agents that do not set their own. */
   readonly agentLimits: AgentLimitsInput;
   readonly metrics?: Metrics | undefined;

@@ -44,7 +44,7 @@ export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
               <SafeText text={config.description} />
             </Fact>
           )}
-          <Fact name="Model">{withVisibleControls(config.model ?? 'the gateway’s model')}</Fact>
+          <Fact name="Model">{withVisibleControls([config.model ?? 'the gateway’s model'].flat().join(', '))}</Fact>
           <Fact name="Tools">
             {(config.tools ?? []).length === 0 ? 'none' : <ToolNames tools={config.tools ?? []} />}
           </Fact>

@@ -45,11 +45,9 @@ const common = {
     .meta({ description: 'For a new conversation: the id or name of the agent. Default: the only agent.' }),
   metadata: metadataField.optional().meta({ description: 'For a new conversation.' }),
   terminating_config: terminatingSchema.optional(),
-  settings: modelSettingsSchema
-    .optional()
-    .meta({
-      description: "How the model is asked, for this request. What it leaves out is as the agent's configuration says.",
-    }),
+  settings: modelSettingsSchema.optional().meta({
+    description: "How the model is asked, for this request. What it leaves out is as the agent's configuration says.",
+  }),
   save: z.boolean().optional().meta({ description: 'False: the messages of this run are not stored. Default true.' }),
 };
 

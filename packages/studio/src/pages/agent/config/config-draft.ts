@@ -43,7 +43,7 @@ export function toConfigDraft(config: AgentConfig): ConfigDraft {
     name,
     description,
     instructions,
-    model,
+    model: typeof model === 'string' ? model : model?.join(', '),
     tools,
     limits: Object.fromEntries(typed.map(([key, value]) => [key, String(value)])),
     rest,
@@ -57,7 +57,7 @@ export function readConfigDraft(draft: ConfigDraft): { config: Config; problems:
   const wrong = limits.filter(([, value]) => !Number.isInteger(value));
   const optional = {
     description: draft.description.trim() === '' ? undefined : draft.description,
-    model: draft.model === undefined || draft.model.trim() === '' ? undefined : draft.model.trim(),
+    model: readModel(draft.model),
     tools: draft.tools.length === 0 ? undefined : draft.tools,
     limits: limits.length === 0 ? undefined : Object.fromEntries(limits),
     ...draft.rest,
@@ -97,4 +97,13 @@ export function asText(value: unknown): string {
 function sortKeys(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** One model, or several with commas between them. */
+function readModel(text: string | undefined): string | readonly string[] | undefined {
+  const names = (text ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  return names.length > 1 ? names : names[0];
 }
