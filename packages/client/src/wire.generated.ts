@@ -1337,7 +1337,7 @@ export type SpaceEvent = {
   readonly role: string;
 } | ResetEvent;
 
-/** `gatewayId`, `store`, `problems`, `agentLimits`, `counts` and `canCrash` are for keys and sessions that may read. */
+/** `gatewayId`, `store`, `problems`, `agentLimits`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read. */
 export type Status = {
   readonly version: string;
   /** The model of agents that name none. */
@@ -1373,6 +1373,11 @@ export type Status = {
     readonly filesBytes: number;
     readonly maxFiles: number;
   } | undefined;
+  /** The definitions that agents may name, and whether each is a machine. */
+  readonly definitions?: readonly ({
+    readonly name: string;
+    readonly machine: boolean;
+  })[] | undefined;
   readonly counts?: {
     readonly agents: number;
     readonly deadEvents: number;
@@ -1536,9 +1541,21 @@ export type ToolDisplay = {
 /** One thing that happened in a run. */
 export type TranscriptEntry = {
   readonly kind: "turn";
+  readonly session?: "kept" | undefined;
+  /** Of a machine: the conversation of the instance. */
+  readonly thread?: string | undefined;
+  readonly instanceId?: string | undefined;
+  /** Of a machine: the node of the instance. */
+  readonly node?: string | undefined;
 } | {
   readonly kind: "message";
   readonly message: ModelMessage;
+  readonly logged?: boolean | undefined;
+  /** Of a machine: the conversation of the instance. */
+  readonly thread?: string | undefined;
+  readonly instanceId?: string | undefined;
+  /** Of a machine: the node of the instance. */
+  readonly node?: string | undefined;
 } | {
   readonly kind: "reply";
   readonly step: number;
@@ -1567,13 +1584,28 @@ export type TranscriptEntry = {
   readonly warnings?: readonly (string)[] | undefined;
   /** System messages after the first were sent as user messages. */
   readonly systemAsUser?: true | undefined;
+  /** Of a machine: the conversation of the instance. */
+  readonly thread?: string | undefined;
+  readonly instanceId?: string | undefined;
+  /** Of a machine: the node of the instance. */
+  readonly node?: string | undefined;
 } | {
   readonly kind: "started";
   readonly callId: string;
   readonly answer?: Answer | undefined;
+  /** Of a machine: the conversation of the instance. */
+  readonly thread?: string | undefined;
+  readonly instanceId?: string | undefined;
+  /** Of a machine: the node of the instance. */
+  readonly node?: string | undefined;
 } | {
   readonly kind: "pending";
   readonly settlement: Settlement;
+  /** Of a machine: the conversation of the instance. */
+  readonly thread?: string | undefined;
+  readonly instanceId?: string | undefined;
+  /** Of a machine: the node of the instance. */
+  readonly node?: string | undefined;
 } | {
   readonly kind: "settled";
   readonly settlement: Settlement;
@@ -1584,31 +1616,81 @@ export type TranscriptEntry = {
     readonly output?: unknown | undefined;
   } | undefined;
   readonly late?: true | undefined;
+  /** Of a machine: the conversation of the instance. */
+  readonly thread?: string | undefined;
+  readonly instanceId?: string | undefined;
+  /** Of a machine: the node of the instance. */
+  readonly node?: string | undefined;
 } | {
   readonly kind: "trimmed";
   readonly step: number;
   readonly keep: readonly (string)[];
+  /** Of a machine: the conversation of the instance. */
+  readonly thread?: string | undefined;
+  readonly instanceId?: string | undefined;
+  /** Of a machine: the node of the instance. */
+  readonly node?: string | undefined;
 } | {
   readonly kind: "nudge";
   readonly why: "no-call" | "length" | "last-word";
   readonly role: "system" | "user";
   readonly text: string;
+  /** Of a machine: the conversation of the instance. */
+  readonly thread?: string | undefined;
+  readonly instanceId?: string | undefined;
+  /** Of a machine: the node of the instance. */
+  readonly node?: string | undefined;
 } | {
   readonly kind: "checkpoint";
+  /** Of a machine: the conversation of the instance. */
+  readonly thread?: string | undefined;
+  readonly instanceId?: string | undefined;
+  /** Of a machine: the node of the instance. */
+  readonly node?: string | undefined;
 } | {
   readonly kind: "compensating";
   readonly callId: string;
+  /** Of a machine: the conversation of the instance. */
+  readonly thread?: string | undefined;
+  readonly instanceId?: string | undefined;
+  /** Of a machine: the node of the instance. */
+  readonly node?: string | undefined;
 } | {
   readonly kind: "rewind";
   readonly callId: string;
   readonly text: string;
   readonly remaining: readonly (string)[];
+  /** Of a machine: the conversation of the instance. */
+  readonly thread?: string | undefined;
+  readonly instanceId?: string | undefined;
+  /** Of a machine: the node of the instance. */
+  readonly node?: string | undefined;
 } | {
   readonly kind: "stop";
   readonly stop: Stop;
+  /** Of a machine: the conversation of the instance. */
+  readonly thread?: string | undefined;
+  readonly instanceId?: string | undefined;
+  /** Of a machine: the node of the instance. */
+  readonly node?: string | undefined;
 } | {
   readonly kind: "compaction";
   readonly summary: string;
+} | {
+  readonly kind: "machine";
+  readonly change: {
+    readonly kind: string;
+    readonly [name: string]: unknown;
+  };
+} | {
+  readonly kind: "input";
+  readonly [name: string]: unknown;
+} | {
+  readonly kind: "command-result";
+  readonly key: string;
+  readonly name: string;
+  readonly output?: unknown | undefined;
+  readonly error?: string | undefined;
 };
 
 /** A message in the format of the AI SDK. */

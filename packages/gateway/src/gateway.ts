@@ -240,6 +240,10 @@ async function start(starting: Starting): Promise<Running> {
         problems: () => models.problems(config.agents.map(({ model }) => model)),
         models: () => listModels(models, Object.keys(config.models)),
         agentLimits: resolveAgentLimits(config.limits.agent, services.limits),
+        definitions: Object.values(config.definitions).map(({ name, machine }) => ({
+          name,
+          machine: machine !== undefined,
+        })),
         canCrash: starting.crash !== undefined,
       },
       endpoints: demoEndpoints(starting.crash),

@@ -42,6 +42,28 @@ export interface Agents {
   goals(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/goals']['answer']>;
   memories(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/memories']['answer']>;
   plans(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/plans']['answer']>;
+  /** The state that the agent's tools and sections share, or with `contextId` that of one of its conversations. */
+  session(
+    id: string,
+    query?: Ops['GET /api/agents/{id}/session']['query'],
+    options?: RequestOptions,
+  ): Promise<Ops['GET /api/agents/{id}/session']['answer']>;
+  /** The machine of an agent that is one, or with `contextId` that of one of its conversations. */
+  machine(
+    id: string,
+    query?: Ops['GET /api/agents/{id}/machine']['query'],
+    options?: RequestOptions,
+  ): Promise<Ops['GET /api/agents/{id}/machine']['answer']>;
+  /**
+   * Gives a command to an agent's machine, once, however often it has to be sent. Resolves when it has run, which is
+   * after a run that is under way.
+   */
+  command(
+    id: string,
+    command: { readonly name: string } & Ops['POST /api/agents/{id}/machine/commands/{name}']['body'],
+    query?: Ops['POST /api/agents/{id}/machine/commands/{name}']['query'],
+    options?: Change,
+  ): Promise<Ops['POST /api/agents/{id}/machine/commands/{name}']['answer']>;
   /** The agent's files, or with `contextId` those of one of its conversations. */
   files(
     id: string,
@@ -98,6 +120,16 @@ export function agents({ call }: Connection): Agents {
     goals: (id, options) => call('GET /api/agents/{id}/goals', { params: { id }, ...options }),
     memories: (id, options) => call('GET /api/agents/{id}/memories', { params: { id }, ...options }),
     plans: (id, options) => call('GET /api/agents/{id}/plans', { params: { id }, ...options }),
+    session: (id, query, options) => call('GET /api/agents/{id}/session', { params: { id }, query, ...options }),
+    machine: (id, query, options) => call('GET /api/agents/{id}/machine', { params: { id }, query, ...options }),
+    command: (id, { name, ...body }, query, options) =>
+      call('POST /api/agents/{id}/machine/commands/{name}', {
+        params: { id, name },
+        query,
+        body: { idempotencyKey: newId(), ...body },
+        isRepeatable: true,
+        ...options,
+      }),
     files: (id, query, options) => call('GET /api/agents/{id}/files', { params: { id }, query, ...options }),
     file: (id, path, query, options) =>
       call('GET /api/agents/{id}/files/{path}', { params: { id, path }, query, ...options }),

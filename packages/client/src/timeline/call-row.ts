@@ -1,5 +1,6 @@
 import type { Run, Settlement } from '../wire.generated.ts';
 import type { CallFacts, Facts } from './call-facts.ts';
+import type { Origin } from './machine-steps.ts';
 import { outcomeName } from './outcome-name.ts';
 import type { CallRow, EntryOf } from './rows.ts';
 
@@ -7,6 +8,7 @@ interface AskedCall {
   readonly callId: string;
   readonly toolName: string;
   readonly seq: number;
+  readonly origin?: Origin | undefined;
   readonly step?: number;
   readonly number?: number;
   readonly asked?: string;
@@ -15,7 +17,7 @@ interface AskedCall {
 
 /** A call as its facts tell it. */
 export function callRow(
-  { callId, toolName, seq, step, number, asked, isTrimmed = false }: AskedCall,
+  { callId, toolName, seq, origin, step, number, asked, isTrimmed = false }: AskedCall,
   facts: Facts,
   run: Run,
 ): CallRow {
@@ -28,6 +30,7 @@ export function callRow(
     callId,
     toolName,
     step,
+    origin,
     number,
     asked,
     outcome,

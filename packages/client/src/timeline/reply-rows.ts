@@ -1,6 +1,7 @@
 import type { Run, RunEntry } from '../wire.generated.ts';
 import type { Facts } from './call-facts.ts';
 import { callRow, withProvided } from './call-row.ts';
+import { originOf } from './machine-steps.ts';
 import { NEVER_RAN } from './outcome-name.ts';
 import type { CallRow, EntryOf, StepRow, TimelineRow } from './rows.ts';
 
@@ -12,16 +13,22 @@ export function replyRows(
   run: Run,
 ): TimelineRow[] {
   const { step, text, usage, model, startedAt, endedAt = at, attempts = 1, finishReason, calls } = reply;
+  const origin = originOf(reply);
   const kept = facts.kept.get(step);
   const rows = calls.map(({ callId, toolName, input, provided }, index) => {
     const isTrimmed = kept?.has(callId) === false;
-    const row = callRow({ callId, toolName, seq, step, number: index + 1, asked: input, isTrimmed }, facts, run);
+    const row = callRow(
+      { callId, toolName, seq, origin, step, number: index + 1, asked: input, isTrimmed },
+      facts,
+      run,
+    );
     return provided === undefined ? row : withProvided(row, provided, endedAt);
   });
   const head: StepRow = {
     kind: 'step',
     key: `s${seq}`,
     step,
+    origin,
     text,
     usage,
     cost,

@@ -1,5 +1,6 @@
 import type { Answer, Changes, Run, RunEntry, Settlement, TranscriptEntry, Usage } from '../wire.generated.ts';
 import type { Arrival } from './arrivals.ts';
+import type { Origin } from './machine-steps.ts';
 import type { OutcomeName } from './outcome-name.ts';
 
 export type EntryOf<K extends TranscriptEntry['kind']> = Extract<TranscriptEntry, { kind: K }>;
@@ -13,6 +14,8 @@ export interface CallRow {
   readonly toolName: string;
   /** Undefined if an earlier run asked for it, and its answer came now. */
   readonly step: number | undefined;
+  /** The instance that asked for it, if the agent is a machine. */
+  readonly origin: Origin | undefined;
   /** Its place in the reply, from 1. */
   readonly number: number | undefined;
   /** The arguments as the model wrote them. */
@@ -45,7 +48,10 @@ export interface CallRow {
 export interface StepRow {
   readonly kind: 'step';
   readonly key: string;
+  /** Counted through the run, also over the instances of a machine. */
   readonly step: number;
+  /** The instance that replied, if the agent is a machine. */
+  readonly origin: Origin | undefined;
   readonly text: string;
   readonly usage: Usage;
   /** Undefined if the gateway has no price for the model. */
@@ -74,6 +80,8 @@ export type LineRow =
       readonly seq: number;
       readonly role: string;
       readonly text: string;
+      /** The instance that was told, if the agent is a machine. */
+      readonly origin: Origin | undefined;
       readonly at: number;
     }
   | {
@@ -106,6 +114,16 @@ export type LineRow =
       readonly seq: number;
       readonly step: number;
       readonly hidden: number;
+      readonly at: number;
+    }
+  /** A command to the machine has ended. */
+  | {
+      readonly kind: 'command';
+      readonly key: string;
+      readonly seq: number;
+      readonly name: string;
+      /** Why it failed. Undefined if it ran. */
+      readonly error: string | undefined;
       readonly at: number;
     }
   | { readonly kind: 'summary'; readonly key: string; readonly seq: number; readonly text: string; readonly at: number }

@@ -1,9 +1,13 @@
 import type { Changes, Outcome, RunEntry, Usage } from '../wire.generated.ts';
 import { type CallFacts, factsOf } from './call-facts.ts';
+import { withRunSteps } from './machine-steps.ts';
 
 /** One reply of the model, and the calls that it asked for, in their order. */
 export interface RunStep {
+  /** Counted through the run, also over the instances of a machine. */
   readonly step: number;
+  /** The node that replied, if the agent is a machine. */
+  readonly node: string | undefined;
   readonly text: string;
   readonly usage: Usage;
   /** Undefined if the gateway has no price for the model. */
@@ -34,7 +38,7 @@ interface StepCall {
  */
 export function toSteps(entries: readonly RunEntry[]): readonly RunStep[] {
   const facts = factsOf(entries);
-  return entries.flatMap(({ entry, cost }) => {
+  return withRunSteps(entries).flatMap(({ entry, cost }) => {
     if (entry.kind !== 'reply') return [];
     const calls = entry.calls.map(({ callId, toolName, input }) => ({
       callId,
@@ -42,8 +46,8 @@ export function toSteps(entries: readonly RunEntry[]): readonly RunStep[] {
       input,
       ...endOf(facts.calls.get(callId)),
     }));
-    const { step, text, usage, model, startedAt, endedAt } = entry;
-    return [{ step, text, usage, cost, model, startedAt, endedAt, calls }];
+    const { step, node, text, usage, model, startedAt, endedAt } = entry;
+    return [{ step, node, text, usage, cost, model, startedAt, endedAt, calls }];
   });
 }
 

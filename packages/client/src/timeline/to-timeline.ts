@@ -2,12 +2,14 @@ import type { Run, RunEntry } from '../wire.generated.ts';
 import { arrivalsOf } from './arrivals.ts';
 import { type Facts, factsOf, hiddenIn } from './call-facts.ts';
 import { callRow } from './call-row.ts';
+import { originOf, withRunSteps } from './machine-steps.ts';
 import { replyRows } from './reply-rows.ts';
 import type { EntryOf, LineRow, Timeline, TimelineRow } from './rows.ts';
 import { withTakeovers } from './takeovers.ts';
 
 /** The transcript of a run as rows: steps and their calls in call order, and what happened between them. */
-export function toTimeline(run: Run, entries: readonly RunEntry[]): Timeline {
+export function toTimeline(run: Run, written: readonly RunEntry[]): Timeline {
+  const entries = withRunSteps(written);
   const facts = factsOf(entries);
   const rows = entries.flatMap((entry) => rowsOf(entry, facts, run));
   const asking = askingRow(run, rows, entries);
@@ -35,8 +37,11 @@ function rowsOf({ seq, at, entry, cost }: RunEntry, facts: Facts, run: Run): rea
       return [{ kind: 'trimmed', ...base, step: entry.step, hidden: hiddenIn(entry.step, facts) }];
     case 'compaction':
       return [{ kind: 'summary', ...base, text: entry.summary }];
+    case 'command-result':
+      return [{ kind: 'command', ...base, name: entry.name, error: entry.error }];
     case 'stop':
-      return [{ kind: 'stop', ...base }];
+      // Each turn of a machine's instance has a stop too: only the last one, which is of no instance, ends the run.
+      return entry.thread === undefined ? [{ kind: 'stop', ...base }] : [];
     default:
       return [];
   }
@@ -53,10 +58,12 @@ function earlierCall(
   const { settled, pending } = facts.calls.get(callId) ?? {};
   // It has one row: where it was settled, or where it began to wait last.
   const isShown = entry === (settled ?? pending)?.entry;
-  return isShown && !facts.asked.has(callId) ? [callRow({ callId, toolName, seq }, facts, run)] : [];
+  if (!isShown || facts.asked.has(callId)) return [];
+  return [callRow({ callId, toolName, seq, origin: originOf(entry) }, facts, run)];
 }
 
-function messageRows({ message }: EntryOf<'message'>, base: { key: string; seq: number; at: number }): TimelineRow[] {
+function messageRows(entry: EntryOf<'message'>, base: { key: string; seq: number; at: number }): TimelineRow[] {
+  const { message } = entry;
   const arrivals = arrivalsOf(message);
   if (arrivals.length > 0)
     return arrivals.map((arrival, index) => ({
@@ -70,7 +77,7 @@ function messageRows({ message }: EntryOf<'message'>, base: { key: string; seq: 
     typeof message.content === 'string'
       ? message.content
       : message.content.map((part) => (typeof part.text === 'string' ? part.text : `[${part.type}]`)).join('\n');
-  return [{ kind: 'message', ...base, role: message.role, text }];
+  return [{ kind: 'message', ...base, role: message.role, text, origin: originOf(entry) }];
 }
 
 /** If a run is active and no call runs, the model is being asked. */

@@ -1,8 +1,10 @@
 import { type ScriptedModel, scriptedModel } from '@lastcall/core/testing';
-import { charter, node } from '@lastcall/machines';
+import { charter, node, to } from '@lastcall/machines';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { defineAgent } from '../../src/index.ts';
 import { startTestGateway, type TestGateway } from '../../src/testing/index.ts';
+import { transcriptEntrySchema } from '../../src/transport/http/schemas/transcript-entry.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { desk, world } from './desk.ts';
 
@@ -18,6 +20,11 @@ const call = (toolName: string, input: object = {}) => [{ toolName, input }];
 /** The text of the last request that an instance with these instructions got. */
 function systemOf(model: ScriptedModel, at: number): string {
   return String(model.requests[at]?.prompt[0]?.content);
+}
+
+/** An entry of a run, if it is not as the OpenAPI document says. */
+function undocumented({ entry }: { readonly entry: unknown }): readonly unknown[] {
+  return transcriptEntrySchema.safeParse(entry).success ? [] : [entry];
 }
 
 const ask = async (gateway: TestGateway, message: string, context_id?: string) =>
@@ -86,6 +93,7 @@ describe('a machine in a conversation', () => {
       one.entry.kind === 'reply' ? [one.entry.node] : [],
     );
     expect(nodes).toEqual(['triage', 'check', 'check', 'triage']);
+    expect(items.flatMap(undocumented)).toEqual([]);
   });
 });
 
@@ -161,8 +169,35 @@ describe('a machine in spaces', () => {
     expect(unknown.status).toBe(422);
     expect(await unknown.text()).toContain('Commands now: close.');
     expect((await gateway.api(`${path}${at}`)).instances[0].state).toEqual({ order: 'closed: paid' });
+    const { items: runs } = await gateway.api(`/api/runs?contextId=${context_id}`);
+    for (const run of runs)
+      expect((await gateway.api(`/api/runs/${run.id}/transcript`)).items.flatMap(undocumented)).toEqual([]);
+    const odd = await gateway.request(`${path}/commands/close${at}`, { idempotencyKey: 'k\u0000' });
+    expect(await odd.text()).toContain('idempotencyKey');
     // A command asks no model.
     expect(model.requests).toHaveLength(2);
+  });
+
+  it('[A19] a command gets its first answer again, also if the machine has left the node that has it', async () => {
+    const shut = node({ instructions: 'Be shut.' });
+    const open = node({
+      instructions: 'Be open.',
+      commands: {
+        close: { description: 'Closes.', inputSchema: z.object({}), execute: () => to('shut') },
+      },
+    });
+    const door = defineAgent({ machine: charter({ nodes: { open, shut } }) });
+    await using gateway = await startTestGateway({
+      definitions: { door },
+      agents: [{ name: 'Door', definition: 'door' }],
+    });
+    const [{ id }] = (await gateway.api('/api/agents')).items;
+    const close = () => gateway.request(`/api/agents/${id}/machine/commands/close`, { idempotencyKey: 'k1' });
+    const first = (await (await close()).json()) as object;
+    expect(first).toMatchObject({ name: 'close', duplicate: false });
+    const { instances, commands } = await gateway.api(`/api/agents/${id}/machine`);
+    expect([instances[0].node, commands]).toEqual(['shut', []]);
+    expect(await (await close()).json()).toEqual({ ...first, duplicate: true });
   });
 
   it('[A19] an agent that is no machine has none', async () => {

@@ -99,6 +99,23 @@ export const agentFile = (id: string, { path, changedAt }: Pick<AgentFile, 'path
     queryFn: ({ signal }) => client.agents.file(id, path, {}, { signal }),
   });
 
+/** The slices by name: of the agent itself, or of one of its conversations. */
+export const agentSession = (id: string, contextId: string | undefined) =>
+  queryOptions({
+    queryKey: ['agents', id, 'session', contextId ?? 'own'],
+    queryFn: async ({ signal }) =>
+      (await client.agents.session(id, contextId === undefined ? {} : { contextId }, { signal })).slices,
+    refetchInterval: EVERY_MS,
+  });
+
+/** The machine of the agent itself, or of one of its conversations. */
+export const agentMachine = (id: string, contextId: string | undefined) =>
+  queryOptions({
+    queryKey: ['agents', id, 'machine', contextId ?? 'own'],
+    queryFn: ({ signal }) => client.agents.machine(id, contextId === undefined ? {} : { contextId }, { signal }),
+    refetchInterval: EVERY_MS,
+  });
+
 export const agentRuns = (id: string) =>
   queryOptions({
     queryKey: ['agents', id, 'runs'],

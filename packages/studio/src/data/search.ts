@@ -62,10 +62,12 @@ export interface TabSearch {
   readonly tab?: string;
   /** The status to filter by, e.g. `dead` events. */
   readonly show?: string;
+  /** The conversation whose session or machine is shown. Default: the agent's own. */
+  readonly context?: string;
 }
 
 export function tabSearch(given: Given): TabSearch {
-  return texts(given, ['tab', 'show']);
+  return texts(given, ['tab', 'show', 'context']);
 }
 
 export interface ToolsSearch {

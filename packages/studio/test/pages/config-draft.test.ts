@@ -20,6 +20,16 @@ test('[S7] a configuration survives the form, with what the form does not draw',
   expect(readConfigDraft(toConfigDraft(config))).toEqual({ config, problems: [] });
 });
 
+test('[A1] an agent with a definition needs no instructions, and one without keeps them, even if they are empty', () => {
+  const clerk = { name: 'Clerk', definition: 'clerk' };
+  expect(readConfigDraft(toConfigDraft(clerk)).config).toEqual(clerk);
+  const draft = { ...toConfigDraft({ ...clerk, instructions: 'Be kind.' }), instructions: ' ' };
+  expect(changesBetween({ ...clerk, instructions: 'Be kind.' }, readConfigDraft(draft).config)).toEqual({
+    instructions: null,
+  });
+  expect(readConfigDraft({ ...draft, definition: undefined }).config).toEqual({ name: 'Clerk', instructions: ' ' });
+});
+
 test('[S7] limits that are no numbers are said at their fields, and empty ones are left out', () => {
   const draft = { ...toConfigDraft(config), limits: { maxSteps: 'many', maxGoals: ' ', maxPlans: '3' } };
   const { config: read, problems } = readConfigDraft(draft);

@@ -1,4 +1,6 @@
+import type { Kysely } from 'kysely';
 import { toJson } from '../../ports/store/schema/json.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { lockAgent } from '../agents/lock-agent.ts';
 import { plainText } from '../entities/column-text.ts';
@@ -21,12 +23,12 @@ export interface NewCommand {
 /** Puts a command into the inbox. It runs before the machine's next step. Returns the id of its event. */
 export async function pushCommand(tx: Tx, command: NewCommand): Promise<{ eventId: string; duplicate: boolean }> {
   const { agentId, threadId, name, input, instanceId, idempotencyKey = newId() } = command;
-  plainText(idempotencyKey, 'idempotencyKey', { min: 1, max: 180 });
+  checkKey(idempotencyKey);
   const came = Buffer.byteLength(toJson(input));
   if (came > tx.limits.resultBytes)
     throw tooLarge('input', { limit: tx.limits.resultBytes, came, unit: 'bytes of JSON' });
   const agent = await lockAgent(tx, agentId, 'inbox');
-  const eventId = `command:${idempotencyKey}`;
+  const eventId = eventIdOf(idempotencyKey);
   const event = { type: 'command', name, input, ...(instanceId === undefined ? {} : { instanceId }) } as const;
   const isNew = await pushEvent(tx, { threadId, eventId, event });
   if (isNew) {
@@ -34,4 +36,29 @@ export async function pushCommand(tx: Tx, command: NewCommand): Promise<{ eventI
     if ((await countWaiting(tx.db, threadId)) > limit) throw inboxFull(threadId, limit);
   }
   return { eventId, duplicate: !isNew };
+}
+
+/** Whether a command with this key is in the inbox, or was. */
+export async function isCommandGiven(
+  db: Kysely<Tables>,
+  { threadId, idempotencyKey }: { readonly threadId: string; readonly idempotencyKey: string | undefined },
+): Promise<boolean> {
+  if (idempotencyKey === undefined) return false;
+  checkKey(idempotencyKey);
+  const event = await db
+    .selectFrom('inbox_events')
+    .select('id')
+    .where('thread_id', '=', threadId)
+    .where('event_id', '=', eventIdOf(idempotencyKey))
+    .executeTakeFirst();
+  return event !== undefined;
+}
+
+/** No column takes a text with NUL. */
+function checkKey(idempotencyKey: string): void {
+  plainText(idempotencyKey, 'idempotencyKey', { min: 1, max: 180 });
+}
+
+function eventIdOf(idempotencyKey: string): string {
+  return `command:${idempotencyKey}`;
 }

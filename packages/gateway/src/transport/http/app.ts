@@ -200,6 +200,7 @@ const NO_SETUP: Setup = {
   problems: async () => [],
   models: async () => [{ name: 'rehearsal', usable: true }],
   agentLimits: DEFAULT_AGENT_LIMITS,
+  definitions: [],
 };
 
 /** The outermost middleware: it counts every response and sets its headers. */

@@ -16,7 +16,7 @@ export function AgentActions({ agent }: { agent: Agent }): ReactElement | null {
   const close = (): void => setAsked(undefined);
   return (
     <>
-      {agent.status === 'paused' ? (
+      {agent.status === 'paused' || agent.status === 'invalid' ? (
         <Button onClick={() => setAsked('resume')}>
           <Play size={16} aria-hidden /> Resume
         </Button>

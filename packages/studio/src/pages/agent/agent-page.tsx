@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { agentById } from '../../data/agents.ts';
+import { useIsMachine } from '../../data/definitions.ts';
 import { NotAllowed } from '../../parts/session/requires.tsx';
 import { useMay } from '../../parts/session/session.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
@@ -12,9 +13,11 @@ import { AgentActions } from './agent-actions.tsx';
 import { ConfigTab } from './config/config-tab.tsx';
 import { FilesTab } from './files-tab.tsx';
 import { InboxTab } from './inbox-tab.tsx';
+import { MachineTab } from './machine/machine-tab.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import { PlansTab } from './plans-tab.tsx';
 import { RunsTab } from './runs-tab.tsx';
+import { SessionTab } from './session-tab.tsx';
 import { StatusMark } from './status-mark.tsx';
 import { TranscriptTab } from './transcript-tab.tsx';
 
@@ -45,6 +48,8 @@ const TABS = [
   { tab: 'config', word: 'Configuration', show: ConfigTab },
   { tab: 'inbox', word: 'Inbox', show: InboxTab },
   { tab: 'memory', word: 'Memory', show: TranscriptTab },
+  { tab: 'session', word: 'Session', show: SessionTab },
+  { tab: 'machine', word: 'Machine', show: MachineTab },
   { tab: 'files', word: 'Files', show: FilesTab },
   { tab: 'plans', word: 'Plans', show: PlansTab },
   { tab: 'runs', word: 'Runs', show: RunsTab },
@@ -53,6 +58,7 @@ const TABS = [
 function AgentTabs({ agent }: { agent: Agent }): ReactElement {
   const { tab: wanted } = route.useSearch();
   const { tab: current, show: Shown } = TABS.find(({ tab }) => tab === wanted) ?? TABS[0];
+  const hidden = useHiddenTabs(agent);
   const attention = agent.inbox.dead + agent.inbox.withheld;
   return (
     <Page
@@ -65,7 +71,7 @@ function AgentTabs({ agent }: { agent: Agent }): ReactElement {
       }
       below={
         <Tabs label="Parts of the agent">
-          {TABS.map(({ tab, word }) => (
+          {TABS.filter(({ tab }) => tab === current || !hidden.has(tab)).map(({ tab, word }) => (
             <Link
               key={tab}
               to="/agents/$id"
@@ -85,4 +91,11 @@ function AgentTabs({ agent }: { agent: Agent }): ReactElement {
       <Shown agent={agent} />
     </Page>
   );
+}
+
+/** Tabs that would be refused, or that this agent does not have. A link to one still opens it. */
+function useHiddenTabs(agent: Agent): ReadonlySet<string> {
+  const mayReadSession = useMay('admin');
+  const isMachine = useIsMachine(agent);
+  return new Set([...(mayReadSession ? [] : ['session']), ...(isMachine ? [] : ['machine'])]);
 }

@@ -44,6 +44,11 @@ export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
               <SafeText text={config.description} />
             </Fact>
           )}
+          {config.definition !== undefined && (
+            <Fact name="Definition">
+              <code className="font-mono text-xs">{withVisibleControls(config.definition)}</code>
+            </Fact>
+          )}
           <Fact name="Model">{withVisibleControls([config.model ?? 'the gateway’s model'].flat().join(', '))}</Fact>
           <Fact name="Tools">
             {(config.tools ?? []).length === 0 ? 'none' : <ToolNames tools={config.tools ?? []} />}
@@ -73,7 +78,7 @@ export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
 const STATES: Readonly<Record<Agent['status'], string>> = {
   active: 'Active: it handles events as they arrive.',
   paused: 'Paused: events wait until it is resumed.',
-  invalid: 'Its configuration is invalid: events wait until it is fixed.',
+  invalid: 'Invalid: it cannot run as it is configured or stored. Events wait until it is fixed and resumed.',
   deleted: 'Deleted.',
 };
 
@@ -85,13 +90,17 @@ function LastError({ agent }: { agent: Agent }): ReactElement {
     >
       <p className="font-medium">Its last failed run stopped with an error.</p>
       <SafeText text={agent.lastError?.error ?? ''} />
-      <p className="text-sm text-quiet">
-        Events that failed too often are dead: fix the cause, then{' '}
-        <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab: 'inbox' }} className="text-accent underline">
-          redrive them
-        </Link>
-        .
-      </p>
+      {agent.status === 'invalid' ? (
+        <p className="text-sm text-quiet">Its events wait and are not lost. Fix the cause, then resume it.</p>
+      ) : (
+        <p className="text-sm text-quiet">
+          Events that failed too often are dead: fix the cause, then{' '}
+          <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab: 'inbox' }} className="text-accent underline">
+            redrive them
+          </Link>
+          .
+        </p>
+      )}
     </section>
   );
 }

@@ -9,6 +9,7 @@ import { problemsOf } from '../../parts/form/problems-of.ts';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { TextArea, TextField } from '../../parts/ui/field.tsx';
+import { DefinitionField } from '../agent/config/definition-field.tsx';
 import { ModelField } from '../agent/config/model-field.tsx';
 import { ToolsField } from '../agent/config/tools-field.tsx';
 
@@ -20,6 +21,7 @@ interface NewAgentFormProps {
 export function NewAgentForm({ example }: NewAgentFormProps): ReactElement {
   const [name, setName] = useState(example?.name ?? '');
   const [instructions, setInstructions] = useState(example?.instructions ?? '');
+  const [definition, setDefinition] = useState<string | undefined>();
   const [model, setModel] = useState<string | undefined>();
   const [tools, setTools] = useState<readonly unknown[]>([]);
   const [spaceIds, setSpaceIds] = useState<readonly string[]>([]);
@@ -29,7 +31,8 @@ export function NewAgentForm({ example }: NewAgentFormProps): ReactElement {
     mutationFn: () =>
       client.agents.create({
         name: name.trim(),
-        instructions,
+        ...(definition === undefined ? {} : { definition }),
+        ...(definition !== undefined && instructions.trim() === '' ? {} : { instructions }),
         ...(model === undefined ? {} : { model }),
         tools: tools as readonly string[],
         spaceIds: [...spaceIds],
@@ -48,8 +51,10 @@ export function NewAgentForm({ example }: NewAgentFormProps): ReactElement {
   return (
     <form noValidate onSubmit={submit} className="flex flex-col gap-3">
       <TextField label="Name" value={name} problem={at('name')} onChange={({ target }) => setName(target.value)} />
+      <DefinitionField definition={definition} onChange={setDefinition} problem={at('definition')} />
       <TextArea
         label="Instructions"
+        isOptional={definition !== undefined}
         hint="What it is for, and how it behaves."
         rows={5}
         value={instructions}

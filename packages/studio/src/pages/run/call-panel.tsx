@@ -6,7 +6,7 @@ import type { ReactElement, ReactNode } from 'react';
 import { OutcomeMark } from '../../parts/ui/outcome.tsx';
 import { Tabs } from '../../parts/ui/tabs.tsx';
 import { duration } from '../../parts/ui/time.tsx';
-import { changesInWords, codeOf } from './call-words.ts';
+import { changesInWords, codeOf, originInWords } from './call-words.ts';
 import { ChangesTab } from './changes-tab.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { InputTab } from './input-tab.tsx';
@@ -57,13 +57,14 @@ export function CallPanel({ state, run, call, numbers }: CallPanelProps): ReactE
       {tab === 'output' && <OutputTab call={call} numbers={numbers} />}
       {tab === 'changes' && <ChangesTab call={call} />}
       {tab === 'receipt' && <ReceiptTab call={call} run={run} />}
-      {tab === 'request' && <RequestTab run={run} step={call.step} />}
+      {tab === 'request' && <RequestTab run={run} step={call.step} isOfMachine={call.origin !== undefined} />}
     </Panel>
   );
 }
 
-function whereAndHowLong({ step, number, startedAt, endedAt, outcome, laterEndAt }: CallRow): string {
-  const place = step === undefined ? 'asked for by an earlier run' : `step ${step}, call ${number}`;
+function whereAndHowLong({ step, origin, number, startedAt, endedAt, outcome, laterEndAt }: CallRow): string {
+  const by = origin === undefined ? '' : `, ${withVisibleControls(originInWords(origin))}`;
+  const place = `${step === undefined ? 'asked for by an earlier run' : `step ${step}, call ${number}`}${by}`;
   const isTimed =
     startedAt !== undefined &&
     endedAt !== undefined &&
@@ -80,6 +81,7 @@ export function StepPanel({ state, run, row }: PanelProps & { row: StepRow }): R
   const heading = (
     <>
       <span className="font-semibold">Step {row.step}</span>
+      {row.origin !== undefined && <span className="text-sm">{withVisibleControls(originInWords(row.origin))}</span>}
       <span className="text-xs text-quiet">{row.startedAt !== undefined && duration(row.endedAt - row.startedAt)}</span>
     </>
   );
@@ -92,7 +94,11 @@ export function StepPanel({ state, run, row }: PanelProps & { row: StepRow }): R
       words={{ reply: 'Reply', request: 'Request' }}
       tab={tab}
     >
-      {tab === 'reply' ? <StepTab row={row} /> : <RequestTab run={run} step={row.step} />}
+      {tab === 'reply' ? (
+        <StepTab row={row} />
+      ) : (
+        <RequestTab run={run} step={row.step} isOfMachine={row.origin !== undefined} />
+      )}
     </Panel>
   );
 }

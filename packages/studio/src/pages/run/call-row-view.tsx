@@ -7,7 +7,7 @@ import { callDetails } from '../../data/calls.ts';
 import { runOfAnswer } from '../../data/runs.ts';
 import { OutcomeMark } from '../../parts/ui/outcome.tsx';
 import { duration } from '../../parts/ui/time.tsx';
-import { changesInWords, codeOf, noteOf } from './call-words.ts';
+import { changesInWords, codeOf, noteOf, originInWords } from './call-words.ts';
 import { rowClass } from './row-class.ts';
 import { followInPage } from './state-link.tsx';
 import { TimeBar } from './time-bar.tsx';
@@ -104,6 +104,9 @@ function Marks({ call }: { call: CallRow }): ReactElement {
       {changes !== undefined && changes !== '' && <Mark>{changes}</Mark>}
       {call.starts > 1 && <Mark>ran {call.starts} times</Mark>}
       {call.isTrimmed && <Mark>not seen again</Mark>}
+      {call.step === undefined && call.origin !== undefined && (
+        <Mark>{withVisibleControls(originInWords(call.origin))}</Mark>
+      )}
       {call.step === undefined && <Mark>answer to an earlier run</Mark>}
     </>
   );

@@ -1,5 +1,5 @@
 import type { Change } from '@lastcall/client';
-import type { CallRow, TimelineRow } from '@lastcall/client/timeline';
+import type { CallRow, Origin, TimelineRow } from '@lastcall/client/timeline';
 
 /** The word after the outcome: the code of an error. */
 export function codeOf({ settlement }: CallRow): string | undefined {
@@ -23,6 +23,11 @@ export function noteOf(call: CallRow, numbers: ReadonlyMap<string, string>): str
     default:
       return inputInWords(asked ?? JSON.stringify(settlement.input));
   }
+}
+
+/** The instance of a machine: its node, and for instances below the root also its id. */
+export function originInWords({ node, instanceId }: Origin): string {
+  return instanceId === 'root' ? node : `${node} (${instanceId})`;
 }
 
 /** The numbers of calls in the timeline, by their ids. */

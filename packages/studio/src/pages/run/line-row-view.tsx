@@ -9,10 +9,12 @@ import {
   MessageSquareWarning,
   Scissors,
   ScrollText,
+  SquareTerminal,
   Undo2,
 } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { duration } from '../../parts/ui/time.tsx';
+import { originInWords } from './call-words.ts';
 import { firstLineOf, lineInWords } from './line-words.ts';
 import { rowClass } from './row-class.ts';
 import { followInPage } from './state-link.tsx';
@@ -29,7 +31,7 @@ interface StepRowProps {
 
 /** A reply of the model: its text, its tokens, how long it took. */
 export function StepRowView({ row, runId, scale, isOpen, onOpen }: StepRowProps): ReactElement {
-  const { step, text, usage, startedAt, endedAt, attempts } = row;
+  const { step, origin, text, usage, startedAt, endedAt, attempts } = row;
   return (
     <a
       href={`/runs/${runId}?call=step-${step}`}
@@ -37,9 +39,12 @@ export function StepRowView({ row, runId, scale, isOpen, onOpen }: StepRowProps)
       onClick={(event) => followInPage(event, () => onOpen(`step-${step}`))}
       className={`${rowClass} border-t border-line bg-ground hover:bg-raised aria-[current=true]:bg-accent-soft`}
     >
-      <span className="font-semibold whitespace-nowrap wide:col-span-2">
+      <span className="truncate font-semibold wide:col-span-2">
         Step {step}{' '}
-        <span className="font-normal text-quiet">model{attempts > 1 ? `, asked ${attempts} times` : ''}</span>
+        <span className="font-normal text-quiet">
+          {origin === undefined ? 'model' : withVisibleControls(originInWords(origin))}
+          {attempts > 1 ? `, asked ${attempts} times` : ''}
+        </span>
       </span>
       <span dir="auto" className="truncate">
         {withVisibleControls(firstLineOf(text))}
@@ -83,6 +88,7 @@ const LOOK: Readonly<Record<LineRow['kind'], { readonly icon: LucideIcon; readon
   nudge: { icon: MessageSquareWarning, colour: 'text-quiet' },
   rewind: { icon: Undo2, colour: 'text-doubt' },
   trimmed: { icon: Scissors, colour: 'text-quiet' },
+  command: { icon: SquareTerminal, colour: '' },
   summary: { icon: ScrollText, colour: 'text-quiet' },
   asking: { icon: LoaderCircle, colour: 'text-accent' },
   stop: { icon: Flag, colour: 'text-quiet' },

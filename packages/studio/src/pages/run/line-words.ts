@@ -1,6 +1,6 @@
 import type { LineRow } from '@lastcall/client/timeline';
 import { duration } from '../../parts/ui/time.tsx';
-import { workerName } from './call-words.ts';
+import { originInWords, workerName } from './call-words.ts';
 
 /** The text of a timeline line that is neither a step nor a call. `stopped` is why the run ended. */
 export function lineInWords(row: LineRow, stopped: string): string {
@@ -11,7 +11,9 @@ export function lineInWords(row: LineRow, stopped: string): string {
       return `${by ?? row.arrival.type}${place}: ${firstLineOf(text)}`;
     }
     case 'message':
-      return `told as ${row.role}: ${firstLineOf(row.text)}`;
+      return row.origin === undefined
+        ? `told as ${row.role}: ${firstLineOf(row.text)}`
+        : `${originInWords(row.origin)} was told: ${firstLineOf(row.text.replaceAll(/\s+/g, ' '))}`;
     case 'takeover': {
       const { from, to, silentMs } = row.takeover;
       const calls = `${row.repeated} ${row.repeated === 1 ? 'call' : 'calls'} repeated`;
@@ -25,6 +27,10 @@ export function lineInWords(row: LineRow, stopped: string): string {
     }
     case 'trimmed':
       return `the model no longer sees ${row.hidden} of the calls of step ${row.step}`;
+    case 'command':
+      return row.error === undefined
+        ? `the command ${row.name} ran`
+        : `the command ${row.name} failed: ${firstLineOf(row.error)}`;
     case 'summary':
       return `earlier runs were summarised: ${firstLineOf(row.text)}`;
     case 'asking':

@@ -85,6 +85,7 @@ const LINES: Readonly<Record<Exclude<TimelineRow['kind'], 'call' | 'step'>, stri
   nudge: 'The model was reminded',
   rewind: 'The run went back',
   trimmed: 'Calls were removed from what the model sees',
+  command: 'A command ended',
   summary: 'Earlier runs were summarised',
   asking: 'Waiting for the model',
   stop: 'The run ended',

@@ -7,8 +7,20 @@ import { JsonText } from '../../parts/text/safe-text.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { commonMessages, partInWords } from './request-diff.ts';
 
+interface RequestTabProps {
+  readonly run: Run;
+  readonly step: number | undefined;
+  readonly isOfMachine: boolean;
+}
+
 /** The exact request of a step. Messages that were not in the step before are marked. */
-export function RequestTab({ run, step }: { run: Run; step: number | undefined }): ReactElement {
+export function RequestTab({ isOfMachine, ...props }: RequestTabProps): ReactElement {
+  // The gateway finds requests by the step's number, which the instances of a machine count separately.
+  if (isOfMachine) return <p className="text-quiet">The requests of a machine’s nodes cannot be shown.</p>;
+  return <StepRequestView {...props} />;
+}
+
+function StepRequestView({ run, step }: Omit<RequestTabProps, 'isOfMachine'>): ReactElement {
   const known = step ?? 1;
   const { data, error, refetch } = useQuery({ ...stepRequest(run.id, known), enabled: step !== undefined });
   const { data: before } = useQuery({ ...stepRequest(run.id, known - 1), enabled: known > 1 });

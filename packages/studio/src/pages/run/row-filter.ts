@@ -58,12 +58,15 @@ function textOf(row: TimelineRow): string {
     case 'call': {
       const { outcome } = row.settlement ?? {};
       const code = outcome?.status === 'error' ? outcome.code : '';
-      return `${row.callId} ${row.toolName} ${row.outcome} ${code} ${row.asked ?? ''} ${outcome?.text ?? ''}`;
+      return `${row.callId} ${row.toolName} ${row.outcome} ${code} ${row.asked ?? ''} ${outcome?.text ?? ''} ${row.origin?.node ?? ''}`;
     }
     case 'arrival':
       return `${row.arrival.by ?? ''} ${row.arrival.text}`;
+    case 'command':
+      return `${row.name} ${row.error ?? ''}`;
     case 'step':
     case 'message':
+      return `${row.origin?.node ?? ''} ${row.text}`;
     case 'nudge':
     case 'rewind':
     case 'summary':

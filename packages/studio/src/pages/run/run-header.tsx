@@ -3,6 +3,7 @@ import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactElement, type ReactNode, useState } from 'react';
+import { useIsMachine } from '../../data/definitions.ts';
 import { attemptsOf } from '../../data/runs.ts';
 import { gatewayStatus } from '../../data/status.ts';
 import { useMay } from '../../parts/session/session.tsx';
@@ -12,6 +13,7 @@ import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { duration, useNow } from '../../parts/ui/time.tsx';
 import { costInWords, workerName } from './call-words.ts';
 import { ComparePicker } from './compare-picker.tsx';
+import { contextOf } from './context-of.ts';
 import { ExactTime } from './exact-time.tsx';
 import { StatusMark } from './status-mark.tsx';
 import { defaultOf, statusInWords } from './stop-sentence.ts';
@@ -71,7 +73,7 @@ function Status({ run, agent, config, steps }: Omit<RunHeaderProps, 'cancel'>): 
           <Link
             to="/agents/$id"
             params={{ id: run.agentId }}
-            search={{ tab: 'configuration' }}
+            search={{ tab: 'config' }}
             className="font-mono text-xs text-accent underline"
           >
             {setting}
@@ -107,7 +109,7 @@ function Trigger({ run: { trigger } }: { run: Run }): ReactElement {
 }
 
 function Figures({ run, agent }: { run: Run; agent: Agent | undefined }): ReactElement {
-  const { createdAt, usage, cost, model, configVersion } = run;
+  const { createdAt, usage, cost, model, mode, configVersion } = run;
   return (
     <ul className="flex flex-wrap gap-x-3 text-sm text-quiet tabular-nums">
       <li>
@@ -127,13 +129,14 @@ function Figures({ run, agent }: { run: Run; agent: Agent | undefined }): ReactE
           <bdi>{model}</bdi>
         </li>
       )}
+      {mode !== undefined && (
+        <li>
+          mode <bdi>{withVisibleControls(mode)}</bdi>
+        </li>
+      )}
+      <MachineLink run={run} agent={agent} />
       <li>
-        <Link
-          to="/agents/$id"
-          params={{ id: run.agentId }}
-          search={{ tab: 'configuration' }}
-          className="hover:underline"
-        >
+        <Link to="/agents/$id" params={{ id: run.agentId }} search={{ tab: 'config' }} className="hover:underline">
           configuration v{configVersion}
           {agent !== undefined && agent.configVersion !== configVersion && ` (now v${agent.configVersion})`}
         </Link>
@@ -145,6 +148,24 @@ function Figures({ run, agent }: { run: Run; agent: Agent | undefined }): ReactE
       )}
       <Attempts run={run} />
     </ul>
+  );
+}
+
+/** Leads to the machine of the run's conversation, or of the agent itself. */
+function MachineLink({ run, agent }: { run: Run; agent: Agent | undefined }): ReactElement | null {
+  const context = contextOf(run);
+  if (!useIsMachine(agent)) return null;
+  return (
+    <li>
+      <Link
+        to="/agents/$id"
+        params={{ id: run.agentId }}
+        search={context === undefined ? { tab: 'machine' } : { tab: 'machine', context }}
+        className="hover:underline"
+      >
+        machine
+      </Link>
+    </li>
   );
 }
 

@@ -18,6 +18,7 @@ import { momentsOf, timelineAt } from './moments.ts';
 import { ReplayBar } from './replay-bar.tsx';
 import { filterRows, toOnly } from './row-filter.ts';
 import { RunHeader } from './run-header.tsx';
+import { RunPlan } from './run-plan.tsx';
 import { SeenView } from './seen-view.tsx';
 import { statusInWords } from './stop-sentence.ts';
 import { TimelineControls } from './timeline-controls.tsx';
@@ -94,6 +95,7 @@ function LoadedRun({ state, run, entries, cancel }: LoadedRunProps): ReactElemen
             </Button>
           )}
         </RunHeader>
+        <RunPlan run={run} config={data?.config} />
         <TimelineControls state={state} rows={timeline.rows} only={only} isSeen={isSeen} />
         {isReplay && <ReplayBar state={state} moments={moments} number={number} startedAt={run.createdAt} />}
         {isSeen ? (

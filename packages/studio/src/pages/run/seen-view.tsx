@@ -13,6 +13,7 @@ interface SeenViewProps {
 
 /** The run as the model saw it: the request of a step, with nudges, without trimmed or rewound parts. */
 export function SeenView({ state, run, rows }: SeenViewProps): ReactElement {
+  const isOfMachine = rows.some((row) => row.kind === 'step' && row.origin !== undefined);
   const steps = rows.flatMap((row) => (row.kind === 'step' ? [row.step] : []));
   const step = stepOf(state.search.call, rows) ?? steps.at(-1);
   if (step === undefined) return <p className="p-4 text-quiet">The model has not been asked yet.</p>;
@@ -33,7 +34,7 @@ export function SeenView({ state, run, rows }: SeenViewProps): ReactElement {
       </nav>
       <div className="min-h-0 flex-1 overflow-y-auto p-4">
         <div className="mx-auto max-w-4xl">
-          <RequestTab key={step} run={run} step={step} />
+          <RequestTab key={step} run={run} step={step} isOfMachine={isOfMachine} />
         </div>
       </div>
     </section>

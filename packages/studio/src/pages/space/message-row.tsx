@@ -4,6 +4,7 @@ import { memo, type ReactElement } from 'react';
 import { Markdown } from '../../parts/text/markdown.tsx';
 import { Time } from '../../parts/ui/time.tsx';
 import { nameOf } from './name-of.ts';
+import { nodeOf } from './rows.ts';
 
 interface MessageRowProps {
   readonly item: SpaceItem;
@@ -22,16 +23,20 @@ interface MessageRowProps {
 export const MessageRow = memo(function MessageRow(props: MessageRowProps): ReactElement {
   const { item, members, isFirst, isLast, day, isMarked, heard } = props;
   const name = withVisibleControls(nameOf(members, item.entityId));
+  const node = nodeOf(item);
   return (
     <div className={`px-4 ${isFirst ? 'pt-3' : 'pt-0.5'} ${isLast ? 'pb-5' : 'pb-1'}`}>
       {day !== undefined && <Day day={day} />}
       <article
-        aria-label={name}
+        aria-label={node === undefined ? name : `${name}, ${withVisibleControls(node)}`}
         data-seq={item.message?.seq}
         className={`mx-auto flex max-w-4xl flex-col gap-x-4 rounded wide:flex-row ${isMarked ? 'bg-accent-soft outline-4 outline-accent-soft' : ''}`}
       >
         <div className="flex shrink-0 items-baseline justify-between gap-2 wide:w-32 wide:flex-col wide:items-end wide:justify-start wide:gap-0">
           {isFirst && <Sender name={name} kind={members.find(({ entityId }) => entityId === item.entityId)?.kind} />}
+          {isFirst && node !== undefined && (
+            <p className="max-w-full truncate text-xs text-quiet">{withVisibleControls(node)}</p>
+          )}
           {isFirst && item.message !== undefined && <Time at={item.message.createdAt} />}
         </div>
         <div className="min-w-0 flex-1">

@@ -9,8 +9,15 @@ const TOGETHER_MS = 5 * 60_000;
 /** True if an item shows its sender's name: it is the first of a group. */
 export function startsGroup(item: SpaceItem, before: SpaceItem | undefined): boolean {
   if (before === undefined || before.entityId !== item.entityId) return true;
+  if (nodeOf(before) !== nodeOf(item)) return true;
   const apart = timeOf(item) - timeOf(before);
   return apart > TOGETHER_MS || dayOf(item, before) !== undefined;
+}
+
+/** The node of a machine that wrote it or made the call. */
+export function nodeOf({ message }: SpaceItem): string | undefined {
+  const node = message?.metadata.node;
+  return typeof node === 'string' ? node : undefined;
 }
 
 /** The day of an item, if it differs from that of the item before. */

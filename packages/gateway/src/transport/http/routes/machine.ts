@@ -6,7 +6,7 @@ import { findAgent } from '../../../domain/agents/agent.ts';
 import { ApiError, notFound } from '../../../domain/api-error.ts';
 import { agentOfConversation } from '../../../domain/conversations/conversation.ts';
 import { findCommandResult } from '../../../domain/inbox/command-result.ts';
-import { pushCommand } from '../../../domain/inbox/push-command.ts';
+import { isCommandGiven, pushCommand } from '../../../domain/inbox/push-command.ts';
 import type { Services } from '../../../ports/services.ts';
 import type { Tables } from '../../../ports/store/schema/tables.ts';
 import { readMachine } from '../../../runtime/chat/read-machine.ts';
@@ -127,7 +127,9 @@ export function machineEndpoints({
         const commands = listCommands(await readMachine(tx.db, registry, { agent, threadId }));
         const { input = {}, instanceId } = body;
         const idempotencyKey = body.idempotencyKey ?? headers.get('idempotency-key') ?? undefined;
-        if (instanceId === undefined && !commands.some(({ name }) => name === params.name))
+        // A command that has run may have taken the machine to a node without it: its key still gets the first answer.
+        const isGiven = await isCommandGiven(tx.db, { threadId, idempotencyKey });
+        if (!isGiven && instanceId === undefined && !commands.some(({ name }) => name === params.name))
           throw unknownCommand(
             params.name,
             commands.map(({ name }) => name),

@@ -20,8 +20,17 @@ export interface Setup {
   readonly models: () => Promise<readonly ListedModel[]>;
   /** The limits of agents that set none. */
   readonly agentLimits: AgentLimits;
+  /** The definitions that agents may name. */
+  readonly definitions: readonly NamedDefinition[];
   /** Whether `POST /api/demo/crash` is served. Default false. */
   readonly canCrash?: boolean;
+}
+
+/** A definition of the configuration file. */
+interface NamedDefinition {
+  readonly name: string;
+  /** Whether agents with this definition run as a machine. */
+  readonly machine: boolean;
 }
 
 const statusSchema = z
@@ -42,6 +51,10 @@ const statusSchema = z
       .strictObject(Object.fromEntries(Object.keys(DEFAULT_AGENT_LIMITS).map((name) => [name, z.int()])))
       .optional()
       .meta({ description: 'The limits of agents whose own `limits` do not override them.' }),
+    definitions: z
+      .array(z.strictObject({ name: z.string(), machine: z.boolean() }))
+      .optional()
+      .meta({ description: 'The definitions that agents may name, and whether each is a machine.' }),
     counts: z.strictObject({ agents: z.int(), deadEvents: z.int(), waitingCalls: z.int() }).optional(),
     canCrash: z
       .literal(true)
@@ -51,7 +64,7 @@ const statusSchema = z
   .meta({
     id: 'Status',
     description:
-      '`gatewayId`, `store`, `problems`, `agentLimits`, `counts` and `canCrash` are for keys and sessions that may read.',
+      '`gatewayId`, `store`, `problems`, `agentLimits`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read.',
   });
 
 const modelSchema = z
@@ -75,11 +88,11 @@ export function statusEndpoints(setup: Setup): readonly Endpoint[] {
         return limitedTo(caller) === undefined ? await countAll(tx.db) : undefined;
       },
       async respond(counts) {
-        const { gatewayId, store, agentLimits, canCrash = false } = setup;
+        const { gatewayId, store, agentLimits, definitions, canCrash = false } = setup;
         const told = { version: VERSION, model: toModel(await setup.model()) };
         if (counts === undefined) return Response.json(told);
         // The gateway's name contains the name of its machine.
-        const more = { gatewayId, store, agentLimits, problems: await setup.problems(), counts };
+        const more = { gatewayId, store, agentLimits, definitions, problems: await setup.problems(), counts };
         return Response.json({ ...told, ...more, ...(canCrash ? { canCrash } : {}) });
       },
     }),

@@ -27,11 +27,23 @@ const requestedCall = z.strictObject({
   provided: z.strictObject({ result: z.unknown().optional(), isError: z.boolean() }).optional(),
 });
 
+/** Which instance of a machine wrote the entry. Absent in the entries of other agents. */
+const origin = {
+  thread: z.string().optional().meta({ description: 'Of a machine: the conversation of the instance.' }),
+  instanceId: z.string().optional(),
+  node: z.string().optional().meta({ description: 'Of a machine: the node of the instance.' }),
+};
+
 /** One thing that happened in a run. */
 export const transcriptEntrySchema: z.ZodType = z
   .union([
-    z.strictObject({ kind: z.literal('turn') }),
-    z.strictObject({ kind: z.literal('message'), message: modelMessageSchema }),
+    z.strictObject({ kind: z.literal('turn'), session: z.literal('kept').optional(), ...origin }),
+    z.strictObject({
+      kind: z.literal('message'),
+      message: modelMessageSchema,
+      logged: z.boolean().optional(),
+      ...origin,
+    }),
     z.strictObject({
       kind: z.literal('reply'),
       step: z.int(),
@@ -53,9 +65,10 @@ export const transcriptEntrySchema: z.ZodType = z
         .literal(true)
         .optional()
         .meta({ description: 'System messages after the first were sent as user messages.' }),
+      ...origin,
     }),
-    z.strictObject({ kind: z.literal('started'), callId, answer: answerSchema.optional() }),
-    z.strictObject({ kind: z.literal('pending'), settlement: settlementSchema }),
+    z.strictObject({ kind: z.literal('started'), callId, answer: answerSchema.optional(), ...origin }),
+    z.strictObject({ kind: z.literal('pending'), settlement: settlementSchema, ...origin }),
     z.strictObject({
       kind: z.literal('settled'),
       settlement: settlementSchema,
@@ -63,20 +76,43 @@ export const transcriptEntrySchema: z.ZodType = z
       slot: z.string().optional(),
       endsTurn: z.strictObject({ response: z.string(), output: z.unknown().optional() }).optional(),
       late: z.literal(true).optional(),
+      ...origin,
     }),
-    z.strictObject({ kind: z.literal('trimmed'), step: z.int(), keep: z.array(callId) }),
+    z.strictObject({ kind: z.literal('trimmed'), step: z.int(), keep: z.array(callId), ...origin }),
     z.strictObject({
       kind: z.literal('nudge'),
       why: z.enum(['no-call', 'length', 'last-word']),
       role: z.enum(['system', 'user']),
       text: z.string(),
+      ...origin,
     }),
-    z.strictObject({ kind: z.literal('checkpoint') }),
-    z.strictObject({ kind: z.literal('compensating'), callId }),
-    z.strictObject({ kind: z.literal('rewind'), callId, text: z.string(), remaining: z.array(z.string()) }),
-    z.strictObject({ kind: z.literal('stop'), stop: stopSchema }),
+    z.strictObject({ kind: z.literal('checkpoint'), ...origin }),
+    z.strictObject({ kind: z.literal('compensating'), callId, ...origin }),
+    z.strictObject({
+      kind: z.literal('rewind'),
+      callId,
+      text: z.string(),
+      remaining: z.array(z.string()),
+      ...origin,
+    }),
+    z.strictObject({ kind: z.literal('stop'), stop: stopSchema, ...origin }),
     z.strictObject({ kind: z.literal('compaction'), summary: z.string() }).meta({
       description: 'From here on the agent remembers the summary instead of the entries before it.',
     }),
+    z
+      .strictObject({ kind: z.literal('machine'), change: z.looseObject({ kind: z.string() }) })
+      .meta({ description: 'A change of the tree of a machine.' }),
+    z
+      .looseObject({ kind: z.literal('input') })
+      .meta({ description: 'What the run gave to its machine: messages, answers and commands.' }),
+    z
+      .strictObject({
+        kind: z.literal('command-result'),
+        key: z.string(),
+        name: z.string(),
+        output: z.unknown().optional(),
+        error: z.string().optional(),
+      })
+      .meta({ description: 'How a command to the machine ended. `error` is set if it failed.' }),
   ])
   .meta({ id: 'TranscriptEntry', description: 'One thing that happened in a run.' });

@@ -7,6 +7,7 @@ import type { Problem } from '../../../parts/form/path.ts';
 export interface ConfigDraft {
   readonly name: string;
   readonly description: string;
+  readonly definition: string | undefined;
   readonly instructions: string;
   readonly model: string | undefined;
   readonly tools: readonly unknown[];
@@ -37,11 +38,12 @@ export const LIMITS = [
 type Config = Readonly<Record<string, unknown>>;
 
 export function toConfigDraft(config: AgentConfig): ConfigDraft {
-  const { name, description = '', instructions = '', model, tools = [], limits = {}, ...rest } = config;
+  const { name, description = '', definition, instructions = '', model, tools = [], limits = {}, ...rest } = config;
   const typed = Object.entries(limits).filter(([, value]) => value !== undefined);
   return {
     name,
     description,
+    definition,
     instructions,
     model: typeof model === 'string' ? model : model?.join(', '),
     tools,
@@ -57,6 +59,9 @@ export function readConfigDraft(draft: ConfigDraft): { config: Config; problems:
   const wrong = limits.filter(([, value]) => !Number.isInteger(value));
   const optional = {
     description: draft.description.trim() === '' ? undefined : draft.description,
+    definition: draft.definition,
+    // A definition has its own instructions.
+    instructions: draft.definition !== undefined && draft.instructions.trim() === '' ? undefined : draft.instructions,
     model: readModel(draft.model),
     tools: draft.tools.length === 0 ? undefined : draft.tools,
     limits: limits.length === 0 ? undefined : Object.fromEntries(limits),
@@ -64,7 +69,7 @@ export function readConfigDraft(draft: ConfigDraft): { config: Config; problems:
   };
   const set = Object.entries(optional).filter(([, value]) => value !== undefined);
   return {
-    config: { name: draft.name.trim(), instructions: draft.instructions, ...Object.fromEntries(set) },
+    config: { name: draft.name.trim(), ...Object.fromEntries(set) },
     problems: wrong.map(([key]) => ({ path: `limits.${key}`, message: 'Write a whole number.' })),
   };
 }
@@ -86,7 +91,7 @@ export function fieldsThatDiffer(before: Config, after: Config): readonly string
   return names.filter((name) => asText(before[name]) !== asText(after[name]));
 }
 
-const ORDER = ['name', 'description', 'instructions', 'model', 'tools', 'limits'] as const;
+const ORDER = ['name', 'description', 'definition', 'instructions', 'model', 'tools', 'limits'] as const;
 
 /** A field as text to compare: a text as it is, everything else as JSON with sorted keys. */
 export function asText(value: unknown): string {

@@ -5,6 +5,7 @@ import { gatewayStatus } from '../../../data/status.ts';
 import type { Problem } from '../../../parts/form/path.ts';
 import { TextArea, TextField } from '../../../parts/ui/field.tsx';
 import { type ConfigDraft, LIMITS } from './config-draft.ts';
+import { DefinitionField } from './definition-field.tsx';
 import { ModelField } from './model-field.tsx';
 import { ToolsField } from './tools-field.tsx';
 
@@ -37,8 +38,14 @@ export function ConfigFields({ draft, onChange, problems }: ConfigFieldsProps): 
         problem={at('description')}
         onChange={({ target }) => set({ description: target.value })}
       />
+      <DefinitionField
+        definition={draft.definition}
+        onChange={(definition) => set({ definition })}
+        problem={at('definition')}
+      />
       <TextArea
         label="Instructions"
+        isOptional={draft.definition !== undefined}
         rows={8}
         className="field-sizing-content max-h-[60vh] min-h-40"
         value={draft.instructions}

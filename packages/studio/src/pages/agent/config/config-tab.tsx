@@ -168,5 +168,5 @@ function ModeSwitch({ editor }: { editor: ConfigEditor }): ReactElement {
 
 /** Problems that are shown at a field need no list. */
 function isPlaced(path: string): boolean {
-  return /^(name|description|instructions|model|limits\.\w+)$/.test(path) || path.startsWith('tools');
+  return /^(name|description|definition|instructions|model|limits\.\w+)$/.test(path) || path.startsWith('tools');
 }
