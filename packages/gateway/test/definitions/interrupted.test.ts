@@ -16,7 +16,7 @@ import { lobby } from '../support/lobby.ts';
 import { resultsOf } from '../support/requests.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { waitingOf } from '../support/waiting-of.ts';
-import { type When, watched } from '../support/watched-store.ts';
+import { killedAt, type When, watched } from '../support/watched-store.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const ledger = slice('ledger', {
@@ -108,6 +108,9 @@ function lineOf(input: unknown): string {
   return ((typeof input === 'string' ? JSON.parse(input) : input) as { line: string }).line;
 }
 
+/** A process that is killed writes nothing more. A run that is interrupted still writes the ends of its calls. */
+type How = 'kill' | 'interrupt';
+
 type Registry = ReturnType<typeof script>['registry'];
 
 /** Takes the agent's thread and works until the run has ended, or until it is interrupted. */
@@ -131,8 +134,8 @@ describe.each(databases)('an agent that uses everything at once on $kind', ({ cr
     await database.remove();
   });
 
-  /** A message starts the first run and an approval the second. One of the two is killed at its n-th transaction. */
-  async function killed(run: 1 | 2, at: number, when: When) {
+  /** A message starts the first run and an approval the second. One of the two is killed, or interrupted, at its n-th transaction. */
+  async function disturbed(run: 1 | 2, at: number, when: When, how: How) {
     const { effects, registry } = script();
     const { ada, bot, space } = await lobby(world, { definition: 'clerk', instructions: '' }, { isIn: true });
     await world.say(space, ada, 'A chair and a lamp.');
@@ -146,9 +149,12 @@ describe.each(databases)('an agent that uses everything at once on $kind', ({ cr
     };
     const kill = async (): Promise<number> => {
       const abort = new AbortController();
-      const { store, count } = watched(world.store, at, when, () => abort.abort(new RunInterrupted()));
+      const { store, count } =
+        how === 'kill'
+          ? killedAt(world.store, at, when)
+          : watched(world.store, at, when, () => abort.abort(new RunInterrupted()));
       await work({ ...world.services, store }, registry, bot, abort).catch((error: Error) => {
-        if (error.name !== 'RunInterrupted') throw error;
+        if (!['RunInterrupted', 'Killed'].includes(error.name)) throw error;
       });
       await letGo();
       return count();
@@ -203,10 +209,15 @@ describe.each(databases)('an agent that uses everything at once on $kind', ({ cr
     };
   }
 
-  test.each([1, 2] as const)(
-    '[A4] [A8] [A11] [A12] killed before and after every transaction of run %i: slices, files, plan, open sections, calls and messages are those of an undisturbed run, or one call has an unknown outcome and wrote nothing, and no effect happens twice',
-    async (run) => {
-      const whole = await killed(run, Number.POSITIVE_INFINITY, 'before');
+  test.each([
+    ['kill', 1],
+    ['kill', 2],
+    ['interrupt', 1],
+    ['interrupt', 2],
+  ] as const)(
+    '[A4] [A8] [A11] [A12] stopped (%s) before and after every transaction of run %i: slices, files, plan, open sections, calls and messages are those of an undisturbed run, or one call has an unknown outcome and wrote nothing, and no effect happens twice',
+    async (how, run) => {
+      const whole = await disturbed(run, Number.POSITIVE_INFINITY, 'before', how);
       expect(whole).toMatchObject({
         lines: 'chair\ncharged\npaid\nlamp',
         files: ['log.md: chair\ncharged\npaid\nlamp'],
@@ -222,7 +233,7 @@ describe.each(databases)('an agent that uses everything at once on $kind', ({ cr
       expect(whole.transactions).toBeGreaterThan(run === 1 ? 5 : 3);
       for (let at = 2; at <= whole.transactions; at++)
         for (const when of ['before', 'after'] as const) {
-          const end = await killed(run, at, when);
+          const end = await disturbed(run, at, when, how);
           const where = `${when} transaction ${at} of run ${run}`;
           const { slices, runs, said, unsettled } = end;
           expect({ where, slices, runs, said, unsettled }).toEqual({
