@@ -4,6 +4,7 @@ import { cpus } from 'node:os';
 import { benchDispatch } from './dispatch.bench.ts';
 import { benchEnginesMessages } from './engines/engine-messages.bench.ts';
 import { benchEnginesSteps } from './engines/engine-steps.bench.ts';
+import { benchGatewayAgents } from './gateway/agents.bench.ts';
 import { benchGatewayChat } from './gateway/chat.bench.ts';
 import { benchGatewayDurableStep } from './gateway/durable-step.bench.ts';
 import { benchGatewayFirstSign } from './gateway/first-sign.bench.ts';
@@ -43,6 +44,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewayPostedMessages,
   benchGatewayMessagePath,
   benchGatewayTenTimes,
+  benchGatewayAgents,
   benchGatewaySleepingAgents,
   benchEnginesSteps,
   benchEnginesMessages,
@@ -75,6 +77,7 @@ const head = [
   '| `posted` | `BENCH_STORE` (`sqlite`, `postgres`), `BENCH_GATEWAYS` (`1`, `2`), `BENCH_POSTS` (`messages`, `events`), `BENCH_NODE_FLAGS="--cpu-prof --cpu-prof-dir=profiles"` for a profile of each gateway, `BENCH_STATEMENTS=1` for what each statement costs PostgreSQL, `BENCH_WAKES=1` for each wake |',
   '| `chat` | `BENCH_STORE`, `BENCH_EFFECTS` (`none`, `external`: effects of the tool), `BENCH_REQUESTS` (1000), `BENCH_NODE_FLAGS`, `BENCH_STATEMENTS` |',
   '| `tentimes` | `BENCH_TEN_TIMES` (`agents`, `members`, `history`), `BENCH_SCALE` (1) |',
+  '| `gatewayagents` | `BENCH_ROUNDS` (12), `BENCH_RUNS` (40 a round), `BENCH_CONTENDERS` (`plain`, `used`, `turn`, `machine`, `few`, `many`), `BENCH_NODE_FLAGS` |',
   '| `coldbrowser` | `BENCH_ROUNDS` (20) |',
   '| `engines` | `BENCH_ENGINES` (`lastcall,restate`), `BENCH_ROUNDS`, and `ABSURD_SQL`, the file `absurd.sql` of the release that belongs to its package; without it, Absurd is left out |',
   '',

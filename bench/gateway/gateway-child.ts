@@ -5,6 +5,7 @@ import { tool } from '@lastcall/core';
 import { createGateway, type GatewayLimits } from '@lastcall/gateway';
 import { z } from 'zod';
 import { task } from '../overhead/contender.ts';
+import { addingModel, benchDefinitions, STEPS, usingModel } from './agent-definitions.ts';
 import { chatSteps, timedWords } from './chat-models.ts';
 import { everyRun } from './every-run.ts';
 
@@ -66,7 +67,11 @@ const gateway = createGateway({
     'after-200-ms': delayed(everyRun(steps), 200),
     'chat-steps': chatSteps(steps),
     'timed-words': timedWords(),
+    // One for each agent: they count what their agent was told.
+    ...Object.fromEntries(['plain', 'turn', 'machine', 'few', 'many'].map((name) => [name, addingModel(STEPS)])),
+    used: usingModel(),
   },
+  definitions: benchDefinitions(() => ranAt.push(performance.now()), add),
   tools: { [task.toolName]: { tool: add, visible: spec.tool.visible } },
 });
 

@@ -18,12 +18,12 @@ export interface Called {
   readonly input: string;
 }
 
-/** The cheapest model of the AI SDK's interface that makes one call a step, then says the answer. */
-export function countingModel(steps: number, called: Called = task): LanguageModelV4 {
+/** The cheapest model of the AI SDK's interface that makes one call a step, then says the answer. The ids of its calls begin after `from`. */
+export function countingModel(steps: number, called: Called = task, from = 0): LanguageModelV4 {
   let asked = 0;
   const callOf = (number: number): LanguageModelV4ToolCall => ({
     type: 'tool-call',
-    toolCallId: `call-${number}`,
+    toolCallId: `call-${from + number}`,
     toolName: called.toolName,
     input: called.input,
   });

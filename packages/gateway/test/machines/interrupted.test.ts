@@ -15,7 +15,7 @@ import { restoreMachine } from '../../src/runtime/run/restore-machine.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { lobby } from '../support/lobby.ts';
 import { type Database, databases } from '../support/stores.ts';
-import { type When, watched } from '../support/watched-store.ts';
+import { killedAt, type When, watched } from '../support/watched-store.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 /** A boss with two workers, a transition, and an approval in the leaf that it leads to. */
@@ -109,16 +109,19 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
       .where('wait_status', '=', 'pending')
       .execute();
 
-  /** The machine gets a message; what waits is approved; one of the two runs is killed at its n-th transaction. */
-  async function killed(run: 1 | 2, at: number, when: When) {
+  /** The machine gets a message; what waits is approved; one of the two runs is killed, or interrupted, at its n-th transaction. */
+  async function killed(run: 1 | 2, at: number, when: When, how: 'kill' | 'interrupt') {
     const { effects, registry } = script();
     const { ada, bot, space } = await lobby(world, { definition: 'crew', instructions: '' }, { isIn: true });
     await world.say(space, ada, 'Go');
     const kill = async (): Promise<number> => {
       const abort = new AbortController();
-      const { store, count } = watched(world.store, at, when, () => abort.abort(new RunInterrupted()));
+      const { store, count } =
+        how === 'kill'
+          ? killedAt(world.store, at, when)
+          : watched(world.store, at, when, () => abort.abort(new RunInterrupted()));
       await work({ ...world.services, store }, registry, bot, abort).catch((error: Error) => {
-        if (error.name !== 'RunInterrupted') throw error;
+        if (!['RunInterrupted', 'Killed'].includes(error.name)) throw error;
       });
       await letGo(bot);
       return count();
@@ -172,10 +175,15 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
     };
   }
 
-  test.each([1, 2] as const)(
-    '[A16] killed at every transaction of run %i, with two workers, a transition and a suspension: no call runs twice, no cede is lost or doubled',
-    async (run) => {
-      const whole = await killed(run, Number.POSITIVE_INFINITY, 'before');
+  test.each([
+    ['kill', 1],
+    ['kill', 2],
+    ['interrupt', 1],
+    ['interrupt', 2],
+  ] as const)(
+    '[A16] stopped (%s) at every transaction of run %i, with two workers, a transition and a suspension: no call runs twice, no cede is lost or doubled',
+    async (how, run) => {
+      const whole = await killed(run, Number.POSITIVE_INFINITY, 'before', how);
       expect(whole).toMatchObject({
         heard: 1,
         tree: 'payer',
@@ -190,7 +198,7 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
       expect(whole.transactions).toBeGreaterThan(run === 1 ? 5 : 2);
       for (let at = 2; at <= whole.transactions; at++)
         for (const when of ['before', 'after'] as const) {
-          const end = await killed(run, at, when);
+          const end = await killed(run, at, when, how);
           const where = `${when} transaction ${at} of run ${run}`;
           const { heard, tree, children, waits, ceded, calls, runs } = end;
           expect({ where, heard, tree, children, waits, ceded, runs }).toEqual({

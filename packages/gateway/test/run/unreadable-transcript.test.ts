@@ -1,6 +1,7 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { getAgent } from '../../src/domain/agents/agent.ts';
+import { resumeAgent } from '../../src/domain/agents/pause-agent.ts';
 import { redrive } from '../../src/domain/inbox/redrive.ts';
 import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
@@ -167,17 +168,34 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
     expect(await told(world, both)).toHaveLength(2);
   });
 
-  test('[G59] a session that cannot be read ends its run the same way', async () => {
-    const world = await open({ models: { default: scriptedModel(() => 'Done.') } });
-    const { ada, bot, space } = await lobby(world);
-    await world.store.transaction((tx) =>
-      tx.db.updateTable('threads').set({ state: '{"seq":' }).where('id', '=', bot).execute(),
-    );
-    await world.say(space, ada, 'one');
-    await world.idle();
-    expect(await inbox(world, bot).execute()).toMatchObject([{ status: 'dead' }]);
-    expect(await told(world, space)).toMatchObject([{ text: TEXT }]);
-  });
+  test.each([
+    ['no JSON', '{"seq":'],
+    ['no session', '{"seq":0,"session":{"version":7}}'],
+    ['a slice without a state', '{"seq":0,"session":{"version":1,"slices":{"cart":{"version":1}}}}'],
+  ])(
+    '[G59] [A6] a stored session that is damaged (%s) makes the agent invalid with a sentence, and what waits goes on waiting',
+    async (_what, state) => {
+      const world = await open({ models: { default: scriptedModel(() => 'Done.') } });
+      const { ada, bot, space } = await lobby(world);
+      await world.store.transaction((tx) =>
+        tx.db.updateTable('threads').set({ state }).where('id', '=', bot).execute(),
+      );
+      await world.say(space, ada, 'one');
+      await world.idle();
+      expect(await inbox(world, bot).execute()).toMatchObject([{ status: 'pending' }]);
+      const { status, lastError } = await getAgent(world.store.db, bot);
+      expect(status).toBe('invalid');
+      expect(lastError).toMatchObject({ error: expect.stringContaining("The agent's stored session cannot be read.") });
+      expect(await told(world, space)).toMatchObject([{ text: expect.stringContaining('session cannot be read.') }]);
+      const kept = world.store.db.selectFrom('threads').select('state').where('id', '=', bot);
+      expect(await kept.executeTakeFirstOrThrow()).toEqual({ state });
+      // Once it is repaired, the agent goes on by itself.
+      await world.in((tx) => tx.db.updateTable('threads').set({ state: null }).where('id', '=', bot).execute());
+      await world.in((tx) => resumeAgent(tx, bot));
+      await world.idle();
+      expect(await inbox(world, bot).execute()).toMatchObject([{ status: 'done' }]);
+    },
+  );
 
   test('[G11] a transcript that cannot be read that was damaged while its run failed does not keep the thread', async () => {
     const model = scriptedModel(async () => {

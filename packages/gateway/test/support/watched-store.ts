@@ -20,3 +20,26 @@ export function watched(
   const { dialect, db, ping, close } = store;
   return { store: { dialect, db, ping, close, isBusy: false, claimsAtOnce: 8, transaction }, count: () => count };
 }
+
+/** What every transaction of a killed process ends with. */
+export class Killed extends Error {
+  override readonly name = 'Killed';
+}
+
+/** The store of a process that is killed right before or after its n-th transaction: it writes nothing from then on. */
+export function killedAt(store: Store, at: number, when: When): { store: Store; count(): number } {
+  let count = 0;
+  let isDead = false;
+  const transaction: Store['transaction'] = async (work, options) => {
+    const isIt = ++count === at;
+    if (isIt && when === 'before') isDead = true;
+    if (isDead) throw new Killed();
+    const value = await store.transaction(work, options);
+    if (isIt) isDead = true;
+    // Nothing that follows is seen by anyone: the process is gone.
+    if (isIt) throw new Killed();
+    return value;
+  };
+  const { dialect, db, ping, close } = store;
+  return { store: { dialect, db, ping, close, isBusy: false, claimsAtOnce: 8, transaction }, count: () => count };
+}

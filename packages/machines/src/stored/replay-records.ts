@@ -139,6 +139,9 @@ export class ReplayedMachine {
     const before = this.#known(path);
     // An answer that came while the journal stored that its instance had gone.
     if (event.kind === 'answered' && findInstance(before, event.id) === undefined) return;
+    // A live machine changes the phase of instances that it has. Others are refused here, as all other changes are by `applyEvent`.
+    if (event.kind === 'phased' && findInstance(before, event.id) === undefined)
+      throw new StoredMachineError(`${path}.id`, `there is no instance ${JSON.stringify(event.id)}.`);
     const { tree } = held(path, () => applyEvent(before, event));
     this.#tree = tree;
     const entries = toTreeEntry(event, before, tree);

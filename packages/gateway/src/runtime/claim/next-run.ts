@@ -15,7 +15,7 @@ import {
 } from '../lease/lease.ts';
 import { release } from '../lease/release-thread.ts';
 import type { ActiveRun } from '../run/active-run.ts';
-import { toTranscriptFailure } from '../run/run-failure.ts';
+import { toUnreadableFailure } from '../run/run-failure.ts';
 import { THREAD_KINDS } from '../threads/thread-kinds.ts';
 import type { Registry } from '../toolset/registry.ts';
 import { setupsOf } from '../toolset/run-setups.ts';
@@ -213,17 +213,19 @@ async function findRun(
 }
 
 /**
- * Closes the run in the transaction that took its events: the model cannot be called with a transcript that cannot be
- * read.
+ * Closes the run in the transaction that took its events: the model cannot be called with a transcript, a session or a machine that
+ * cannot be read.
  */
 async function closeUnreadable(
   { logger }: Pick<Services, 'logger'>,
   held: HeldThread,
   run: ActiveRun,
-  { error }: NonNullable<Past['flaw']>,
+  { error, of }: NonNullable<Past['flaw']>,
   redact: Redact = createRedact(),
 ): Promise<void> {
-  const failure = toTranscriptFailure(error, redact);
+  // The rows of a machine are its state, not only what was said.
+  const isMachine = run.agent.setup.definition?.machine !== undefined;
+  const failure = toUnreadableFailure(error, redact, isMachine ? 'machine' : of);
   held.tx.afterCommit(() => logger.error(`Agent ${run.agent.id} cannot work. ${failure.message}`));
   await closeFailedRun(held, run, failure);
 }

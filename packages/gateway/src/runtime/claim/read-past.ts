@@ -4,6 +4,7 @@ import { PastTranscript, pastOf } from '../../domain/transcript/past-transcript.
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Json } from '../../ports/store/schema/tables.ts';
+import type { Unreadable } from '../run/run-failure.ts';
 
 /** What an agent's next run begins from, read from its rows. */
 export interface Past {
@@ -13,8 +14,8 @@ export interface Past {
   readonly nextSeq: number;
   /** The session as it was at some row of the transcript. */
   readonly state: SessionState | undefined;
-  /** Why the transcript could not be read. Then all other fields are empty, except for the number of the next row. */
-  readonly flaw?: { readonly error: unknown };
+  /** What could not be read, and why. Then all other fields are empty, except for the number of the next row. */
+  readonly flaw?: { readonly error: unknown; readonly of: Exclude<Unreadable, 'machine'> };
 }
 
 /**
@@ -23,11 +24,14 @@ export interface Past {
  */
 export function readPast(rows: readonly TranscriptRow[], state: Json | null): Past {
   const nextSeq = (rows.at(-1)?.seq ?? 0) + 1;
+  let of: 'transcript' | 'session' = 'transcript';
   try {
     const past = pastOf(rows);
     const transcript = past.fork();
+    of = 'session';
     return { past, transcript, nextSeq, state: state === null ? undefined : fromJson<SessionState>(state) };
   } catch (error) {
-    return { past: new PastTranscript(), transcript: new Transcript(), nextSeq, state: undefined, flaw: { error } };
+    const flaw = { error, of };
+    return { past: new PastTranscript(), transcript: new Transcript(), nextSeq, state: undefined, flaw };
   }
 }

@@ -1,5 +1,13 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { replay, runTurn, type Session, Transcript, type TurnOptions } from '@lastcall/core';
+import {
+  LastcallError,
+  replay,
+  runTurn,
+  type Session,
+  SliceVersionError,
+  Transcript,
+  type TurnOptions,
+} from '@lastcall/core';
 import { newId } from '../../domain/new-id.ts';
 import { loadTranscript, toRecord } from '../../domain/transcript/load-transcript.ts';
 import { restoreSession } from '../../domain/transcript/restore-session.ts';
@@ -89,9 +97,24 @@ async function compactStored({ services, run, abort }: OpenedRun, model: Languag
  * registered, so that everything can read them.
  */
 function sessionOf(open: OpenedRun): Session {
-  const { past, state, written, agent } = open.run;
-  const session = past.session(state, sessionHost(open));
-  replay(session, written.map(toRecord));
+  const { agent } = open.run;
+  const session = restored(open);
   session.register(...slicesOf(agent.setup.definition));
   return session;
+}
+
+/** A session that is damaged stays so: the agent waits until it is repaired, and nothing is written over it. */
+function restored(open: OpenedRun): Session {
+  const { past, state, written } = open.run;
+  try {
+    const session = past.session(state, sessionHost(open));
+    replay(session, written.map(toRecord));
+    return session;
+  } catch (cause) {
+    // An outdated slice has a sentence of its own, which says what to write.
+    if (cause instanceof SliceVersionError) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `The agent's stored session cannot be read. ${why} It is kept as it is.`;
+    throw new LastcallError('stored_session', message, { cause });
+  }
 }

@@ -39,10 +39,18 @@ export function toRunFailure(
   return { message, text: modelProblem(error, isUnanswered) ?? CYCLE_FAILED, retry: true };
 }
 
-/** The agent's stored transcript cannot be read. Another attempt would find the same. */
-export function toTranscriptFailure(error: unknown, redact: Redact): RunFailure {
+/** What is stored of a thread, and cannot be read. */
+export type Unreadable = 'transcript' | 'session' | 'machine';
+
+/**
+ * Something that is stored cannot be read. Another attempt would find the same. A session or a machine is state that nothing can replace,
+ * so the events wait until it is repaired.
+ */
+export function toUnreadableFailure(error: unknown, redact: Redact, what: Unreadable): RunFailure {
   const why = redact(error instanceof Error ? error.message : String(error));
-  return { message: `${TRANSCRIPT_UNREADABLE} ${why}`, text: TRANSCRIPT_UNREADABLE, retry: false };
+  const text = `The agent's stored ${what} cannot be read.`;
+  const hold = what === 'transcript' ? {} : { hold: true };
+  return { message: `${text} ${why}${hold.hold === true ? ' It is kept as it is.' : ''}`, text, retry: false, ...hold };
 }
 
 /** Another gateway that worked on the run would stop too. */
@@ -55,8 +63,6 @@ export const NO_PROGRESS: RunFailure = {
   retry: false,
 };
 
-const TRANSCRIPT_UNREADABLE = "The agent's stored transcript cannot be read.";
-
 export const CYCLE_FAILED = 'Something went wrong while the agent was working.';
 const NEVER_FINISHED = 'The model did not end with a required tool, although it was reminded.';
 const TOO_MANY_REQUESTS_TO_MODEL = 'The model reached its limit of requests and did not finish.';
@@ -68,6 +74,7 @@ const TOOL_PROBLEM = 'one of its tools cannot be used.';
 const DEFINITION_PROBLEM = 'its definition is not in the configuration of this gateway.';
 const PLUGIN_PROBLEM = 'one of its plugins or its mode cannot be used.';
 const MACHINE_PROBLEM = 'its stored machine does not fit its charter.';
+const SESSION_PROBLEM = 'its stored session cannot be read.';
 const STATE_PROBLEM = 'its stored state is of another version than its tools.';
 
 /** Our own error codes: a model lacks its key, package or address, or this gateway cannot use a tool. */
@@ -82,10 +89,16 @@ const SETUP_BY_CODE: Readonly<Record<string, string>> = {
   // The stored state can be read only by another version of the program.
   slice_version: STATE_PROBLEM,
   stored_machine: MACHINE_PROBLEM,
+  stored_session: SESSION_PROBLEM,
 };
 
 /** What is stored does not fit the program. A new version of the program can use it. */
-const HOLDING: ReadonlySet<string> = new Set(['slice_version', 'unknown_definition', 'stored_machine']);
+const HOLDING: ReadonlySet<string> = new Set([
+  'slice_version',
+  'unknown_definition',
+  'stored_machine',
+  'stored_session',
+]);
 
 /** Error names of the providers' packages: a key or a setting is missing, or the model does not exist. */
 const SETUP_BY_NAME: Readonly<Record<string, string>> = {
