@@ -2,6 +2,7 @@ import type { Stop } from '@lastcall/core';
 import { backoffMs } from '@lastcall/core/internal';
 import { sql } from 'kysely';
 import { removeMessages } from '../../domain/conversations/remove-messages.ts';
+import { endedCommands } from '../../domain/inbox/command-result.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import { updateCard } from '../../domain/spaces/tool-card.ts';
@@ -112,12 +113,19 @@ async function returnEvents(
 ): Promise<Omit<FailedAttempt, 'announcedSpaceId'>> {
   const { limits } = tx;
   const error = toJson(toStopJson(end));
-  const events = await tx.db
+  const claimed = await tx.db
     .selectFrom('inbox_events')
-    .select(['id', 'attempts', 'payload'])
+    .select(['id', 'event_id', 'type', 'attempts', 'payload'])
     .where('run_id', '=', runId)
     .where('status', '=', 'claimed')
     .execute();
+  const isCommand = claimed.some(({ type }) => type === 'command');
+  const ended = isCommand ? await endedCommands(tx.db, runId) : new Map();
+  const isEnded = ({ event_id }: { readonly event_id: string }): boolean => ended.has(event_id);
+  // A command runs once, also if the run failed after it.
+  for (const { id } of claimed.filter(isEnded))
+    await tx.db.updateTable('inbox_events').set({ status: 'done' }).where('id', '=', id).execute();
+  const events = claimed.filter((one) => !isEnded(one));
   const retries: number[] = [];
   const isHeld = end.hold === true && kind.retriesFailedRuns;
   for (const { id, attempts, payload } of events) {

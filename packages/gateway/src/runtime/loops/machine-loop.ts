@@ -1,11 +1,12 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { Entry, Journal, JournalRecord, Stop, Usage } from '@lastcall/core';
+import type { Entry, Journal, Stop, Usage } from '@lastcall/core';
 import { type Machine, MachineError, type MachineStep, type Origin, runMachine } from '@lastcall/machines';
 import { newId } from '../../domain/new-id.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
 import {
   COMMAND_RESULT,
   type CommandResult,
+  endOfCommand,
   type GivenCommand,
   INPUT,
   isMachineRecord,
@@ -111,26 +112,14 @@ function give(machine: Machine, { rows }: ActiveRun, answers: ActiveRun['answers
   if (row === undefined) return [];
   const records = rows.slice(at + 1).map(toRecord);
   const input = toRecord(row).entry as unknown as MachineInput;
-  const commands = (input.commands ?? []).filter(({ key }) => !records.some((record) => isEndOf(record, key)));
+  const commands = (input.commands ?? []).filter(
+    ({ key }) => !records.some(({ entry }) => endOfCommand(entry)?.key === key),
+  );
   if (records.some(isMachineRecord)) return commands;
   // A call may have ended without its answer: then the answer is late, and nobody waits for it.
   for (const [callId, answer] of Object.entries({ ...input.answers, ...answers })) machine.answer(callId, answer);
   for (const message of input.messages) machine.enqueue(message as never);
   return commands;
-}
-
-/** True for the record of a command that succeeded, and for the result of one that failed. */
-function isEndOf({ entry }: JournalRecord, key: string): boolean {
-  const {
-    kind,
-    key: ended,
-    change,
-  } = entry as unknown as {
-    readonly kind: string;
-    readonly key?: string;
-    readonly change?: { readonly kind: string; readonly idempotencyKey?: string };
-  };
-  return kind === COMMAND_RESULT ? ended === key : change?.kind === 'command' && change.idempotencyKey === key;
 }
 
 /** Runs the commands of the inbox, one after the other, before the first step. One that fails changes nothing. */
