@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Entry, Journal, Stop, Usage } from '@lastcall/core';
-import { type Machine, MachineError, type MachineStep, type Origin, runMachine } from '@lastcall/machines';
+import { type Machine, MachineError, type MachineStep, type Origin, RunFailed, runMachine } from '@lastcall/machines';
 import { newId } from '../../domain/new-id.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
 import {
@@ -157,8 +157,11 @@ async function runAll(steps: AsyncIterable<MachineStep>, { abort, run }: OpenedR
   if (abort.isCancelled()) return { reason: 'aborted' };
   if (abort.signal.aborted) throw abort.signal.reason;
   switch (last?.yieldReason) {
-    case 'error':
+    case 'error': {
+      const limit = limitOf(last);
+      if (limit !== undefined) return limit;
       throw last.error ?? new Error(`A step of the machine of agent ${run.agent.id} failed.`);
+    }
     case 'awaiting_resume':
       return { reason: 'suspended' };
     case 'max_steps':
@@ -166,6 +169,14 @@ async function runAll(steps: AsyncIterable<MachineStep>, { abort, run }: OpenedR
     default:
       return spoken?.reason === 'end_turn' ? spoken : { reason: 'end_turn', by: 'text' };
   }
+}
+
+/** The limit that ended the run, if one did: as in a turn, the run is complete. Undefined if a step failed. */
+function limitOf({ error, leaves }: MachineStep): Stop | undefined {
+  // Its cause is an error that was thrown.
+  if (error !== undefined && !(error instanceof RunFailed && error.cause === undefined)) return undefined;
+  const stop = leaves.find(({ yieldReason }) => yieldReason === 'error')?.stop ?? ({ reason: 'deadline' } as const);
+  return stop.reason === 'error' || stop.reason === 'aborted' ? undefined : stop;
 }
 
 /** What a run has used, and what was said in the conversation with the user. */
