@@ -8,7 +8,7 @@ import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import { updateCard } from '../../domain/spaces/tool-card.ts';
 import { runStream, spaceStream } from '../../domain/streams/stream-names.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
-import type { RunRow } from '../../ports/store/schema/tables.ts';
+import type { AgentStatus, RunRow } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EndingRun } from '../run/active-run.ts';
@@ -152,7 +152,10 @@ async function returnEvents(
   if (kind.retriesFailedRuns)
     await tx.db
       .updateTable('agents')
-      .set({ last_error: error, ...(isHeld ? { status: 'invalid' as const } : {}) })
+      .set({
+        last_error: error,
+        ...(isHeld ? { status: sql<AgentStatus>`case when status = 'active' then 'invalid' else status end` } : {}),
+      })
       .where('id', '=', agent.id)
       .execute();
   return {
