@@ -1,9 +1,20 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { charter, node, to } from '@lastcall/machines';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { findCommandState } from '../../src/domain/inbox/command-result.ts';
+import { pushCommand } from '../../src/domain/inbox/push-command.ts';
 import { defineAgent } from '../../src/index.ts';
+import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
+import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
+import { performRun } from '../../src/runtime/loops/perform-run.ts';
+import { RunInterrupted } from '../../src/runtime/loops/run-interrupted.ts';
+import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { startTestGateway, type TestGateway } from '../../src/testing/index.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
+import { type When, watched } from '../support/watched-store.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 const agents = [{ name: 'Desk', definition: 'desk' }];
 
@@ -85,7 +96,7 @@ it('[A19] an agent that is not active takes no commands, and no caller waits for
   expect(counted).toHaveLength(1);
 });
 
-it('[A19] a command whose run was cancelled before it ran, and one whose agent was deleted, get an answer', async () => {
+it('[A19] the caller of a command whose agent is deleted before it ran gets an answer', async () => {
   const { counted, definitions } = counting();
   const first = Promise.withResolvers<void>();
   const model = scriptedModel(async () => await first.promise.then(() => 'Ok.'));
@@ -103,4 +114,49 @@ it('[A19] a command whose run was cancelled before it ran, and one whose agent w
     expect.stringContaining('The command did not run'),
   ]);
   expect(counted).toEqual([]);
+});
+
+describe.each(databases)('a command on $kind', ({ create }) => {
+  const database = forAllTests(create);
+
+  it('[A19] killed at every transaction of its run, a command counts once, and its caller gets its output', async () => {
+    const { counted, definitions } = counting();
+    const world = await openWorld({ database, models: { default: scriptedModel(() => 'Ok.') }, definitions });
+    const registry = { ...world.registry, toolCaches: new ToolCaches() };
+    const work = async (services: World['services'], bot: string, abort = new AbortController()) => {
+      const transcriptCache = new TranscriptCache();
+      const taken = await claimNextRun(services, registry, bot, { owner: 'me', isUrgent: false, transcriptCache });
+      const interrupt = (reason: Error): void => abort.abort(reason);
+      const limits = { signal: abort.signal, isCancelled: () => false, interrupt };
+      if (taken !== undefined) await performRun(services, registry, taken.run, limits);
+    };
+    const killed = async (at: number, when: When): Promise<number> => {
+      counted.length = 0;
+      const bot = await world.agent('Bot', { definition: 'desk' });
+      const given = { agentId: bot, threadId: bot, name: 'add', input: {} };
+      const { eventId } = await world.in((tx) => pushCommand(tx, given));
+      const abort = new AbortController();
+      const { store, count } = watched(world.store, at, when, () => abort.abort(new RunInterrupted()));
+      await work({ ...world.services, store }, bot, abort).catch((error: Error) => {
+        if (error.name !== 'RunInterrupted') throw error;
+      });
+      await world.in((tx) =>
+        tx.db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', bot).execute(),
+      );
+      await work(world.services, bot);
+      const end = await findCommandState(world.store.db, { threadId: bot, eventId });
+      // What a command did before its record was stored did not count, so it runs again.
+      expect([when, at, end]).toEqual([
+        when,
+        at,
+        { status: 'ended', end: expect.objectContaining({ output: counted.length }) },
+      ]);
+      return count();
+    };
+    const transactions = await killed(Number.POSITIVE_INFINITY, 'before');
+    expect(counted).toHaveLength(1);
+    expect(transactions).toBeGreaterThan(1);
+    for (let at = 2; at <= transactions; at++) for (const when of ['before', 'after'] as const) await killed(at, when);
+    await world.stop();
+  });
 });
