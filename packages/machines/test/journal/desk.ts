@@ -139,7 +139,3 @@ export async function live(
 export function answer(machine: Machine): void {
   for (const { id } of machine.suspended) machine.resume(id, 'yes');
 }
-
-function instances(root: Instance): Instance[] {
-  return [root, ...root.children.flatMap(instances)];
-}

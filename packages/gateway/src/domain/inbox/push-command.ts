@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely';
-import { toJson } from '../../ports/store/schema/json.ts';
-import type { Tables } from '../../ports/store/schema/tables.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { lockAgent } from '../agents/lock-agent.ts';
+import { ApiError } from '../api-error.ts';
 import { plainText } from '../entities/column-text.ts';
 import { tooLarge } from '../entities/invalid.ts';
 import { newId } from '../new-id.ts';
@@ -20,15 +19,39 @@ export interface NewCommand {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** The id of the event of a command that was given with this key before. Undefined if there is none. */
+export async function findCommand(
+  tx: Tx,
+  { threadId, name, idempotencyKey }: Pick<NewCommand, 'threadId' | 'name' | 'idempotencyKey'>,
+): Promise<string | undefined> {
+  if (idempotencyKey === undefined) return undefined;
+  plainText(idempotencyKey, 'idempotencyKey', { min: 1, max: 180 });
+  const eventId = idOf(idempotencyKey);
+  const event = await tx.db
+    .selectFrom('inbox_events')
+    .select('payload')
+    .where('thread_id', '=', threadId)
+    .where('event_id', '=', eventId)
+    .executeTakeFirst();
+  if (event === undefined) return undefined;
+  const { name: given } = fromJson<{ readonly name: string }>(event.payload);
+  if (given === name) return eventId;
+  throw new ApiError('idempotency_key_reused', `This idempotency key was used for the command "${given}".`);
+}
+
+function idOf(idempotencyKey: string): string {
+  return `command:${idempotencyKey}`;
+}
+
 /** Puts a command into the inbox. It runs before the machine's next step. Returns the id of its event. */
 export async function pushCommand(tx: Tx, command: NewCommand): Promise<{ eventId: string; duplicate: boolean }> {
   const { agentId, threadId, name, input, instanceId, idempotencyKey = newId() } = command;
-  checkKey(idempotencyKey);
+  plainText(idempotencyKey, 'idempotencyKey', { min: 1, max: 180 });
   const came = Buffer.byteLength(toJson(input));
   if (came > tx.limits.resultBytes)
     throw tooLarge('input', { limit: tx.limits.resultBytes, came, unit: 'bytes of JSON' });
   const agent = await lockAgent(tx, agentId, 'inbox');
-  const eventId = eventIdOf(idempotencyKey);
+  const eventId = idOf(idempotencyKey);
   const event = { type: 'command', name, input, ...(instanceId === undefined ? {} : { instanceId }) } as const;
   const isNew = await pushEvent(tx, { threadId, eventId, event });
   if (isNew) {
@@ -36,29 +59,4 @@ export async function pushCommand(tx: Tx, command: NewCommand): Promise<{ eventI
     if ((await countWaiting(tx.db, threadId)) > limit) throw inboxFull(threadId, limit);
   }
   return { eventId, duplicate: !isNew };
-}
-
-/** Whether a command with this key is in the inbox, or was. */
-export async function isCommandGiven(
-  db: Kysely<Tables>,
-  { threadId, idempotencyKey }: { readonly threadId: string; readonly idempotencyKey: string | undefined },
-): Promise<boolean> {
-  if (idempotencyKey === undefined) return false;
-  checkKey(idempotencyKey);
-  const event = await db
-    .selectFrom('inbox_events')
-    .select('id')
-    .where('thread_id', '=', threadId)
-    .where('event_id', '=', eventIdOf(idempotencyKey))
-    .executeTakeFirst();
-  return event !== undefined;
-}
-
-/** No column takes a text with NUL. */
-function checkKey(idempotencyKey: string): void {
-  plainText(idempotencyKey, 'idempotencyKey', { min: 1, max: 180 });
-}
-
-function eventIdOf(idempotencyKey: string): string {
-  return `command:${idempotencyKey}`;
 }

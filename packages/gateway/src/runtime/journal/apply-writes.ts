@@ -1,4 +1,5 @@
 import { ApiError } from '../../domain/api-error.ts';
+import { cancelWaiting } from '../../domain/calls/cancel-waiting.ts';
 import { forgetUndo, undoFiles } from '../../domain/files/write-files.ts';
 import { assertNotCancelled } from '../../domain/runs/run-cancelled.ts';
 import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
@@ -95,6 +96,8 @@ function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined
       const { callId, status, output, isResponse } = write;
       return updateCard(tx, callId, { status, outputJson: output, isResponse });
     }
+    case 'end-wait':
+      return cancelWaiting(tx, { callId: write.callId });
     case 'post-response':
       return postResponse(context, tx, write);
     case 'pending-call':

@@ -29,7 +29,7 @@ export function decideCallEnd(state: RunningState, event: CallEnded, context: De
       event.isInside === true
         ? [current, []]
         : appendEntry(current, status === 'pending' ? 'pending' : 'settled', json.entry),
-    (current) => [moveTo(current, settlement), [end, ...stagedWrites(event)]],
+    (current) => [moveTo(current, settlement), [end, ...stagedWrites(event), ...endWait(settlement)]],
     (current) => (status === 'pending' ? ask(current, event, context) : endCard(current, event, context)),
     (current) => [current, [{ kind: 'run-event', type: RUN_EVENTS[status], callId, json: json.runEvent }]],
   );
@@ -66,6 +66,11 @@ function moveTo(state: RunningState, { toolName, input, outcome }: Settlement): 
 function stagedWrites({ settlement: { callId, outcome }, hasStagedWrites }: CallEnded): readonly Write[] {
   const isApplied = outcome.status === 'pending' || (outcome.status === 'ok' && hasStagedWrites);
   return isApplied ? [{ kind: 'staged-writes', callId }] : [];
+}
+
+/** A rewind, or the end of the machine's instance that asked, cancels a call that waits. */
+function endWait({ callId, outcome: { status } }: Settlement): readonly Write[] {
+  return status === 'cancelled' ? [{ kind: 'end-wait', callId }] : [];
 }
 
 function endCard(state: RunningState, event: CallEnded, { endsRun }: DecisionContext): Decision {

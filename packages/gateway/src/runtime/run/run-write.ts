@@ -27,6 +27,8 @@ export type Write =
       readonly isResponse?: boolean;
     }
   | WaitWrite
+  /** The call waits no longer, if it did: an answer that comes now is late. */
+  | { readonly kind: 'end-wait'; readonly callId: string }
   | PostResponse
   | CloseRunWrite
   | { readonly kind: 'release-thread' };
