@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_AGENT_LIMITS } from '../../src/config/agent-limits.ts';
 import { createGateway } from '../../src/gateway.ts';
+import { defineAgent } from '../../src/index.ts';
 import { openApi } from '../http/api.ts';
+import { guards } from '../machines/guards.ts';
 import { insertRun } from '../runs/rows.ts';
 import { forAllTests, forEachTest } from '../support/for-all-tests.ts';
 import { databases, locationOf, onSqlite } from '../support/stores.ts';
@@ -87,6 +89,17 @@ describe('a gateway that has started', () => {
       usable: false,
       why: expect.stringContaining('OPENAI_API_KEY'),
     });
+    await gateway.stop();
+  });
+
+  test('lists the definitions that agents may name, and says which of them are machines', async () => {
+    const gateway = await open({ ...config, definitions: { clerk: defineAgent({ instructions: 'Wait.' }), guards } });
+    const page = browser(gateway.url);
+    await page.call('POST', '/api/session', { code: (await gateway.signInLink())?.split('#in=')[1] });
+    expect((await page.call('GET', '/api/status')).body.definitions).toEqual([
+      { name: 'clerk', machine: false },
+      { name: 'guards', machine: true },
+    ]);
     await gateway.stop();
   });
 

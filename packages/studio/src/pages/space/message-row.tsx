@@ -23,7 +23,9 @@ interface MessageRowProps {
 export const MessageRow = memo(function MessageRow(props: MessageRowProps): ReactElement {
   const { item, members, isFirst, isLast, day, isMarked, heard } = props;
   const name = withVisibleControls(nameOf(members, item.entityId));
-  const node = nodeOf(item);
+  const kind = members.find(({ entityId }) => entityId === item.entityId)?.kind;
+  // Clients choose the metadata of people's messages.
+  const node = kind === 'agent' ? nodeOf(item) : undefined;
   return (
     <div className={`px-4 ${isFirst ? 'pt-3' : 'pt-0.5'} ${isLast ? 'pb-5' : 'pb-1'}`}>
       {day !== undefined && <Day day={day} />}
@@ -33,9 +35,9 @@ export const MessageRow = memo(function MessageRow(props: MessageRowProps): Reac
         className={`mx-auto flex max-w-4xl flex-col gap-x-4 rounded wide:flex-row ${isMarked ? 'bg-accent-soft outline-4 outline-accent-soft' : ''}`}
       >
         <div className="flex shrink-0 items-baseline justify-between gap-2 wide:w-32 wide:flex-col wide:items-end wide:justify-start wide:gap-0">
-          {isFirst && <Sender name={name} kind={members.find(({ entityId }) => entityId === item.entityId)?.kind} />}
+          {isFirst && <Sender name={name} kind={kind} />}
           {isFirst && node !== undefined && (
-            <p className="max-w-full truncate text-xs text-quiet">{withVisibleControls(node)}</p>
+            <p className="mr-auto max-w-full truncate text-xs text-quiet wide:mr-0">{withVisibleControls(node)}</p>
           )}
           {isFirst && item.message !== undefined && <Time at={item.message.createdAt} />}
         </div>
