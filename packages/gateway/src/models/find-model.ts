@@ -26,7 +26,7 @@ export interface ModelFinder {
 }
 
 /** A name, a list in the order in which the models are asked, or the default. */
-export type ModelName = string | readonly string[] | undefined;
+type ModelName = string | readonly string[] | undefined;
 
 export function modelFinder(options: ModelOptions): ModelFinder {
   const found = new Map<string, Promise<LanguageModelV4>>();
