@@ -1,6 +1,8 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Logger } from '@lastcall/core';
+import type { AgentDefinition } from '../../src/config/agent-definition.ts';
 import type { AgentLimitsInput } from '../../src/config/agent-limits.ts';
+import { checkDefinitions } from '../../src/config/definitions.ts';
 import { DEFAULT_GATEWAY_LIMITS, type GatewayLimits } from '../../src/config/limits.ts';
 import { checkTools, type ToolEntries } from '../../src/config/registered-tool.ts';
 import { createAgent } from '../../src/domain/agents/create-agent.ts';
@@ -66,13 +68,14 @@ export interface WorldOptions {
   /** By name; agents that name none get `default`. Without models the world is not to be started, and its wakes are only noted. */
   readonly models?: Readonly<Record<string, LanguageModelV4>>;
   readonly tools?: ToolEntries;
+  readonly definitions?: Readonly<Record<string, AgentDefinition>>;
   readonly limits?: Partial<GatewayLimits>;
   readonly agentLimits?: AgentLimitsInput;
   readonly metrics?: Metrics;
 }
 
 export async function openWorld(options: WorldOptions): Promise<World> {
-  const { database, models, tools: entries = {}, limits, agentLimits = {}, metrics } = options;
+  const { database, models, tools: entries = {}, definitions: given = {}, limits, agentLimits = {}, metrics } = options;
   const [logs, wakes, told]: [LogEntry[], string[], StreamEvent[]] = [[], [], []];
   const logger = recordLogs(logs);
   const ports = {
@@ -84,6 +87,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const services: Services = { store: await database.open({ ...ports, scheduler }), logger, ...ports };
   const tools = checkTools(entries, ['tools']);
   if (!tools.ok) throw new Error(JSON.stringify(tools.problems));
+  const definitions = checkDefinitions(given);
+  if (!definitions.ok) throw new Error(JSON.stringify(definitions.problems));
   const model = (name = 'default'): LanguageModelV4 => {
     const found = models?.[name];
     if (found === undefined) throw new Error(`There is no model ${name}.`);
@@ -91,6 +96,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   };
   const registry: Registry = {
     tools: tools.value,
+    definitions: definitions.value,
     model,
     agentLimits,
     ...(metrics === undefined ? {} : { metrics }),

@@ -219,8 +219,9 @@ function carryOut(machine: Planned, op: Op, underway: TreeEntry[] | undefined): 
   }
 }
 
-/** The key is for the journal. */
-export function withoutKey({ idempotencyKey: _key, ...entry }: Extract<NotedEntry, { kind: 'command' }>): TreeEntry {
+/** The key and the output are for the journal. */
+export function withoutKey(noted: Extract<NotedEntry, { kind: 'command' }>): TreeEntry {
+  const { idempotencyKey: _key, output: _output, ...entry } = noted;
   return entry;
 }
 

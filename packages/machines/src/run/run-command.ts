@@ -56,7 +56,7 @@ async function perform(machine: MachineState, name: string, input: unknown, opti
       node,
       name,
       input: toPlainOrNull(settlement.input),
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey, output: toPlainOrNull(outcome.value) }),
     };
     await commit(machine, { events, by, noted }, options);
     return outcome.value;

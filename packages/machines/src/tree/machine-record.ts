@@ -37,7 +37,11 @@ export type MachineChange =
 
 /** Log entries that no event of the tree implies. */
 export type NotedEntry =
-  | (Extract<TreeEntry, { kind: 'command' }> & { readonly idempotencyKey?: string })
+  | (Extract<TreeEntry, { kind: 'command' }> & {
+      readonly idempotencyKey?: string;
+      /** What the command returned, as JSON. Only with a key: a host that finds the key again can answer with it. */
+      readonly output?: unknown;
+    })
   | Extract<TreeEntry, { kind: 'resumed' }>;
 
 /** The changes of a call, as a machine stages them: with what the call did to the tree. */

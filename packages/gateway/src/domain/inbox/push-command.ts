@@ -1,6 +1,7 @@
-import { toJson } from '../../ports/store/schema/json.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { lockAgent } from '../agents/lock-agent.ts';
+import { ApiError } from '../api-error.ts';
 import { plainText } from '../entities/column-text.ts';
 import { tooLarge } from '../entities/invalid.ts';
 import { newId } from '../new-id.ts';
@@ -18,6 +19,30 @@ export interface NewCommand {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** The id of the event of a command that was given with this key before. Undefined if there is none. */
+export async function findCommand(
+  tx: Tx,
+  { threadId, name, idempotencyKey }: Pick<NewCommand, 'threadId' | 'name' | 'idempotencyKey'>,
+): Promise<string | undefined> {
+  if (idempotencyKey === undefined) return undefined;
+  plainText(idempotencyKey, 'idempotencyKey', { min: 1, max: 180 });
+  const eventId = idOf(idempotencyKey);
+  const event = await tx.db
+    .selectFrom('inbox_events')
+    .select('payload')
+    .where('thread_id', '=', threadId)
+    .where('event_id', '=', eventId)
+    .executeTakeFirst();
+  if (event === undefined) return undefined;
+  const { name: given } = fromJson<{ readonly name: string }>(event.payload);
+  if (given === name) return eventId;
+  throw new ApiError('idempotency_key_reused', `This idempotency key was used for the command "${given}".`);
+}
+
+function idOf(idempotencyKey: string): string {
+  return `command:${idempotencyKey}`;
+}
+
 /** Puts a command into the inbox. It runs before the machine's next step. Returns the id of its event. */
 export async function pushCommand(tx: Tx, command: NewCommand): Promise<{ eventId: string; duplicate: boolean }> {
   const { agentId, threadId, name, input, instanceId, idempotencyKey = newId() } = command;
@@ -26,7 +51,7 @@ export async function pushCommand(tx: Tx, command: NewCommand): Promise<{ eventI
   if (came > tx.limits.resultBytes)
     throw tooLarge('input', { limit: tx.limits.resultBytes, came, unit: 'bytes of JSON' });
   const agent = await lockAgent(tx, agentId, 'inbox');
-  const eventId = `command:${idempotencyKey}`;
+  const eventId = idOf(idempotencyKey);
   const event = { type: 'command', name, input, ...(instanceId === undefined ? {} : { instanceId }) } as const;
   const isNew = await pushEvent(tx, { threadId, eventId, event });
   if (isNew) {

@@ -45,6 +45,23 @@ export interface CommandResult {
   readonly error?: string;
 }
 
+/**
+ * The end of a command, if the entry has one: its result, or the record that the machine wrote when it succeeded. Undefined for all
+ * others.
+ */
+export function endOfCommand(entry: object): Pick<CommandResult, 'key' | 'output' | 'error'> | undefined {
+  const { kind, change } = entry as { readonly kind?: unknown; readonly change?: CommandRecord };
+  if (kind === COMMAND_RESULT) return entry as CommandResult;
+  if (kind !== 'machine' || change?.kind !== 'command' || change.idempotencyKey === undefined) return undefined;
+  return { key: change.idempotencyKey, output: change.output ?? null };
+}
+
+interface CommandRecord {
+  readonly kind: string;
+  readonly idempotencyKey?: string;
+  readonly output?: unknown;
+}
+
 /** The conversation with the user. */
 export const ROOT = 'root';
 

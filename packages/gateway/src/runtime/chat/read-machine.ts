@@ -1,3 +1,4 @@
+import { LastcallError } from '@lastcall/core';
 import type { Machine } from '@lastcall/machines';
 import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
@@ -10,7 +11,10 @@ import type { AgentRow, Tables } from '../../ports/store/schema/tables.ts';
 import { restoreMachine } from '../run/restore-machine.ts';
 import type { Registry } from '../toolset/registry.ts';
 
-/** The machine of an agent or of one of its conversations, as it is stored. Throws if the agent is no machine. */
+/**
+ * The machine of an agent or of one of its conversations, as it is stored. Throws if the agent is no machine, or if what is stored does not
+ * fit its charter.
+ */
 export async function readMachine(
   db: Kysely<Tables>,
   { definitions = {} }: Pick<Registry, 'definitions'>,
@@ -23,5 +27,11 @@ export async function readMachine(
   const thread = await db.selectFrom('threads').select('state').where('id', '=', threadId).executeTakeFirst();
   const stored = thread?.state ?? null;
   const state = stored === null ? undefined : fromJson<SessionState>(stored);
-  return restoreMachine(machine, { rows: await loadTranscriptRows(db, threadId), state });
+  const rows = await loadTranscriptRows(db, threadId);
+  try {
+    return restoreMachine(machine, { rows, state });
+  } catch (error) {
+    if (!(error instanceof LastcallError) || error.code !== 'stored_machine') throw error;
+    throw new ApiError('no_machine', error.message, { cause: error });
+  }
 }

@@ -123,7 +123,7 @@ async function openConversation(tx: Tx, request: TurnRequest, id: string): Promi
 }
 
 /** A paused agent would not answer before it is resumed. */
-function assertActive({ id, status }: AgentRow): void {
+export function assertActive({ id, status }: AgentRow): void {
   if (status !== 'active')
     throw new ApiError('agent_not_active', `Agent "${id}" is ${status}: resume it first.`, {
       details: { status },

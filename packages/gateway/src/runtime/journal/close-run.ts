@@ -2,12 +2,13 @@ import type { Stop } from '@lastcall/core';
 import { backoffMs } from '@lastcall/core/internal';
 import { sql } from 'kysely';
 import { removeMessages } from '../../domain/conversations/remove-messages.ts';
+import { endedCommands } from '../../domain/inbox/command-result.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import { updateCard } from '../../domain/spaces/tool-card.ts';
 import { runStream, spaceStream } from '../../domain/streams/stream-names.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
-import type { RunRow } from '../../ports/store/schema/tables.ts';
+import type { AgentStatus, RunRow } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EndingRun } from '../run/active-run.ts';
@@ -112,12 +113,19 @@ async function returnEvents(
 ): Promise<Omit<FailedAttempt, 'announcedSpaceId'>> {
   const { limits } = tx;
   const error = toJson(toStopJson(end));
-  const events = await tx.db
+  const claimed = await tx.db
     .selectFrom('inbox_events')
-    .select(['id', 'attempts', 'payload'])
+    .select(['id', 'event_id', 'type', 'attempts', 'payload'])
     .where('run_id', '=', runId)
     .where('status', '=', 'claimed')
     .execute();
+  const isCommand = claimed.some(({ type }) => type === 'command');
+  const ended = isCommand ? await endedCommands(tx.db, runId) : new Map();
+  const isEnded = ({ event_id }: { readonly event_id: string }): boolean => ended.has(event_id);
+  // A command runs once, also if the run failed after it.
+  for (const { id } of claimed.filter(isEnded))
+    await tx.db.updateTable('inbox_events').set({ status: 'done' }).where('id', '=', id).execute();
+  const events = claimed.filter((one) => !isEnded(one));
   const retries: number[] = [];
   const isHeld = end.hold === true && kind.retriesFailedRuns;
   for (const { id, attempts, payload } of events) {
@@ -144,7 +152,10 @@ async function returnEvents(
   if (kind.retriesFailedRuns)
     await tx.db
       .updateTable('agents')
-      .set({ last_error: error, ...(isHeld ? { status: 'invalid' as const } : {}) })
+      .set({
+        last_error: error,
+        ...(isHeld ? { status: sql<AgentStatus>`case when status = 'active' then 'invalid' else status end` } : {}),
+      })
       .where('id', '=', agent.id)
       .execute();
   return {

@@ -5,12 +5,15 @@ import { z } from 'zod';
 import { findAgent } from '../../../domain/agents/agent.ts';
 import { ApiError, notFound } from '../../../domain/api-error.ts';
 import { agentOfConversation } from '../../../domain/conversations/conversation.ts';
-import { findCommandResult } from '../../../domain/inbox/command-result.ts';
-import { pushCommand } from '../../../domain/inbox/push-command.ts';
+import { type CommandEnd, findCommandState } from '../../../domain/inbox/command-result.ts';
+import { findCommand, pushCommand } from '../../../domain/inbox/push-command.ts';
 import type { Services } from '../../../ports/services.ts';
-import type { Tables } from '../../../ports/store/schema/tables.ts';
+import type { AgentStatus, Tables } from '../../../ports/store/schema/tables.ts';
+import { StoreUnavailable } from '../../../ports/store/store-error.ts';
 import { readMachine } from '../../../runtime/chat/read-machine.ts';
+import { assertActive } from '../../../runtime/chat/start-turn.ts';
 import type { Registry } from '../../../runtime/toolset/registry.ts';
+import { clientLeft } from '../await-answer.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField } from '../fields.ts';
 
@@ -104,9 +107,9 @@ export function machineEndpoints({
     endpoint({
       method: 'post',
       path: '/api/agents/{id}/machine/commands/{name}',
-      summary: "Give a command to an agent's machine",
+      summary: "Send a command to an agent's machine",
       description:
-        'The command runs once, before the next step of the machine: after a run that is under way. Answers when it has run. A command that fails changes nothing, and is answered with 422. The same `Idempotency-Key` again gets the first answer.',
+        'The command runs once, before the next step of the machine: after a run that is under way. Answers when it has run. A command that fails changes nothing, and is answered with 422. The same `Idempotency-Key` again gets the first answer. An agent that is not active takes no commands: 409.',
       access: 'key',
       query,
       body: z.strictObject({
@@ -124,21 +127,27 @@ export function machineEndpoints({
       async handle({ params, query: { contextId }, body, headers }, tx) {
         const agent = await findAgent(tx.db, params.id);
         const threadId = await threadOf(tx.db, params.id, contextId);
-        const commands = listCommands(await readMachine(tx.db, registry, { agent, threadId }));
+        const { name } = params;
         const { input = {}, instanceId } = body;
         const idempotencyKey = body.idempotencyKey ?? headers.get('idempotency-key') ?? undefined;
-        if (instanceId === undefined && !commands.some(({ name }) => name === params.name))
+        // Found first: a command that has run may have led to a node that does not have it.
+        const known = await findCommand(tx, { threadId, name, idempotencyKey });
+        if (known !== undefined) return { eventId: known, duplicate: true, threadId, name };
+        assertActive(agent);
+        const commands = listCommands(await readMachine(tx.db, registry, { agent, threadId }));
+        if (instanceId === undefined && !commands.some((one) => one.name === name))
           throw unknownCommand(
-            params.name,
-            commands.map(({ name }) => name),
+            name,
+            commands.map((one) => one.name),
           );
-        const command = { agentId: params.id, threadId, name: params.name, input, instanceId, idempotencyKey };
-        return { ...(await pushCommand(tx, command)), threadId, name: params.name };
+        const command = { agentId: params.id, threadId, name, input, instanceId, idempotencyKey };
+        return { ...(await pushCommand(tx, command)), threadId, name };
       },
-      async respond({ eventId, duplicate, threadId, name }, { json, request }) {
-        const result = await awaitResult(services, { threadId, eventId }, request.signal);
-        if ('error' in result) throw new ApiError('command_failed', result.error);
-        return json({ name, output: result.output, duplicate });
+      async respond({ eventId, duplicate, threadId, name }, { json, request: { signal } }) {
+        const end = await awaitEnd(services, { threadId, eventId }, signal);
+        if (end === undefined) return clientLeft();
+        if (end.error !== undefined) throw new ApiError('command_failed', end.error);
+        return json({ name, output: end.output, duplicate });
       },
     }),
   ];
@@ -166,15 +175,28 @@ function unknownCommand(name: string, known: readonly string[]): ApiError {
 
 const POLL_MS = 50;
 
-/** Waits until the command has run. A run that is under way comes first, so this may take as long as that run. */
-async function awaitResult(
+/**
+ * Waits until the command has run. A run that is under way comes first, so this may take as long as that run. Returns undefined if the
+ * client disconnected: the command runs all the same. If the store is unavailable, it is read again later, because the command is stored.
+ */
+async function awaitEnd(
   { store }: Services,
   command: { readonly threadId: string; readonly eventId: string },
   left: AbortSignal,
-): Promise<{ readonly output: unknown } | { readonly error: string }> {
-  for (;;) {
-    const result = await findCommandResult(store.db, command);
-    if (result !== undefined) return result;
-    await sleep(POLL_MS, undefined, { signal: left });
+): Promise<CommandEnd | undefined> {
+  while (!left.aborted) {
+    const state = await findCommandState(store.db, command).catch((error: unknown) => {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    });
+    if (state?.status === 'ended') return state.end;
+    if (state?.status === 'waiting' && state.agent !== 'active') throw waitsLonger(state.agent);
+    await sleep(POLL_MS);
   }
+  return undefined;
+}
+
+/** The agent was paused, or became invalid, before the command ran. No one knows when it will run. */
+function waitsLonger(status: AgentStatus): ApiError {
+  const message = `The agent is ${status}. The command is stored, and runs when the agent is resumed: ask again with the same idempotency key.`;
+  return new ApiError('agent_not_active', message, { details: { status, inDoubt: true } });
 }
