@@ -1,4 +1,4 @@
-import { replay, type Session, type SessionJson } from '@lastcall/core';
+import { type JournalRecord, replay, type Session, type SessionJson } from '@lastcall/core';
 import { hostedSession, type SessionHost } from '@lastcall/core/internal';
 import type { StoredRecord } from './load-transcript.ts';
 
@@ -8,6 +8,8 @@ export interface SessionState {
   readonly session: unknown;
   /** A snapshot of the machine, if the agent is one. */
   readonly machine?: unknown;
+  /** What the machine wrote after that, if the agent was no machine when the transcript was compacted. */
+  readonly records?: readonly JournalRecord[];
 }
 
 interface StoredSession {

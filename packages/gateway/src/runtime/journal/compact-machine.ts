@@ -1,5 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { Transcript, type TranscriptJson } from '@lastcall/core';
+import { type Entry, Transcript, type TranscriptJson } from '@lastcall/core';
 import { type Machine, serializeMachine, compactMachine as shorten } from '@lastcall/machines';
 import { compact } from '../../domain/transcript/compact.ts';
 import { toCharacters } from '../../domain/transcript/estimate-tokens.ts';
@@ -29,9 +29,10 @@ interface MachineCompaction {
  */
 export async function compactMachine(
   { store }: Services,
-  { lease, runId, agent }: ActiveRun,
+  run: ActiveRun,
   { machine, nextSeq: seq, model, signal }: MachineCompaction,
 ): Promise<boolean> {
+  const { lease, runId, agent } = run;
   const { consciousnessTokens: budgetTokens, cycleTimeoutMs: timeoutMs } = agent.limits;
   const stored = serializeMachine(machine);
   const shorter: Record<string, TranscriptJson> = {};
@@ -46,9 +47,10 @@ export async function compactMachine(
     summaries.push(`${id}: ${compaction.summary}`);
   }
   const json = shorten(stored, shorter);
-  const state: SessionState = { seq, session: null, machine: json };
+  const { session, carried } = keptTurns(run);
+  const state: SessionState = { seq, session, machine: json };
   await fenced(store, lease, async (tx, held) => {
-    writeCompaction(held, { runId, seq }, { summary: summaries.join('\n'), carried: [] });
+    writeCompaction(held, { runId, seq }, { summary: summaries.join('\n'), carried });
     await tx.db
       .updateTable('threads')
       .set({ state: toJson(state) })
@@ -56,4 +58,15 @@ export async function compactMachine(
       .execute();
   });
   return true;
+}
+
+/** The session and the conversation of an agent that was no machine before, and may become such an agent again. */
+function keptTurns({ transcript: { entries }, past, state }: ActiveRun): {
+  readonly session: unknown;
+  readonly carried: readonly Entry[];
+} {
+  // Each run of a machine adds its end to the entries.
+  const last = entries.findLastIndex(({ kind }) => kind !== 'stop');
+  if (last === -1) return { session: state?.session ?? null, carried: [] };
+  return { session: past.session(state).toJSON(), carried: entries.slice(0, last + 2) };
 }

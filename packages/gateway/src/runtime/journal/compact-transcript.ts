@@ -4,6 +4,7 @@ import { frameMessage } from '../../domain/frame.ts';
 import { closedNote, closeSections } from '../../domain/transcript/close-sections.ts';
 import { type CompactOptions, compact } from '../../domain/transcript/compact.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
+import { storedMachine } from '../../domain/transcript/stored-machine.ts';
 import { COMPACTION, type Compaction, toCompactionPayload } from '../../domain/transcript/transcript-row.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
@@ -35,7 +36,7 @@ export interface CompactionInput {
  */
 export async function compactTranscript(
   services: Services,
-  { lease, runId, agent }: ActiveRun,
+  { lease, runId, agent, rows, state: before }: ActiveRun,
   { transcript, nextSeq: seq, session, model, signal }: CompactionInput,
 ): Promise<boolean> {
   const { session: closedSession, closed } = closeSections(session.toJSON());
@@ -47,7 +48,8 @@ export async function compactTranscript(
   });
   if (compaction === undefined) return false;
   const { threadId } = lease;
-  const state: SessionState = { seq, session: closedSession };
+  // The agent may have been a machine, and may become one again.
+  const state: SessionState = { seq, session: closedSession, ...storedMachine({ rows, state: before }) };
   await fenced(services.store, lease, async (tx, held) => {
     writeCompaction(held, { runId, seq }, compaction);
     await tx.db

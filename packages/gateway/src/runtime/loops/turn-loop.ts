@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { replay, runTurn, type Session, Transcript, type TurnOptions } from '@lastcall/core';
 import { newId } from '../../domain/new-id.ts';
 import { loadTranscript, toRecord } from '../../domain/transcript/load-transcript.ts';
+import { isOfMachine } from '../../domain/transcript/machine-rows.ts';
 import { restoreSession } from '../../domain/transcript/restore-session.ts';
 import type { RunActivity } from '../../telemetry/run-activity.ts';
 import { compactTranscript } from '../journal/compact-transcript.ts';
@@ -78,9 +79,12 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
 
 async function compactStored({ services, run, abort }: OpenedRun, model: LanguageModelV4): Promise<boolean> {
   const { threadId } = run.lease;
-  const { entries, records, nextSeq } = await services.store.transaction((tx) => loadTranscript(tx.db, threadId));
+  const stored = await services.store.transaction((tx) => loadTranscript(tx.db, threadId));
+  const { nextSeq } = stored;
+  // The agent may have been a machine before.
+  const records = stored.records.filter(({ entry }) => !isOfMachine(entry));
   const session = restoreSession({ state: run.state, records });
-  const transcript = new Transcript(entries);
+  const transcript = new Transcript(stored.entries.filter((entry) => !isOfMachine(entry)));
   return await compactTranscript(services, run, { transcript, nextSeq, session, model, signal: abort.signal });
 }
 

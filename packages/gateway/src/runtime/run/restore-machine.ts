@@ -1,4 +1,4 @@
-import { type JournalRecord, LastcallError } from '@lastcall/core';
+import { LastcallError } from '@lastcall/core';
 import {
   createMachine,
   type Machine,
@@ -7,33 +7,18 @@ import {
   StoredMachineError,
 } from '@lastcall/machines';
 import type { DefinedMachine } from '../../config/definitions.ts';
-import { type TranscriptRow, toRecord } from '../../domain/transcript/load-transcript.ts';
-import { isMachineRecord } from '../../domain/transcript/machine-rows.ts';
-import type { SessionState } from '../../domain/transcript/restore-session.ts';
+import { storedMachine } from '../../domain/transcript/stored-machine.ts';
 
 /** What the sessions of its instances are given besides their state. */
 type SessionOf = NonNullable<RecordsOptions['session']>;
 
-/** What is stored of a machine. */
-interface StoredMachine {
-  /** The rows since the last compaction. */
-  readonly rows: readonly TranscriptRow[];
-  /** The machine at the last compaction. */
-  readonly state: SessionState | undefined;
-}
-
 /** The machine as the rows of its thread have it, or a new one. */
 export function restoreMachine(
   { charter, root, migrate }: DefinedMachine,
-  { rows, state }: StoredMachine,
+  stored: Parameters<typeof storedMachine>[0],
   session: SessionOf = () => ({}),
 ): Machine {
-  const records = rows.flatMap((row): readonly JournalRecord[] => {
-    if (row.kind === 'compaction') return [];
-    const record = toRecord(row);
-    return isMachineRecord(record) ? [record] : [];
-  });
-  const from = state?.machine;
+  const { machine: from, records = [] } = storedMachine(stored);
   if (from === undefined && records.length === 0) return createMachine(charter, { root, session });
   try {
     return machineFromRecords(charter, records, {
