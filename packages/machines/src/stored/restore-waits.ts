@@ -54,14 +54,16 @@ export class StoredWaits {
   }
 }
 
-/** Restores the answer in the form in which `machine.resume` keeps it. */
+/** Restores the answer in the form in which `machine.resume` and `machine.answer` keep it. */
 function restoreAnswer(given: unknown, { kind }: Wait, path: string): Answer {
   const answer = record(plain(given, path), path);
   const keys = Object.keys(answer).join();
   if (kind !== 'approval' && keys === 'result') return answer as Answer;
+  if (kind !== 'approval' && keys === 'error' && typeof answer.error === 'string') return answer as Answer;
   if (kind === 'approval' && answer.approve === true && (keys === 'approve' || keys === 'approve,input'))
     return answer as Answer;
   if (kind === 'approval' && typeof answer.deny === 'string' && keys === 'deny') return answer as Answer;
-  const expected = kind !== 'approval' ? '{ result }' : '{ approve: true, input? } or { deny: reason }';
+  const expected =
+    kind !== 'approval' ? '{ result } or { error: text }' : '{ approve: true, input? } or { deny: reason }';
   throw new StoredMachineError(path, `must be ${expected}.`);
 }

@@ -15,7 +15,7 @@ import { appendRows, type RowPosition } from '../journal/append-rows.ts';
 import type { HeldThread, Lease } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import type { Registry } from '../toolset/registry.ts';
-import { answersOf, toMachineInput } from './machine-input.ts';
+import { answersOf, readMachineInput } from './machine-input.ts';
 import { readDecisions } from './read-decisions.ts';
 import type { ThreadRows } from './read-thread.ts';
 import { settleFromEvents } from './settle-from-events.ts';
@@ -36,7 +36,7 @@ export async function startRun({ metrics, events, last, ...inputs }: NewRunInput
   const isMachine = agent.setup.definition?.machine !== undefined;
   const settled = isMachine ? [] : await settleFromEvents(tx, waiting);
   const opening = { run, transcript: past.transcript, settled };
-  const entries = isMachine ? [toMachineInput(kind, waiting, opening)] : kind.entriesOf(waiting, opening);
+  const entries = isMachine ? [await readMachineInput(tx, kind, waiting, opening)] : kind.entriesOf(waiting, opening);
   const place = { runId: run.id, seq: nextSeq };
   const beginsTurn = entries.some(
     ({ kind: entry, ...one }) => entry === 'turn' || ('messages' in one && hasAny(one.messages)),
