@@ -194,6 +194,8 @@ describe('a machine in spaces', () => {
       expect(JSON.stringify(lastError)).toContain('refund');
       expect(JSON.stringify(lastError)).toContain('migrate(tree)');
       expect((await gateway.api(`/api/agents/${id}/inbox?status=pending`)).items).toHaveLength(1);
+      const shown = await gateway.request(`/api/agents/${id}/machine`);
+      expect([shown.status, await shown.text()]).toEqual([409, expect.stringContaining('migrate(tree)')]);
     }
     {
       const model = scriptedModel(['Open again.']);

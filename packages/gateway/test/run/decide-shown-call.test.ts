@@ -122,3 +122,21 @@ test('progress of a visible call is shown, and that of a message or of an invisi
   ]);
   expect(decided(inHall, ...events, progress('m'), progress('h')).last).toEqual([]);
 });
+
+test('the reply of one instance of a machine, and its retry, leave alone what others write at the same time', () => {
+  const [one, two] = [
+    { ...started('c', 'shown'), by: 'root.1' },
+    { ...started('m', 'send_message'), by: 'root.2' },
+  ];
+  const retry = { ...again(2), by: 'root.1' };
+  const ofOne = { ...reply({ callId: 'd', toolName: 'shown', input: '{}' }), thread: 'root.1', instanceId: 'root.1' };
+  const { writes, state } = decided(inHall, one, two, retry, appended(ofOne));
+  expect(kinds(writes)).toEqual([
+    'hall tool-call.start',
+    'hall message.start',
+    'hall tool-call.cancelled',
+    'entry',
+    'call-planned',
+  ]);
+  expect([...(state as RunningState).shown.keys()]).toEqual(['m']);
+});

@@ -4,7 +4,8 @@ import { isCancelAccepted } from '../../domain/runs/run-cancelled.ts';
 import type { FailedRequest } from '../../domain/runs/stored-request.ts';
 import { updateCard } from '../../domain/spaces/tool-card.ts';
 import { runStream } from '../../domain/streams/stream-names.ts';
-import { type EntryRecord, toEntryPayload } from '../../domain/transcript/transcript-row.ts';
+import { originOf } from '../../domain/transcript/machine-rows.ts';
+import { type EntryRecord, fromEntryPayload, toEntryPayload } from '../../domain/transcript/transcript-row.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { CallRow } from '../../ports/store/schema/tables.ts';
@@ -71,7 +72,7 @@ export async function closeFailedRun(
   const seq = (await lastSeq(tx, held.threadId)) + 1;
   const request = asked && { ...asked.request, beforeSeq: seq };
   const end: EntryRecord = { entry: { kind: 'stop', stop }, request };
-  const records: EntryRecord[] = [...open.map((entry) => ({ entry })), end];
+  const records: EntryRecord[] = [...open, end];
   appendRows(held, { runId: run.runId, seq }, records.map(toRow));
   const status = isCancelled ? 'cancelled' : 'failed';
   await closeRun(tx, run, { status, stop, ...how, announcedSpaceId: await announcedSpace(tx, run) });
@@ -92,11 +93,12 @@ async function settleOpenCalls(
   tx: Tx,
   run: EndingRun,
   { reason, isCancelled }: { reason: string; isCancelled: boolean },
-): Promise<Entry[]> {
-  const entries: Entry[] = [];
+): Promise<EntryRecord[]> {
+  const records: EntryRecord[] = [];
   const callsWithCard = new Set<string>();
   const calls = [...(await openCalls(tx, run)), ...(await answeredCalls(tx, run, { isCancelled }))];
-  for (const { id, tool_name: toolName, input, status, run_id, created_at: startedAt } of calls) {
+  const instances = await instancesOf(tx, calls);
+  for (const { id, tool_name: toolName, input, status, run_id, wait_kind, created_at: startedAt } of calls) {
     const now = tx.now();
     const outcome = outcomeOf(status === 'started', reason);
     await tx.db
@@ -107,14 +109,55 @@ async function settleOpenCalls(
     const card = { status: outcome.status === 'error' ? 'error' : 'cancelled', output: outcome.text } as const;
     if ((await updateCard(tx, id, card)) !== undefined) callsWithCard.add(id);
     const call = { callId: id, toolName, input: fromJson(input), outcome };
-    entries.push({ kind: 'settled', settlement: { ...call, startedAt, endedAt: now } });
+    const settled = { kind: 'settled', settlement: { ...call, startedAt, endedAt: now } } as const;
+    records.push(ofInstance(settled, { isWait: wait_kind !== null, instance: instances.get(id) }));
     const type = outcome.status === 'error' ? 'tool-call.error' : 'tool-call.cancelled';
     // The stream of the run that asked for an approval gets the event too.
     for (const runId of new Set([run.runId, run_id])) tx.emit({ stream: runStream(runId), type, payload: call });
   }
   for (const unended of await unendedCalls(tx.db, run))
     if (!callsWithCard.has(unended.callId)) endUnendedCall(tx, unended, 'The run failed.');
-  return entries;
+  return records;
+}
+
+/** The instances of a machine that made the calls. Empty if the agent was no machine when it made them. */
+async function instancesOf(tx: Tx, calls: readonly Selectable<CallRow>[]): Promise<ReadonlyMap<string, Instance>> {
+  const runIds = [...new Set(calls.map(({ run_id }) => run_id))];
+  if (runIds.length === 0) return new Map();
+  const rows = await tx.db
+    .selectFrom('transcript_entries')
+    .select('payload')
+    .where('run_id', 'in', runIds)
+    .where('kind', '=', 'reply')
+    .execute();
+  return new Map(
+    rows.flatMap(({ payload }) => {
+      const { entry } = fromEntryPayload(payload);
+      const { thread, instanceId, node } = originOf(entry);
+      if (entry.kind !== 'reply' || thread === undefined || instanceId === undefined) return [];
+      return entry.calls.map(
+        ({ callId }) => [callId, { thread, instanceId, ...(node === undefined ? {} : { node }) }] as const,
+      );
+    }),
+  );
+}
+
+/** Where an entry belongs in a machine. */
+interface Instance {
+  readonly thread: string;
+  readonly instanceId: string;
+  readonly node?: string;
+}
+
+/** The end is also part of the machine: otherwise its next run would run the call, or end it again. */
+function ofInstance(
+  entry: Extract<Entry, { kind: 'settled' }>,
+  { isWait, instance }: { readonly isWait: boolean; readonly instance: Instance | undefined },
+): EntryRecord {
+  if (instance === undefined) return { entry };
+  const change = { kind: 'settled', id: instance.instanceId, callId: entry.settlement.callId };
+  const machine = isWait ? { machine: [{ kind: 'machine', change }] } : {};
+  return { entry: { ...entry, ...instance }, staged: { events: [], slices: {}, ...machine } };
 }
 
 async function openCalls(tx: Tx, { runId }: EndingRun): Promise<Selectable<CallRow>[]> {

@@ -1,4 +1,5 @@
 import { readArguments } from '@lastcall/core/internal';
+import { type TranscriptRow, toRecord } from '../../domain/transcript/load-transcript.ts';
 import type { Services } from '../../ports/services.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { rawInput } from '../run/raw-input.ts';
@@ -76,22 +77,30 @@ async function cardsOf({ store }: Services, { runId }: ActiveRun): Promise<{ cal
 
 /**
  * Finds the cards of a machine's calls that have not ended: of this run, and of earlier ones that failed or whose calls were answered. Their
- * ends are shown on them.
+ * ends are shown on them. Also finds what another worker had begun to show of a reply that it did not complete.
  */
-export async function findOpenCards({ store }: Services, { lease }: ActiveRun): Promise<Recovered> {
-  const rows = await store.db
+export async function findOpenCards(services: Services, run: ActiveRun): Promise<Recovered> {
+  const rows = await services.store.db
     .selectFrom('calls')
     .innerJoin('messages', 'messages.call_id', 'calls.id')
-    .select(['calls.id', 'messages.space_id'])
-    .where('calls.thread_id', '=', lease.threadId)
+    .select(['calls.id', 'calls.wait_status', 'messages.space_id'])
+    .where('calls.thread_id', '=', run.lease.threadId)
     .where('calls.status', '!=', 'settled')
     .where('messages.kind', '=', 'tool')
     .execute();
-  const shown = rows.map(({ id: callId, space_id: spaceId }) => ({
-    callId,
-    kind: 'tool' as const,
-    spaceId,
-    shownText: '',
-  }));
-  return { cards: shown.map(({ callId }) => callId), shown, lost: [] };
+  // A card that asks for an answer goes on asking, whatever else the run does.
+  const shown = rows.flatMap(({ id: callId, wait_status, space_id: spaceId }) =>
+    wait_status === 'pending' ? [] : [{ callId, kind: 'tool' as const, spaceId, shownText: '' }],
+  );
+  const cards = new Set(rows.map(({ id }) => id));
+  if (!run.isTakenOver) return { cards: [...cards], shown, lost: [] };
+  const asked = new Set(run.rows.flatMap((row) => (row.kind === 'reply' ? callsOf(row) : [])));
+  const begun = (await unendedCalls(services.store.db, run)).filter(({ callId }) => !cards.has(callId));
+  const { ofReply = [], lost = [] } = Object.groupBy(begun, ({ callId }) => (asked.has(callId) ? 'ofReply' : 'lost'));
+  return { cards: [...cards], shown: [...shown, ...ofReply], lost };
+}
+
+function callsOf(row: TranscriptRow): readonly string[] {
+  const { entry } = toRecord(row);
+  return entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : [];
 }

@@ -131,8 +131,10 @@ export class RunJournal implements Journal {
 
   /** Handles the events that core reports while the model writes and tools run. */
   onEvent(turnEvent: TurnEvent): void {
-    const event = this.#readerOf(turnEvent).read(turnEvent);
-    if (event === undefined) return;
+    const read = this.#readerOf(turnEvent).read(turnEvent);
+    if (read === undefined) return;
+    const { instanceId: by } = turnEvent as { readonly instanceId?: string };
+    const event = read.type === 'input-started' || read.type === 'step-started' ? { ...read, by } : read;
     const writes = this.#decide(event);
     // Events about steps are sent with the next write. A retry of a step may take long, so it is reported soon.
     const waits = this.#context.runStream === 'steps' && isSettledSoon(event);
@@ -467,8 +469,9 @@ const PLAIN: ReadonlySet<Write['kind']> = new Set([
   'release-thread',
 ]);
 
-function isPlain({ kind }: Write): boolean {
-  return PLAIN.has(kind);
+/** The end of a call that may have waited is read before it is written. */
+function isPlain(write: Write): boolean {
+  return PLAIN.has(write.kind) && !(write.kind === 'call-ended' && write.outcomeStatus === 'cancelled');
 }
 
 const NOWHERE: AgentPosition = { activeSpaceId: null, announcedSpaceId: null };

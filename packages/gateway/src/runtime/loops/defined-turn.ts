@@ -153,8 +153,13 @@ export async function chooseMode({ services, run }: OpenedRun, session: Session)
     .execute();
   const events = rows.map(({ payload }) => fromJson<InboxEvent>(payload) as { readonly type: string });
   const name: unknown = modes.choose({ session: { read: (slice) => session.read(slice) }, events, now: Date.now() });
+  // Otherwise a promise that rejects would end the process.
+  if (name instanceof Promise) name.catch(() => {});
   if (typeof name !== 'string' || name === '' || name.length > 100)
-    throw new LastcallError('plugin', "The definition's mode() must return the name of a mode, of 1–100 characters.");
+    throw new LastcallError(
+      'plugin',
+      "The definition's mode() must return the name of a mode, of 1–100 characters, and no promise of one.",
+    );
   const mode = modes.named(name);
   await fenced(services.store, run.lease, async (tx) => {
     await tx.db.updateTable('runs').set({ mode: name }).where('id', '=', run.runId).execute();

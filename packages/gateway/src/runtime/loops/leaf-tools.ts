@@ -1,5 +1,8 @@
-import type { ToolSet } from '@lastcall/core';
+import { LastcallError, type ToolSet } from '@lastcall/core';
+import { isReservedToolName } from '../../config/reserved-tool-names.ts';
+import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import type { RunTool, RunTools } from '../run/run-tool.ts';
+import { withoutEffects } from '../toolset/client-tools.ts';
 import { toBroughtTool } from '../toolset/run-tools.ts';
 
 /**
@@ -9,6 +12,12 @@ import { toBroughtTool } from '../toolset/run-tools.ts';
 export class LeafTools {
   readonly #known = new Map<string, RunTool>();
   readonly #merged = new WeakMap<ToolSet, WeakMap<ToolSet, ToolSet>>();
+
+  readonly #settings: TurnSettings | undefined;
+
+  constructor(settings: TurnSettings | undefined) {
+    this.#settings = settings;
+  }
 
   has(name: string): boolean {
     return this.#known.has(name);
@@ -36,12 +45,22 @@ export class LeafTools {
     return merged;
   }
 
-  #merge(own: ToolSet, ofAgent: ToolSet): ToolSet {
+  #merge(all: ToolSet, ofAgent: ToolSet): ToolSet {
+    const own = this.#settings?.isWithoutEffects === true ? withoutEffects(all) : all;
     const merged: Record<string, ToolSet[string]> = { ...ofAgent, ...own };
-    for (const [name, tool] of Object.entries(own)) this.#known.set(name, toBroughtTool(name, tool));
+    for (const [name, tool] of Object.entries(own)) {
+      if (isReservedToolName(name)) throw reserved(name);
+      this.#known.set(name, toBroughtTool(name, tool));
+    }
     // Names that are found but not advertised: models often leave out the prefix of a transition.
     for (const name of Object.getOwnPropertyNames(own))
       if (!Object.hasOwn(merged, name)) Object.defineProperty(merged, name, { value: own[name], enumerable: false });
     return merged;
   }
+}
+
+/** The journal treats calls of built-in tools in its own way, so no other tool may have their names. */
+function reserved(name: string): LastcallError {
+  const message = `A node of the machine has a tool "${name}". Every agent has a built-in tool of that name: rename it.`;
+  return new LastcallError('tool_set', message);
 }

@@ -9,7 +9,7 @@ type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 /** Shows a call in the agent's space as soon as the model begins to write it. */
 export function startInput(
   state: RunningState,
-  { callId, toolName }: EventOf<'input-started'>,
+  { callId, toolName, by }: EventOf<'input-started'>,
   context: DecisionContext,
 ): Decision {
   const isSpaceUndecided = state.isSpaceUndecided || toolName === 'enter_space';
@@ -17,8 +17,8 @@ export function startInput(
   const spaceId = state.activeSpaceId;
   if (isSpaceUndecided || spaceId === null) return [next, []];
   if (toolName === 'send_message')
-    return show(next, { callId, kind: 'message', spaceId, shownText: '' }, messageStart(callId, spaceId, context));
-  return context.isVisible(toolName) ? showStart(next, { callId, toolName, spaceId }, context) : [next, []];
+    return show(next, { callId, kind: 'message', spaceId, shownText: '', by }, messageStart(callId, spaceId, context));
+  return context.isVisible(toolName) ? showStart(next, { callId, toolName, spaceId, by }, context) : [next, []];
 }
 
 export function extendInput(state: RunningState, { callId, delta, text }: EventOf<'input-extended'>): Decision {
@@ -36,11 +36,17 @@ export function reportProgress(state: RunningState, { callId, value }: EventOf<'
 
 /**
  * The reply is complete. Shows the rest of its calls' inputs (all of it, if the provider does not stream inputs), and
- * cancels shown calls that the reply does not contain: they never run.
+ * cancels shown calls that the reply does not contain: they never run. `by` is the instance of a machine that replied: calls of others
+ * are left alone.
  */
-export function showRequested(state: RunningState, calls: Extract<Entry, { kind: 'reply' }>['calls']): Decision {
+export function showRequested(
+  state: RunningState,
+  calls: Extract<Entry, { kind: 'reply' }>['calls'],
+  by: string | undefined,
+): Decision {
   const inputs = new Map(calls.map(({ callId, input }) => [callId, input]));
-  const steps = [...state.shown.values()].map((call) => (current: RunningState): Decision => {
+  const own = [...state.shown.values()].filter((call) => call.by === by);
+  const steps = own.map((call) => (current: RunningState): Decision => {
     const input = inputs.get(call.callId);
     if (input === undefined) return cancelShown(current, call.callId, 'The complete reply does not contain this call.');
     return extend(current, call, unseenInput(call, input));
@@ -92,9 +98,14 @@ export function cancelShown(state: RunningState, callId: string, reason: string)
   return call === undefined ? [state, []] : [withoutShown(state, callId), [cancelled(call, reason)]];
 }
 
-export function cancelAllShown(state: RunningState, reason: string): Decision {
-  const calls = [...state.shown.values()];
-  return [{ ...state, shown: new Map() }, calls.map((call) => cancelled(call, reason))];
+export function cancelAllShown(
+  state: RunningState,
+  reason: string,
+  which: (call: ShownCall) => boolean = () => true,
+): Decision {
+  const calls = [...state.shown.values()].filter(which);
+  const shown = new Map([...state.shown].filter(([, call]) => !which(call)));
+  return [{ ...state, shown }, calls.map((call) => cancelled(call, reason))];
 }
 
 export interface SentMessage {
@@ -145,13 +156,13 @@ export function cancelled({ callId, kind, spaceId }: Omit<ShownCall, 'shownText'
 
 function showStart(
   state: RunningState,
-  { callId, toolName, spaceId }: { callId: string; toolName: string; spaceId: string },
+  { callId, toolName, spaceId, by }: { callId: string; toolName: string; spaceId: string; by?: string | undefined },
   { runId, agent }: DecisionContext,
 ): Decision {
   if (state.shown.has(callId)) return [state, []];
   const payload = { streamId: callId, callId, toolName, entityId: agent.entityId, runId };
   const start: SpaceEvent = { kind: 'space-event', spaceId, type: 'tool-call.start', payload };
-  return show(state, { callId, kind: 'tool', spaceId, shownText: '' }, start);
+  return show(state, { callId, kind: 'tool', spaceId, shownText: '', by }, start);
 }
 
 function show(state: RunningState, call: ShownCall, start: SpaceEvent): Decision {

@@ -1,4 +1,5 @@
 import type { Entry } from '@lastcall/core';
+import { originOf } from '../../domain/transcript/machine-rows.ts';
 import { decideCallEnd } from './decide-call-end.ts';
 import { decideStop } from './decide-end.ts';
 import { liveEvent } from './decide-live.ts';
@@ -41,7 +42,9 @@ function decideRunning(state: RunningState, event: RunningEvent, context: Decisi
     case 'step-started': {
       const next = { ...state, isSpaceUndecided: false };
       // The reply was cut off and is requested again, with new ids.
-      return event.attempt > 1 ? cancelAllShown(next, 'The reply broke off.') : [next, []];
+      return event.attempt > 1
+        ? cancelAllShown(next, 'The reply broke off.', (call) => call.by === event.by)
+        : [next, []];
     }
     case 'text-written':
     case 'reasoning-written':
@@ -77,7 +80,8 @@ type Appended = Extract<RunEvent, { type: 'entry-appended' }>;
 function decideEntry(state: RunningState, { entry, payload, texts = [] }: Appended): Decision {
   return inTurn(
     state,
-    (current) => (entry.kind === 'reply' ? showRequested(current, entry.calls) : [current, []]),
+    (current) =>
+      entry.kind === 'reply' ? showRequested(current, entry.calls, originOf(entry).instanceId) : [current, []],
     (current) => appendEntry(current, entry.kind, payload),
     (current) => [current, [...texts.map((text): Write => ({ kind: 'request-text', ...text })), ...callWrites(entry)]],
   );

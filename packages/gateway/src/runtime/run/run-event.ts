@@ -10,10 +10,15 @@ import type { SettlementJson } from './settlement-json.ts';
 /** What happens in an open run, with all data that a decision about it needs. */
 export type RunEvent =
   /** The model is called. From the second attempt on, its last reply was interrupted. */
-  | { readonly type: 'step-started'; readonly step: number; readonly attempt: number }
+  | { readonly type: 'step-started'; readonly step: number; readonly attempt: number; readonly by?: string | undefined }
   | { readonly type: 'text-written' | 'reasoning-written'; readonly step: number; readonly text: string }
-  /** The model began to write a call. */
-  | { readonly type: 'input-started'; readonly callId: string; readonly toolName: string }
+  /** The model began to write a call. `by`: the instance of a machine that it writes for. */
+  | {
+      readonly type: 'input-started';
+      readonly callId: string;
+      readonly toolName: string;
+      readonly by?: string | undefined;
+    }
   /** The model wrote more of a call. `text` is the part that belongs to the text of a message. */
   | { readonly type: 'input-extended'; readonly callId: string; readonly delta: string; readonly text: string }
   /** A call begins to run. */

@@ -29,6 +29,8 @@ export interface ShownCall {
   readonly spaceId: string;
   /** The part of a message's text or a tool's input that was shown so far. */
   readonly shownText: string;
+  /** The instance of a machine whose model writes it. Others write at the same time. */
+  readonly by?: string | undefined;
 }
 
 /** The run has ended, and its end is stored. */

@@ -58,6 +58,7 @@ export function forSettings(tools: RunTools, settings: TurnSettings | undefined)
   };
 }
 
-function withoutEffects(tools: ToolSet): ToolSet {
+/** Tools that change nothing. */
+export function withoutEffects(tools: ToolSet): ToolSet {
   return Object.fromEntries(Object.entries(tools).filter(([, tool]) => (tool as Partial<AnyTool>).effects === 'none'));
 }
