@@ -19,6 +19,7 @@ const FREE = new Set([
   'askedInput',
   'Outcome.display',
   'Slice.state',
+  'MachineInstance.state',
   'sample',
 ]);
 

@@ -152,6 +152,15 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/agents/{id}/goals': { rights: READ, request: ofAgent('/goals') },
   'GET /api/agents/{id}/memories': { rights: READ, request: ofAgent('/memories') },
   'GET /api/agents/{id}/plans': { rights: READ, request: ofAgent('/plans') },
+  'GET /api/agents/{id}/session': { rights: ADMIN, request: ofAgent('/session') },
+  'GET /api/agents/{id}/machine': {
+    rights: READ,
+    request: ({ machine }) => ({ path: `/api/agents/${machine}/machine` }),
+  },
+  'POST /api/agents/{id}/machine/commands/{name}': {
+    rights: WRITE,
+    request: ({ machine }) => ({ path: `/api/agents/${machine}/machine/commands/note`, body: {} }),
+  },
   'GET /api/agents/{id}/files': { rights: READ, request: ofAgent('/files') },
   'GET /api/agents/{id}/files/{path}': { rights: READ, request: ofFile },
   'PUT /api/agents/{id}/files/{path}': {
