@@ -360,3 +360,26 @@ it('[A22] a request that must have no effects gets no tools with effects from a 
   expect(names).toContain('look');
   expect(names).not.toContain('pay');
 });
+
+it('metrics count the calls of a node under the names of their tools, and names that a model made up under one', async () => {
+  const look = tool({ description: 'Looks.', inputSchema: z.object({}), execute: () => 'Nothing.' });
+  const model = scriptedModel([call('look'), call('made_up'), 'Done.']);
+  await using gateway = await startTestGateway({ model, definitions: { desk: only({ look }) }, agents });
+  await ask(gateway, 'Look');
+  const metrics = await (await gateway.request('/metrics')).text();
+  expect(metrics).toMatch(/tool="look"/);
+  expect(metrics).not.toContain('made_up');
+});
+
+it('[A22] a run that is not saved leaves the machine of its conversation as it was', async () => {
+  const go = { description: 'Goes.', inputSchema: z.object({}), handler: () => to('other') };
+  const model = scriptedModel(['One.', call('transition_go'), 'Two.', 'Three.']);
+  const definitions = { desk: only({}, { transitions: { go } }) };
+  await using gateway = await startTestGateway({ model, definitions, agents });
+  const { context_id } = await ask(gateway, 'Hello');
+  const unsaved = await gateway.api('/api/chat', { message: 'Go', context_id, save: false });
+  expect(unsaved.response).toBe('Two.');
+  expect((await ask(gateway, 'And now?', context_id)).response).toBe('Three.');
+  expect(String(model.requests.at(-1)?.prompt[0]?.content)).toContain('Work.');
+  expect(JSON.stringify(model.requests.at(-1)?.prompt)).not.toContain('Two.');
+});
