@@ -166,6 +166,13 @@ describe('modes of an agent', () => {
     const answer = await gateway.api('/api/chat', ask('Hello.'));
     expect(JSON.stringify(answer)).toContain('must return the name of a mode');
   });
+  it('[A13] a promise of a mode fails the run with a sentence, also if it rejects', async () => {
+    const mode = (() => Promise.reject(new Error('No mode.'))) as unknown as () => string;
+    const lost = defineAgent({ plugins: [world], mode, tools: { add_item } });
+    await using gateway = await startTestGateway({ definitions: { clerk: lost }, agents });
+    const answer = await gateway.api('/api/chat', { agent: 'Clerk', message: 'Hello' });
+    expect(JSON.stringify(answer)).toContain('and no promise of one');
+  });
 });
 
 describe('observe', () => {

@@ -37,8 +37,8 @@ describeWorlds('what the gateway answers', (open) => {
   test('runs, transcripts, calls, agents, inboxes and waiting calls of many kinds are as /openapi.json says', async () => {
     const calls = (...names: string[]) => ({ calls: names.map((toolName) => ({ toolName, input: {} })) });
     const model = scriptedModel([
-      calls('fine', 'silent', 'broken', 'ask', 'hint', 'leave', 'no_such_tool'),
       { toolName: 'rewind', input: { reason: 'wrong way', guidance: 'go another way' } },
+      calls('fine', 'silent', 'broken', 'ask', 'hint', 'leave', 'no_such_tool'),
       'Waiting.',
       'Answered.',
       'Approved.',

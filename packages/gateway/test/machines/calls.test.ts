@@ -3,15 +3,21 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { cede, charter, node, spawn, to } from '@lastcall/machines';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { answer } from '../../src/domain/calls/answer-call.ts';
 import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { defineAgent } from '../../src/index.ts';
 import { startTestGateway, type TestGateway } from '../../src/testing/index.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { databases } from '../support/stores.ts';
+import { waitingOf } from '../support/waiting-of.ts';
 import type { World } from '../support/world.ts';
 
 const agents = [{ name: 'Desk', definition: 'desk' }];
+
+/** The error of a response. */
+const errorOf = async (response: Response) =>
+  ((await response.json()) as { error: { code: string; message: string } }).error;
 const call = (toolName: string, input: object = {}) => [{ toolName, input }];
 const ask = async (gateway: TestGateway, message: string, context_id?: string) =>
   await gateway.api('/api/chat', context_id === undefined ? { agent: 'Desk', message } : { message, context_id });
@@ -38,7 +44,7 @@ describe('calls of a machine that wait', () => {
     await gateway.api(`/api/agents/${id}/machine/commands/go?contextId=${asked.context_id}`, {});
     expect((await gateway.api('/api/pending')).items).toEqual([]);
     const late = await gateway.request(`/api/runs/${asked.run_id}/tool-results`, { callId, approve: true });
-    expect([late.status, (await late.json()).error.code]).toEqual([410, 'cancelled']);
+    expect([late.status, (await errorOf(late)).code]).toEqual([410, 'cancelled']);
   });
 
   it('[A17] the answer to a question of a tool continues its call', async () => {
@@ -81,6 +87,17 @@ async function expire(world: World, bot: string): Promise<void> {
       .set({ expires_at: tx.now() - 1 })
       .where('agent_id', '=', bot)
       .where('wait_status', '=', 'pending')
+      .execute(),
+  );
+}
+
+/** The worker loses its thread as if it had died. */
+async function killWorkerOf(world: World, bot: string): Promise<void> {
+  await world.in((tx) =>
+    tx.db
+      .updateTable('threads')
+      .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: null, lease_until: 0 }))
+      .where('id', '=', bot)
       .execute(),
   );
 }
@@ -138,6 +155,78 @@ describeWorlds(
       expect(await cards(world, space)).toEqual([{ status: 'requires_action' }]);
     });
 
+    it('[G41] the space is told that a message broke off with the worker whose machine wrote it', async () => {
+      const after = scriptedModel(['Never mind.']);
+      const begun = Promise.withResolvers<void>();
+      let requests = 0;
+      const doStream: typeof after.doStream = async (options) => {
+        if (requests++ > 0) return await after.doStream(options);
+        const stream = new ReadableStream({
+          start(controller) {
+            controller.enqueue({ type: 'stream-start', warnings: [] });
+            controller.enqueue({ type: 'tool-input-start', id: 'm', toolName: 'send_message' });
+            controller.enqueue({ type: 'tool-input-delta', id: 'm', delta: '{"text":"Hel' });
+            begun.resolve();
+          },
+        });
+        return { stream };
+      };
+      const limits = { leaseMs: 600, graceMs: 500 };
+      const world = await open({
+        models: { default: { ...after, doStream } },
+        definitions: { desk: only({}) },
+        limits,
+      });
+      const { ada, bot, space } = await lobby(world, { definition: 'desk' }, { isIn: true });
+      const types = async () => (await world.events(spaceStream(space))).map(({ type }) => type);
+      await world.say(space, ada, 'Go');
+      await begun.promise;
+      await expect.poll(types).toContain('message.delta');
+      await killWorkerOf(world, bot);
+      await expect.poll(() => runsOf(world, bot), { timeout: 10_000 }).toEqual(['completed']);
+      expect(await types()).toContain('message.cancelled');
+    });
+
+    it('[A16] [A17] an approved call whose run failed while it ran has ended for the machine too, and is not waited for', async () => {
+      let paid = 0;
+      const inside = Promise.withResolvers<void>();
+      const pay = tool({
+        description: 'Pays.',
+        inputSchema: z.object({}),
+        approval: true,
+        execute: async () => {
+          paid++;
+          inside.resolve();
+          return await new Promise<never>(() => {});
+        },
+      });
+      const model = scriptedModel([call('pay'), 'I do not know.']);
+      let isBroken = false;
+      const models = {
+        get default() {
+          if (isBroken) throw new LastcallError('model', 'The model has no key.');
+          return model;
+        },
+      };
+      const limits = { leaseMs: 600, graceMs: 500 };
+      const world = await open({ models, definitions: { desk: only({ pay }) }, limits });
+      const { ada, bot, space } = await lobby(world, { definition: 'desk' }, { isIn: true });
+      await world.say(space, ada, 'Pay');
+      await world.idle();
+      await answer(world.services, { ...(await waitingOf(world, bot)), answer: { approve: true }, by: { key: true } });
+      await inside.promise;
+      isBroken = true;
+      await killWorkerOf(world, bot);
+      await expect.poll(() => runsOf(world, bot), { timeout: 10_000 }).toEqual(['completed', 'failed']);
+      expect(await cards(world, space)).toEqual([{ status: 'error' }]);
+      isBroken = false;
+      await world.say(space, ada, 'Did you?');
+      await expect.poll(() => runsOf(world, bot), { timeout: 10_000 }).toEqual(['completed', 'failed', 'completed']);
+      expect(paid).toBe(1);
+      expect(JSON.stringify(model.requests.at(-1)?.prompt)).toContain('whether it took effect is unknown');
+      expect(await cards(world, space)).toEqual([{ status: 'error' }]);
+    });
+
     it('[A16] the calls that a failed run left open have ended for the machine too: none runs later, and none ends twice', async () => {
       const effects: string[] = [];
       const inside = Promise.withResolvers<void>();
@@ -177,13 +266,7 @@ describeWorlds(
       await world.say(space, ada, 'Go');
       await inside.promise;
       isBroken = true;
-      await world.in((tx) =>
-        tx.db
-          .updateTable('threads')
-          .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: null, lease_until: 0 }))
-          .where('id', '=', bot)
-          .execute(),
-      );
+      await killWorkerOf(world, bot);
       await expect.poll(() => runsOf(world, bot), { timeout: 10_000 }).toEqual(['failed']);
       isBroken = false;
       await world.say(space, ada, 'Again');
@@ -257,4 +340,46 @@ it('a worker that cedes ends its own calls that wait', async () => {
   const { response } = await ask(gateway, 'Go');
   expect(response).toBe('Fine.');
   expect((await gateway.api('/api/pending')).items).toEqual([]);
+});
+
+it('[A22] a request that must have no effects gets no tools with effects from a node', async () => {
+  const look = tool({ description: 'Looks.', inputSchema: z.object({}), effects: 'none', execute: () => 'Nothing.' });
+  const pay = tool({ description: 'Pays.', inputSchema: z.object({}), execute: () => 'Paid.' });
+  const model = scriptedModel(['A title.']);
+  await using gateway = await startTestGateway({ model, definitions: { desk: only({ look, pay }) }, agents });
+  await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${gateway.secretKey}`,
+      'content-type': 'application/json',
+      'x-lastcall-effects': 'none',
+    },
+    body: JSON.stringify({ model: 'Desk', messages: [{ role: 'user', content: 'A title for this chat?' }] }),
+  });
+  const names = model.requests[0]?.tools?.map(({ name }) => name);
+  expect(names).toContain('look');
+  expect(names).not.toContain('pay');
+});
+
+it('metrics count the calls of a node under the names of their tools, and names that a model made up under one', async () => {
+  const look = tool({ description: 'Looks.', inputSchema: z.object({}), execute: () => 'Nothing.' });
+  const model = scriptedModel([call('look'), call('made_up'), 'Done.']);
+  await using gateway = await startTestGateway({ model, definitions: { desk: only({ look }) }, agents });
+  await ask(gateway, 'Look');
+  const metrics = await (await gateway.request('/metrics')).text();
+  expect(metrics).toMatch(/tool="look"/);
+  expect(metrics).not.toContain('made_up');
+});
+
+it('[A22] a run that is not saved leaves the machine of its conversation as it was', async () => {
+  const go = { description: 'Goes.', inputSchema: z.object({}), handler: () => to('other') };
+  const model = scriptedModel(['One.', call('transition_go'), 'Two.', 'Three.']);
+  const definitions = { desk: only({}, { transitions: { go } }) };
+  await using gateway = await startTestGateway({ model, definitions, agents });
+  const { context_id } = await ask(gateway, 'Hello');
+  const unsaved = await gateway.api('/api/chat', { message: 'Go', context_id, save: false });
+  expect(unsaved.response).toBe('Two.');
+  expect((await ask(gateway, 'And now?', context_id)).response).toBe('Three.');
+  expect(String(model.requests.at(-1)?.prompt[0]?.content)).toContain('Work.');
+  expect(JSON.stringify(model.requests.at(-1)?.prompt)).not.toContain('Two.');
 });

@@ -2,6 +2,7 @@ import { slice, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import type { AgentDefinition } from '../../src/config/agent-definition.ts';
 import { defineAgent } from '../../src/index.ts';
 import { startTestGateway, type TestGateway } from '../../src/testing/index.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
@@ -27,7 +28,7 @@ const plain = defineAgent({ instructions: 'Be plain.', tools: { note } });
 /** Runs the agent once for each reply, with summaries that say "Summary." */
 async function run(
   home: string,
-  desk: typeof plain,
+  desk: AgentDefinition,
   replies: Parameters<typeof scriptedModel>[0],
   work: (gateway: TestGateway, id: string) => Promise<void> = async () => {},
 ) {

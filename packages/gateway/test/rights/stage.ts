@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
+import { charter, node } from '@lastcall/machines';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { compileDefinition } from '../../src/config/definitions.ts';
@@ -27,6 +28,8 @@ export interface Stage {
   readonly agent: string;
   /** An agent that has files. */
   readonly filer: string;
+  /** An agent that is a machine, with a command "note". */
+  readonly machine: string;
   readonly space: string;
   readonly secrets: Readonly<Record<(typeof WITH_SECRETS)[number], string | undefined>>;
   /** What shows who they are. Of those who are signed in, the cookie of a new session. */
@@ -51,14 +54,17 @@ export interface Stage {
   close(): Promise<void>;
 }
 
+const note = { description: 'Notes.', inputSchema: z.object({}), execute: () => 'Noted.' };
+const desk = { machine: charter({ nodes: { main: node({ instructions: 'Help.', commands: { note } }) } }) };
+
 export async function openStage(): Promise<Stage> {
   const database = await onSqlite.create();
-  const world = await openWorld({ database, models: { default: model() }, tools: { look } });
+  const world = await openWorld({ database, models: { default: model() }, tools: { look }, definitions: { desk } });
   await world.start();
   const { services, registry, store } = world;
   const api = await openApi(database, {
     services,
-    registry: { ...registry, definitions: withFiles() },
+    registry: { ...registry, definitions: { ...registry.definitions, ...withFiles() } },
     endpoints: demoEndpoints(() => {}),
     trustedProxies: ['127.0.0.0/8', '::1/128'],
   });
@@ -67,6 +73,7 @@ export async function openStage(): Promise<Stage> {
   const agent = await api.agent('Bot', { tools: ['look'] });
   const space = await api.space(member, agent);
   const filer = await api.agent('Filer', { definition: 'filer' });
+  const machine = await api.agent('Desk', { definition: 'desk' });
   const secrets = {
     anonymous: undefined,
     member: await api.tokenOf(member),
@@ -93,7 +100,7 @@ export async function openStage(): Promise<Stage> {
     return { runId, callId };
   };
   return {
-    ...{ api, url: server.url, member, agent, filer, space, secrets, idle: world.idle },
+    ...{ api, url: server.url, member, agent, filer, machine, space, secrets, idle: world.idle },
     name: () => `name-${++names}`,
     onBehalf: (caller) => (['member', 'stranger', 'person'].includes(caller) ? {} : { entityId: member }),
     create: async (path, body) => (await api.done<{ id: string }>('POST', path, body)).id,

@@ -153,11 +153,13 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/agents/{id}/memories': { rights: READ, request: ofAgent('/memories') },
   'GET /api/agents/{id}/plans': { rights: READ, request: ofAgent('/plans') },
   'GET /api/agents/{id}/session': { rights: ADMIN, request: ofAgent('/session') },
-  // The agent is no machine, as callers who may see it learn.
-  'GET /api/agents/{id}/machine': { rights: rights(401, 403, 403, 409, 409, 409), request: ofAgent('/machine') },
+  'GET /api/agents/{id}/machine': {
+    rights: READ,
+    request: ({ machine }) => ({ path: `/api/agents/${machine}/machine` }),
+  },
   'POST /api/agents/{id}/machine/commands/{name}': {
-    rights: rights(401, 403, 403, 403, 409, 409),
-    request: ({ agent }) => ({ path: `/api/agents/${agent}/machine/commands/close`, body: {} }),
+    rights: WRITE,
+    request: ({ machine }) => ({ path: `/api/agents/${machine}/machine/commands/note`, body: {} }),
   },
   'GET /api/agents/{id}/files': { rights: READ, request: ofAgent('/files') },
   'GET /api/agents/{id}/files/{path}': { rights: READ, request: ofFile },

@@ -451,6 +451,8 @@ describe('messages, answers and commands outside a run', () => {
     const options = { journal, idempotencyKey: 'k1' };
     expect(await machine.command('add', { by: 5 }, options)).toBe(5);
     await expect(machine.command('add', { by: 5 }, options)).rejects.toThrow('given before');
+    const changes = kept.records.map(({ entry }) => (entry as { change?: object }).change);
+    expect(changes.at(-1)).toMatchObject({ kind: 'command', idempotencyKey: 'k1', output: 5 });
     expect(machine.tree.root.state).toEqual({ n: 5 });
     expect(restored(kept.records).tree.root.state).toEqual({ n: 5 });
     expect(machine.history.at(-1)).toEqual({

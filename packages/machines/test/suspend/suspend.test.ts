@@ -5,9 +5,11 @@ import { z } from 'zod';
 import {
   charter,
   createMachine,
+  deserializeMachine,
   type MachineStep,
   node,
   runMachineToCompletion,
+  serializeMachine,
   spawn,
   suspend,
   to,
@@ -287,4 +289,18 @@ describe('resumed', () => {
       suspended: [{ toolName: 'transition_ask' }],
     });
   });
+});
+
+test('[A17] an error as an answer is stored with the machine, and the call fails with it', async () => {
+  const main = node({ instructions: 'Main.', tools });
+  const made = charter({ nodes: { main } });
+  const machine = createMachine(made, { root: 'main' });
+  await run(machine, [{ toolName: 'job', input: {} }], { input: 'Go.' });
+  const [{ callId = '' } = {}] = machine.suspended;
+  expect(machine.answer(callId, { error: 'It broke.' })).toBe(true);
+  const restored = deserializeMachine(made, JSON.stringify(serializeMachine(machine)));
+  const { steps } = await run(restored, ['A pity.']);
+  expect(steps.flatMap(({ settlements }) => settlements).map(({ outcome }) => outcome)).toMatchObject([
+    { status: 'error', message: 'It broke.' },
+  ]);
 });

@@ -106,12 +106,14 @@ function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined
       const { as: status, stop, usage, announcedSpaceId } = write;
       return closeRun(tx, run, { status, stop, usage, announcedSpaceId });
     }
+    case 'call-ended':
+      // A rewind, or a machine whose instance is gone, cancels calls that wait. An answer that comes later is late.
+      return write.outcomeStatus === 'cancelled' ? cancelWaiting(tx, { callId: write.callId }) : undefined;
     // These were already applied.
     case 'entry':
     case 'request-text':
     case 'call-planned':
     case 'call-started':
-    case 'call-ended':
       return undefined;
   }
 }

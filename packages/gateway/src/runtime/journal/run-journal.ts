@@ -469,8 +469,9 @@ const PLAIN: ReadonlySet<Write['kind']> = new Set([
   'release-thread',
 ]);
 
-function isPlain({ kind }: Write): boolean {
-  return PLAIN.has(kind);
+/** The end of a call that may have waited is read before it is written. */
+function isPlain(write: Write): boolean {
+  return PLAIN.has(write.kind) && !(write.kind === 'call-ended' && write.outcomeStatus === 'cancelled');
 }
 
 const NOWHERE: AgentPosition = { activeSpaceId: null, announcedSpaceId: null };

@@ -28,10 +28,16 @@ export function tellRun(
  */
 type ToolLabel = (toolName: string) => string;
 
-function toolLabel(offered: Pick<RunTools, 'tools'>, settings: TurnSettings | undefined): ToolLabel {
+function toolLabel(
+  offered: Pick<RunTools, 'tools' | 'ofNodes' | 'named'>,
+  settings: TurnSettings | undefined,
+): ToolLabel {
   const ofCaller = new Set((settings?.clientTools ?? []).map(({ name }) => name));
   return (toolName) => {
     if (ofCaller.has(toolName)) return 'caller';
-    return Object.hasOwn(offered.tools, toolName) ? toolName : 'unknown';
+    // A machine's nodes have tools of their own.
+    const isKnown =
+      Object.hasOwn(offered.tools, toolName) || (offered.ofNodes === true && offered.named(toolName) !== undefined);
+    return isKnown ? toolName : 'unknown';
   };
 }
