@@ -18,6 +18,10 @@ export interface ModelRequest {
   /** The gateway that asks. */
   readonly gateway: string;
   readonly agent: string;
+  /** The system text. */
+  readonly system: string;
+  /** All texts of the user role. */
+  readonly said: string;
   readonly activeSpaceId: string | null;
   /** Ids by name, of those the agent is in. */
   readonly spaces: Readonly<Record<string, string>>;
@@ -53,6 +57,8 @@ export function readRequest(gateway: string, { messages }: ChatBody): ModelReque
   return {
     gateway,
     agent: about('you')[0]?.name ?? '',
+    system: textsOf(messages, 'system'),
+    said: textsOf(messages, 'user'),
     activeSpaceId: about('active_space')[0]?.spaceId ?? null,
     spaces: Object.fromEntries(about('space').map(({ name = '', spaceId = '' }) => [name, spaceId ?? ''])),
     events: inboxes.flatMap((lines) => lines ?? []),
@@ -61,6 +67,11 @@ export function readRequest(gateway: string, { messages }: ChatBody): ModelReque
     newCalls: callsIn(messages.slice(last + 1)),
     problem: problemOf(messages),
   };
+}
+
+function textsOf(messages: readonly ChatMessage[], role: string): string {
+  const own = messages.filter((message) => message.role === role);
+  return own.map(textOf).join('\n');
 }
 
 function textOf({ content }: ChatMessage): string {

@@ -1,0 +1,89 @@
+import { appendFileSync } from 'node:fs';
+import type { ToolContext } from '@lastcall/core';
+import { planningSection, type Section, type SessionEvent, type Slice, section, slice, tool } from '@lastcall/core';
+import { prompt } from '@lastcall/core/prompt';
+import { type ConfigInput, defineAgent, defineConfig } from '@lastcall/gateway';
+import { cede, charter, node, spawn, to } from '@lastcall/machines';
+import { EFFECTS, processConfig, report } from './tools-config.ts';
+
+interface Noted extends SessionEvent {
+  readonly type: 'Noted';
+  readonly ref: string;
+}
+
+/** What the clerk has done, in its session. */
+export const ledger: Slice<readonly string[]> = slice<readonly string[]>('ledger', {
+  initial: [],
+  on: { Noted: (refs, { ref }: Noted) => [...refs, ref] },
+});
+
+const inputSchema = { type: 'object', properties: { ref: { type: 'string' } }, required: ['ref'] } as const;
+
+/** The same line in the session and in a file; with an effect outside, a line of it too. Then the test lets it go on. */
+const acting =
+  (isOutside: boolean) =>
+  async ({ ref }: { ref: string }, context: ToolContext): Promise<string> => {
+    const { session, filesystem, toolName, toolCallId, idempotencyKey } = context;
+    session.dispatch<Noted>({ type: 'Noted', ref });
+    await filesystem.writeText('log.md', `${ref}\n`, { mode: 'append' });
+    if (isOutside) appendFileSync(EFFECTS, `${JSON.stringify({ toolName, idempotencyKey, ref })}\n`);
+    await report(toolName, toolCallId, { ref });
+    return 'Done.';
+  };
+
+const outside = { inputSchema, slices: [ledger], execute: acting(true) };
+const note = tool({
+  description: 'Notes.',
+  inputSchema,
+  slices: [ledger],
+  effects: 'session',
+  execute: acting(false),
+});
+const bill = tool({ description: 'Bills. Must not happen twice.', ...outside });
+const pay = tool({ description: 'Pays, if it is approved.', approval: true, ...outside });
+const weigh = tool({ description: 'Weighs. Must not happen twice.', ...outside });
+
+const orders: Section = section({
+  key: 'orders',
+  title: 'Orders',
+  visibility: 'summary',
+  summary: 'How to take orders.',
+  template: 'Note each order.',
+  tools: { note },
+}) as Section;
+
+const worker = node({
+  worker: true,
+  instructions: 'You are a worker.',
+  tools: { weigh },
+  transitions: { report: { description: 'Reports.', handler: () => cede('It was weighed.') } },
+});
+const payer = node({ instructions: 'You are the payer.', tools: { pay } });
+const boss = node({
+  instructions: 'You are the boss.',
+  transitions: {
+    hire: { description: 'Hires two.', targets: ['worker'], handler: () => spawn(['worker', 'worker']) },
+    settle: { description: 'Settles.', targets: ['payer'], handler: () => to('payer') },
+  },
+});
+
+/** The machine of the crew. */
+export const crewCharter: ReturnType<typeof charter> = charter({ nodes: { boss, worker, payer } });
+
+/** What the lastcall.config.ts of a test about definitions exports. */
+export const definedConfig: ConfigInput = defineConfig({
+  definitions: {
+    clerk: defineAgent({
+      instructions: prompt({ ns: 'shop', key: 'clerk', sections: [orders, planningSection()] }),
+      tools: { bill, pay },
+      slices: [ledger],
+      files: true,
+    }),
+    crew: defineAgent({ machine: crewCharter, slices: [ledger], files: true }),
+  },
+  agents: [
+    { name: 'Clerk', definition: 'clerk' },
+    { name: 'Crew', definition: 'crew' },
+  ],
+  ...(processConfig.limits === undefined ? {} : { limits: processConfig.limits }),
+});
