@@ -578,7 +578,7 @@ export type MachineInstance = {
   readonly parentId?: string | undefined;
   readonly node: string;
   readonly worker: boolean;
-  /** `idle`, `active`, `suspended` or `ceded`. */
+  /** `idle`, `ready`, `suspended` or `ceded`. */
   readonly phase: string;
   readonly state: unknown;
 };

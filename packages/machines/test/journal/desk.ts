@@ -7,7 +7,6 @@ import {
   cede,
   charter,
   createMachine,
-  type Instance,
   type Machine,
   type MachineStep,
   machineFromRecords,
