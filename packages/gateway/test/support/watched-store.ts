@@ -22,7 +22,7 @@ export function watched(
 }
 
 /** What every transaction of a killed process ends with. */
-export class Killed extends Error {
+class Killed extends Error {
   override readonly name = 'Killed';
 }
 
