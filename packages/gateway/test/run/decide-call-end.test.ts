@@ -48,7 +48,9 @@ test.each([
   '[G25] a call with a card that ends $outcome.status ends on its card as $card and nowhere else in the space',
   (row) => {
     const { last, state } = decided(inHall, runs('c'), ended(row.outcome));
-    expect(kinds(last)).toEqual(['entry', 'call-ended', 'update-card', `run ${row.runEvent}`]);
+    // If the call waited, its wait ends with it.
+    const wait = row.outcome.status === 'cancelled' ? ['end-wait'] : [];
+    expect(kinds(last)).toEqual(['entry', 'call-ended', ...wait, 'update-card', `run ${row.runEvent}`]);
     expect(find(last, 'update-card')).toEqual({
       kind: 'update-card',
       callId: 'c',

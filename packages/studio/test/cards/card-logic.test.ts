@@ -88,7 +88,7 @@ test('two inputs are compared field by field', () => {
 });
 
 const item = (id: string, entityId: string, createdAt: number): SpaceItem =>
-  ({ kind: 'text', id, entityId, text: '', message: { createdAt } }) as unknown as SpaceItem;
+  ({ kind: 'text', id, entityId, text: '', message: { createdAt, metadata: {} } }) as unknown as SpaceItem;
 
 test('messages that belong together show one name, and each day its date', () => {
   const noon = new Date(2026, 0, 5, 12).getTime();
