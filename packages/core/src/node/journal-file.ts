@@ -86,7 +86,7 @@ function isReady({ database, name }: JournalFile): boolean {
   const format = Number(read('pragma user_version'));
   if (read('pragma application_id') !== APPLICATION_ID) {
     if (format === 0 && read('select count(*) from sqlite_schema') === 0) return false;
-    throw unusable(name, 'it is a database of another program. Give the journal a file of its own.');
+    throw unusable(name, 'it is a database of another program. Give the journal another file.');
   }
   if (format > FORMAT)
     throw unusable(name, `it has format ${format}, and this version reads ${FORMAT}. Use a newer @lastcall/core.`);

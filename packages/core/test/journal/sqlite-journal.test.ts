@@ -302,7 +302,7 @@ describe('10. a file that cannot be a journal is refused and not changed', () =>
     ],
     [
       'of another program',
-      'it is a database of another program. Give the journal a file of its own.',
+      'it is a database of another program. Give the journal another file.',
       () => execute('create table customers (name text)'),
     ],
     ['that is no database', 'SQLite says: file is not a database.', () => writeFileSync(path, 'x'.repeat(5_000))],

@@ -120,7 +120,7 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
   .refine(({ instructions, definition }) => instructions !== undefined || definition !== undefined, {
     path: ['instructions'],
     error: 'is missing: it must be a string.',
-    // Also if something else is wrong, so that all problems are told at once.
+    // Also if something else is wrong, so that one error lists all problems.
     when: ({ value }) => typeof value === 'object' && value !== null,
   })
   .superRefine(({ mcp, mcpServers }, ctx) => {

@@ -77,12 +77,9 @@ export function checkDefinitions(value: unknown): Checked<Definitions> {
 /** Why no definition has this name. */
 export function unknownDefinition(name: string, definitions: Definitions): string {
   const names = Object.keys(definitions);
-  const closest = closestNames(name, names).map((one) => JSON.stringify(one));
-  const known =
-    closest.length > 0
-      ? `Did you mean ${closest.join(' or ')}?`
-      : `This gateway has ${names.length === 0 ? 'no definitions' : names.map((one) => JSON.stringify(one)).join(', ')}.`;
-  return `names the definition ${JSON.stringify(name)}, which this gateway does not have. ${known}`;
+  const all = names.length === 0 ? 'no definitions' : names.map((one) => JSON.stringify(one)).join(', ');
+  const known = hint(name, names) || ` This gateway has ${all}.`;
+  return `names the definition ${JSON.stringify(name)}, which this gateway does not have.${known}`;
 }
 
 /** What is wrong with the definition that an agent's configuration names. Paths are those of the agent's configuration. */
@@ -190,7 +187,7 @@ const definitionSchema: z.ZodType<AgentDefinition> = z
         error: 'must be a text, or come from prompt({ … }).',
       })
       .optional(),
-    // The tools have checks of their own, which explain more.
+    // The tools are checked separately, with messages that explain more.
     tools: z.custom<AgentDefinition['tools']>().optional(),
     slices: z.array(made<NonNullable<AgentDefinition['slices']>[number]>('on', 'must come from slice(…).')).optional(),
     resources: z
@@ -360,6 +357,7 @@ function unknownInPolicies(
   );
 }
 
+/** Empty if no name is close to the wrong one. */
 function hint(name: string, names: readonly string[]): string {
   const closest = closestNames(name, names).map((one) => JSON.stringify(one));
   return closest.length === 0 ? '' : ` Did you mean ${closest.join(' or ')}?`;

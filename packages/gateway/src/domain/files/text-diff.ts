@@ -1,4 +1,4 @@
-/** Longer texts are not compared: nobody reads the difference. */
+/** Longer texts are not compared: no one reads such a difference. */
 export const MAX_COMPARED_BYTES = 65_536;
 
 const CONTEXT_LINES = 2;

@@ -21,7 +21,7 @@ export function closeSections(session: SessionJson): ClosedSections {
   return { session: { ...session, slices }, closed: keys.map((key) => key.slice(key.indexOf('#') + 1)) };
 }
 
-/** What the agent is told. */
+/** The line of the summary that tells the agent. */
 export function closedNote(closed: readonly string[]): readonly string[] {
   if (closed.length === 0) return [];
   const names = closed.map((one) => JSON.stringify(one)).join(', ');

@@ -1,4 +1,5 @@
 import { readArguments } from '@lastcall/core/internal';
+import { IS_PENDING } from '../../domain/calls/is-waiting.ts';
 import { type TranscriptRow, toRecord } from '../../domain/transcript/load-transcript.ts';
 import type { Services } from '../../ports/services.ts';
 import type { ActiveRun } from '../run/active-run.ts';
@@ -76,17 +77,25 @@ async function cardsOf({ store }: Services, { runId }: ActiveRun): Promise<{ cal
 }
 
 /**
- * Finds the cards of a machine's calls that have not ended: of this run, and of earlier ones that failed or whose calls were answered. Their
- * ends are shown on them. Also finds what another worker had begun to show of a reply that it did not complete.
+ * Finds the cards of a machine's calls that have not ended: of this run, those that wait, and those that this run begins with the answers
+ * of. Their ends are shown on them. Also finds what another worker had begun to show of a reply that it did not complete.
  */
 export async function findOpenCards(services: Services, run: ActiveRun): Promise<Recovered> {
+  const answered = Object.keys(run.answers);
   const rows = await services.store.db
     .selectFrom('calls')
     .innerJoin('messages', 'messages.call_id', 'calls.id')
     .select(['calls.id', 'calls.wait_status', 'messages.space_id'])
-    .where('calls.thread_id', '=', run.lease.threadId)
-    .where('calls.status', '!=', 'settled')
     .where('messages.kind', '=', 'tool')
+    .where('calls.status', '!=', 'settled')
+    // Each of these has an index. A thread may have made very many calls.
+    .where((eb) =>
+      eb.or([
+        eb('calls.run_id', '=', run.runId),
+        eb.and([eb('calls.thread_id', '=', run.lease.threadId), IS_PENDING]),
+        ...(answered.length === 0 ? [] : [eb('calls.id', 'in', answered)]),
+      ]),
+    )
     .execute();
   // A card that asks for an answer goes on asking, whatever else the run does.
   const shown = rows.flatMap(({ id: callId, wait_status, space_id: spaceId }) =>

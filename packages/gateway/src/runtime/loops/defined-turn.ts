@@ -1,5 +1,4 @@
 import {
-  filterToolSet,
   LastcallError,
   mergeToolSets,
   type Prompt,
@@ -18,6 +17,7 @@ import { fromJson } from '../../ports/store/schema/json.ts';
 import { fenced } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import type { Observed } from '../run/thread-kind.ts';
+import { withoutEffects } from '../toolset/client-tools.ts';
 import type { OpenedRun } from './open-run.ts';
 
 /*
@@ -122,13 +122,7 @@ export function systemText(
 
 /** Some requests may have no effects, e.g. that of a page for the title of a conversation. */
 function forSettings(tools: ToolSet, settings: TurnSettings | undefined): ToolSet {
-  if (settings?.isWithoutEffects !== true) return tools;
-  const names = Object.entries(tools).filter(([, tool]) => (tool as { effects?: unknown }).effects === 'none');
-  return filterToolSet(
-    tools,
-    'include',
-    names.map(([name]) => name),
-  );
+  return settings?.isWithoutEffects === true ? withoutEffects(tools) : tools;
 }
 
 /** All slices that the definition brings, apart from those of tools, which are registered when they are offered. */

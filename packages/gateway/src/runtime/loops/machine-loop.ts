@@ -27,6 +27,7 @@ import { responseOf } from '../run/run-response.ts';
 import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
+import { readyFor } from './ready-for.ts';
 import { middlewareOf } from './run-middleware.ts';
 import { instanceSession } from './session-host.ts';
 import { tellRun } from './tell-run.ts';
@@ -59,7 +60,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     endingTools(run.agent.config, tools.tools),
   );
   const model = await kind.modelOf(run, (name) => registry.model(name));
-  await tools.ready?.({ isFresh: false, withinMs: limits.cycleTimeoutMs / 2, signal: abort.signal });
+  await tools.ready?.(readyFor(open));
   const commands = give(machine, run, await voidChangedApprovals(open));
   const guards = new Guards({ tag: run.agent.tag, explanation, observe: observe ?? (() => ({})) }, model);
   const used = new Used(run);
@@ -117,7 +118,7 @@ function give(machine: Machine, { rows }: ActiveRun, answers: ActiveRun['answers
     ({ key }) => !records.some(({ entry }) => endOfCommand(entry)?.key === key),
   );
   if (records.some(isMachineRecord)) return commands;
-  // A call may have ended without its answer: then the answer is late, and nobody waits for it.
+  // A call may have ended without its answer: then the answer is late, and no call waits for it.
   for (const [callId, answer] of Object.entries({ ...input.answers, ...answers })) machine.answer(callId, answer);
   for (const message of input.messages) machine.enqueue(message as never);
   return commands;
@@ -180,7 +181,7 @@ function limitOf({ error, leaves }: MachineStep): Stop | undefined {
   return stop.reason === 'error' || stop.reason === 'aborted' ? undefined : stop;
 }
 
-/** What a run has used, and what was said in the conversation with the user. */
+/** What a run has used, and the entries of the conversation with the user. */
 class Used {
   readonly spoken: Entry[] = [];
   #total: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };

@@ -20,6 +20,7 @@ import { chooseMode, definedTurn, slicesOf, systemText, toolsInMode, withObserve
 import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
+import { readyFor } from './ready-for.ts';
 import { middlewareOf } from './run-middleware.ts';
 import { sessionHost } from './session-host.ts';
 import { tellRun } from './tell-run.ts';
@@ -47,13 +48,7 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   const guard = new ModelGuard({ tag, instructions: system.current, explanation, sent: run.past.sent });
   const model = guard.wrap(await kind.modelOf(run, (name) => registry.model(name)));
   const deadline = Date.now() + limits.cycleTimeoutMs;
-  await tools.ready?.({
-    // The server is asked again, because what was approved must still be what runs.
-    isFresh: Object.keys(run.answers).length > 0,
-    // The other half of the time is for the answer.
-    withinMs: limits.cycleTimeoutMs / 2,
-    signal: abort.signal,
-  });
+  await tools.ready?.(readyFor(open));
   const answers = await voidChangedApprovals(open);
   run.past.shownTo(model.provider);
   const turn: TurnOptions = {

@@ -28,7 +28,7 @@ export const conversationThread: ThreadKind = {
     const answers = all.filter(({ type }) => type !== 'chat');
     const ofRequests = new Set(requests.map(({ run_id }) => run_id));
     const runId = reservedRun(answers.filter(({ run_id }) => !ofRequests.has(run_id)));
-    // Answers that came before the request, and were promised a run of their own.
+    // Answers that came before the request, and were promised a separate run.
     if (runId !== undefined) return withoutOtherRuns(answers, runId);
     // Takes the oldest request and all answers: a run may take answers that came after its request.
     return [...requests.slice(0, 1), ...answers];

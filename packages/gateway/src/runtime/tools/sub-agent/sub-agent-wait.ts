@@ -97,7 +97,7 @@ function toAnswer(kind: PendingCall['kind'], answer: PeopleAnswer): Answer {
   return approve ? { approve: true } : { deny: reason };
 }
 
-/** True for an answer to a question without a schema of its own. */
+/** True for an answer to a question that had no other schema. */
 function isText(result: unknown): result is { readonly answer: string } {
   const keys = typeof result === 'object' && result !== null ? Object.keys(result) : [];
   return keys.length === 1 && keys[0] === 'answer';
