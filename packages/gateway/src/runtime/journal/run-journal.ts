@@ -1,70 +1,29 @@
-import {
-  type Entry,
-  type Journal,
-  LastcallError,
-  type Staged,
-  type StartedCall,
-  type Stop,
-  type TurnEvent,
-} from '@lastcall/core';
+import { type Entry, type Journal, LastcallError, type Staged, type StartedCall, type TurnEvent } from '@lastcall/core';
 import { isReservedToolName } from '../../config/reserved-tool-names.ts';
-import { writeFiles } from '../../domain/files/write-files.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { isOfMachine, originOf } from '../../domain/transcript/machine-rows.ts';
 import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
-import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
-import type { KnownSecrets } from '../../telemetry/known-secrets.ts';
-import { diffFiles, withDiffs } from '../files/file-diffs.ts';
-import type { ThreadFiles } from '../files/thread-files.ts';
 import { fenced } from '../lease/lease.ts';
 import { decide } from '../run/decide.ts';
 import { asCancelled } from '../run/decide-end.ts';
 import type { DecisionContext } from '../run/decision.ts';
 import { rawInput } from '../run/raw-input.ts';
-import type { CallStarted, CallsRecovered, RunEvent, TurnStopped } from '../run/run-event.ts';
+import type { CallStarted, CallsRecovered, RunEvent } from '../run/run-event.ts';
 import type { RunState } from '../run/run-state.ts';
 import type { Write } from '../run/run-write.ts';
 import { type EndEntry, serializeEnd } from '../run/settlement-json.ts';
-import { TurnEventReader } from '../run/turn-event-reader.ts';
 import type { AgentPosition } from '../tools/built-in-context.ts';
-import type { OutputLimit } from '../tools/output-limit.ts';
 import type { ApplyContext } from './apply-context.ts';
 import { type Applied, applyWrites, toRow } from './apply-writes.ts';
 import { toCallChanges } from './call-changes.ts';
 import { DelayedFlush } from './delayed-flush.ts';
-import type { RequestNotes } from './request-notes.ts';
+import { FileJournal } from './file-journal.ts';
+import { LiveOrder } from './live-order.ts';
 import { isStored, markStored } from './request-texts.ts';
+import type { RunJournalOptions } from './run-journal-options.ts';
 import { WriteQueue } from './write-queue.ts';
-
-export interface RunJournalOptions extends ApplyContext {
-  readonly services: Pick<Services, 'store' | 'limits' | 'logger'>;
-  /** True if the success of this call ends the run. */
-  readonly endsRun: NonNullable<DecisionContext['endsRun']>;
-  /** Keeps outputs within their limit, and holds what was cut off. */
-  readonly outputs: OutputLimit;
-  /** Records what the model was sent. */
-  readonly requests: RequestNotes;
-  /** These secrets are removed from the reported changes of a call. */
-  readonly secrets: KnownSecrets;
-  /** The files of the run's tools. Undefined if they have none that last. */
-  readonly files?: ThreadFiles | undefined;
-  /**
-   * True if a cancel of the run was requested: then calls that the abort interrupted are settled, and the run ends. Any
-   * other abort comes from this gateway, and nothing is written after it: an interrupted call may still have had its
-   * effect, so the run stays as it is, and the worker that takes it over treats the call like one of a killed process.
-   */
-  readonly isCancelled: () => boolean;
-  /** When this is aborted, the journal stops waiting for the store. */
-  readonly signal: AbortSignal;
-  /** What the run has used and said, and whether the transcript is compacted before the thread is released. */
-  readonly endOf: (stop: Stop) => Pick<TurnStopped, 'usage' | 'response' | 'isOverBudget'>;
-  /** True if a space sees the tool's calls that wait. Default: if it sees the tool's calls. */
-  readonly showsWait?: ((toolName: string) => boolean) | undefined;
-  /** Called after a call changed the agent's stored data (goals, memories, plans, its space). */
-  readonly onStaged: () => Promise<void>;
-}
 
 /**
  * The journal of a run. It holds the run's state, asks `decide` what each event changes, and applies the resulting
@@ -79,8 +38,8 @@ export class RunJournal implements Journal {
   readonly #options: RunJournalOptions;
   readonly #applied: ApplyContext;
   readonly #context: DecisionContext;
-  /** One for each instance of a machine; a turn has one. */
-  readonly #readers = new Map<string | undefined, TurnEventReader>();
+  readonly #live: LiveOrder;
+  readonly #files: FileJournal | undefined;
   readonly #queue = new WriteQueue((writes) => this.#apply(writes));
   readonly #liveFlush: DelayedFlush;
   /** The stored transcript. */
@@ -91,11 +50,7 @@ export class RunJournal implements Journal {
   readonly #calls = new Map<string, { readonly input: string; readonly node: string | undefined }>();
   #state: RunState;
   #charactersWritten = 0;
-  /** True if the turn has a checkpoint, to which it may go back. */
-  #isCheckpointed: boolean;
   #isFlushing = false;
-  /** True if the model has written something in this step. */
-  #hasSpoken = false;
   #isClosed = false;
 
   constructor(options: RunJournalOptions) {
@@ -109,10 +64,11 @@ export class RunJournal implements Journal {
     const showsWait = options.showsWait ?? isVisible;
     const { endsRun } = options;
     this.#context = { runId: run.runId, agent: run.agent, runStream, isVisible, showsWait, isPostable, endsRun };
+    this.#live = new LiveOrder(options.services.limits, runStream);
     this.#liveFlush = new DelayedFlush(() => this.#flush());
     this.#rows = [...run.rows];
     this.#state = run.start;
-    this.#isCheckpointed = run.transcript.entries.findLast(startsTurn)?.kind === 'checkpoint';
+    this.#files = options.files === undefined ? undefined : new FileJournal(options.files, run);
   }
 
   get state(): RunState {
@@ -131,24 +87,20 @@ export class RunJournal implements Journal {
 
   /** Handles the events that core reports while the model writes and tools run. */
   onEvent(turnEvent: TurnEvent): void {
-    const read = this.#readerOf(turnEvent).read(turnEvent);
-    if (read === undefined) return;
-    const { instanceId: by } = turnEvent as { readonly instanceId?: string };
-    const event = read.type === 'input-started' || read.type === 'step-started' ? { ...read, by } : read;
+    const event = this.#live.read(turnEvent);
+    if (event === undefined) return;
     const writes = this.#decide(event);
-    // Events about steps are sent with the next write. A retry of a step may take long, so it is reported soon.
-    const waits = this.#context.runStream === 'steps' && isSettledSoon(event);
+    const waits = this.#live.waitsForWrite(event);
     if (waits && writes.every(({ kind }) => kind === 'live-event')) this.#queue.add(writes);
-    else this.#addLive(writes, { isFirst: this.#isFirstOfStep(event) });
+    else this.#addLive(writes, { isFirst: this.#live.isFirstOfStep(event) });
   }
 
   /** Resolves when the entries are durable. Returns nothing for a reply that is buffered: there is nothing to wait for. */
   append(entries: readonly Entry[]): undefined | Promise<void> {
     this.#assertOpen();
-    const decided = entries.flatMap((entry) => this.#writesOf(entry));
-    const undo = this.#undoWrites(entries);
-    if (undo.length > 0) return this.#writeUndo([...undo, ...decided]);
-    const writes = decided;
+    const writes = entries.flatMap((entry) => this.#writesOf(entry));
+    const undo = this.#files?.undoWrites(entries) ?? [];
+    if (undo.length > 0) return this.#writeUndo([...undo, ...writes]);
     if (!entries.every(isBuffered)) return this.#queue.write(writes).then(nothing);
     this.#buffer(writes);
     return undefined;
@@ -172,30 +124,24 @@ export class RunJournal implements Journal {
   /** The same for the end of a call. */
   settle(entry: EndEntry, staged: Staged): undefined | Promise<void> {
     this.#assertOpen();
-    const { files } = this.#options;
-    const changed = files?.unsavedOf(staged.files ?? []) ?? [];
-    return files === undefined || changed.length === 0
+    const changed = this.#files?.unsavedOf(staged) ?? [];
+    return this.#files === undefined || changed.length === 0
       ? this.#settle(entry, staged)
-      : this.#settleWithFiles(entry, staged, { files, changed });
+      : this.#settleWithFiles(entry, staged, { files: this.#files, changed });
   }
 
-  /** The files are stored in the transaction in which the call ends. */
   async #settleWithFiles(
     entry: EndEntry,
     staged: Staged,
-    { files, changed }: { readonly files: ThreadFiles; readonly changed: NonNullable<Staged['files']> },
+    { files, changed }: { readonly files: FileJournal; readonly changed: NonNullable<Staged['files']> },
   ): Promise<void> {
-    const { run, stagedWrites, secrets } = this.#options;
-    const { committed = [], discarded = [] } = staged.changes ?? {};
-    const changes = { committed: withDiffs(committed, await diffFiles(files, changed, secrets)), discarded };
+    const { stagedWrites, secrets } = this.#options;
+    const withChanges = await files.changesOf(staged, changed, secrets);
     this.#assertOpen();
     const { callId } = entry.settlement;
-    const by = { callId, runId: run.runId };
     const hasOtherWrites = stagedWrites.get(callId).length > 0;
-    stagedWrites.add(callId, async (tx) =>
-      writeFiles(tx, { threadId: run.lease.threadId, by, canRewind: this.#isCheckpointed, files: changed }),
-    );
-    await this.#settle(entry, { ...staged, changes }, { isSituationChanged: hasOtherWrites });
+    stagedWrites.add(callId, files.toWrite(callId, changed));
+    await this.#settle(entry, withChanges, { isSituationChanged: hasOtherWrites });
     files.saved(changed);
   }
 
@@ -241,24 +187,9 @@ export class RunJournal implements Journal {
     stagedWrites.forget(callId);
   }
 
-  /**
-   * A checkpoint, and the last end of a turn, forget what a rewind would restore. A rewind restores it. The store knows it, so that a
-   * worker that takes the run over can go back too.
-   */
-  #undoWrites(entries: readonly Entry[]): readonly Write[] {
-    if (this.#options.files === undefined) return [];
-    return entries.flatMap((entry): readonly Write[] => {
-      if (startsTurn(entry)) this.#isCheckpointed = entry.kind === 'checkpoint';
-      if (entry.kind === 'rewind') return [{ kind: 'files', act: 'undo' }];
-      const isForgotten =
-        entry.kind === 'checkpoint' || (entry.kind === 'stop' && this.#isCheckpointed && isFinal(entry.stop));
-      return isForgotten ? [{ kind: 'files', act: 'forget-undo' }] : [];
-    });
-  }
-
   async #writeUndo(writes: readonly Write[]): Promise<void> {
     await this.#queue.write(writes);
-    if (writes.some((write) => write.kind === 'files' && write.act === 'undo')) this.#options.files?.rewound();
+    this.#files?.undone(writes);
   }
 
   /** Shows a visible call on a card, if it has none. Returns false if the agent was removed from the space. */
@@ -328,13 +259,6 @@ export class RunJournal implements Journal {
     return this.#calls.get(callId)?.input ?? rawInput(this.#options.run.transcript, callId);
   }
 
-  #readerOf(event: TurnEvent): TurnEventReader {
-    const { instanceId } = event as { readonly instanceId?: string };
-    const reader = this.#readers.get(instanceId) ?? new TurnEventReader(this.#options.services.limits);
-    this.#readers.set(instanceId, reader);
-    return reader;
-  }
-
   #decide(event: RunEvent): readonly Write[] {
     const [state, writes] = decide(this.#state, event, this.#context);
     this.#state = state;
@@ -354,17 +278,6 @@ export class RunJournal implements Journal {
     this.#queue.add(writes);
     if (isFirst) this.#flush();
     else this.#liveFlush.schedule();
-  }
-
-  /** The first delta of a step is flushed at once if the run has subscribers. */
-  #isFirstOfStep({ type }: RunEvent): boolean {
-    if (!FIRST_WORDS.has(type)) {
-      this.#hasSpoken &&= type !== 'step-started';
-      return false;
-    }
-    const isFirst = !this.#hasSpoken && this.#context.runStream === 'whole';
-    this.#hasSpoken = true;
-    return isFirst;
   }
 
   #buffer(writes: readonly Write[]): void {
@@ -422,15 +335,6 @@ interface StagedHow {
   readonly isSituationChanged?: boolean;
 }
 
-function startsTurn({ kind }: Entry): boolean {
-  return kind === 'turn' || kind === 'checkpoint';
-}
-
-/** False if a later run may continue the turn, and go back to its checkpoint. */
-function isFinal({ reason }: Stop): boolean {
-  return reason !== 'suspended' && reason !== 'aborted' && reason !== 'error';
-}
-
 type StartedEntry = Extract<Entry, { kind: 'started' }>;
 type ShownStart = Omit<CallStarted, 'type' | 'rawInput'>;
 
@@ -445,13 +349,6 @@ type MachineStaged = Staged & { readonly machine?: readonly Entry[] };
  */
 function isBuffered(entry: Entry): boolean {
   return entry.kind === 'reply' || (isOfMachine(entry) && entry.kind !== 'started' && entry.kind !== 'settled');
-}
-
-const FIRST_WORDS: ReadonlySet<RunEvent['type']> = new Set(['text-written', 'reasoning-written', 'input-started']);
-
-/** True for events that are soon followed by a write: the end of the step, of the call or of the run. */
-function isSettledSoon(event: RunEvent): boolean {
-  return event.type !== 'progress-reported' && (event.type !== 'step-started' || event.attempt === 1);
 }
 
 const nothing = (): void => {};
