@@ -20,7 +20,7 @@ import { compactMachine, isMachineOverBudget } from '../journal/compact-machine.
 import { findOpenCards } from '../journal/recover-calls.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { endingTools } from '../run/ending-tools.ts';
-import { restoreMachine } from '../run/restore-machine.ts';
+import { keepMachine, nextMachine } from '../run/restore-machine.ts';
 import { responseOf } from '../run/run-response.ts';
 import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
@@ -44,12 +44,12 @@ import { voidChangedApprovals } from './void-changed-approvals.ts';
 /** Prepares a run of a machine. */
 export async function prepareMachine(open: OpenedRun, activity: RunActivity): Promise<PreparedRun> {
   const { services, registry, run, abort, tools, situation, journal, leafTools, end } = open;
-  const { definition } = run.agent.setup;
+  const { machine: defined, ...definition } = run.agent.setup.definition ?? { machine: undefined, policies: [] };
   const { kind } = run;
   const { limits } = run.agent;
-  if (definition?.machine === undefined || leafTools === undefined) throw new Error('The agent is not a machine.');
+  if (defined === undefined || leafTools === undefined) throw new Error('The agent is not a machine.');
   await journal.recover(await findOpenCards(services, run));
-  const machine = restoreMachine(definition.machine, run, () => instanceSession(open));
+  const machine = nextMachine(defined, run, () => instanceSession(open));
   const deadline = Date.now() + limits.cycleTimeoutMs;
   const { explanation, observe, instructions, batch, modelSettings, maxSteps } = kind.turnOptions(
     run,
@@ -97,6 +97,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
       compactMachine(services, run, { machine, nextSeq, model: guards.first, signal: abort.signal }),
     // What a failed run wrote is read again by the next run, which compacts when it ends.
     compactStored: async () => false,
+    keep: (rows) => keepMachine(defined, machine, { from: run.rows.length, rows }),
     dispose: () => machine.dispose(),
   };
 }

@@ -1,5 +1,6 @@
 import { type JournalRecord, LastcallError } from '@lastcall/core';
 import {
+  continueMachine,
   createMachine,
   type Machine,
   machineFromRecords,
@@ -22,17 +23,58 @@ interface StoredMachine {
   readonly state: SessionState | undefined;
 }
 
+/** A machine after a run, and the rows that the run began with and ended with. */
+interface KeptMachine {
+  readonly machine: Machine;
+  readonly charter: DefinedMachine['charter'];
+  /** How many rows the machine had been restored from. */
+  readonly from: number;
+  readonly length: number;
+  readonly last: TranscriptRow;
+}
+
+const kept = new WeakMap<TranscriptRow, KeptMachine>();
+
+/**
+ * Keeps the machine for the next run of the same worker, so that a run does not restore instances that only wait. It is found by the first
+ * row, as a past transcript is: cached rows are the same objects in each run, and rows that were read again are others.
+ */
+export function keepMachine(
+  { charter }: DefinedMachine,
+  machine: Machine,
+  { from, rows }: { readonly from: number; readonly rows: readonly TranscriptRow[] },
+): void {
+  const [first, last] = [rows[0], rows.at(-1)];
+  if (first !== undefined && last !== undefined) kept.set(first, { machine, charter, from, length: rows.length, last });
+}
+
+/** The machine for the next run: the one that was kept, with what the last run stored, or the one that is stored. */
+export function nextMachine(defined: DefinedMachine, stored: StoredMachine, session: SessionOf): Machine {
+  const [first] = stored.rows;
+  const known = first === undefined ? undefined : kept.get(first);
+  // A run changes it, so no other run may find it.
+  if (first !== undefined) kept.delete(first);
+  const isOf = known?.charter === defined.charter && stored.rows[known.length - 1] === known.last;
+  const records = isOf ? recordsIn(stored.rows.slice(known.from)) : [];
+  const next = isOf ? continueMachine(known.machine, records, { session }) : undefined;
+  return next ?? restoreMachine(defined, stored, session);
+}
+
+function recordsIn(rows: readonly TranscriptRow[]): readonly JournalRecord[] {
+  return rows.flatMap((row): readonly JournalRecord[] => {
+    if (row.kind === 'compaction') return [];
+    const record = toRecord(row);
+    return isMachineRecord(record) ? [record] : [];
+  });
+}
+
 /** The machine as the rows of its thread have it, or a new one. */
 export function restoreMachine(
   { charter, root, migrate }: DefinedMachine,
   { rows, state }: StoredMachine,
   session: SessionOf = () => ({}),
 ): Machine {
-  const records = rows.flatMap((row): readonly JournalRecord[] => {
-    if (row.kind === 'compaction') return [];
-    const record = toRecord(row);
-    return isMachineRecord(record) ? [record] : [];
-  });
+  const records = recordsIn(rows);
   const from = state?.machine;
   if (from === undefined && records.length === 0) return createMachine(charter, { root, session });
   try {
