@@ -42,6 +42,8 @@ export class Thread {
    * concluded.
    */
   inFlight = false;
+  /** The provider whose model was last asked. */
+  provider: string | undefined;
   readonly #options: ThreadOptions;
   /** The conversation as it was before the run, if it may be continued again. The run works on a fork of it. */
   readonly #kept: Transcript | undefined;
@@ -61,7 +63,12 @@ export class Thread {
   }
 
   get transcript(): Transcript {
-    this.#transcript ??= (this.#kept ?? new Transcript()).fork();
+    if (this.#transcript === undefined) {
+      const kept = this.#kept ?? new Transcript();
+      // Computed here, so that forks need not: an instance mostly asks models of the same provider.
+      if (this.provider !== undefined) kept.viewFor(this.provider);
+      this.#transcript = kept.fork();
+    }
     return this.#transcript;
   }
 
@@ -93,6 +100,7 @@ export class Thread {
       records: [...(before ?? []), ...records],
     });
     thread.logged = this.logged;
+    thread.provider = this.provider;
     return thread;
   }
 

@@ -49,7 +49,8 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   const { limits } = run.agent;
   if (defined === undefined || leafTools === undefined) throw new Error('The agent is not a machine.');
   await journal.recover(await findOpenCards(services, run));
-  const machine = nextMachine(defined, run, () => instanceSession(open));
+  const next = nextMachine(defined, run, () => instanceSession(open));
+  const { machine } = next;
   const deadline = Date.now() + limits.cycleTimeoutMs;
   const { explanation, observe, instructions, batch, modelSettings, maxSteps } = kind.turnOptions(
     run,
@@ -59,7 +60,8 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   const model = await kind.modelOf(run, (name) => registry.model(name));
   await tools.ready?.({ isFresh: false, withinMs: limits.cycleTimeoutMs / 2, signal: abort.signal });
   const commands = give(machine, run, await voidChangedApprovals(open));
-  const guards = new Guards({ tag: run.agent.tag, explanation, observe: observe ?? (() => ({})) }, model);
+  const { sent } = next;
+  const guards = new Guards({ tag: run.agent.tag, explanation, observe: observe ?? (() => ({})), sent }, model);
   const used = new Used(run);
   end.of = (stop) => ({
     usage: used.total,
@@ -97,7 +99,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
       compactMachine(services, run, { machine, nextSeq, model: guards.first, signal: abort.signal }),
     // What a failed run wrote is read again by the next run, which compacts when it ends.
     compactStored: async () => false,
-    keep: (rows) => keepMachine(defined, machine, { from: run.rows.length, rows }),
+    keep: (rows) => keepMachine(defined, next, { from: run.rows.length, rows }),
     dispose: () => machine.dispose(),
   };
 }
@@ -228,15 +230,23 @@ interface GuardedLeaf {
   instructed(text: string): string;
 }
 
+interface GuardParts {
+  readonly tag: string;
+  readonly explanation: string;
+  readonly observe: () => object;
+  /** What each instance has sent before. */
+  readonly sent: Map<string, SentMessages>;
+}
+
 /** The way of each instance to the model: see `ModelGuard`. Each has its own system text. */
 class Guards {
   readonly #leaves = new Map<string, GuardedLeaf>();
-  readonly #parts: { readonly tag: string; readonly explanation: string; readonly observe: () => object };
+  readonly #parts: GuardParts;
   /** For requests that no instance makes, such as summaries. */
   readonly first: LanguageModelV4;
   readonly #guards = new Set<() => string>();
 
-  constructor(parts: { tag: string; explanation: string; observe: () => object }, model: LanguageModelV4) {
+  constructor(parts: GuardParts, model: LanguageModelV4) {
     this.#parts = parts;
     const { tag, explanation } = parts;
     this.first = new ModelGuard({ tag, instructions: () => explanation, explanation, sent: new SentMessages() }).wrap(
@@ -254,9 +264,11 @@ class Guards {
   of({ instanceId }: Origin): GuardedLeaf {
     const known = this.#leaves.get(instanceId);
     if (known !== undefined) return known;
-    const { tag, explanation, observe } = this.#parts;
+    const { tag, explanation, observe, sent } = this.#parts;
     let text = '';
-    const guard = new ModelGuard({ tag, instructions: () => text, explanation, sent: new SentMessages() });
+    const before = sent.get(instanceId) ?? new SentMessages();
+    sent.set(instanceId, before);
+    const guard = new ModelGuard({ tag, instructions: () => text, explanation, sent: before });
     this.#guards.add(guard.observing(observe));
     const leaf: GuardedLeaf = {
       wrap: (model) => guard.wrap(model),

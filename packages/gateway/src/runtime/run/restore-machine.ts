@@ -11,6 +11,7 @@ import type { DefinedMachine } from '../../config/definitions.ts';
 import { type TranscriptRow, toRecord } from '../../domain/transcript/load-transcript.ts';
 import { isMachineRecord } from '../../domain/transcript/machine-rows.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
+import type { SentMessages } from '../../domain/transcript/sent-messages.ts';
 
 /** What the sessions of its instances are given besides their state. */
 type SessionOf = NonNullable<RecordsOptions['session']>;
@@ -26,6 +27,8 @@ interface StoredMachine {
 /** A machine after a run, and the rows that the run began with and ended with. */
 interface KeptMachine {
   readonly machine: Machine;
+  /** The messages of each instance as they were last sent to its model. */
+  readonly sent: SentByInstance;
   readonly charter: DefinedMachine['charter'];
   /** How many rows the machine had been restored from. */
   readonly from: number;
@@ -41,15 +44,17 @@ const kept = new WeakMap<TranscriptRow, KeptMachine>();
  */
 export function keepMachine(
   { charter }: DefinedMachine,
-  machine: Machine,
+  { machine, sent }: NextMachine,
   { from, rows }: { readonly from: number; readonly rows: readonly TranscriptRow[] },
 ): void {
   const [first, last] = [rows[0], rows.at(-1)];
-  if (first !== undefined && last !== undefined) kept.set(first, { machine, charter, from, length: rows.length, last });
+  if (first !== undefined && last !== undefined) {
+    kept.set(first, { machine, sent, charter, from, length: rows.length, last });
+  }
 }
 
 /** The machine for the next run: the one that was kept, with what the last run stored, or the one that is stored. */
-export function nextMachine(defined: DefinedMachine, stored: StoredMachine, session: SessionOf): Machine {
+export function nextMachine(defined: DefinedMachine, stored: StoredMachine, session: SessionOf): NextMachine {
   const [first] = stored.rows;
   const known = first === undefined ? undefined : kept.get(first);
   // A run changes it, so no other run may find it.
@@ -57,7 +62,17 @@ export function nextMachine(defined: DefinedMachine, stored: StoredMachine, sess
   const isOf = known?.charter === defined.charter && stored.rows[known.length - 1] === known.last;
   const records = isOf ? recordsIn(stored.rows.slice(known.from)) : [];
   const next = isOf ? continueMachine(known.machine, records, { session }) : undefined;
-  return next ?? restoreMachine(defined, stored, session);
+  return next === undefined || known === undefined
+    ? { machine: restoreMachine(defined, stored, session), sent: new Map() }
+    : { machine: next, sent: known.sent };
+}
+
+/** By the id of the instance. */
+type SentByInstance = Map<string, SentMessages>;
+
+interface NextMachine {
+  readonly machine: Machine;
+  readonly sent: SentByInstance;
 }
 
 function recordsIn(rows: readonly TranscriptRow[]): readonly JournalRecord[] {
