@@ -8,7 +8,7 @@ import type { StoredRecord } from './load-transcript.ts';
 export interface SessionState {
   readonly seq: number;
   readonly session: unknown;
-  /** A snapshot of the machine, if the agent is one. */
+  /** A snapshot of the machine, if an earlier version stored one here. Now it is in the row of the compaction. */
   readonly machine?: unknown;
 }
 

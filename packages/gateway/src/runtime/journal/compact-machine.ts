@@ -3,16 +3,21 @@ import { Transcript, type TranscriptJson } from '@lastcall/core';
 import { type Machine, serializeMachine, compactMachine as shorten } from '@lastcall/machines';
 import { compact } from '../../domain/transcript/compact.ts';
 import { toCharacters } from '../../domain/transcript/estimate-tokens.ts';
+import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
+import { COMPACTION, fromCompactionPayload, toCompactionPayload } from '../../domain/transcript/transcript-row.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
 import { fenced } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { summariseWithin, writeCompaction } from './compact-transcript.ts';
 
 /** True if the machine is stored whole before the thread is released: the next run would read more rows than the agent's budget. */
 export function isMachineOverBudget({ agent, past, rows }: ActiveRun, charactersWritten: number): boolean {
-  return past.charactersOf(rows) + charactersWritten > toCharacters(agent.limits.consciousnessTokens);
+  // The snapshot in the first row is as large as the machine, whatever happened since.
+  const snapshot = rows[0]?.kind === COMPACTION ? rows[0].payload.length : 0;
+  return past.charactersOf(rows) - snapshot + charactersWritten > toCharacters(agent.limits.consciousnessTokens);
 }
 
 interface MachineCompaction {
@@ -29,7 +34,7 @@ interface MachineCompaction {
  */
 export async function compactMachine(
   { store }: Services,
-  { lease, runId, agent }: ActiveRun,
+  { lease, runId, agent, rows, state: before }: ActiveRun,
   { machine, nextSeq: seq, model, signal }: MachineCompaction,
 ): Promise<boolean> {
   const { consciousnessTokens: budgetTokens, cycleTimeoutMs: timeoutMs } = agent.limits;
@@ -45,10 +50,11 @@ export async function compactMachine(
     shorter[id] = new Transcript(compaction.carried).toJSON();
     summaries.push(`${id}: ${compaction.summary}`);
   }
-  const json = shorten(stored, shorter);
-  const state: SessionState = { seq, session: null, machine: json };
+  const snapshot = shorten(stored, shorter);
+  const state: SessionState = { seq, session: before?.session ?? null };
   await fenced(store, lease, async (tx, held) => {
-    writeCompaction(held, { runId, seq }, { summary: summaries.join('\n'), carried: [] });
+    writeCompaction(held, { runId, seq }, { summary: summaries.join('\n'), carried: [], machine: snapshot });
+    await dropSnapshot(tx, lease.threadId, rows[0]);
     await tx.db
       .updateTable('threads')
       .set({ state: toJson(state) })
@@ -56,4 +62,16 @@ export async function compactMachine(
       .execute();
   });
   return true;
+}
+
+/** The new snapshot replaces the one of the compaction before. Otherwise each would stay for ever. */
+async function dropSnapshot(tx: Tx, threadId: string, row: TranscriptRow | undefined): Promise<void> {
+  if (row?.kind !== COMPACTION) return;
+  const { summary, carried } = fromCompactionPayload(row.payload);
+  await tx.db
+    .updateTable('transcript_entries')
+    .set({ payload: toCompactionPayload({ summary, carried }) })
+    .where('thread_id', '=', threadId)
+    .where('seq', '=', row.seq)
+    .execute();
 }

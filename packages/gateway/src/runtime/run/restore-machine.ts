@@ -12,6 +12,7 @@ import { type TranscriptRow, toRecord } from '../../domain/transcript/load-trans
 import { isMachineRecord } from '../../domain/transcript/machine-rows.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
 import type { SentMessages } from '../../domain/transcript/sent-messages.ts';
+import { COMPACTION, fromCompactionPayload } from '../../domain/transcript/transcript-row.ts';
 
 /** What the sessions of its instances are given besides their state. */
 type SessionOf = NonNullable<RecordsOptions['session']>;
@@ -20,7 +21,7 @@ type SessionOf = NonNullable<RecordsOptions['session']>;
 interface StoredMachine {
   /** The rows since the last compaction. */
   readonly rows: readonly TranscriptRow[];
-  /** The machine at the last compaction. */
+  /** The snapshot of the thread: of a machine, if an earlier version stored it. */
   readonly state: SessionState | undefined;
 }
 
@@ -75,9 +76,14 @@ interface NextMachine {
   readonly sent: SentByInstance;
 }
 
+/** The machine that the last compaction stored. Earlier versions stored it in the row of the thread. */
+function snapshotIn([first]: readonly TranscriptRow[]): unknown {
+  return first?.kind === COMPACTION ? fromCompactionPayload(first.payload).machine : undefined;
+}
+
 function recordsIn(rows: readonly TranscriptRow[]): readonly JournalRecord[] {
   return rows.flatMap((row): readonly JournalRecord[] => {
-    if (row.kind === 'compaction') return [];
+    if (row.kind === COMPACTION) return [];
     const record = toRecord(row);
     return isMachineRecord(record) ? [record] : [];
   });
@@ -90,7 +96,7 @@ export function restoreMachine(
   session: SessionOf = () => ({}),
 ): Machine {
   const records = recordsIn(rows);
-  const from = state?.machine;
+  const from = snapshotIn(rows) ?? state?.machine;
   if (from === undefined && records.length === 0) return createMachine(charter, { root, session });
   try {
     return machineFromRecords(charter, records, {
