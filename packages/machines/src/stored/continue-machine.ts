@@ -37,8 +37,8 @@ export function continueMachine(
     threads.set(id, next);
   }
   for (const id of written.keys()) if (!threads.has(id)) return undefined;
-  const { charter, tree, log } = live;
-  return new LiveMachine({ charter, tree, log, threads, sessionOptions: session, isRecorded: true });
+  const { charter, tree, log, knownSuspended: suspended } = live;
+  return new LiveMachine({ charter, tree, log, threads, suspended, sessionOptions: session, isRecorded: true });
 }
 
 /** What the records have of a conversation. */

@@ -13,11 +13,24 @@ import { fenced } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { summariseWithin, writeCompaction } from './compact-transcript.ts';
 
-/** True if the machine is stored whole before the thread is released: the next run would read more rows than the agent's budget. */
-export function isMachineOverBudget({ agent, past, rows }: ActiveRun, charactersWritten: number): boolean {
-  // The snapshot in the first row is as large as the machine, whatever happened since.
+/** What a run knows about the size of its machine. */
+interface MachineSize {
+  /** The size of the rows that the run wrote. */
+  readonly charactersWritten: number;
+  /** The tokens of the largest conversation that an instance sent in the run. */
+  readonly largestTokens: number;
+}
+
+/**
+ * True if the machine is stored whole before the thread is released: a conversation is over the agent's budget, or a worker that restores
+ * the machine would read more rows than that. A large machine gets more rows, up to its own size: then storing it costs no more per row than
+ * storing a small one, and reading it at most twice as much.
+ */
+export function isMachineOverBudget({ agent, past, rows }: ActiveRun, size: MachineSize): boolean {
+  const { consciousnessTokens } = agent.limits;
   const snapshot = rows[0]?.kind === COMPACTION ? rows[0].payload.length : 0;
-  return past.charactersOf(rows) - snapshot + charactersWritten > toCharacters(agent.limits.consciousnessTokens);
+  const since = past.charactersOf(rows) - snapshot + size.charactersWritten;
+  return size.largestTokens > consciousnessTokens || since > Math.max(toCharacters(consciousnessTokens), snapshot);
 }
 
 interface MachineCompaction {

@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Entry, Journal, JournalRecord, Stop, Usage } from '@lastcall/core';
 import { type Machine, MachineError, type MachineStep, type Origin, runMachine } from '@lastcall/machines';
 import { newId } from '../../domain/new-id.ts';
+import { CountedMessages } from '../../domain/transcript/estimate-tokens.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
 import {
   COMMAND_RESULT,
@@ -20,7 +21,7 @@ import { compactMachine, isMachineOverBudget } from '../journal/compact-machine.
 import { findOpenCards } from '../journal/recover-calls.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { endingTools } from '../run/ending-tools.ts';
-import { keepMachine, nextMachine } from '../run/restore-machine.ts';
+import { keepMachine, nextMachine, type SentByInstance, type SentOfInstance } from '../run/restore-machine.ts';
 import { responseOf } from '../run/run-response.ts';
 import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
@@ -66,7 +67,10 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   end.of = (stop) => ({
     usage: used.total,
     response: kind.hasSpaces ? responseOf(used.spoken, stop) : undefined,
-    isOverBudget: isMachineOverBudget(run, journal.charactersWritten),
+    isOverBudget: isMachineOverBudget(run, {
+      charactersWritten: journal.charactersWritten,
+      largestTokens: guards.largestTokens,
+    }),
   });
   const tell = tellRun(open, activity, model);
   const steps = runMachine(machine, {
@@ -235,7 +239,7 @@ interface GuardParts {
   readonly explanation: string;
   readonly observe: () => object;
   /** What each instance has sent before. */
-  readonly sent: Map<string, SentMessages>;
+  readonly sent: SentByInstance;
 }
 
 /** The way of each instance to the model: see `ModelGuard`. Each has its own system text. */
@@ -245,6 +249,7 @@ class Guards {
   /** For requests that no instance makes, such as summaries. */
   readonly first: LanguageModelV4;
   readonly #guards = new Set<() => string>();
+  #largest = 0;
 
   constructor(parts: GuardParts, model: LanguageModelV4) {
     this.#parts = parts;
@@ -261,17 +266,34 @@ class Guards {
     return shown;
   };
 
+  /** The tokens of the largest conversation that was sent. */
+  get largestTokens(): number {
+    return this.#largest;
+  }
+
+  #counting(model: LanguageModelV4, sent: SentOfInstance): LanguageModelV4 {
+    return {
+      ...model,
+      doStream: (options) => {
+        // Without the system text, as the budget of a turn is counted.
+        sent.counted = sent.counted.next(options.prompt.slice(1));
+        this.#largest = Math.max(this.#largest, sent.counted.tokens);
+        return model.doStream(options);
+      },
+    };
+  }
+
   of({ instanceId }: Origin): GuardedLeaf {
     const known = this.#leaves.get(instanceId);
     if (known !== undefined) return known;
     const { tag, explanation, observe, sent } = this.#parts;
     let text = '';
-    const before = sent.get(instanceId) ?? new SentMessages();
+    const before = sent.get(instanceId) ?? { messages: new SentMessages(), counted: CountedMessages.NONE };
     sent.set(instanceId, before);
-    const guard = new ModelGuard({ tag, instructions: () => text, explanation, sent: before });
+    const guard = new ModelGuard({ tag, instructions: () => text, explanation, sent: before.messages });
     this.#guards.add(guard.observing(observe));
     const leaf: GuardedLeaf = {
-      wrap: (model) => guard.wrap(model),
+      wrap: (model) => this.#counting(guard.wrap(model), before),
       instructed(given) {
         text = given;
         return given;

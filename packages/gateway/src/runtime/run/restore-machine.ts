@@ -8,6 +8,7 @@ import {
   StoredMachineError,
 } from '@lastcall/machines';
 import type { DefinedMachine } from '../../config/definitions.ts';
+import type { CountedMessages } from '../../domain/transcript/estimate-tokens.ts';
 import { type TranscriptRow, toRecord } from '../../domain/transcript/load-transcript.ts';
 import { isMachineRecord } from '../../domain/transcript/machine-rows.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
@@ -68,8 +69,15 @@ export function nextMachine(defined: DefinedMachine, stored: StoredMachine, sess
     : { machine: next, sent: known.sent };
 }
 
+/** What an instance sent to its model. */
+export interface SentOfInstance {
+  readonly messages: SentMessages;
+  /** The size of its last request. */
+  counted: CountedMessages;
+}
+
 /** By the id of the instance. */
-type SentByInstance = Map<string, SentMessages>;
+export type SentByInstance = Map<string, SentOfInstance>;
 
 interface NextMachine {
   readonly machine: Machine;
