@@ -43,6 +43,7 @@ export type { LeafReport, MachineStep, YieldReason } from './run/machine-step.ts
 export { recordMachine } from './run/record-machine.ts';
 export { type MachineResult, runMachine, runMachineToCompletion } from './run/run-machine.ts';
 export { compactMachine } from './stored/compact-machine.ts';
+export { type ContinueOptions, continueMachine } from './stored/continue-machine.ts';
 export { deserializeMachine, type RestoreOptions } from './stored/deserialize-machine.ts';
 export { machineFromRecords, type RecordsOptions } from './stored/machine-from-records.ts';
 export { serializeMachine } from './stored/serialize-machine.ts';

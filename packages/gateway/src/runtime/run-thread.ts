@@ -50,7 +50,8 @@ async function performNextRun(host: ThreadHost, thread: ActiveThread): Promise<b
   if (host.phase() === 'interrupted') return true;
   transcriptCache.forget(threadId);
   const ended = await runOnThread(services, registry, thread, run);
-  if (ended.transcript !== 'unknown') transcriptCache.put({ lease: run.lease, rows: ended.transcript });
+  if (ended.transcript !== 'unknown')
+    transcriptCache.put({ lease: run.lease, rows: ended.transcript, state: run.state });
   if (ended.thread === 'held') return true;
   // Other threads get their turn before the next run of this thread.
   if (ended.waiting !== 'nothing') scheduler.enqueue(threadId, { isUrgent: ended.waiting === 'urgent' });

@@ -75,7 +75,8 @@ describe.each(embedded)('transcriptCache on $kind', ({ create }) => {
       });
       expect(ended).toMatchObject({ as: 'completed', thread: 'released', transcript: expect.any(Array) });
       expect(run.number).toBe(count);
-      if (ended.transcript !== 'unknown') transcriptCache.put({ lease, rows: ended.transcript });
+      if (ended.transcript !== 'unknown')
+        transcriptCache.put({ lease, rows: ended.transcript, state: taken.run.state });
       // A tool that still changes what it gave changes nothing that happened.
       given.list.push(count);
       const stored = await loadTranscriptRows(world.store.db, bot);

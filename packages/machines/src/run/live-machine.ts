@@ -28,6 +28,8 @@ export interface LiveParts {
   readonly underway?: ReadonlyMap<string, readonly TreeEntry[]>;
   /** True if records of a journal hold all of it. */
   readonly isRecorded?: boolean;
+  /** The calls that wait in the tree, if they are known. */
+  readonly suspended?: readonly Suspension[] | undefined;
 }
 
 /** A machine at run time: the immutable tree, the conversations, and the running leaves and commands. */
@@ -61,7 +63,7 @@ export class LiveMachine implements Machine {
   /** Computed on demand and cached until it changes: most steps do not change it. */
   #suspended: readonly Suspension[] | undefined;
 
-  constructor({ charter, tree, sessionOptions, threads, log, underway, isRecorded }: LiveParts) {
+  constructor({ charter, tree, sessionOptions, threads, log, underway, isRecorded, suspended }: LiveParts) {
     this.charter = charter;
     this.threads = new Map(threads);
     this.log = log ?? new Log();
@@ -71,6 +73,7 @@ export class LiveMachine implements Machine {
     this.isRecorded = isRecorded ?? false;
     this.#sessionOptions = sessionOptions;
     this.#tree = tree;
+    this.#suspended = suspended;
   }
 
   static of(machine: Machine): LiveMachine {
@@ -91,6 +94,11 @@ export class LiveMachine implements Machine {
 
   get suspended(): readonly Suspension[] {
     this.#suspended ??= listSuspensions(this.#tree, this.index);
+    return this.#suspended;
+  }
+
+  /** The calls that wait, if they were listed since they last changed. */
+  get knownSuspended(): readonly Suspension[] | undefined {
     return this.#suspended;
   }
 

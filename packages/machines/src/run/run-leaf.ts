@@ -158,6 +158,7 @@ function turnOptions(
   const { onEvent, sharedBudget, wrapModel } = options;
   const given = { ...origin, worker: leaf.worker };
   const model = modelFor(charter, leaf, options.model);
+  work.thread.provider = typeof model === 'object' ? model.provider : undefined;
   const instructions = leafInstructions(charter, tree, leaf);
   return {
     ...passedOn(options),

@@ -48,6 +48,7 @@ function restoreThread(
   const thread = new Thread({
     id,
     transcript,
+    length: transcript.entries.length,
     sessionJson,
     sessionOptions: () => sessionOptions(id),
     ...(records === undefined ? {} : { records: records.get(id) ?? [] }),

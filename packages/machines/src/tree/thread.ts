@@ -26,12 +26,15 @@ export interface ThreadOptions {
   /** What changed since, as a journal has it. A slice that the options do not name is then kept as it was stored. */
   readonly records?: readonly JournalRecord[] | undefined;
   readonly sessionOptions: () => SessionOptions;
+  /** How many entries the transcript had before the run. Default: none. */
+  readonly length?: number;
+  /** True if the thread may be continued again after the run, so that the run works on a fork of the transcript. */
+  readonly isKept?: boolean;
 }
 
 /** A conversation and the session of its calls: one for the primary, one for each worker. */
 export class Thread {
   readonly id: string;
-  readonly transcript: Transcript;
   /** How many of its entries are in the machine's log. */
   logged = 0;
   /**
@@ -39,16 +42,66 @@ export class Thread {
    * concluded.
    */
   inFlight = false;
+  /** The provider whose model was last asked. */
+  provider: string | undefined;
   readonly #options: ThreadOptions;
+  /** The conversation as it was before the run, if it may be continued again. The run works on a fork of it. */
+  readonly #kept: Transcript | undefined;
+  #transcript: Transcript | undefined;
   /** The records that the session has not followed yet. */
   #records: readonly JournalRecord[] | undefined;
   #session: Session | undefined;
+  #sessionOptions: () => SessionOptions;
 
   constructor(options: ThreadOptions) {
     this.id = options.id;
-    this.transcript = options.transcript ?? new Transcript();
     this.#options = options;
+    this.#sessionOptions = options.sessionOptions;
+    this.#kept = options.isKept === true ? options.transcript : undefined;
+    if (this.#kept === undefined) this.#transcript = options.transcript ?? new Transcript();
     this.#records = options.records;
+  }
+
+  get transcript(): Transcript {
+    if (this.#transcript === undefined) {
+      const kept = this.#kept ?? new Transcript();
+      // Computed here, so that forks need not: an instance mostly asks models of the same provider.
+      if (this.provider !== undefined) kept.viewFor(this.provider);
+      this.#transcript = kept.fork();
+    }
+    return this.#transcript;
+  }
+
+  /**
+   * The thread for the next run, after a run of which the records have these entries. Undefined if the thread in memory has other ones.
+   */
+  continued(
+    { entries, records }: { readonly entries: readonly Entry[]; readonly records: readonly JournalRecord[] },
+    sessionOptions: () => SessionOptions,
+  ): Thread | undefined {
+    const { id, sessionJson, records: before, isKept } = this.#options;
+    // Made in the run itself, or restored: its entries are those before the run and those of the run.
+    const kept = this.#kept ?? new Transcript(this.transcript.entries.slice(0, this.#options.length ?? 0));
+    if (this.#transcript !== undefined && this.#transcript.entries.length !== kept.entries.length + entries.length)
+      return undefined;
+    if (this.#transcript === undefined && entries.length > 0) return undefined;
+    const isUntouched = isKept === true && this.#session === undefined && entries.length === 0;
+    if (isUntouched) {
+      this.#sessionOptions = sessionOptions;
+      return this;
+    }
+    kept.push(...entries);
+    const thread = new Thread({
+      id,
+      transcript: kept,
+      isKept: true,
+      sessionJson,
+      sessionOptions,
+      records: [...(before ?? []), ...records],
+    });
+    thread.logged = this.logged;
+    thread.provider = this.provider;
+    return thread;
   }
 
   /** Created when first used: most threads of a large tree only wait. */
@@ -73,9 +126,9 @@ export class Thread {
   }
 
   #restored(): Session {
-    const { sessionJson, sessionOptions } = this.#options;
+    const { sessionJson } = this.#options;
     const records = this.#records;
-    const options = sessionOptions();
+    const options = this.#sessionOptions();
     if (records === undefined)
       return sessionJson === undefined ? createSession(options) : Session.fromJSON(sessionJson, options);
     const session =
@@ -95,7 +148,7 @@ export class Thread {
     const json = isUnused ? this.#options.sessionJson : toStored(this.session.toJSON());
     if (unknownSlices === 'keep') return json;
     if (json !== undefined && Object.keys(json.slices ?? {}).some((name) => name !== ALWAYS))
-      Session.fromJSON(json, this.#options.sessionOptions());
+      Session.fromJSON(json, this.#sessionOptions());
     return json;
   }
 

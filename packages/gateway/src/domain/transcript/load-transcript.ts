@@ -67,7 +67,7 @@ export function toStoredTranscript(rows: readonly TranscriptRow[]): StoredTransc
 
 /** The entries that a compaction carried over. Undefined for any other row. */
 export function fromFirstRow({ kind, payload }: TranscriptRow): readonly Entry[] | undefined {
-  return kind === COMPACTION ? freeze(fromCompactionPayload(payload)).carried : undefined;
+  return kind === COMPACTION ? freeze(fromCompactionPayload(payload).carried) : undefined;
 }
 
 /**

@@ -1,15 +1,32 @@
 import { type JournalRecord, replay, type Session, type SessionJson } from '@lastcall/core';
 import { hostedSession, type SessionHost } from '@lastcall/core/internal';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { Json } from '../../ports/store/schema/tables.ts';
 import type { StoredRecord } from './load-transcript.ts';
 
 /** The latest snapshot of a session, and the number of the transcript row it was taken after. */
 export interface SessionState {
   readonly seq: number;
   readonly session: unknown;
-  /** A snapshot of the machine, if the agent is one. */
+  /** A snapshot of the machine, if an earlier version stored one here. Now it is in the row of the compaction. */
   readonly machine?: unknown;
   /** What the machine wrote after that, if the agent was no machine when the transcript was compacted. */
   readonly records?: readonly JournalRecord[];
+}
+
+const characters = new WeakMap<SessionState, number>();
+
+/** Reads a stored snapshot. */
+export function toSessionState(stored: Json | null): SessionState | undefined {
+  if (stored === null) return undefined;
+  const state = fromJson<SessionState>(stored);
+  if (typeof state === 'object' && state !== null) characters.set(state, stored.length);
+  return state;
+}
+
+/** The size of the snapshot as it is stored. */
+export function sizeOfState(state: SessionState | undefined): number {
+  return state === undefined ? 0 : (characters.get(state) ?? 0);
 }
 
 interface StoredSession {

@@ -2,7 +2,7 @@ import type { JournalRecord } from '@lastcall/core';
 import { type TranscriptRow, toRecord } from './load-transcript.ts';
 import { isMachineRecord } from './machine-rows.ts';
 import type { SessionState } from './restore-session.ts';
-import { COMPACTION } from './transcript-row.ts';
+import { COMPACTION, fromCompactionPayload } from './transcript-row.ts';
 
 /** What the thread has of a machine: the last snapshot, and what the machine wrote since. */
 export function storedMachine({
@@ -13,12 +13,22 @@ export function storedMachine({
   readonly rows: readonly TranscriptRow[];
   readonly state: SessionState | undefined;
 }): Pick<SessionState, 'machine' | 'records'> {
-  const written = rows.flatMap((row): readonly JournalRecord[] => {
+  const snapshot = snapshotIn(rows);
+  const { machine, records: before = [] } = snapshot === undefined ? (state ?? {}) : { machine: snapshot };
+  const records = [...before, ...recordsIn(rows)];
+  return { ...(machine === undefined ? {} : { machine }), ...(records.length === 0 ? {} : { records }) };
+}
+
+/** What a machine wrote to its journal. */
+export function recordsIn(rows: readonly TranscriptRow[]): readonly JournalRecord[] {
+  return rows.flatMap((row): readonly JournalRecord[] => {
     if (row.kind === COMPACTION) return [];
     const record = toRecord(row);
     return isMachineRecord(record) ? [record] : [];
   });
-  const records = [...(state?.records ?? []), ...written];
-  const machine = state?.machine;
-  return { ...(machine === undefined ? {} : { machine }), ...(records.length === 0 ? {} : { records }) };
+}
+
+/** The machine that the last compaction stored. */
+function snapshotIn([first]: readonly TranscriptRow[]): unknown {
+  return first?.kind === COMPACTION ? fromCompactionPayload(first.payload).machine : undefined;
 }

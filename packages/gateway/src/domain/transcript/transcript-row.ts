@@ -13,6 +13,11 @@ export interface Compaction {
   readonly summary: string;
   /** A complete transcript: the summary as a message, the calls that still wait, and the newest run. */
   readonly carried: readonly Entry[];
+  /**
+   * The whole machine, if the agent is one. It is in this row and not in the thread's, which is written with each claim: SQLite would write
+   * the whole of it each time.
+   */
+  readonly machine?: unknown;
 }
 
 /** An entry with the data that is stored with it. */
@@ -67,13 +72,14 @@ function isText({ message }: Extract<Entry, { kind: 'message' }>): boolean {
   );
 }
 
-export function toCompactionPayload({ summary, carried }: Compaction): Json {
-  return toJson({ summary, carried: new Transcript(carried).toJSON().entries });
+export function toCompactionPayload({ summary, carried, machine }: Compaction): Json {
+  const entries = new Transcript(carried).toJSON().entries;
+  return toJson({ summary, carried: entries, ...(machine === undefined ? {} : { machine }) });
 }
 
 export function fromCompactionPayload(payload: Json): Compaction {
-  const { summary, carried } = fromJson<Compaction>(payload);
-  return { summary, carried: revive(carried) };
+  const { summary, carried, machine } = fromJson<Compaction>(payload);
+  return { summary, carried: revive(carried), ...(machine === undefined ? {} : { machine }) };
 }
 
 /** In JSON, URL objects of a message are strings. */

@@ -50,7 +50,7 @@ export async function claimNextRun(
     const cached = transcriptCache.peek(threadId);
     // A woken thread usually has work, so what a run needs is loaded in the same round trip that reads the work.
     const claimed = await claimThread(tx, threadId, claimant, (thread) =>
-      pipeline(readThread(thread), loadThread(thread, cached)),
+      pipeline(readThread(thread), loadThread(thread, transcriptCache.known(cached))),
     );
     if (claimed === undefined) return undefined;
     const {
@@ -158,7 +158,7 @@ export async function nextRun(
       return undefined;
     const run = await findRun(services, held, registry, {
       found,
-      loadThread: () => loadThread(held, known),
+      loadThread: () => loadThread(held, transcriptCache.known(known)),
     });
     // Released in the transaction that found nothing: an event that is written at the same time wakes a worker, which
     // then finds the thread free.
@@ -196,7 +196,7 @@ async function findRun(
   });
   const agent = { ...readAgent(row, setup), setup };
   const loaded = await loadThread();
-  const past = readPast(loaded.rows, row.state);
+  const past = readPast(loaded);
   const inputs = { held, agent, row, loaded, past, kind, request };
   const run =
     open === undefined

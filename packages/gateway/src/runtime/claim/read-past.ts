@@ -1,10 +1,8 @@
 import { Transcript } from '@lastcall/core';
-import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { PastTranscript, pastOf } from '../../domain/transcript/past-transcript.ts';
-import type { SessionState } from '../../domain/transcript/restore-session.ts';
-import { fromJson } from '../../ports/store/schema/json.ts';
-import type { Json } from '../../ports/store/schema/tables.ts';
+import { type SessionState, toSessionState } from '../../domain/transcript/restore-session.ts';
 import type { Unreadable } from '../run/run-failure.ts';
+import type { LoadedThread } from './read-thread.ts';
 
 /** What an agent's next run begins from, read from its rows. */
 export interface Past {
@@ -22,14 +20,14 @@ export interface Past {
  * Never throws. If rows that cannot be read (a damaged database, a row of another version) threw here, every claim of
  * the thread would fail for ever, and its events would wait without any error being reported.
  */
-export function readPast(rows: readonly TranscriptRow[], state: Json | null): Past {
+export function readPast({ rows, state }: Pick<LoadedThread, 'rows' | 'state'>): Past {
   const nextSeq = (rows.at(-1)?.seq ?? 0) + 1;
   let of: 'transcript' | 'session' = 'transcript';
   try {
     const past = pastOf(rows);
     const transcript = past.fork();
     of = 'session';
-    return { past, transcript, nextSeq, state: state === null ? undefined : fromJson<SessionState>(state) };
+    return { past, transcript, nextSeq, state: 'stored' in state ? toSessionState(state.stored) : state.known };
   } catch (error) {
     const flaw = { error, of };
     return { past: new PastTranscript(), transcript: new Transcript(), nextSeq, state: undefined, flaw };

@@ -2,15 +2,17 @@ import { sql } from 'kysely';
 import { type EventRow, FIRST_PAGE, selectWaiting } from '../../domain/inbox/waiting-events.ts';
 import { TOOLS_VERSION } from '../../domain/tools/tools-version.ts';
 import { loadTranscriptRows, type TranscriptRow } from '../../domain/transcript/load-transcript.ts';
+import type { SessionState } from '../../domain/transcript/restore-session.ts';
 import { batchReads } from '../../ports/store/batch-reads.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
-import type { AgentRow, RunRow, ThreadRow } from '../../ports/store/schema/tables.ts';
+import type { AgentRow, Json, RunRow, ThreadRow } from '../../ports/store/schema/tables.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { LockedThread } from '../lease/lease.ts';
 import { loadStoredSituation, type StoredSituation } from './load-situation.ts';
 
 export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'updated_at'> &
-  Pick<ThreadRow, 'state' | 'kind' | 'lease_owner'> & {
+  Pick<ThreadRow, 'kind' | 'lease_owner'> & {
     /** How often the registry of tools was changed; null if it never was. */
     readonly tools_version: string | null;
   };
@@ -34,18 +36,37 @@ export async function readThread({ tx, threadId }: LockedThread): Promise<Thread
 /** What a run needs to start. */
 export interface LoadedThread {
   readonly rows: readonly TranscriptRow[];
+  /** The snapshot of the session or the machine: as it is stored, or as it is cached with the rows. */
+  readonly state: { readonly stored: Json | null } | { readonly known: SessionState | undefined };
   readonly stored: StoredSituation;
 }
 
-/** `known` holds the transcript rows if they are cached. */
+/** `known` is what is cached of the transcript. A snapshot is only written with a compaction, after which nothing is cached. */
 export async function loadThread(
   { tx, threadId }: LockedThread,
-  known: readonly TranscriptRow[] | undefined,
+  known: KnownTranscript | undefined,
 ): Promise<LoadedThread> {
-  if (known !== undefined) return { rows: known, stored: await loadStoredSituation(tx.db, threadId) };
-  const [rows, stored] = await pipeline(loadTranscriptRows(tx.db, threadId), loadStoredSituation(tx.db, threadId));
-  return { rows, stored };
+  if (known !== undefined)
+    return { rows: known.rows, state: { known: known.state }, stored: await loadStoredSituation(tx.db, threadId) };
+  const [rows, stored, [thread]] = await pipeline(
+    loadTranscriptRows(tx.db, threadId),
+    loadStoredSituation(tx.db, threadId),
+    readState(tx.db, { threadId }),
+  );
+  return { rows, stored, state: { stored: thread?.state ?? null } };
 }
+
+/** What a worker has cached of a thread. */
+export interface KnownTranscript {
+  readonly rows: readonly TranscriptRow[];
+  readonly state: SessionState | undefined;
+}
+
+const readState = statement(
+  (db, { threadId }: Params<{ threadId: string }>) =>
+    db.selectFrom('threads').select('state').where('id', '=', threadId),
+  { types: { threadId: 'text' } },
+);
 
 interface ThreadParams {
   readonly threadId: string;
@@ -69,7 +90,7 @@ const readThreadRows = batchReads<ThreadParams>({ types: { threadId: 'text', now
       .selectFrom('agents')
       .innerJoin('threads', 'threads.agent_id', 'agents.id')
       .select(['agents.id', 'entity_id', 'name', 'config', 'config_version', 'status', 'active_space_id', 'tag'])
-      .select(['threads.state', 'threads.kind', 'threads.lease_owner'])
+      .select(['threads.kind', 'threads.lease_owner'])
       .select((eb) =>
         eb.selectFrom('settings').select('value').where('key', '=', sql.lit(TOOLS_VERSION)).as('tools_version'),
       )

@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { charactersOf } from '../../domain/transcript/past-transcript.ts';
+import { type SessionState, sizeOfState } from '../../domain/transcript/restore-session.ts';
 import type { Lease } from '../lease/lease.ts';
+import type { KnownTranscript } from './read-thread.ts';
 
 /** The transcript of a thread when it was last held. */
 interface CachedTranscript {
@@ -25,16 +27,33 @@ const MAX_CHARACTERS = 16_000_000;
  */
 export class TranscriptCache {
   readonly #cached: LRUCache<string, CachedTranscript>;
+  /** The snapshots, by the rows that are cached. */
+  readonly #states = new WeakMap<readonly TranscriptRow[], SessionState | undefined>();
 
   constructor({ maxCharacters = MAX_CHARACTERS }: { maxCharacters?: number } = {}) {
     this.#cached = new LRUCache({ maxSize: maxCharacters, maxEntrySize: Math.max(1, Math.floor(maxCharacters / 4)) });
   }
 
   /** Caches the rows of a run that stored its end. */
-  put({ lease, rows }: { lease: Lease; rows: readonly TranscriptRow[] }): void {
-    const characters = charactersOf(rows);
+  put({
+    lease,
+    rows,
+    state,
+  }: {
+    lease: Lease;
+    rows: readonly TranscriptRow[];
+    state?: SessionState | undefined;
+  }): void {
+    // A machine that is kept between runs is about as large as its snapshot.
+    const characters = charactersOf(rows) + sizeOfState(state);
+    this.#states.set(rows, state);
     const cached = { epoch: lease.epoch, rows, characters };
     this.#cached.set(lease.threadId, cached, { size: Math.max(1, characters) });
+  }
+
+  /** The cached rows with the snapshot that they follow. */
+  known(rows: readonly TranscriptRow[] | undefined): KnownTranscript | undefined {
+    return rows === undefined ? undefined : { rows, state: this.#states.get(rows) };
   }
 
   /** The cached rows, which may be outdated. `get` checks that once the epoch is known. */

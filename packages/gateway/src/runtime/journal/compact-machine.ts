@@ -3,16 +3,34 @@ import { type Entry, Transcript, type TranscriptJson } from '@lastcall/core';
 import { type Machine, serializeMachine, compactMachine as shorten } from '@lastcall/machines';
 import { compact } from '../../domain/transcript/compact.ts';
 import { toCharacters } from '../../domain/transcript/estimate-tokens.ts';
+import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
+import { COMPACTION, fromCompactionPayload, toCompactionPayload } from '../../domain/transcript/transcript-row.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
 import { fenced } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { summariseWithin, writeCompaction } from './compact-transcript.ts';
 
-/** True if the machine is stored whole before the thread is released: the next run would read more rows than the agent's budget. */
-export function isMachineOverBudget({ agent, past, rows }: ActiveRun, charactersWritten: number): boolean {
-  return past.charactersOf(rows) + charactersWritten > toCharacters(agent.limits.consciousnessTokens);
+/** What a run knows about the size of its machine. */
+interface MachineSize {
+  /** The size of the rows that the run wrote. */
+  readonly charactersWritten: number;
+  /** The tokens of the largest conversation that an instance sent in the run. */
+  readonly largestTokens: number;
+}
+
+/**
+ * True if the machine is stored whole before the thread is released: a conversation is over the agent's budget, or a worker that restores
+ * the machine would read more rows than that. A large machine gets more rows, up to its own size: then storing it costs no more per row than
+ * storing a small one, and reading it at most twice as much.
+ */
+export function isMachineOverBudget({ agent, past, rows }: ActiveRun, size: MachineSize): boolean {
+  const { consciousnessTokens } = agent.limits;
+  const snapshot = rows[0]?.kind === COMPACTION ? rows[0].payload.length : 0;
+  const since = past.charactersOf(rows) - snapshot + size.charactersWritten;
+  return size.largestTokens > consciousnessTokens || since > Math.max(toCharacters(consciousnessTokens), snapshot);
 }
 
 interface MachineCompaction {
@@ -46,11 +64,12 @@ export async function compactMachine(
     shorter[id] = new Transcript(compaction.carried).toJSON();
     summaries.push(`${id}: ${compaction.summary}`);
   }
-  const json = shorten(stored, shorter);
+  const snapshot = shorten(stored, shorter);
   const { session, carried } = keptTurns(run);
-  const state: SessionState = { seq, session, machine: json };
+  const state: SessionState = { seq, session };
   await fenced(store, lease, async (tx, held) => {
-    writeCompaction(held, { runId, seq }, { summary: summaries.join('\n'), carried });
+    writeCompaction(held, { runId, seq }, { summary: summaries.join('\n'), carried, machine: snapshot });
+    await dropSnapshot(tx, lease.threadId, run.rows[0]);
     await tx.db
       .updateTable('threads')
       .set({ state: toJson(state) })
@@ -69,4 +88,16 @@ function keptTurns({ transcript: { entries }, past, state }: ActiveRun): {
   const last = entries.findLastIndex(({ kind }) => kind !== 'stop');
   if (last === -1) return { session: state?.session ?? null, carried: [] };
   return { session: past.session(state).toJSON(), carried: entries.slice(0, last + 2) };
+}
+
+/** The new snapshot replaces the one of the compaction before. Otherwise each would stay for ever. */
+async function dropSnapshot(tx: Tx, threadId: string, row: TranscriptRow | undefined): Promise<void> {
+  if (row?.kind !== COMPACTION) return;
+  const { summary, carried } = fromCompactionPayload(row.payload);
+  await tx.db
+    .updateTable('transcript_entries')
+    .set({ payload: toCompactionPayload({ summary, carried }) })
+    .where('thread_id', '=', threadId)
+    .where('seq', '=', row.seq)
+    .execute();
 }

@@ -3,6 +3,7 @@ import type { Entry, Journal, Stop, Usage } from '@lastcall/core';
 import { type Machine, MachineError, type MachineStep, type Origin, RunFailed, runMachine } from '@lastcall/machines';
 import { joinTexts } from '../../domain/join-texts.ts';
 import { newId } from '../../domain/new-id.ts';
+import { CountedMessages } from '../../domain/transcript/estimate-tokens.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
 import {
   COMMAND_RESULT,
@@ -22,7 +23,7 @@ import { compactMachine, isMachineOverBudget } from '../journal/compact-machine.
 import { findOpenCards } from '../journal/recover-calls.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { endingTools } from '../run/ending-tools.ts';
-import { restoreMachine } from '../run/restore-machine.ts';
+import { keepMachine, nextMachine, type SentByInstance, type SentOfInstance } from '../run/restore-machine.ts';
 import { responseOf } from '../run/run-response.ts';
 import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
@@ -47,12 +48,13 @@ import { voidChangedApprovals } from './void-changed-approvals.ts';
 /** Prepares a run of a machine. */
 export async function prepareMachine(open: OpenedRun, activity: RunActivity): Promise<PreparedRun> {
   const { services, registry, run, abort, tools, situation, journal, leafTools, end } = open;
-  const { definition } = run.agent.setup;
+  const { machine: defined, ...definition } = run.agent.setup.definition ?? { machine: undefined, policies: [] };
   const { kind } = run;
   const { limits } = run.agent;
-  if (definition?.machine === undefined || leafTools === undefined) throw new Error('The agent is not a machine.');
+  if (defined === undefined || leafTools === undefined) throw new Error('The agent is not a machine.');
   await journal.recover(await findOpenCards(services, run));
-  const machine = restoreMachine(definition.machine, run, () => instanceSession(open));
+  const next = nextMachine(defined, run, () => instanceSession(open));
+  const { machine } = next;
   const deadline = Date.now() + limits.cycleTimeoutMs;
   const { explanation, observe, instructions, batch, modelSettings, maxSteps } = kind.turnOptions(
     run,
@@ -62,12 +64,16 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   const model = await kind.modelOf(run, (name) => registry.model(name));
   await tools.ready?.(readyFor(open));
   const commands = give(machine, run, await voidChangedApprovals(open));
-  const guards = new Guards({ tag: run.agent.tag, explanation, observe: observe ?? (() => ({})) }, model);
+  const { sent } = next;
+  const guards = new Guards({ tag: run.agent.tag, explanation, observe: observe ?? (() => ({})), sent }, model);
   const used = new Used(run);
   end.of = (stop) => ({
     usage: used.total,
     response: kind.hasSpaces ? responseOf(used.spoken, stop) : undefined,
-    isOverBudget: isMachineOverBudget(run, journal.charactersWritten),
+    isOverBudget: isMachineOverBudget(run, {
+      charactersWritten: journal.charactersWritten,
+      largestTokens: guards.largestTokens,
+    }),
   });
   const tell = tellRun(open, activity, model);
   const steps = runMachine(machine, {
@@ -100,6 +106,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
       compactMachine(services, run, { machine, nextSeq, model: guards.first, signal: abort.signal }),
     // What a failed run wrote is read again by the next run, which compacts when it ends.
     compactStored: async () => false,
+    keep: (rows) => keepMachine(defined, next, { from: run.rows.length, rows }),
     dispose: () => machine.dispose(),
   };
 }
@@ -229,15 +236,24 @@ interface GuardedLeaf {
   instructed(text: string): string;
 }
 
+interface GuardParts {
+  readonly tag: string;
+  readonly explanation: string;
+  readonly observe: () => object;
+  /** What each instance has sent before. */
+  readonly sent: SentByInstance;
+}
+
 /** The way of each instance to the model: see `ModelGuard`. Each has its own system text. */
 class Guards {
   readonly #leaves = new Map<string, GuardedLeaf>();
-  readonly #parts: { readonly tag: string; readonly explanation: string; readonly observe: () => object };
+  readonly #parts: GuardParts;
   /** For requests that no instance makes, such as summaries. */
   readonly first: LanguageModelV4;
   readonly #guards = new Set<() => string>();
+  #largest = 0;
 
-  constructor(parts: { tag: string; explanation: string; observe: () => object }, model: LanguageModelV4) {
+  constructor(parts: GuardParts, model: LanguageModelV4) {
     this.#parts = parts;
     const { tag, explanation } = parts;
     this.first = new ModelGuard({ tag, instructions: () => explanation, explanation, sent: new SentMessages() }).wrap(
@@ -252,15 +268,34 @@ class Guards {
     return shown;
   };
 
+  /** The tokens of the largest conversation that was sent. */
+  get largestTokens(): number {
+    return this.#largest;
+  }
+
+  #counting(model: LanguageModelV4, sent: SentOfInstance): LanguageModelV4 {
+    return {
+      ...model,
+      doStream: (options) => {
+        // Without the system text, as the budget of a turn is counted.
+        sent.counted = sent.counted.next(options.prompt.slice(1));
+        this.#largest = Math.max(this.#largest, sent.counted.tokens);
+        return model.doStream(options);
+      },
+    };
+  }
+
   of({ instanceId }: Origin): GuardedLeaf {
     const known = this.#leaves.get(instanceId);
     if (known !== undefined) return known;
-    const { tag, explanation, observe } = this.#parts;
+    const { tag, explanation, observe, sent } = this.#parts;
     let text = '';
-    const guard = new ModelGuard({ tag, instructions: () => text, explanation, sent: new SentMessages() });
+    const before = sent.get(instanceId) ?? { messages: new SentMessages(), counted: CountedMessages.NONE };
+    sent.set(instanceId, before);
+    const guard = new ModelGuard({ tag, instructions: () => text, explanation, sent: before.messages });
     this.#guards.add(guard.observing(observe));
     const leaf: GuardedLeaf = {
-      wrap: (model) => guard.wrap(model),
+      wrap: (model) => this.#counting(guard.wrap(model), before),
       instructed(given) {
         text = given;
         return given;

@@ -37,7 +37,9 @@ export async function performRun(
     prepared = await (isMachine ? prepareMachine : prepareTurn)(open, activity);
     const ended = await runPrepared(open, prepared);
     count(ended);
-    return await compactAfterRun(open, prepared, ended);
+    const after = await compactAfterRun(open, prepared, ended);
+    if (after.transcript !== 'unknown') prepared.keep?.(after.transcript);
+    return after;
   } catch (error) {
     if (leavesRunOpen(error)) throw error;
     services.logger.error(`Run ${run.number} of agent ${run.agent.id} failed.`, error);
