@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { type Called, countingModel } from '../overhead/counting-model.ts';
 
 /** Tool steps in each run. With a definition that is used, one writes to the session, one a file, and one does neither. */
-export const STEPS = 3;
+export const STEPS = Number(process.env.BENCH_STEPS ?? 3);
 
 const notes = slice('notes', {
   initial: { count: 0, last: '' },

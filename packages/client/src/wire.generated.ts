@@ -1547,6 +1547,11 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: changes that were written with the entry. */
+  readonly also?: readonly ({
+    readonly kind: string;
+    readonly [name: string]: unknown;
+  })[] | undefined;
 } | {
   readonly kind: "message";
   readonly message: ModelMessage;
@@ -1556,6 +1561,11 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: changes that were written with the entry. */
+  readonly also?: readonly ({
+    readonly kind: string;
+    readonly [name: string]: unknown;
+  })[] | undefined;
 } | {
   readonly kind: "reply";
   readonly step: number;
@@ -1589,6 +1599,11 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: changes that were written with the entry. */
+  readonly also?: readonly ({
+    readonly kind: string;
+    readonly [name: string]: unknown;
+  })[] | undefined;
 } | {
   readonly kind: "started";
   readonly callId: string;
@@ -1598,6 +1613,11 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: changes that were written with the entry. */
+  readonly also?: readonly ({
+    readonly kind: string;
+    readonly [name: string]: unknown;
+  })[] | undefined;
 } | {
   readonly kind: "pending";
   readonly settlement: Settlement;
@@ -1606,6 +1626,11 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: changes that were written with the entry. */
+  readonly also?: readonly ({
+    readonly kind: string;
+    readonly [name: string]: unknown;
+  })[] | undefined;
 } | {
   readonly kind: "settled";
   readonly settlement: Settlement;
@@ -1621,6 +1646,11 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: changes that were written with the entry. */
+  readonly also?: readonly ({
+    readonly kind: string;
+    readonly [name: string]: unknown;
+  })[] | undefined;
 } | {
   readonly kind: "trimmed";
   readonly step: number;
@@ -1630,6 +1660,11 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: changes that were written with the entry. */
+  readonly also?: readonly ({
+    readonly kind: string;
+    readonly [name: string]: unknown;
+  })[] | undefined;
 } | {
   readonly kind: "nudge";
   readonly why: "no-call" | "length" | "last-word";
@@ -1640,6 +1675,11 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: changes that were written with the entry. */
+  readonly also?: readonly ({
+    readonly kind: string;
+    readonly [name: string]: unknown;
+  })[] | undefined;
 } | {
   readonly kind: "checkpoint";
   /** Of a machine: the conversation of the instance. */
@@ -1647,6 +1687,11 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: changes that were written with the entry. */
+  readonly also?: readonly ({
+    readonly kind: string;
+    readonly [name: string]: unknown;
+  })[] | undefined;
 } | {
   readonly kind: "compensating";
   readonly callId: string;
@@ -1655,6 +1700,11 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: changes that were written with the entry. */
+  readonly also?: readonly ({
+    readonly kind: string;
+    readonly [name: string]: unknown;
+  })[] | undefined;
 } | {
   readonly kind: "rewind";
   readonly callId: string;
@@ -1665,6 +1715,11 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: changes that were written with the entry. */
+  readonly also?: readonly ({
+    readonly kind: string;
+    readonly [name: string]: unknown;
+  })[] | undefined;
 } | {
   readonly kind: "stop";
   readonly stop: Stop;
@@ -1673,6 +1728,11 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: changes that were written with the entry. */
+  readonly also?: readonly ({
+    readonly kind: string;
+    readonly [name: string]: unknown;
+  })[] | undefined;
 } | {
   readonly kind: "compaction";
   readonly summary: string;
@@ -1682,6 +1742,11 @@ export type TranscriptEntry = {
     readonly kind: string;
     readonly [name: string]: unknown;
   };
+  /** Of a machine: changes that were written with the entry. */
+  readonly also?: readonly ({
+    readonly kind: string;
+    readonly [name: string]: unknown;
+  })[] | undefined;
 } | {
   readonly kind: "input";
   readonly [name: string]: unknown;

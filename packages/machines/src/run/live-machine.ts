@@ -28,8 +28,6 @@ export interface LiveParts {
   readonly underway?: ReadonlyMap<string, readonly TreeEntry[]>;
   /** True if records of a journal hold all of it. */
   readonly isRecorded?: boolean;
-  /** The calls that wait in the tree, if they are known. */
-  readonly suspended?: readonly Suspension[] | undefined;
 }
 
 /** A machine at run time: the immutable tree, the conversations, and the running leaves and commands. */
@@ -58,12 +56,14 @@ export class LiveMachine implements Machine {
   readonly unrecorded: RecordedEntry[] = [];
   /** Set if a journal did not say whether it stored a write: the machine in memory may differ from its records. */
   doubt: unknown;
-  readonly #sessionOptions: LiveParts['sessionOptions'];
+  /** The threads that were used since the machine was made or continued. Most threads of a large tree only wait. */
+  readonly #used = new Set<string>();
+  #sessionOptions: LiveParts['sessionOptions'];
   #tree: Tree;
   /** Computed on demand and cached until it changes: most steps do not change it. */
   #suspended: readonly Suspension[] | undefined;
 
-  constructor({ charter, tree, sessionOptions, threads, log, underway, isRecorded, suspended }: LiveParts) {
+  constructor({ charter, tree, sessionOptions, threads, log, underway, isRecorded }: LiveParts) {
     this.charter = charter;
     this.threads = new Map(threads);
     this.log = log ?? new Log();
@@ -73,7 +73,6 @@ export class LiveMachine implements Machine {
     this.isRecorded = isRecorded ?? false;
     this.#sessionOptions = sessionOptions;
     this.#tree = tree;
-    this.#suspended = suspended;
   }
 
   static of(machine: Machine): LiveMachine {
@@ -94,11 +93,6 @@ export class LiveMachine implements Machine {
 
   get suspended(): readonly Suspension[] {
     this.#suspended ??= listSuspensions(this.#tree, this.index);
-    return this.#suspended;
-  }
-
-  /** The calls that wait, if they were listed since they last changed. */
-  get knownSuspended(): readonly Suspension[] | undefined {
     return this.#suspended;
   }
 
@@ -137,7 +131,19 @@ export class LiveMachine implements Machine {
   }
 
   async dispose(): Promise<void> {
-    await Promise.all([...this.threads.values()].map((thread) => thread.dispose()));
+    await Promise.all(this.usedThreads.map((thread) => thread.dispose()));
+  }
+
+  /** The threads that were used since the machine was made or continued. */
+  get usedThreads(): readonly Thread[] {
+    return [...this.#used].flatMap((name) => this.threads.get(name) ?? []);
+  }
+
+  /** Begins another run with the same tree: these threads replace those that were used. */
+  continueWith(threads: readonly Thread[], sessionOptions: LiveParts['sessionOptions']): void {
+    for (const thread of threads) this.threads.set(thread.id, thread);
+    this.#used.clear();
+    this.#sessionOptions = sessionOptions;
   }
 
   #answer({ instanceId, node, callId }: Suspension, answer: Answer): void {
@@ -154,11 +160,16 @@ export class LiveMachine implements Machine {
 
   /** The thread with that name. */
   threadNamed(name: string): Thread {
+    this.#used.add(name);
+    const sessionOptions = (): SessionOptions => this.#sessionOptions(name);
     const known = this.threads.get(name);
-    if (known !== undefined) return known;
-    const made = new Thread({ id: name, sessionOptions: () => this.#sessionOptions(name) });
-    this.threads.set(name, made);
-    return made;
+    if (known === undefined) {
+      const made = new Thread({ id: name, sessionOptions });
+      this.threads.set(name, made);
+      return made;
+    }
+    known.sessionOptions = sessionOptions;
+    return known;
   }
 
   adopt(tree: Tree, events: readonly TreeEvent[], touched: ReadonlySet<string>): void {

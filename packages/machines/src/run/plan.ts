@@ -36,6 +36,7 @@ type Op =
       readonly origin: Origin;
       readonly logged: boolean;
     }
+  | { readonly kind: 'ending'; readonly thread: string; readonly entry: Entry; readonly origin: Origin }
   | { readonly kind: 'concluded'; readonly thread: string; readonly origin: Origin }
   | { readonly kind: 'noted'; readonly entry: NotedEntry }
   | { readonly kind: 'reported' };
@@ -51,6 +52,8 @@ export class Plan {
   readonly #touched = new Set<string>();
   /** The threads that the plan concludes. */
   readonly #concluded = new Set<string>();
+  /** The ends of turns that the plan writes. */
+  readonly #endings = new Set<Entry>();
   /** The instances that cede with the plan. */
   readonly #ceded: string[] = [];
   #tree: Tree;
@@ -88,17 +91,20 @@ export class Plan {
 
   /** Adds entries to a conversation that are part of the history at once. */
   say(thread: string, entries: readonly Entry[], origin: Origin): void {
+    this.#takeEnding(thread, origin);
     for (const [index, entry] of entries.entries())
       this.#ops.push({ kind: 'entry', thread, entry, origin, logged: index === entries.length - 1 });
   }
 
   /** Adds an entry to a conversation. It is part of the history when its step is concluded. */
   add(thread: string, entry: Entry, origin: Origin): void {
+    this.#takeEnding(thread, origin);
     this.#ops.push({ kind: 'entry', thread, entry, origin, logged: false });
   }
 
   /** The step of a leaf is over. */
   conclude(thread: string, origin: Origin): void {
+    this.#takeEnding(thread, origin);
     this.#ops.push({ kind: 'concluded', thread, origin });
     this.#concluded.add(thread);
   }
@@ -135,7 +141,15 @@ export class Plan {
 
   /** What a journal stores of it. */
   toEntries(): readonly RecordedEntry[] {
-    return this.#ops.map(toEntry);
+    const entries: RecordedEntry[] = [];
+    for (const op of this.#ops) {
+      const entry = toEntry(op);
+      const last = entries.at(-1);
+      // A change is part of the entry before it, so that a step costs a journal few entries. A host looks for what was noted.
+      if (entry.kind !== 'machine' || op.kind === 'noted' || last === undefined) entries.push(entry);
+      else entries[entries.length - 1] = { ...last, also: [...(last.also ?? []), entry.change] };
+    }
+    return entries;
   }
 
   /** Changes the machine. The changes of a call are kept for the end of its step: `underway` collects them. */
@@ -144,6 +158,14 @@ export class Plan {
     const events = this.#ops.flatMap((op) => (op.kind === 'event' ? [op.event] : []));
     if (events.length > 0) machine.adopt(this.#treeNow(events), events, this.#touched);
     for (const op of this.#ops) carryOut(machine, op, underway);
+  }
+
+  /** The end of the conversation's turn is in memory, and not in the journal yet. */
+  #takeEnding(thread: string, origin: Origin): void {
+    const entry = this.#machine.threads.get(thread)?.ending;
+    if (entry === undefined || this.#endings.has(entry)) return;
+    this.#endings.add(entry);
+    this.#ops.push({ kind: 'ending', thread, entry, origin });
   }
 
   /** While the journal wrote, a message or an answer may have come in. */
@@ -199,6 +221,9 @@ function carryOut(machine: Planned, op: Op, underway: TreeEntry[] | undefined): 
       if (op.logged) machine.log.takeIn(thread, op.origin);
       return;
     }
+    case 'ending':
+      machine.threadNamed(op.thread).ending = undefined;
+      return;
     case 'concluded': {
       const thread = machine.threadNamed(op.thread);
       machine.log.takeIn(thread, op.origin);
@@ -237,6 +262,8 @@ function toEntry(op: Op): RecordedEntry {
         ...(op.logged ? { logged: true } : {}),
         ...(op.entry.kind === 'turn' ? { session: 'kept' } : {}),
       };
+    case 'ending':
+      return { ...op.entry, thread: op.thread, ...op.origin };
     case 'concluded':
       return { kind: 'machine', change: { kind: 'concluded', thread: op.thread, ...op.origin } };
     case 'noted':

@@ -80,8 +80,22 @@ export class Recorder {
     if (!isRecorded || unrecorded.length > 0) await this.record(() => {});
   }
 
+  /** The end of a turn is kept until the end of its step is written. */
   append(entries: readonly Entry[], acting: Acting): void | Promise<void> {
-    return this.#accepted(() => this.#journal.append(entries.map((entry) => ({ ...entry, ...acting }))));
+    const thread = this.#machine.threadNamed(acting.thread);
+    const [entry] = entries;
+    if (entries.length === 1 && entry?.kind === 'stop' && thread.ending === undefined) {
+      thread.ending = entry;
+      return undefined;
+    }
+    const all = thread.ending === undefined ? entries : [thread.ending, ...entries];
+    const written = this.#accepted(() => this.#journal.append(all.map((one) => ({ ...one, ...acting }))));
+    const done = (): void => {
+      thread.ending = undefined;
+    };
+    if (written !== undefined) return written.then(done);
+    done();
+    return undefined;
   }
 
   start(entry: StartedEntry, call: StartedCall, acting: Acting): void | Promise<void> {

@@ -104,6 +104,7 @@ function startRecording(
 function forgetRecords(machine: LiveMachine): void {
   machine.isRecorded = false;
   machine.unrecorded.length = 0;
+  for (const thread of machine.threads.values()) thread.ending = undefined;
 }
 
 async function* begun(

@@ -1,7 +1,7 @@
 import type { Entry, JournalRecord } from '@lastcall/core';
 import { LiveMachine } from '../run/live-machine.ts';
 import type { Machine } from '../run/machine.ts';
-import type { SessionOptions, Thread } from '../tree/thread.ts';
+import type { SessionOptions, Thread, Written } from '../tree/thread.ts';
 
 export interface ContinueOptions {
   /** The option as it was passed to `createMachine`, for the next run. */
@@ -9,10 +9,11 @@ export interface ContinueOptions {
 }
 
 /**
- * The same machine for another run, for a host that keeps a machine between runs: `machineFromRecords` reads all of it, and this only the
- * records that the last run wrote to its journal. What the conversations of that run were is taken from the records, as they were stored.
- * The given machine must not be used any more. Returns undefined if the records must be read as a whole, e.g. because the machine was
- * stored whole in them, or the last run was cut off in the middle of a step.
+ * Makes a machine ready for another run, for a host that keeps it between runs: `machineFromRecords` reads all of it, and this only the
+ * records that the last run wrote to its journal. It costs the same however many instances only wait. What the conversations of that run
+ * were is taken from the records, as they were stored, and their sessions are made again. Returns the same machine, or undefined if the
+ * records must be read as a whole, e.g. because the machine was stored whole in them, or the last run was cut off in the middle of a step:
+ * then it must not be used any more.
  */
 export function continueMachine(
   machine: Machine,
@@ -21,7 +22,7 @@ export function continueMachine(
 ): Machine | undefined {
   const live = LiveMachine.of(machine);
   if (!isAtRest(live)) return undefined;
-  const written = new Map<string, Written>();
+  const written = new Map<string, Noted>();
   for (const { entry, staged } of records) {
     const { change } = entry as { readonly change?: { readonly kind?: unknown } };
     if (change?.kind === 'created') return undefined;
@@ -29,31 +30,32 @@ export function continueMachine(
     const { machine: more = [] } = (staged ?? {}) as { readonly machine?: readonly Entry[] };
     for (const one of more) note(written, one, undefined);
   }
-  const threads = new Map<string, Thread>();
-  for (const [id, thread] of live.threads) {
-    const next = thread.continued(written.get(id) ?? NOTHING, () => session(id));
+  const threads: Thread[] = [];
+  for (const thread of live.usedThreads) {
+    const next = thread.continued(written.get(thread.id) ?? NOTHING);
     // Something is in memory that the records do not have.
     if (next === undefined) return undefined;
-    threads.set(id, next);
+    threads.push(next);
+    written.delete(thread.id);
   }
-  for (const id of written.keys()) if (!threads.has(id)) return undefined;
-  const { charter, tree, log, knownSuspended: suspended } = live;
-  return new LiveMachine({ charter, tree, log, threads, suspended, sessionOptions: session, isRecorded: true });
-}
-
-/** What the records have of a conversation. */
-interface Written {
-  readonly entries: Entry[];
-  /** What its session follows. */
-  readonly records: JournalRecord[];
+  if (written.size > 0) return undefined;
+  live.continueWith(threads, session);
+  return live;
 }
 
 const NOTHING: Written = { entries: [], records: [] };
+
+interface Noted extends Written {
+  readonly entries: Entry[];
+  readonly records: JournalRecord[];
+}
 
 /** Nothing is under way, and the records have everything. */
 function isAtRest(live: LiveMachine): boolean {
   return (
     live.isRecorded &&
+    live.runs.isFree &&
+    live.commands.isFree &&
     live.doubt === undefined &&
     live.recorder === undefined &&
     live.unrecorded.length === 0 &&
@@ -63,8 +65,9 @@ function isAtRest(live: LiveMachine): boolean {
   );
 }
 
-function note(written: Map<string, Written>, given: Entry, staged: JournalRecord['staged']): void {
-  const { thread, instanceId, node, logged, session, ...entry } = given as Entry & Readonly<Record<string, unknown>>;
+function note(written: Map<string, Noted>, given: Entry, staged: JournalRecord['staged']): void {
+  const { thread, instanceId, node, logged, session, also, ...entry } = given as Entry &
+    Readonly<Record<string, unknown>>;
   if (typeof thread !== 'string') return;
   const known = written.get(thread) ?? { entries: [], records: [] };
   written.set(thread, known);

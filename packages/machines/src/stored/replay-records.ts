@@ -45,17 +45,15 @@ export class ReplayedMachine {
   follow(given: unknown, path: string): void {
     const { entry, staged } = record(given, path);
     const fields = record(entry, `${path}.entry`);
-    if (fields.kind === 'machine') {
-      this.#change(fields.change, `${path}.entry.change`, undefined);
-      return;
-    }
-    this.#entry(fields, staged, `${path}.entry`);
-    if (staged === undefined) return;
+    this.#recorded(fields, { staged, by: undefined, path: `${path}.entry` });
+    if (fields.kind === 'machine' || staged === undefined) return;
     const { machine } = record(staged, `${path}.staged`);
     if (machine === undefined) return;
     const thread = text(fields.thread, `${path}.entry.thread`);
-    for (const [index, one] of list(machine, `${path}.staged.machine`).entries())
-      this.#staged(one, thread, `${path}.staged.machine[${index}]`);
+    for (const [index, one] of list(machine, `${path}.staged.machine`).entries()) {
+      const at = `${path}.staged.machine[${index}]`;
+      this.#recorded(record(one, at), { staged: undefined, by: thread, path: at });
+    }
   }
 
   /** The machine after the last record, as `serializeMachine` would store it. */
@@ -88,10 +86,15 @@ export class ReplayedMachine {
     return this.#underway;
   }
 
-  #staged(given: unknown, thread: string, path: string): void {
-    const fields = record(given, path);
-    if (fields.kind === 'machine') this.#change(fields.change, `${path}.change`, thread);
-    else this.#entry(fields, undefined, path);
+  /** An entry, and the changes that followed it in the same write. `by`: see `#change`. */
+  #recorded(
+    { also, ...fields }: Fields,
+    { staged, by, path }: { readonly staged: unknown; readonly by: string | undefined; readonly path: string },
+  ): void {
+    if (fields.kind === 'machine') this.#change(fields.change, `${path}.change`, by);
+    else this.#entry(fields, staged, path);
+    if (also === undefined) return;
+    for (const [index, one] of list(also, `${path}.also`).entries()) this.#change(one, `${path}.also[${index}]`, by);
   }
 
   #entry(given: Fields, staged: unknown, path: string): void {

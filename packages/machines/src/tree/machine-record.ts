@@ -17,12 +17,17 @@ export type ThreadEntry = Entry &
     readonly logged?: true;
     /** On the start of a turn that continues the session of the turn before. */
     readonly session?: 'kept';
+    readonly also?: Also;
   };
+
+/** The changes that followed an entry in the same write. */
+type Also = readonly MachineChange[];
 
 /** What happened to the machine itself. Core's readers skip entries of this kind. */
 export interface ChangeEntry {
   readonly kind: 'machine';
   readonly change: MachineChange;
+  readonly also?: Also;
 }
 
 export type MachineChange =

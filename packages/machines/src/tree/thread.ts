@@ -32,6 +32,13 @@ export interface ThreadOptions {
   readonly isKept?: boolean;
 }
 
+/** What the records of a run have of a conversation. */
+export interface Written {
+  readonly entries: readonly Entry[];
+  /** What its session follows. */
+  readonly records: readonly JournalRecord[];
+}
+
 /** A conversation and the session of its calls: one for the primary, one for each worker. */
 export class Thread {
   readonly id: string;
@@ -42,8 +49,12 @@ export class Thread {
    * concluded.
    */
   inFlight = false;
+  /** The end of its turn, if the journal does not have it yet: it is written with the end of the step, in one entry. */
+  ending: Entry | undefined;
   /** The provider whose model was last asked. */
   provider: string | undefined;
+  /** Asked when the session is made. */
+  sessionOptions: () => SessionOptions;
   readonly #options: ThreadOptions;
   /** The conversation as it was before the run, if it may be continued again. The run works on a fork of it. */
   readonly #kept: Transcript | undefined;
@@ -51,12 +62,11 @@ export class Thread {
   /** The records that the session has not followed yet. */
   #records: readonly JournalRecord[] | undefined;
   #session: Session | undefined;
-  #sessionOptions: () => SessionOptions;
 
   constructor(options: ThreadOptions) {
     this.id = options.id;
     this.#options = options;
-    this.#sessionOptions = options.sessionOptions;
+    this.sessionOptions = options.sessionOptions;
     this.#kept = options.isKept === true ? options.transcript : undefined;
     if (this.#kept === undefined) this.#transcript = options.transcript ?? new Transcript();
     this.#records = options.records;
@@ -75,10 +85,7 @@ export class Thread {
   /**
    * The thread for the next run, after a run of which the records have these entries. Undefined if the thread in memory has other ones.
    */
-  continued(
-    { entries, records }: { readonly entries: readonly Entry[]; readonly records: readonly JournalRecord[] },
-    sessionOptions: () => SessionOptions,
-  ): Thread | undefined {
+  continued({ entries, records }: Written): Thread | undefined {
     const { id, sessionJson, records: before, isKept } = this.#options;
     // Made in the run itself, or restored: its entries are those before the run and those of the run.
     const kept = this.#kept ?? new Transcript(this.transcript.entries.slice(0, this.#options.length ?? 0));
@@ -86,17 +93,14 @@ export class Thread {
       return undefined;
     if (this.#transcript === undefined && entries.length > 0) return undefined;
     const isUntouched = isKept === true && this.#session === undefined && entries.length === 0;
-    if (isUntouched) {
-      this.#sessionOptions = sessionOptions;
-      return this;
-    }
+    if (isUntouched) return this;
     kept.push(...entries);
     const thread = new Thread({
       id,
       transcript: kept,
       isKept: true,
       sessionJson,
-      sessionOptions,
+      sessionOptions: this.sessionOptions,
       records: [...(before ?? []), ...records],
     });
     thread.logged = this.logged;
@@ -115,6 +119,13 @@ export class Thread {
     return this.#session;
   }
 
+  /** The journal refused the end of the step, and with it the end of the turn. */
+  dropEnding(): void {
+    if (this.ending === undefined) return;
+    this.ending = undefined;
+    this.#transcript = new Transcript(this.transcript.entries.slice(0, -1));
+  }
+
   /** Makes the session that is about to be used. Throws if it cannot be read. */
   openSession(): void {
     this.#session ??= this.session;
@@ -128,7 +139,7 @@ export class Thread {
   #restored(): Session {
     const { sessionJson } = this.#options;
     const records = this.#records;
-    const options = this.#sessionOptions();
+    const options = this.sessionOptions();
     if (records === undefined)
       return sessionJson === undefined ? createSession(options) : Session.fromJSON(sessionJson, options);
     const session =
@@ -148,7 +159,7 @@ export class Thread {
     const json = isUnused ? this.#options.sessionJson : toStored(this.session.toJSON());
     if (unknownSlices === 'keep') return json;
     if (json !== undefined && Object.keys(json.slices ?? {}).some((name) => name !== ALWAYS))
-      Session.fromJSON(json, this.#sessionOptions());
+      Session.fromJSON(json, this.sessionOptions());
     return json;
   }
 

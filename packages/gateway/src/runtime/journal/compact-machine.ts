@@ -23,15 +23,19 @@ interface MachineSize {
 
 /**
  * True if the machine is stored whole before the thread is released: a conversation is over the agent's budget, or a worker that restores
- * the machine would read more rows than that. A large machine gets more rows, up to its own size: then storing it costs no more per row than
- * storing a small one, and reading it at most twice as much.
+ * the machine would read many more rows than for a conversation of that size. A large machine gets more rows, up to its own size: then
+ * storing it costs no more per row than storing a small one, and reading it at most twice as much.
  */
 export function isMachineOverBudget({ agent, past, rows }: ActiveRun, size: MachineSize): boolean {
   const { consciousnessTokens } = agent.limits;
   const snapshot = rows[0]?.kind === COMPACTION ? rows[0].payload.length : 0;
   const since = past.charactersOf(rows) - snapshot + size.charactersWritten;
-  return size.largestTokens > consciousnessTokens || since > Math.max(toCharacters(consciousnessTokens), snapshot);
+  const most = Math.max(ROWS_PER_TEXT * toCharacters(consciousnessTokens), snapshot);
+  return size.largestTokens > consciousnessTokens || since > most;
 }
+
+/** A row has about this many characters for each that a model reads of it: the rest are ids, times and fields. */
+const ROWS_PER_TEXT = 4;
 
 interface MachineCompaction {
   readonly machine: Machine;

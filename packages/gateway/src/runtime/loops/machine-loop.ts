@@ -1,6 +1,14 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Entry, Journal, Stop, Usage } from '@lastcall/core';
-import { type Machine, MachineError, type MachineStep, type Origin, RunFailed, runMachine } from '@lastcall/machines';
+import {
+  type Machine,
+  MachineError,
+  type MachineMessage,
+  type MachineStep,
+  type Origin,
+  RunFailed,
+  runMachine,
+} from '@lastcall/machines';
 import { joinTexts } from '../../domain/join-texts.ts';
 import { newId } from '../../domain/new-id.ts';
 import { CountedMessages } from '../../domain/transcript/estimate-tokens.ts';
@@ -63,7 +71,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   );
   const model = await kind.modelOf(run, (name) => registry.model(name));
   await tools.ready?.(readyFor(open));
-  const commands = give(machine, run, await voidChangedApprovals(open));
+  const { commands, messages } = give(machine, run, await voidChangedApprovals(open));
   const { sent } = next;
   const guards = new Guards({ tag: run.agent.tag, explanation, observe: observe ?? (() => ({})), sent }, model);
   const used = new Used(run);
@@ -82,6 +90,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     tools: (own) => leafTools.offer(own, tools.tools),
     instructions: (own, leaf) => guards.of(leaf).instructed(joinTexts(own, instructions)),
     ...(observe === undefined ? {} : { observe: guards.observe }),
+    ...(messages.length === 0 ? {} : { input: messages }),
     journal: used.noting(journal),
     onEvent: tell,
     ...(batch === undefined ? {} : { batch }),
@@ -112,23 +121,32 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
 }
 
 /**
- * Gives the machine what the run starts with. The first write of a run to its journal contains all of it, so any row after the input means
- * that the machine has it.
+ * What the run starts with, unless the machine has it: answers are given to it here. The first write of a run to its journal contains all of
+ * it, so any row after the input means that the machine has it.
  */
-function give(machine: Machine, { rows }: ActiveRun, answers: ActiveRun['answers']): readonly GivenCommand[] {
+function give(machine: Machine, { rows }: ActiveRun, answers: ActiveRun['answers']): Given {
   const at = rows.findLastIndex(({ kind }) => kind === INPUT);
   const row = rows[at];
-  if (row === undefined) return [];
+  if (row === undefined) return { commands: [], messages: [] };
   const records = rows.slice(at + 1).map(toRecord);
   const input = toRecord(row).entry as unknown as MachineInput;
   const commands = (input.commands ?? []).filter(
     ({ key }) => !records.some(({ entry }) => endOfCommand(entry)?.key === key),
   );
-  if (records.some(isMachineRecord)) return commands;
+  if (records.some(isMachineRecord)) return { commands, messages: [] };
   // A call may have ended without its answer: then the answer is late, and no call waits for it.
   for (const [callId, answer] of Object.entries({ ...input.answers, ...answers })) machine.answer(callId, answer);
-  for (const message of input.messages) machine.enqueue(message as never);
-  return commands;
+  const messages = input.messages as readonly MachineMessage[];
+  if (commands.length === 0) return { commands, messages };
+  // The first command is the first write.
+  for (const message of messages) machine.enqueue(message);
+  return { commands, messages: [] };
+}
+
+interface Given {
+  readonly commands: readonly GivenCommand[];
+  /** For the first write of the steps. */
+  readonly messages: readonly MachineMessage[];
 }
 
 /** Runs the commands of the inbox, one after the other, before the first step. One that fails changes nothing. */

@@ -27,11 +27,17 @@ const requestedCall = z.strictObject({
   provided: z.strictObject({ result: z.unknown().optional(), isError: z.boolean() }).optional(),
 });
 
+const changeSchema = z.looseObject({ kind: z.string() });
+
 /** Which instance of a machine wrote the entry. Absent in the entries of other agents. */
 const origin = {
   thread: z.string().optional().meta({ description: 'Of a machine: the conversation of the instance.' }),
   instanceId: z.string().optional(),
   node: z.string().optional().meta({ description: 'Of a machine: the node of the instance.' }),
+  also: z
+    .array(changeSchema)
+    .optional()
+    .meta({ description: 'Of a machine: changes that were written with the entry.' }),
 };
 
 /** One thing that happened in a run. */
@@ -100,7 +106,7 @@ export const transcriptEntrySchema: z.ZodType = z
       description: 'From here on the agent remembers the summary instead of the entries before it.',
     }),
     z
-      .strictObject({ kind: z.literal('machine'), change: z.looseObject({ kind: z.string() }) })
+      .strictObject({ kind: z.literal('machine'), change: changeSchema, also: origin.also })
       .meta({ description: 'A change of the tree of a machine.' }),
     z
       .looseObject({ kind: z.literal('input') })
