@@ -34,7 +34,7 @@ const DOORS: Readonly<Record<string, { readonly values: string; readonly types: 
   './internal': {
     values: `
       DEFAULT_CONSECUTIVE_NUDGES DEFAULT_MAX_INVOCATIONS DEFAULT_NUDGE advertise assertFileSize assertKnownOptions backoffMs
-      closestNames dataTool deferred encodeText forkSession hostedSession isPlainEntry knownNames mapPrompt matchLines
+      closestNames dataTool deferred encodeText forkSession hostedSession isPlainEntry knownNames leaveUnrecorded mapPrompt matchLines
       measureJson normalisePath openedSections parsePathPattern readArguments schemaSize settlesWithin streamResult systemClock toPlainValue
       toPrompt toTranscriptJson writeModeOf
     `,

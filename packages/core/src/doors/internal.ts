@@ -17,6 +17,7 @@ export { mapPrompt } from '../prompt/build-prompt.ts';
 export { openedSections } from '../prompt/opened-sections.ts';
 export { measureJson, schemaSize } from '../schema/schema-size.ts';
 export { forkSession, hostedSession, type SessionHost } from '../session/fork-session.ts';
+export { leaveUnrecorded } from '../session/slice.ts';
 export { settlesWithin } from '../settles-within.ts';
 export { advertise } from '../tools/advertise.ts';
 export { dataTool } from '../tools/data-tool.ts';

@@ -1,6 +1,6 @@
 import { assertJson } from './json-state.ts';
 import { type Root, rollBack, type Slot, slotNamed } from './root.ts';
-import { builtInNamed } from './slice.ts';
+import { builtInNamed, isUnrecorded } from './slice.ts';
 import { diffState, type StatePatch } from './state-patch.ts';
 import { isUnclaimed } from './unclaimed.ts';
 
@@ -88,6 +88,7 @@ function changesOf(before: Root, after: Root): SliceChanges {
   for (const slot of after) {
     const old = slotNamed(before, slot.slice.name);
     if (old !== undefined && old.state === slot.state && old.slice.version === slot.slice.version) continue;
+    if (isUnrecorded(slot.slice)) continue;
     const patch = patchOf(old, slot);
     if (patch === undefined) continue;
     const { name, version, policy } = slot.slice;

@@ -87,6 +87,17 @@ export function builtInNamed(name: string): AnySlice | undefined {
   return builtIn.get(name);
 }
 
+const unrecorded = new WeakSet<AnySlice>();
+
+/** No journal gets this slice: its owner sets it anew before each turn. */
+export function leaveUnrecorded(slice: AnySlice): void {
+  unrecorded.add(slice);
+}
+
+export function isUnrecorded(slice: AnySlice): boolean {
+  return unrecorded.has(slice);
+}
+
 function assertSliceName(name: string): void {
   if (typeof name !== 'string' || !/^[\w.-]{1,64}$/.test(name)) {
     throw new SessionError(`A slice's name is 1–64 letters, digits, "_", "-" or ".", not ${JSON.stringify(name)}.`);

@@ -1,4 +1,5 @@
 import { type Session, type Slice, type Staged, slice } from '@lastcall/core';
+import { leaveUnrecorded } from '@lastcall/core/internal';
 import type { PlainObject } from '../charter/plain.ts';
 import { mergeFields } from '../charter/state-schema.ts';
 import type { TreeEvent } from './tree-event.ts';
@@ -47,6 +48,9 @@ export const viewSlice: Slice<View> = slice<View>('lastcall.machine', {
   },
 });
 
+// It comes from the tree, which the machine records by itself.
+leaveUnrecorded(viewSlice);
+
 /** Sets the view that a step starts from. */
 export function base(session: Session, view: View): void {
   session.dispatch({ type: 'lastcall.machine.based', view } satisfies Based);
@@ -72,7 +76,7 @@ export function withoutChanges({ events, slices, changes }: Staged): Staged {
   const discarded = changes?.discarded ?? [];
   return {
     events: others,
-    ...(slices === undefined ? {} : { slices: withoutView(slices) }),
+    ...(slices === undefined ? {} : { slices }),
     ...(committed.length + discarded.length === 0 ? {} : { changes: { committed, discarded } }),
   };
 }

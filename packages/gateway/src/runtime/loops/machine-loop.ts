@@ -1,4 +1,4 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Entry, Journal, Stop, Usage } from '@lastcall/core';
 import {
   type Machine,
@@ -269,7 +269,8 @@ class Guards {
   /** For requests that no instance makes, such as summaries. */
   readonly first: LanguageModelV4;
   readonly #guards = new Set<() => string>();
-  #largest = 0;
+  /** The last request of each instance, which is its longest. */
+  readonly #last = new Map<SentOfInstance, LanguageModelV4Prompt>();
 
   constructor(parts: GuardParts, model: LanguageModelV4) {
     this.#parts = parts;
@@ -288,16 +289,18 @@ class Guards {
 
   /** The tokens of the largest conversation that was sent. */
   get largestTokens(): number {
-    return this.#largest;
+    for (const [sent, prompt] of this.#last) {
+      // Without the system text, as the budget of a turn is counted.
+      sent.counted = sent.counted.next(prompt.slice(1));
+    }
+    return Math.max(0, ...[...this.#last.keys()].map(({ counted }) => counted.tokens));
   }
 
   #counting(model: LanguageModelV4, sent: SentOfInstance): LanguageModelV4 {
     return {
       ...model,
       doStream: (options) => {
-        // Without the system text, as the budget of a turn is counted.
-        sent.counted = sent.counted.next(options.prompt.slice(1));
-        this.#largest = Math.max(this.#largest, sent.counted.tokens);
+        this.#last.set(sent, options.prompt);
         return model.doStream(options);
       },
     };
