@@ -107,7 +107,7 @@ const set = (home: string, sql: string, ...values: readonly string[]): void => {
 };
 
 const LAST_CHANGE =
-  "update transcript_entries set payload = ? where thread_id = ? and seq = (select max(seq) from transcript_entries where thread_id = ? and payload like '%\"also\"%')";
+  'update transcript_entries set payload = ? where thread_id = ? and seq = (select max(seq) from transcript_entries where thread_id = ? and payload like \'%"also"%\')';
 
 const DAMAGES: readonly (readonly [what: string, damage: (home: string, id: string) => void, names: string])[] = [
   ['a row that is no JSON', (home, id) => set(home, LAST_CHANGE, '{"entry": <machine', id, id), 'machine'],

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../src/index.ts';
 import { startTestGateway } from '../../src/testing/index.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { add_item, adding, ask, cart, inbox, LONG, ping, withSummaries } from './shop.ts';
 
 const agents = [{ name: 'Clerk', definition: 'clerk' }];
@@ -166,6 +167,41 @@ describe('modes of an agent', () => {
     const answer = await gateway.api('/api/chat', ask('Hello.'));
     expect(JSON.stringify(answer)).toContain('must return the name of a mode');
   });
+  it('[A13] a run that is taken over and whose mode is gone makes the agent invalid, and its event waits until the mode is back', async () => {
+    const home = await scratchFolder('mode');
+    const place = (at: string, ...known: readonly string[]) => {
+      const here = plugin({
+        name: 'here',
+        tools: () => ({}),
+        getAgentConfig(_ctx, mode: string) {
+          if (!known.includes(mode)) throw new Error(`There is no place "${mode}".`);
+          return { instructions: `You are in the ${mode}.`, tools: {} };
+        },
+      });
+      return { clerk: defineAgent({ plugins: [here], mode: () => at }) };
+    };
+    let id = '';
+    {
+      const asked = Promise.withResolvers<void>();
+      const model = scriptedModel(() => {
+        asked.resolve();
+        return new Promise<never>(() => {});
+      });
+      const old = { definitions: place('cellar', 'cellar'), agents, home, model, limits: { graceMs: 50 } };
+      await using gateway = await startTestGateway(old);
+      id = await ping(gateway);
+      await asked.promise;
+    }
+    {
+      await using gateway = await startTestGateway({ definitions: place('street', 'street'), agents, home });
+      await expect.poll(() => gateway.api(`/api/agents/${id}`)).toMatchObject({ status: 'invalid' });
+      expect(JSON.stringify(await gateway.api(`/api/agents/${id}`))).toContain('began in mode');
+      expect(await inbox(gateway, id, 'pending')).toHaveLength(1);
+    }
+    await using gateway = await startTestGateway({ definitions: place('cellar', 'cellar'), agents, home });
+    await expect.poll(() => inbox(gateway, id, 'done')).toHaveLength(1);
+  });
+
   it('[A13] a promise of a mode fails the run with a sentence, also if it rejects', async () => {
     const mode = (() => Promise.reject(new Error('No mode.'))) as unknown as () => string;
     const lost = defineAgent({ plugins: [world], mode, tools: { add_item } });

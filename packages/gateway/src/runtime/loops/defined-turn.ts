@@ -139,7 +139,7 @@ export function slicesOf(definition: CompiledDefinition | undefined): CompiledDe
 export async function chooseMode({ services, run }: OpenedRun, session: Session): Promise<AgentMode | undefined> {
   const { modes } = run.agent.setup.definition ?? {};
   if (modes === undefined) return undefined;
-  if (run.mode !== null) return modes.named(run.mode);
+  if (run.mode !== null) return storedMode(modes, run.mode);
   const rows = await services.store.db
     .selectFrom('inbox_events')
     .select('payload')
@@ -160,6 +160,20 @@ export async function chooseMode({ services, run }: OpenedRun, session: Session)
     await tx.db.updateTable('runs').set({ mode: name }).where('id', '=', run.runId).execute();
   });
   return mode;
+}
+
+/** The mode that the run began in. Another gateway began it, perhaps with another version of the definition. */
+function storedMode({ named }: { readonly named: (mode: string) => AgentMode }, mode: string): AgentMode {
+  try {
+    return named(mode);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new LastcallError(
+      'unknown_definition',
+      `The run began in mode "${mode}", which the definition does not have any more: ${why} Restore it, or cancel the run.`,
+      { cause },
+    );
+  }
 }
 
 /** The tools of a step. The same objects give the same set, because what is made of it is kept with it. */

@@ -71,7 +71,8 @@ const KEY_PROBLEM = 'the provider of its model has no valid key.';
 const NO_MODEL = 'its model does not exist at the provider.';
 const MODEL_PROBLEM = 'its model cannot be used.';
 const TOOL_PROBLEM = 'one of its tools cannot be used.';
-const DEFINITION_PROBLEM = 'its definition is not in the configuration of this gateway.';
+const DEFINITION_PROBLEM =
+  'its definition, or the mode that the run began in, is not in the configuration of this gateway.';
 const PLUGIN_PROBLEM = 'one of its plugins or its mode cannot be used.';
 const MACHINE_PROBLEM = 'its stored machine does not fit its charter.';
 const SESSION_PROBLEM = 'its stored session cannot be read.';
