@@ -1,6 +1,7 @@
 // `npm run bench` measures, prints the tables and writes them to docs/benchmarks.md.
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
+import { benchCost } from './cost/cost.bench.ts';
 import { benchDispatch } from './dispatch.bench.ts';
 import { benchEnginesMessages } from './engines/engine-messages.bench.ts';
 import { benchEnginesSteps } from './engines/engine-steps.bench.ts';
@@ -48,6 +49,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewaySleepingAgents,
   benchEnginesSteps,
   benchEnginesMessages,
+  benchCost,
   benchStudioColdBrowser,
   benchStudioRunTimeline,
 ];

@@ -1,0 +1,113 @@
+import { type Report, toMarkdown } from '../report.ts';
+import { bareLoop } from './bare-loop.ts';
+import type { CostContender } from './contender.ts';
+import { lastcallAgent } from './lastcall.ts';
+import { type AskedRequest, type ModelServer, startModelServer } from './model-server.ts';
+import { CONVERSATION, type CostTask, SINGLE_TASKS } from './tasks.ts';
+
+const PEERS = ['mastra', 'openai-agents', 'langgraph'];
+
+/** The peers are imported by name: they are installed only when a benchmark runs. */
+async function contenders(): Promise<readonly CostContender[]> {
+  const peers: CostContender[] = [];
+  for (const name of PEERS) {
+    const { contender } = (await import(`../peers/cost/${name}.ts`)) as { contender: CostContender };
+    peers.push(contender);
+  }
+  return [bareLoop, lastcallAgent, ...peers];
+}
+
+/** What a cached token costs, beside one that is not. */
+const CACHED_PRICE = 0.1;
+
+interface Measured {
+  readonly contender: CostContender;
+  /** Requests to the model for one task of each kind, each in a conversation of its own. */
+  readonly single: readonly number[];
+  readonly conversation: readonly AskedRequest[];
+}
+
+/** What tasks cost in requests to a model and tokens. */
+export async function benchCost(): Promise<Report> {
+  const server = await startModelServer();
+  try {
+    const measured: Measured[] = [];
+    for (const contender of await contenders()) {
+      const single: number[] = [];
+      for (const task of SINGLE_TASKS) single.push((await requestsFor(server, contender, [task])).length);
+      measured.push({ contender, single, conversation: await requestsFor(server, contender, CONVERSATION) });
+    }
+    return toReport(measured);
+  } finally {
+    await server.close();
+  }
+}
+
+async function requestsFor(
+  server: ModelServer,
+  contender: CostContender,
+  tasks: readonly CostTask[],
+): Promise<readonly AskedRequest[]> {
+  server.forget();
+  const conversation = await contender.open(server.url);
+  try {
+    const all: AskedRequest[] = [];
+    for (const task of tasks) {
+      const asked = server.begin(task);
+      const answer = await conversation.say(task.says);
+      if (answer !== task.replies.at(-1)) throw new Error(`${contender.name} answered "${answer}" to "${task.says}".`);
+      all.push(...asked);
+    }
+    return all;
+  } finally {
+    await conversation.close();
+  }
+}
+
+function toReport(measured: readonly Measured[]): Report {
+  const [bare] = measured;
+  if (bare === undefined) throw new Error('Nothing was measured.');
+  const total = (requests: readonly AskedRequest[], of: (one: AskedRequest) => number): number =>
+    requests.reduce((sum, one) => sum + of(one), 0);
+  const tokens = ({ input, output }: AskedRequest): number => input + output;
+  const paid = ({ input, cached, output }: AskedRequest): number => input - cached + cached * CACHED_PRICE + output;
+  const ratio = ({ conversation }: Measured, of: (one: AskedRequest) => number): number =>
+    total(conversation, of) / total(bare.conversation, of);
+  const own = measured.find(({ contender }) => contender === lastcallAgent) ?? bare;
+  const held = (what: string, value: number, most: number): string =>
+    `${what}: ${Number(value.toPrecision(3))}, at most ${most}: ${value <= most ? 'held' : 'missed'}.`;
+  return {
+    title: 'What tasks cost',
+    claim:
+      'Requests to the model for one task of each kind, then a conversation of ten tasks. All contenders have the same instructions, the same ' +
+      'four tools and the same replies, from a server that speaks the wire format of chat completions. Tokens are counted with o200k. What ' +
+      'a request has at its beginning in common with the request before counts as cached, and costs a tenth.',
+    columns: [
+      '',
+      ...SINGLE_TASKS.map(({ kind }) => kind),
+      'ten tasks: requests',
+      'input tokens',
+      'of them cached',
+      'output tokens',
+      'tokens, ratio',
+      'price, ratio',
+    ],
+    rows: measured.map((one) => [
+      `${one.contender.name}, ${one.contender.of}`,
+      ...one.single,
+      one.conversation.length,
+      total(one.conversation, ({ input }) => input),
+      total(one.conversation, ({ cached }) => cached),
+      total(one.conversation, ({ output }) => output),
+      ratio(one, tokens),
+      ratio(one, paid),
+    ]),
+    findings: [
+      held('Requests of Lastcall beside the bare loop', own.conversation.length - bare.conversation.length, 0),
+      held('Tokens of Lastcall, ratio to the bare loop', ratio(own, tokens), 2.5),
+      held('Price of Lastcall with a cache, ratio to the bare loop', ratio(own, paid), 1.3),
+    ],
+  };
+}
+
+if (import.meta.main) console.log(toMarkdown(await benchCost()));
