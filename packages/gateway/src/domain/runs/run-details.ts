@@ -147,7 +147,7 @@ async function responseOf(
 async function lastOutput(db: Kysely<Tables>, runId: string, toolName: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('calls')
-    .select('outcome')
+    .select(['outcome', 'input'])
     .where('run_id', '=', runId)
     .where('tool_name', '=', toolName)
     .where('outcome_status', '=', 'ok')
@@ -156,5 +156,7 @@ async function lastOutput(db: Kysely<Tables>, runId: string, toolName: string): 
     .limit(1)
     .executeTakeFirst();
   if (row?.outcome == null) return undefined;
+  // A final message is the response itself; its output only names it.
+  if (toolName === 'send_message') return fromJson<{ readonly text?: string }>(row.input).text;
   return outputText(fromJson<Output>(row.outcome));
 }
