@@ -19,7 +19,7 @@ export async function postResponse({ run, services }: ApplyContext, tx: Tx, resp
   try {
     await postMessage(services, tx, {
       ...{ spaceId, entityId: agent.entityId, messageId: callId, runId },
-      text: cutMessage(text, { limit: tx.limits.messageCharacters, runId }),
+      text: cutMessage(text, tx.limits.messageCharacters),
       metadata: { toolName, response: true },
     });
   } catch (error) {
@@ -43,7 +43,7 @@ export async function postReply({ run, services }: ApplyContext, tx: Tx, reply: 
       tx.emit({ stream: spaceStream(spaceId), type: 'message.delta', payload: { streamId: messageId, delta: unseen } });
     await postMessage(services, tx, {
       ...{ spaceId, entityId: agent.entityId, messageId, runId },
-      text: cutMessage(text, { limit: tx.limits.messageCharacters, runId }),
+      text: cutMessage(text, tx.limits.messageCharacters, `, all of them in run ${runId}`),
     });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -58,10 +58,14 @@ async function hasCard(tx: Tx, callId: string): Promise<boolean> {
   return (await card.executeTakeFirst()) !== undefined;
 }
 
-/** People read the beginning, how much is missing, and where it is. */
-function cutMessage(text: string, { limit, runId }: { limit: number; runId: string }): string {
+/** People read the beginning, how much is missing, and where it is, if there is room for that. */
+function cutMessage(text: string, limit: number, where = ''): string {
   if (text.length <= limit) return text;
-  const mark = `\n[cut: the text has ${text.length} characters, all of them in run ${runId}]`;
+  const [long, short] = [where, ''].map((more) => `\n[cut: the text has ${text.length} characters${more}]`) as [
+    string,
+    string,
+  ];
+  const mark = long.length <= limit / 2 ? long : short;
   const head = text.slice(0, Math.max(1, limit - mark.length)).replace(/[\uD800-\uDBFF]$/, '');
   return `${head}${mark}`.slice(0, limit);
 }
