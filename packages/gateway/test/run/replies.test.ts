@@ -142,21 +142,24 @@ describeWorlds(
       ['a person', 'human', ['Asked.', 'It is paid.']],
       ['an operator', undefined, ['Asked.', 'It is paid.']],
       ['a service', 'service', ['Asked.']],
-    ] as const)('[K2] after an answer of %s to a call is %j', async (_who, kind, posted) => {
-      const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
-      const model = steps({ toolName: 'pay' }, 'Asked.', 'It is paid.');
-      const world = await open({ models: { default: model }, tools: { pay } });
-      const { ada, bot, space } = await lobby(world, { ...BY_DEFAULT, tools: ['pay'] });
-      await world.say(space, ada, 'Pay');
-      await world.idle();
-      const call = await waitingOf(world, bot);
-      const entity = kind && (await world.in((tx) => createEntity(tx, { kind, displayName: 'Boss' })));
-      if (entity) await world.in((tx) => addMember(tx, { spaceId: space, entityId: entity.id }));
-      const by = entity ? { key: true as const, entityId: entity.id } : { key: true as const };
-      await answer(world.services, { ...call, answer: { approve: true }, by });
-      await world.idle();
-      expect(await saidIn(world, space, bot)).toEqual(posted);
-    });
+    ] as const)(
+      '[K2] after an answer of %s to a call, what the space reads is as it should be',
+      async (_who, kind, posted) => {
+        const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
+        const model = steps({ toolName: 'pay' }, 'Asked.', 'It is paid.');
+        const world = await open({ models: { default: model }, tools: { pay } });
+        const { ada, bot, space } = await lobby(world, { ...BY_DEFAULT, tools: ['pay'] });
+        await world.say(space, ada, 'Pay');
+        await world.idle();
+        const call = await waitingOf(world, bot);
+        const entity = kind && (await world.in((tx) => createEntity(tx, { kind, displayName: 'Boss' })));
+        if (entity) await world.in((tx) => addMember(tx, { spaceId: space, entityId: entity.id }));
+        const by = entity ? { key: true as const, entityId: entity.id } : { key: true as const };
+        await answer(world.services, { ...call, answer: { approve: true }, by });
+        await world.idle();
+        expect(await saidIn(world, space, bot)).toEqual(posted);
+      },
+    );
 
     test('[K2] beside calls is withdrawn as soon as the call begins, and is no reply', async () => {
       const model = steps({ text: 'Let me look.', calls: [{ toolName: 'look' }] }, 'I saw it.');
