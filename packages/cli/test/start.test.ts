@@ -103,7 +103,7 @@ describe('what a start says', { concurrent: true }, () => {
       'Clerk  open_till error execution: The till is stuck [31m and jammed  … ms',
       expect.stringMatching(/^Shop {2}Clerk: This is a rehearsal/),
       'Clerk  send_message ok  … ms',
-      'Clerk  run 1 completed: 1 ok, 1 error  … ms',
+      'Clerk  run 1 completed: 1 error, 1 ok  … ms',
     ]);
   });
 
