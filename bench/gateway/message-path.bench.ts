@@ -36,7 +36,7 @@ async function pathOn({ settings }: BenchDatabase): Promise<Path> {
     Array.from({ length: count }, () => [[{ toolName: 'send_message', input: { text: 'Noted.' } }], 'Done.']).flat();
   await using gateway = await startTestGateway({
     ...settings,
-    model: scriptedModel([[{ toolName: 'enter_space', input: { spaceId: 'desk' } }], 'Here.', ...replies(WARM_UP + 1)]),
+    model: scriptedModel(replies(WARM_UP + 1)),
     agents: [{ name: 'Clerk', instructions: 'You keep the books.' }],
     spaces: [{ name: 'Desk', agents: ['Clerk'], people: [{ name: 'Ada', externalId: 'ada' }] }],
   });

@@ -3,14 +3,12 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway } from '@lastcall/gateway/testing';
 
 // A gateway with a scripted model, so that the example prints the same every time. Your gateway runs elsewhere.
-let spaceId = '';
 const gateway = await startTestGateway({
   model: scriptedModel([
-    () => ({ toolName: 'enter_space', input: { spaceId } }),
     { toolName: 'confirm_booking', input: { city: 'Tokyo' } },
-    'I am waiting for an answer.',
-    { toolName: 'send_message', input: { text: 'Booked. Have a good trip!' } },
-    'Done.',
+    // Nothing to say until the answer comes.
+    '',
+    'Booked. Have a good trip!',
   ]),
   agents: [{ name: 'Concierge', instructions: 'You book hotels.', tools: ['confirm_booking'] }],
   tools: {
@@ -31,7 +29,7 @@ const token = async (): Promise<string> => (await server.entities.token(ada?.id 
 // This is Ada's page. It requests another token whenever the gateway no longer accepts the old one.
 const page = createClient({ url: gateway.url, auth: { token } });
 const [space] = (await page.spaces.list()).items;
-spaceId = space?.id ?? '';
+const spaceId = space?.id ?? '';
 await page.spaces.say(spaceId, { text: 'Book a hotel in Tokyo, please.' });
 
 for await (const event of page.spaces.stream(spaceId, { after: 0 })) {

@@ -35,16 +35,14 @@ export async function startOwnCard({ port = 4174 }: { port?: number } = {}): Pro
 
 /** The tool names its component: `display.customUI`. The model is scripted, so that the example needs no key. */
 async function startStation(origin: string): Promise<TestGateway> {
-  const place = { spaceId: '' };
   const seats = ['1A', '1B', '1C', '2A', '2B', '2C'];
   const list = { type: 'array', items: { type: 'string' } };
-  const gateway = await startTestGateway({
+  return await startTestGateway({
     model: scriptedModel([
-      () => ({ toolName: 'enter_space', input: place }),
       { toolName: 'choose_seats', input: { train: 'IC 708', seats, taken: ['1B'] } },
-      'I wait for your choice.',
-      { toolName: 'send_message', input: { text: 'They are yours. Have a good trip!' } },
-      'Done.',
+      // Nothing to say until the choice is made.
+      '',
+      'They are yours. Have a good trip!',
     ]),
     agents: [{ name: 'Clerk', instructions: 'You sell seats.', tools: ['choose_seats'] }],
     tools: {
@@ -67,8 +65,6 @@ async function startStation(origin: string): Promise<TestGateway> {
     spaces: [{ name: 'Station', agents: ['Clerk'], people: [{ name: 'Ada', externalId: 'ada' }] }],
     corsOrigins: [origin],
   });
-  place.spaceId = (await gateway.api('/api/spaces')).items[0].id;
-  return gateway;
 }
 
 /** In your application, your own server serves `/session` for the person who is logged in there. The secret key stays on the server. */

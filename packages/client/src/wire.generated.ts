@@ -44,6 +44,7 @@ export type AgentConfig = {
     readonly servers?: readonly (McpServerConfig)[] | undefined;
   } | undefined;
   readonly mcpServers?: readonly (McpServerConfig)[] | undefined;
+  readonly replies?: "text" | "tools" | undefined;
   readonly settings?: ModelSettings | undefined;
   readonly batch?: BatchConfig | undefined;
   readonly terminating?: TerminatingContract | undefined;
@@ -1827,6 +1828,7 @@ export interface Operations {
         readonly servers?: readonly (McpServerConfig)[] | undefined;
       } | undefined;
       readonly mcpServers?: readonly (McpServerConfig)[] | undefined;
+      readonly replies?: "text" | "tools" | undefined;
       readonly settings?: ModelSettings | undefined;
       readonly batch?: BatchConfig | undefined;
       readonly terminating?: TerminatingContract | undefined;

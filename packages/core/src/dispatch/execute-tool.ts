@@ -2,6 +2,7 @@ import { PolicyDenied, ToolValidationError } from '../errors.ts';
 import type { Policy } from '../policies/policy.ts';
 import { describeError, errorText } from '../results/describe-error.ts';
 import type { Outcome } from '../results/outcome.ts';
+import { isFinal } from '../results/result.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import { Attempts } from './attempts.ts';
@@ -17,6 +18,7 @@ export interface Ending {
   readonly outcome: Outcome;
   /** The input that the tool got; if it never got one, the input as the model wrote it. */
   readonly input: unknown;
+  /** True if its success is the response: of a terminal tool, or by `final`. */
   readonly terminal: boolean;
   readonly draft?: SessionLayer | undefined;
   /** The drafts of earlier attempts, which were discarded. */
@@ -37,10 +39,11 @@ export async function executeTool(
   const { limit, toolName } = run;
   const { terminal } = tool;
   const attempts = new Attempts(run, tool, policies);
+  const returned = { isFinal: false };
   try {
     const begun = attempts.start(input);
     const given = begun instanceof Promise ? await limit.race(begun) : begun;
-    const judging = limit.isHit(given) ? given : judge(attempts, { run, tool, input, policies }, given);
+    const judging = limit.isHit(given) ? given : judge(attempts, { run, tool, input, policies }, given, returned);
     const outcome = judging instanceof Promise ? await limit.race(judging) : judging;
     if (limit.isHit(outcome))
       return {
@@ -54,7 +57,7 @@ export async function executeTool(
     const { draft, dropped } = attempts;
     // A policy's final check may itself have broken a rule of the session.
     if (draft?.breach !== undefined) throw draft.breach.error;
-    return { outcome, input, terminal, draft, dropped };
+    return { outcome, input, terminal: terminal || returned.isFinal, draft, dropped };
   } catch (thrown) {
     const signal = toHostSignal(thrown, limit.deadline);
     const { draft, dropped } = attempts;
@@ -65,11 +68,18 @@ export async function executeTool(
   }
 }
 
-function judge(attempts: Attempts, call: Omit<Judged, 'draft'>, given: unknown): Outcome | Promise<Outcome> {
-  const returned = attempts.finish(given);
-  if (returned instanceof Promise)
-    return returned.then((value) => judgeResult({ ...call, draft: attempts.openDraft() }, value));
-  return judgeResult({ ...call, draft: attempts.openDraft() }, returned);
+function judge(
+  attempts: Attempts,
+  call: Omit<Judged, 'draft'>,
+  given: unknown,
+  returned: { isFinal: boolean },
+): Outcome | Promise<Outcome> {
+  const judgeValue = (value: unknown): Outcome | Promise<Outcome> => {
+    returned.isFinal = isFinal(value);
+    return judgeResult({ ...call, draft: attempts.openDraft() }, value);
+  };
+  const value = attempts.finish(given);
+  return value instanceof Promise ? value.then(judgeValue) : judgeValue(value);
 }
 
 function failureOutcome(toolName: string, thrown: unknown): Outcome {

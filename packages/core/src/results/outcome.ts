@@ -60,7 +60,7 @@ export interface Settlement {
   /** The parsed input that the tool got; if parsing failed, the input as the model wrote it. */
   readonly input: unknown;
   readonly outcome: Outcome;
-  /** True for a tool whose successful output is the response. */
+  /** True if the successful output is the response: of a terminal tool, or by `ok(value, message, { final: true })`. */
   readonly terminal?: true;
   readonly startedAt: number;
   readonly endedAt: number;

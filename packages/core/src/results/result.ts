@@ -16,6 +16,7 @@ export interface OkResult<O = unknown> extends Branded {
   readonly value: O;
   readonly message: string;
   readonly excludeValueFromContext?: true;
+  readonly final?: true;
 }
 
 export interface FailResult extends Branded {
@@ -42,16 +43,28 @@ export interface ReplyResult extends Branded {
   readonly model: string;
 }
 
+interface OkOptions {
+  excludeValueFromContext?: boolean;
+  /**
+   * True if the turn ends with this call, as with a terminal tool. It does if all calls of the batch succeed, so that the model reads every
+   * failure. A terminating contract ignores it.
+   */
+  final?: boolean;
+}
+
 /** Success. The model reads the message, a blank line, and the rendered value. */
 export function ok(): OkResult<undefined>;
-export function ok<O>(value: O, message?: string, options?: { excludeValueFromContext?: boolean }): OkResult<O>;
-export function ok<O>(
-  value?: O,
-  message: string = 'OK',
-  options: { excludeValueFromContext?: boolean } = {},
-): OkResult<O | undefined> {
-  const base = { [RESULT]: true as const, status: 'ok' as const, value, message };
-  return Object.freeze(options.excludeValueFromContext === true ? { ...base, excludeValueFromContext: true } : base);
+export function ok<O>(value: O, message?: string, options?: OkOptions): OkResult<O>;
+export function ok<O>(value?: O, message: string = 'OK', options: OkOptions = {}): OkResult<O | undefined> {
+  const { excludeValueFromContext, final } = options;
+  return Object.freeze({
+    [RESULT]: true as const,
+    status: 'ok' as const,
+    value,
+    message,
+    ...(excludeValueFromContext === true ? { excludeValueFromContext } : {}),
+    ...(final === true ? { final } : {}),
+  });
 }
 
 /** Failure: everything the call wrote is rolled back, and the model reads the message. */
@@ -91,6 +104,11 @@ export function pending(
 /** Success with two texts: one for the person, one for the model. */
 export function reply(texts: { user: string; model: string }): ReplyResult {
   return Object.freeze({ [RESULT]: true as const, status: 'reply' as const, user: texts.user, model: texts.model });
+}
+
+/** True for a result that ends the turn if its whole batch succeeds. */
+export function isFinal(value: unknown): boolean {
+  return isToolResult(value) && value.status === 'ok' && value.final === true;
 }
 
 export function isToolResult(value: unknown): value is ToolResult {

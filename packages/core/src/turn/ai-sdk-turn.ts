@@ -15,7 +15,7 @@ import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-opti
 import { type PlannedCall, planBatch } from './batch-plan.ts';
 import { refusalOf } from './batch-rules.ts';
 import { Checkpoint } from './checkpoint.ts';
-import { type BatchEnding, decideEnding, type Ended } from './ending.ts';
+import { type BatchEnding, decideEnding, type Ended, roleAfter } from './ending.ts';
 import { stepTools } from './offer-tools.ts';
 import { record, settleUnrun } from './record.ts';
 import { DEFAULT_REWINDS, rewind, rewindRefusal } from './rewind.ts';
@@ -151,7 +151,7 @@ export class AiSdkTurn {
     const settlement =
       refused === undefined ? await this.#run(step, planned, given) : await settleUnrun(turn, planned, refused);
     const role = turn.progress.ending.has(call.callId) ? 'terminal' : planned.role;
-    this.#ended.push({ role, settlement });
+    this.#ended.push({ role: roleAfter(role, settlement, false), settlement });
     this.#byToolCallId.set(given.toolCallId, settlement);
     if (role === 'rewind' && this.#ending.kind === 'rewind' && settlement.outcome.status === 'ok')
       await this.#rewind(step, settlement);

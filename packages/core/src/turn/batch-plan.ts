@@ -3,6 +3,9 @@ import type { RequestedCall } from '../transcript/entry.ts';
 /** The role of a call in the turn, known before anything runs. */
 export type CallRole = 'plain' | 'terminal' | 'listed' | 'transition' | 'rewind';
 
+/** A plain call may turn out to be final: it ends the turn if the whole batch succeeds. */
+export type EndedRole = CallRole | 'final';
+
 export interface PlannedCall extends RequestedCall {
   readonly role: CallRole;
   /** Its index among the calls. */

@@ -1,9 +1,9 @@
 import type { Settlement } from '../results/outcome.ts';
-import type { CallRole } from './batch-plan.ts';
+import type { CallRole, EndedRole } from './batch-plan.ts';
 
 /** A call of a batch with its role and its end. */
 export interface Ended {
-  readonly role: CallRole;
+  readonly role: EndedRole;
   readonly settlement: Settlement;
 }
 
@@ -17,7 +17,8 @@ export type BatchEnding =
 
 /**
  * Decides what a batch means. A successful transition takes precedence over everything; between a rewind and a terminal
- * call the first successful one in call order counts; a failure is never a result.
+ * call the first successful one in call order counts; a failure is never a result. A final call ends the turn only if all calls
+ * succeeded: otherwise the model has to read what failed or waits.
  */
 export function decideEnding(batch: readonly Ended[]): BatchEnding {
   let first: Ended | undefined;
@@ -27,9 +28,18 @@ export function decideEnding(batch: readonly Ended[]): BatchEnding {
     if (status === 'pending') waits = true;
     if (status !== 'ok' || ended.role === 'plain') continue;
     if (ended.role === 'transition') return { kind: 'transition', settlement: ended.settlement };
-    first ??= ended;
+    if (ended.role !== 'final') first ??= ended;
   }
-  return first === undefined ? { kind: waits ? 'pending' : 'none' } : toEnding(first);
+  if (first !== undefined) return toEnding(first);
+  const final = batch.findLast(({ role }) => role === 'final');
+  if (final !== undefined && batch.every(({ settlement }) => settlement.outcome.status === 'ok'))
+    return toEnding(final);
+  return { kind: waits ? 'pending' : 'none' };
+}
+
+/** The role of a call that has ended. Under a contract, only the tools that it lists end the turn. */
+export function roleAfter(role: CallRole, { terminal }: Settlement, hasContract: boolean): EndedRole {
+  return role === 'plain' && terminal === true && !hasContract ? 'final' : role;
 }
 
 function toEnding({ role, settlement }: Ended): BatchEnding {

@@ -4,7 +4,7 @@ import type { Outcome, Settlement } from '../results/outcome.ts';
 import type { RequestedCall, SettledEntry } from '../transcript/entry.ts';
 import { type BatchPlan, type PlannedCall, planBatch } from './batch-plan.ts';
 import { cancelled, refusalOf } from './batch-rules.ts';
-import type { Ended } from './ending.ts';
+import { type Ended, roleAfter } from './ending.ts';
 import { answerTo } from './given-answer.ts';
 import { toolNamed } from './offer-tools.ts';
 import { settleUnrun } from './record.ts';
@@ -69,8 +69,10 @@ class Batch {
   }
 
   #toEnded(call: PlannedCall, settlement: Settlement): Ended {
-    const { ending } = this.#turn.progress;
-    return { role: ending.size > 0 && ending.has(call.callId) ? 'terminal' : call.role, settlement };
+    const { progress, contract } = this.#turn;
+    const { ending } = progress;
+    const role = ending.size > 0 && ending.has(call.callId) ? 'terminal' : call.role;
+    return { role: roleAfter(role, settlement, contract !== undefined), settlement };
   }
 
   /** A call found in the transcript may be settled, in doubt, or waiting for an answer. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Outcome, Settlement } from '../../src/results/outcome.ts';
-import type { CallRole, PlannedCall } from '../../src/turn/batch-plan.ts';
+import type { CallRole, EndedRole, PlannedCall } from '../../src/turn/batch-plan.ts';
 import { type BatchRules, refusalOf } from '../../src/turn/batch-rules.ts';
 import { decideEnding, type Ended } from '../../src/turn/ending.ts';
 
@@ -14,7 +14,7 @@ const outcomes: Record<Status, Outcome> = {
   pending: { status: 'pending', kind: 'result', text: 'later' },
 };
 const roles: readonly CallRole[] = ['plain', 'terminal', 'listed', 'transition', 'rewind'];
-const ended = (role: CallRole, status: Status, index = 0): Ended => ({
+const ended = (role: EndedRole, status: Status, index = 0): Ended => ({
   role,
   settlement: {
     callId: `c${index}`,
@@ -25,7 +25,7 @@ const ended = (role: CallRole, status: Status, index = 0): Ended => ({
     endedAt: 1,
   } satisfies Settlement,
 });
-const batch = (...given: [CallRole, Status][]): Ended[] => given.map(([role, status], at) => ended(role, status, at));
+const batch = (...given: [EndedRole, Status][]): Ended[] => given.map(([role, status], at) => ended(role, status, at));
 const planned = (role: CallRole): PlannedCall => ({ callId: 'next', toolName: 'next', input: '{}', role, place: 0 });
 const anyStatus = fc.constantFrom<Status[]>('ok', 'error', 'cancelled', 'skipped', 'pending');
 const anyBatch = fc
@@ -85,6 +85,20 @@ test('[R43] a batch with a pending call and no ending is pending; one with neith
   expect(decideEnding(batch(['plain', 'pending'], ['plain', 'ok']))).toEqual({ kind: 'pending' });
   expect(decideEnding(batch(['plain', 'ok'], ['plain', 'error']))).toEqual({ kind: 'none' });
   expect(decideEnding([])).toEqual({ kind: 'none' });
+});
+
+test('[K3] a final call ends the turn if all calls of its batch succeeded, and hides no failure and no waiting call', () => {
+  const first = ended('final', 'ok', 0).settlement;
+  expect(decideEnding(batch(['final', 'ok']))).toEqual({ kind: 'response', by: 'terminal', settlement: first });
+  expect(decideEnding(batch(['final', 'ok'], ['plain', 'ok']))).toMatchObject({ kind: 'response', settlement: first });
+  expect(decideEnding(batch(['plain', 'error'], ['final', 'ok']))).toEqual({ kind: 'none' });
+  expect(decideEnding(batch(['final', 'ok'], ['plain', 'cancelled']))).toEqual({ kind: 'none' });
+  expect(decideEnding(batch(['final', 'ok'], ['plain', 'pending']))).toEqual({ kind: 'pending' });
+  expect(decideEnding(batch(['final', 'ok'], ['transition', 'ok']))).toMatchObject({ kind: 'transition' });
+  expect(decideEnding(batch(['final', 'ok'], ['terminal', 'ok'], ['plain', 'skipped']))).toMatchObject({
+    kind: 'response',
+    settlement: { toolName: 'terminal-tool' },
+  });
 });
 
 test('[R5] by default a failure keeps no later call from running', () => {

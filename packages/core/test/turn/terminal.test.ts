@@ -14,6 +14,7 @@ import {
   reply,
   runTurn,
   type ToolSet,
+  Transcript,
   tool,
   wrapToolSet,
 } from '../../src/index.ts';
@@ -383,4 +384,36 @@ test('a transition that comes last sees what later calls of its batch did, and t
   });
   expect(stop).toMatchObject({ reason: 'transition', value: 'act' });
   expect(settlements.map(({ toolName }) => toolName)).toEqual(['leave', 'act']);
+});
+
+const saying = (execute = ({ text }: { text: string }) => ok({ text }, 'Sent.', { final: true })) =>
+  tool({ description: 'Says.', inputSchema: z.object({ text: z.string() }), effects: 'session', execute });
+const said = (text: string) => ({ toolName: 'say', input: { text } });
+
+test('[K3] a result that is final ends the turn if all calls of its batch succeeded, before and after it', async () => {
+  const model = scriptedModel([[noted('one'), said('Done.'), noted('two')]]);
+  const result = await runTurn({ model, tools: { note, say: saying() }, prompt: 'Go.', session: opened() });
+  expect(result).toMatchObject({ stop: by('say'), output: { text: 'Done.' }, steps: 1 });
+  expect(statuses(result.settlements)).toEqual(['ok', 'ok', 'ok']);
+  expect(model.requests).toHaveLength(1);
+});
+
+test('[K3] a final result ends nothing if another call of its batch failed, or under a terminating contract', async () => {
+  const broken = tool({ description: 'Fails.', inputSchema: none, execute: () => fail('No.') });
+  const failing = scriptedModel([[{ toolName: 'broken' }, said('Done.')], 'It failed.']);
+  const tools = { broken, say: saying(), answer };
+  const first = await runTurn({ model: failing, tools, prompt: 'Go.' });
+  expect(first).toMatchObject({ stop: { reason: 'end_turn', by: 'text' }, response: 'It failed.' });
+  const bound = scriptedModel([[said('Done.')], [answered('The end.')]]);
+  const second = await runTurn({ model: bound, tools, prompt: 'Go.', terminating: { toolIds: ['answer'] } });
+  expect(second).toMatchObject({ stop: { by: 'terminating', tool: 'answer' }, steps: 2 });
+});
+
+test('[K3] a turn that was interrupted after its final call ends without asking the model again', async () => {
+  const model = scriptedModel([[said('Done.')]]);
+  const tools = { say: saying() };
+  const { transcript } = await runTurn({ model, tools, prompt: 'Go.' });
+  const cut = new Transcript(transcript.entries.filter(({ kind }) => kind !== 'stop'));
+  const resumed = await runTurn({ model: scriptedModel([]), tools, transcript: cut });
+  expect(resumed).toMatchObject({ stop: by('say'), steps: 1 });
 });

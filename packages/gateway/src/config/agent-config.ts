@@ -24,6 +24,11 @@ export interface AgentConfig {
   readonly tools?: readonly (string | ToolConfig)[] | undefined;
   /** Servers whose tools the agent has too, as `server__tool`. */
   readonly mcp?: { readonly servers: readonly McpServerConfig[] } | undefined;
+  /**
+   * `text`: text that ends a run is posted in the space of the person who wrote. `tools`: the text of the model stays private, and only
+   * `send_message` posts. Default `text`.
+   */
+  readonly replies?: 'text' | 'tools' | undefined;
   /** How the model is asked. */
   readonly settings?: ModelSettingsConfig | undefined;
   readonly batch?: BatchConfig | undefined;
@@ -106,6 +111,7 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
       .optional(),
     mcp: z.strictObject({ servers: mcpServersSchema.optional() }).optional(),
     mcpServers: mcpServersSchema.optional(),
+    replies: z.enum(['text', 'tools']).optional(),
     settings: modelSettingsSchema.optional(),
     batch: batchSchema.optional(),
     terminating: terminatingSchema.optional(),

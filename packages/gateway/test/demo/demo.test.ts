@@ -69,6 +69,24 @@ test('[S1] each sentence that the demo offers makes an agent act', { timeout: 60
   });
 });
 
+/** How many requests the newest run of the demo took, and which calls it made. */
+async function newestRun(): Promise<{ requests: number; calls: string[] }> {
+  const [{ id }] = (await gateway.api('/api/runs?limit=1')).items;
+  const { items } = await gateway.api(`/api/runs/${id}/transcript`);
+  const replies = items.filter(({ kind }: Message) => kind === 'reply');
+  const calls = replies.flatMap(({ entry }: Message) => entry.calls.map(({ toolName }: Message) => toolName));
+  return { requests: replies.length, calls };
+}
+
+test('[K4] a payment takes two requests, a third after its approval, and a question without a tool takes one', async () => {
+  const [payment] = await say('Accounts', 'Pay invoice 4711, amount 120.');
+  expect(await newestRun()).toEqual({ requests: 2, calls: ['pay_invoice', 'send_message'] });
+  await answer(payment, { approve: true });
+  expect(await newestRun()).toEqual({ requests: 1, calls: ['send_message'] });
+  await say('Accounts', 'Hello!');
+  expect(await newestRun()).toEqual({ requests: 1, calls: ['send_message'] });
+});
+
 test('a yes books what was asked for, and a payment that is approved with another amount pays that', async () => {
   const [question] = await say('Travel desk', 'Book a hotel in Oslo for 2 nights.');
   await answer(question, { result: { confirmed: true } });

@@ -6,7 +6,7 @@ export const VOICES: readonly string[] = Array.from({ length: 10 }, (_, index) =
 
 /** What the lastcall.config.ts of a test with many speakers exports. */
 export const chorusConfig: ConfigInput = defineConfig({
-  agents: VOICES.map((name) => ({ name, instructions: `You are ${name}.` })),
+  agents: VOICES.map((name) => ({ name, instructions: `You are ${name}.`, replies: 'tools' as const })),
   spaces: VOICES.map((name) => ({ name, agents: [name], people: [{ name: 'Ada', externalId: 'ada' }] })),
   ...(processConfig.limits === undefined ? {} : { limits: processConfig.limits }),
 });

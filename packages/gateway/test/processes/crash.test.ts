@@ -38,7 +38,6 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
   });
 
   test('[G20] [G37] when a gateway is killed while the model spoke, what was shown of the message is taken back, and it is sent once', async () => {
-    // Before the first message the agent is in no space, where nothing is shown.
     const death = deathOfFirst((request) => dutiesOf(request).some(({ ref }) => ref === 'm2'));
     await using crew = await openCrew({
       kind,
@@ -55,6 +54,36 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
     await crew.answered('m2');
     expect(await crew.problems()).toEqual([]);
     expect(await streamed(crew, 'message.cancelled')).toHaveLength(1);
+  });
+
+  test('[K2] when a gateway is killed while the model writes its reply, what was shown of it is taken back, and it is posted once', async () => {
+    const death = deathOfFirst(({ agent, newCalls }) => agent === 'Anna' && newCalls.length === 1);
+    await using crew = await openCrew({
+      kind,
+      leaseMs: STEADY_LEASE_MS,
+      env: { TEST_REPLIES: 'text' },
+      decide(request) {
+        const [duty] = dutiesOf(request);
+        if (duty === undefined) return { text: '' };
+        if (request.newCalls.length === 0) return { calls: [{ name: 'record', input: { ref: duty.ref } }] };
+        const reply = { text: answerText(duty.ref) };
+        return death.isDue(request) ? { ...reply, hold: death.wait(request) } : reply;
+      },
+    });
+    await say(crew.first.url, 'North', 'Anna: record m1');
+    const victim = await death.victim;
+    await until('a beginning is shown', async () => (await streamed(crew, 'message.start')).length === 1);
+    await crew.crash(victim);
+    await crew.answered('m1');
+    expect(await streamed(crew, 'message.cancelled')).toHaveLength(1);
+    const { db } = crew.site;
+    const answers = db
+      .selectFrom('messages')
+      .select('id')
+      .where('content', '=', `"${answerText('m1')}"`);
+    expect(await answers.execute()).toHaveLength(1);
+    const requests = crew.site.model.requests.filter(({ agent }) => agent === 'Anna');
+    expect(requests.map(({ newCalls }) => newCalls.length)).toEqual([0, 1, 1]);
   });
 
   test('[A4] [G20] [G39] [G47] when a gateway is killed inside an idempotent call after enter_space, it runs again with the same key, what it wrote to the session is there once, and its start and its input are shown once, as those of the calls after it', async () => {
@@ -104,9 +133,9 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
     expect(answers).toHaveLength(1);
     // The model that goes on sees what was recorded of the message, and that nothing is known of the charge.
     const seen = crew.site.model.requests.findLast(({ agent }) => agent === 'Anna')?.newCalls ?? [];
-    expect(seen.map(({ name }) => name)).toEqual(['enter_space', 'send_message', 'charge']);
-    expect(seen[1]?.result).toContain(answers[0]?.id);
-    expect(seen[2]?.result).toContain('may have taken effect or not');
+    expect(seen.map(({ name }) => name)).toEqual(['send_message', 'charge']);
+    expect(seen[0]?.result).toContain(answers[0]?.id);
+    expect(seen[1]?.result).toContain('may have taken effect or not');
   });
 });
 
@@ -141,7 +170,7 @@ describe('a gateway is killed', { concurrent: true }, () => {
     const seen = crew.site.model.requests.findLast(({ agent, newCalls }) => agent === 'Anna' && newCalls.length === 0);
     expect(seen?.gateway).toBe(survivor.name);
     expect(dutiesOf(seen ?? { agent: '', events: [] }).map(({ ref }) => ref)).toEqual(['m1', 'm2']);
-    expect(seen?.calls.map(({ name }) => name)).toEqual(['enter_space', 'look_up', 'send_message']);
+    expect(seen?.calls.map(({ name }) => name)).toEqual(['look_up', 'send_message']);
     // Where it was is part of that.
     expect(seen?.activeSpaceId).toBe(seen?.events[0]?.data.spaceId);
     expect(await crew.problems()).toEqual([]);
@@ -183,12 +212,15 @@ function sendAndCharge(request: ModelRequest): ModelReply {
 function recordTwice(request: ModelRequest): ModelReply {
   const [duty] = dutiesOf(request);
   if (duty === undefined || request.newCalls.length > 0) return { text: 'Done.' };
-  const { ref } = duty;
-  return inSpace(request, duty, [
-    { name: 'record', input: { ref } },
-    { name: 'record', input: { ref: `${ref}-again` } },
-    { name: 'send_message', input: { text: answerText(ref) } },
-  ]);
+  const { ref, spaceId } = duty;
+  return {
+    calls: [
+      { name: 'enter_space', input: { spaceId } },
+      { name: 'record', input: { ref } },
+      { name: 'record', input: { ref: `${ref}-again` } },
+      { name: 'send_message', input: { text: answerText(ref) } },
+    ],
+  };
 }
 
 /** The inputs that spaces were shown, call by call, put together of their pieces. */

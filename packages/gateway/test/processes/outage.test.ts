@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import { Random } from '../chaos/random.ts';
-import { doDuties, toText } from './answering.ts';
+import { doDuties, dutiesOf, toText } from './answering.ts';
 import { request } from './api.ts';
 import { openWay } from './severable-database.ts';
 import { findPlace, openSite, say } from './site.ts';
@@ -84,11 +84,13 @@ test.each([
       if (asked.agent !== 'Anna') return { text: 'Nothing to do.' };
       speaking.resolve();
       await outage.promise;
-      return doDuties(asked);
+      const { calls = [], ...reply } = doDuties(asked);
+      const enter = dutiesOf(asked).map(({ spaceId }) => ({ name: 'enter_space', input: { spaceId } }));
+      return calls.length === 0 ? reply : { calls: [...enter, ...calls] };
     },
   });
   const gateway = await site.start('a');
-  // She is in no space yet: two built-in tools read the store, one after the other.
+  // Two built-in tools read the store, one after the other.
   await say(gateway.url, 'North', 'Anna: answer m1');
   await speaking.promise;
   way.proxy.cut();

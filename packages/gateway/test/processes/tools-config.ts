@@ -81,10 +81,14 @@ const tools = {
   },
 } satisfies ConfigInput['tools'];
 
-const agent = (name: string): { name: string; instructions: string; tools: string[] } => ({
+// Most tests count messages, and the texts of their models are not for people.
+const replies = process.env.TEST_REPLIES === 'text' ? 'text' : 'tools';
+
+const agent = (name: string): NonNullable<ConfigInput['agents']>[number] => ({
   name,
   instructions: `You are ${name}.`,
   tools: Object.keys(tools),
+  replies,
 });
 
 const people = [{ name: 'Ada', externalId: 'ada' }];

@@ -63,6 +63,28 @@ function answering() {
   return { paid, registry: { tools: tools.value, model: () => model, agentLimits: {}, toolCaches: new ToolCaches() } };
 }
 
+/** A run that text ends. */
+function replying() {
+  const look = tool({ description: 'Looks.', inputSchema: z.object({}), execute: () => 'Seen.' });
+  const tools = checkTools({ look }, ['tools']);
+  if (!tools.ok) throw new Error('The tools are wrong.');
+  const model = scriptedModel((request) => (resultsOf(request).length === 0 ? [{ toolName: 'look' }] : 'I saw it.'));
+  const paid: string[] = [];
+  return { paid, registry: { tools: tools.value, model: () => model, agentLimits: {}, toolCaches: new ToolCaches() } };
+}
+
+/** A run that a final message ends. */
+function ending() {
+  const look = tool({ description: 'Looks.', inputSchema: z.object({}), execute: () => 'Seen.' });
+  const tools = checkTools({ look }, ['tools']);
+  if (!tools.ok) throw new Error('The tools are wrong.');
+  const calls = [{ toolName: 'look' }, { toolName: 'send_message', input: { text: 'I saw it.', final: true } }];
+  // It is asked again only if the outcome of the first call is unknown.
+  const model = scriptedModel((request) => (resultsOf(request).length === 0 ? calls : ''));
+  const paid: string[] = [];
+  return { paid, registry: { tools: tools.value, model: () => model, agentLimits: {}, toolCaches: new ToolCaches() } };
+}
+
 /** Takes the agent's thread and works until the run has ended, or until it is interrupted. */
 async function work(
   services: Services,
@@ -153,9 +175,16 @@ describe.each(databases)('a run on $kind', ({ create }) => {
   });
 
   /** A person says something, and the agent's run is disturbed at its n-th transaction and then taken over. */
-  async function disturbed(at: number, when: When, how: 'interrupt' | 'cancel' | 'both', scripted = script()) {
+  async function disturbed(
+    at: number,
+    when: When,
+    how: 'interrupt' | 'cancel' | 'both',
+    scripted = script(),
+    { isIn = true } = {},
+  ) {
     const { paid, registry } = scripted;
-    const { ada, bot, space } = await lobby(world, { tools: Object.keys(registry.tools) }, { isIn: true });
+    const config = { tools: Object.keys(registry.tools), replies: 'text' };
+    const { ada, bot, space } = await lobby(world, config, { isIn });
     await world.say(space, ada, 'Go');
     let isAccepted = false;
     const abort = new AbortController();
@@ -216,6 +245,31 @@ describe.each(databases)('a run on $kind', ({ create }) => {
             ? { said: [], runs: ['cancelled'] }
             : { said: ['"The report."'], runs: ['completed'] };
           expect({ where, said, runs }).toEqual({ where, ...expected });
+        }
+    },
+  );
+
+  test.each([
+    ['text', 'interrupt', replying],
+    ['text', 'both', replying],
+    ['a final message', 'interrupt', ending],
+  ] as const)(
+    '[K1] [K2] [K3] that %s ends begins in the space that woke it and replies there exactly once, whichever transaction is disturbed (%s), and not after a cancel',
+    async (_what, how, scripted) => {
+      const { transactions } = await disturbed(Number.POSITIVE_INFINITY, 'before', how, scripted(), { isIn: false });
+      expect(transactions).toBeGreaterThan(2);
+      for (let at = 1; at <= transactions; at++)
+        for (const when of ['before', 'after'] as const) {
+          const result = await disturbed(at, when, how, scripted(), { isIn: false });
+          const { said, runs, isAccepted, cards } = result;
+          const broken = result.broken.filter((types) => types !== 'message.complete');
+          const where = `${when} transaction ${at}`;
+          const expected = isAccepted
+            ? { said: [], runs: ['cancelled'] }
+            : { said: ['"I saw it."'], runs: ['completed'] };
+          expect({ where, said, runs, broken }).toEqual({ where, ...expected, broken: [] });
+          // The card is in the space that woke the agent: it was the active one.
+          if (!isAccepted) expect([where, cards.length]).toEqual([where, 1]);
         }
     },
   );

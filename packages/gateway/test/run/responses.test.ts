@@ -3,6 +3,7 @@ import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { answer } from '../../src/domain/calls/answer-call.ts';
+import { pushEvent } from '../../src/domain/inbox/push-event.ts';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { getRunDetails } from '../../src/domain/runs/run-details.ts';
 import { listMessages } from '../../src/domain/spaces/list-messages.ts';
@@ -74,8 +75,9 @@ describeWorlds(
     test('[A23] without an active space nothing is posted, and the output is the response of the run', async () => {
       const model = steps({ toolName: 'offer' });
       const world = await open({ models: { default: model }, tools: { offer: hidden(() => 'For you: 45 €.') } });
-      const { ada, bot, space } = await lobby(world, { tools: ['offer'] });
-      await world.say(space, ada, 'Go');
+      const { bot, space } = await lobby(world, { tools: ['offer'] });
+      const event = { type: 'service', source: 'test', name: 'tick', data: null } as const;
+      await world.in((tx) => pushEvent(tx, { threadId: bot, eventId: 'tick', event }));
       await world.idle();
       expect(await messagesIn(world, space)).toEqual([]);
       expect(await lastRun(world, bot)).toMatchObject({ status: 'completed', response: 'For you: 45 €.' });

@@ -1,5 +1,6 @@
 import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
+import { pushEvent } from '../../src/domain/inbox/push-event.ts';
 import { removeMember } from '../../src/domain/spaces/membership.ts';
 import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
@@ -147,12 +148,13 @@ describeWorlds('the tools of every agent', (open) => {
       return invocation === 1 ? { toolName: 'send_message', input: { text: 'Hello?' } } : 'Done.';
     });
     const world = await open({ models: { default: model } });
-    const { ada, space } = await lobby(world);
-    await world.say(space, ada, 'Hi');
+    const { bot, space } = await lobby(world);
+    const event = { type: 'service', source: 'test', name: 'tick', data: null } as const;
+    await world.in((tx) => pushEvent(tx, { threadId: bot, eventId: 'tick', event }));
     await world.idle();
     expect(told[1]).toContain('You have no active space.');
     expect(told[1]).toContain(space);
-    expect(await textsIn(world, space)).toEqual(['Hi']);
+    expect(await textsIn(world, space)).toEqual([]);
   });
 
   test('[G21] read_messages pages from the newest by offset and limit, and only in the agent’s own spaces', async () => {

@@ -109,19 +109,22 @@ describeWorlds('a run that fails', (open) => {
 
   test('[G59] a run that fails is told where the agent worked and where its events came from, and nowhere else', async () => {
     const gate = Promise.withResolvers<void>();
-    const model = scriptedModel(async () => {
+    const place: { worked?: string } = {};
+    const model = scriptedModel(async (_request, invocation) => {
+      if (invocation === 1) return { toolName: 'enter_space', input: { spaceId: place.worked } };
       await gate.promise;
       return new Error('broken');
     });
     const world = await open({ models: { default: model }, agentLimits: { maxAttempts: 1 } });
-    const { ada, bot, space: worked } = await lobby(world, {}, { isIn: true });
+    const { ada, bot, space: worked } = await lobby(world);
+    place.worked = worked;
     const [asked, left, other] = [
       await world.space('Asked', [ada, bot]),
       await world.space('Left', [ada, bot]),
       await world.space('Other', [ada, bot]),
     ];
     await world.say(asked, ada, 'one');
-    await expect.poll(() => model.requests.length).toBe(1);
+    await expect.poll(() => model.requests.length).toBe(2);
     await world.say(left, ada, 'two');
     await world.store.transaction((tx) => removeMember(tx, { spaceId: left, entityId: bot }));
     gate.resolve();

@@ -2,6 +2,7 @@ import { pending, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { pushEvent } from '../../src/domain/inbox/push-event.ts';
 import { removeMember } from '../../src/domain/spaces/membership.ts';
 import { runStream, spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
@@ -49,6 +50,13 @@ const cards = async (world: World, space: string) =>
 
 const calling = (...calls: { toolName: string; input?: unknown }[]) =>
   scriptedModel((request) => (resultsOf(request).length === 0 ? calls : 'Done.'));
+
+/** Wakes an agent by an event that has no space. */
+async function wakeNowhere(world: World, bot: string): Promise<void> {
+  const event = { type: 'service', source: 'test', name: 'tick', data: null } as const;
+  await world.in((tx) => pushEvent(tx, { threadId: bot, eventId: 'tick', event }));
+  await world.idle();
+}
 
 describeWorlds('a visible call', (open) => {
   test('[G25] a visible call is one message in the active space, with what went in and what came out', async () => {
@@ -163,9 +171,8 @@ describeWorlds('a visible call', (open) => {
       return resultsOf(request).length === 0 ? { toolName: 'look', input: { at: 'sea' } } : 'Done.';
     });
     const world = await open({ models: { default: model }, tools: { look } });
-    const { ada, space } = await lobby(world, { tools: ['look'] });
-    await world.say(space, ada, 'Look');
-    await world.idle();
+    const { bot, space } = await lobby(world, { tools: ['look'] });
+    await wakeNowhere(world, bot);
     expect(told[1]).toMatch(/^Not shown to anyone: you have no active space\..*saw sea$/s);
     expect(await cards(world, space)).toEqual([]);
     expect(world.logs.filter(({ level }) => level === 'warn')).toHaveLength(1);
@@ -178,9 +185,8 @@ describeWorlds('a visible call', (open) => {
       return resultsOf(request).length === 0 ? { toolName: 'confirm' } : 'Done.';
     });
     const world = await open({ models: { default: model }, tools: { confirm: { executionType: 'space' } } });
-    const { ada, space } = await lobby(world, { tools: ['confirm'] });
-    await world.say(space, ada, 'Ask');
-    await world.idle();
+    const { bot } = await lobby(world, { tools: ['confirm'] });
+    await wakeNowhere(world, bot);
     expect(told[1]).toContain('no one could answer');
     expect(await world.store.db.selectFrom('calls').select('id').where('wait_kind', 'is not', null).execute()).toEqual(
       [],
@@ -226,9 +232,9 @@ describeWorlds('a visible call', (open) => {
     });
     const { ada, bot, space } = await lobby(world, { tools: ['look'] }, { isIn: true });
     const other = await world.space('Other', [ada, bot]);
-    await world.say(other, ada, 'one');
+    await world.say(space, ada, 'one');
     await world.idle();
-    await world.say(other, ada, 'two');
+    await world.say(space, ada, 'two');
     await world.idle();
     const here = (await world.events(spaceStream(space))).filter(({ type }) => type.startsWith('agent.'));
     expect(here.map(({ type }) => type)).toEqual(['agent.active', 'agent.inactive', 'agent.active', 'agent.inactive']);

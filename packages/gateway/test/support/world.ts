@@ -126,7 +126,7 @@ function worldOf(
     person: async (displayName = 'Ann') =>
       (await world.in((tx) => createEntity(tx, { kind: 'human', displayName }))).id,
     agent: async (name = 'Bot', config = {}) =>
-      (await world.in((tx) => createAgent(tx, { config: { name, instructions: '', ...config } }))).id,
+      (await world.in((tx) => createAgent(tx, { config: { name, instructions: '', replies: 'tools', ...config } }))).id,
     space: async (name = 'Space', ids = []) =>
       (await world.in((tx) => createSpace(tx, { name, members: ids.map((entityId) => ({ entityId })) }))).id,
     post: async (spaceId, entityId, text, more) =>

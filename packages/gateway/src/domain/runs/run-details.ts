@@ -147,7 +147,7 @@ async function responseOf(
 async function lastOutput(db: Kysely<Tables>, runId: string, toolName: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('calls')
-    .select('outcome')
+    .select(['id', 'outcome'])
     .where('run_id', '=', runId)
     .where('tool_name', '=', toolName)
     .where('outcome_status', '=', 'ok')
@@ -156,5 +156,14 @@ async function lastOutput(db: Kysely<Tables>, runId: string, toolName: string): 
     .limit(1)
     .executeTakeFirst();
   if (row?.outcome == null) return undefined;
+  // A final message is the response itself; the output of its call only names it.
+  if (toolName === 'send_message') return await sentText(db, row.id);
   return outputText(fromJson<Output>(row.outcome));
+}
+
+/** A message that a call sent has the id of the call. */
+async function sentText(db: Kysely<Tables>, callId: string): Promise<string | undefined> {
+  const message = db.selectFrom('messages').select('content').where('id', '=', callId);
+  const row = await message.executeTakeFirst();
+  return row === undefined ? undefined : fromJson<string>(row.content);
 }

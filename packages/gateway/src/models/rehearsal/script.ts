@@ -32,19 +32,33 @@ function* answerText(scene: Scene, text: string): Script<string> {
 function* answerAll(scene: Scene, events: readonly InboxEvent[]): Script<string> {
   let isAnywhere = scene.activeSpaceId !== undefined;
   let opening = `${CONFESSION} `;
+  const unsent: string[] = [];
   // Messages come first, because they name their space. Events without a space are reported in the last space.
-  for (const event of events.toSorted((one, other) => Number(isMessage(other)) - Number(isMessage(one)))) {
-    // Messages of agents are not answered: two rehearsals would never stop.
-    if (isMessage(event) && event.from.kind === 'agent') continue;
+  const inOrder = events.toSorted((one, other) => Number(isMessage(other)) - Number(isMessage(one)));
+  // Messages of agents are not answered: two rehearsals would never stop.
+  const answered = inOrder.filter((event) => !isMessage(event) || event.from.kind !== 'agent');
+  for (const event of answered) {
     // It enters the space before it acts, so that people there see the calls.
     const isThere = isMessage(event) ? yield* enter(scene, event.spaceId) : isAnywhere;
     isAnywhere ||= isThere;
     const told = yield* answer(scene, event);
-    if (!isThere || !isOffered(scene, 'send_message')) continue;
-    yield { toolName: 'send_message', input: { text: opening + told } };
-    opening = '';
+    const isSent =
+      isThere && isOffered(scene, 'send_message') && (yield* send(scene, opening + told, event === answered.at(-1)));
+    if (isSent) opening = '';
+    else unsent.push(told);
   }
-  return 'I have done what my rules say.';
+  return unsent.length === 0 ? 'I have done what my rules say.' : unsent.join(' ');
+}
+
+/** The last message ends the run, so that the model is not asked again. */
+function* send(scene: Scene, text: string, isLast: boolean): Script<boolean> {
+  return !(yield { toolName: 'send_message', input: { text, ...(isLast && canEnd(scene) ? { final: true } : {}) } })
+    .isError;
+}
+
+function canEnd({ tools, mustCall }: Scene): boolean {
+  const schema = tools.find(({ name }) => name === 'send_message')?.inputSchema;
+  return !mustCall && schema?.properties !== undefined && Object.hasOwn(schema.properties, 'final');
 }
 
 function isMessage(event: InboxEvent): event is Extract<InboxEvent, { type: 'space_message' }> {

@@ -20,13 +20,17 @@ import { readDecisions } from './read-decisions.ts';
 import type { ThreadRows } from './read-thread.ts';
 import { settleFromEvents } from './settle-from-events.ts';
 import { type ActiveRunInputs, toActiveRun } from './to-active-run.ts';
+import { findWakingSpace, type WakingSpace, wakeIn } from './waking-space.ts';
 
 interface NewRunInputs extends ActiveRunInputs, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events' | 'last'> {}
 
 /** Starts a run for waiting events: claims them and writes the text that the model will read. */
-export async function startRun({ metrics, events, last, ...inputs }: NewRunInputs): Promise<ActiveRun> {
-  const { held, agent, row, past, kind, request } = inputs;
+export async function startRun({ metrics, events, last, ...given }: NewRunInputs): Promise<ActiveRun> {
+  const { held, agent, past, kind, request } = given;
   const { tx, lease } = held;
+  const waking = kind.hasSpaces ? await wake(tx, given, events) : undefined;
+  const row = waking === undefined ? given.row : { ...given.row, active_space_id: waking.spaceId };
+  const inputs = { ...given, row };
   const { nextSeq } = past;
   const run = toRun({ lease, row, events, nextSeq, number: (last?.number ?? 0) + 1, now: tx.now(), kind, request });
   const waiting = events.map(toWaitingEvent);
@@ -50,7 +54,18 @@ export async function startRun({ metrics, events, last, ...inputs }: NewRunInput
     tx.emit({ stream: spaceStream(run.active_in), type: 'agent.active', payload });
   }
   const answers = isMachine ? answersOf(entries) : await readDecisions(tx, waiting);
-  return toActiveRun(inputs, { run, entries, written, answers, isTakenOver: false });
+  return toActiveRun(inputs, { run, entries, written, answers, waking, isTakenOver: false });
+}
+
+/** The space in which the run begins. Undefined if the events have none, or the agent has left it: then the active space stays as it is. */
+async function wake(
+  tx: Tx,
+  { agent, row }: Pick<ActiveRunInputs, 'agent' | 'row'>,
+  events: ThreadRows['events'],
+): Promise<WakingSpace | undefined> {
+  const waking = await findWakingSpace(tx, events);
+  if (waking === undefined || waking.spaceId === row.active_space_id) return waking;
+  return (await wakeIn(tx, agent, waking.spaceId)) ? waking : undefined;
 }
 
 function hasAny(messages: unknown): boolean {

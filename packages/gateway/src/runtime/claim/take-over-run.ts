@@ -2,6 +2,7 @@ import { withdrawQuestions } from '../../domain/calls/withdraw-questions.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import type { Takeover } from '../../domain/runs/takeover.ts';
+import { findMembership } from '../../domain/spaces/membership.ts';
 import { runStream } from '../../domain/streams/stream-names.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
@@ -21,6 +22,7 @@ import { readDecisions } from './read-decisions.ts';
 import type { ThreadedAgent } from './read-thread.ts';
 import { settingsOfRun } from './settings-of-run.ts';
 import { type ActiveRunInputs, toActiveRun } from './to-active-run.ts';
+import { findWakingSpace } from './waking-space.ts';
 
 /** A run that three workers in a row left without progress would probably stop the next one too. */
 const MAX_LOST = 3;
@@ -100,8 +102,13 @@ export async function continueRun({
   open,
   ...inputs
 }: ActiveRunInputs & { readonly open: RunRow }): Promise<ActiveRun> {
-  const answers = await decisionsOf(inputs.held.tx, open.id);
-  return toActiveRun(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
+  const { tx } = inputs.held;
+  const events = await eventsOf(tx, open.id);
+  const answers = await readDecisions(tx, events.map(toEvent));
+  const woken = inputs.kind.hasSpaces ? await findWakingSpace(tx, events) : undefined;
+  const isMember = woken && (await findMembership(tx.db, woken.spaceId, inputs.agent.entityId)) !== undefined;
+  const waking = isMember === true ? woken : undefined;
+  return toActiveRun(inputs, { run: open, entries: [], written: [], answers, waking, isTakenOver: true });
 }
 
 async function toTakeover(tx: Tx, { open, row }: Pick<OpenRun, 'open' | 'row'>): Promise<Takeover> {
@@ -129,9 +136,13 @@ function knownTakeovers({ takeovers }: RunRow): readonly Takeover[] {
 }
 
 async function decisionsOf(tx: Tx, runId: string): Promise<ActiveRun['answers']> {
-  const events: EventRow[] = await tx.db.selectFrom('inbox_events').selectAll().where('run_id', '=', runId).execute();
-  return await readDecisions(
-    tx,
-    events.map(({ payload }) => ({ event: fromJson<InboxEvent>(payload) })),
-  );
+  return await readDecisions(tx, (await eventsOf(tx, runId)).map(toEvent));
+}
+
+async function eventsOf(tx: Tx, runId: string): Promise<EventRow[]> {
+  return await tx.db.selectFrom('inbox_events').selectAll().where('run_id', '=', runId).execute();
+}
+
+function toEvent({ payload }: EventRow): { readonly event: InboxEvent } {
+  return { event: fromJson<InboxEvent>(payload) };
 }

@@ -5,10 +5,12 @@ import type { RunRow } from '../../ports/store/schema/tables.ts';
 import type { HeldThread } from '../lease/lease.ts';
 import type { ActiveRun, ConfiguredAgent } from '../run/active-run.ts';
 import { startState } from '../run/run-state.ts';
+import { sentSince } from '../run/sent-since.ts';
 import type { RunRequest, ThreadKind } from '../run/thread-kind.ts';
 import { toSituation } from './load-situation.ts';
 import type { Past } from './read-past.ts';
 import type { LoadedThread, ThreadedAgent } from './read-thread.ts';
+import type { WakingSpace } from './waking-space.ts';
 
 /** The data that was read for a thread that has work. */
 export interface ActiveRunInputs {
@@ -25,6 +27,7 @@ interface RunInputs extends Pick<ActiveRun, 'answers' | 'isTakenOver'> {
   readonly run: RunRow;
   readonly entries: readonly Entry[];
   readonly written: readonly TranscriptRow[];
+  readonly waking: WakingSpace | undefined;
 }
 
 export function toActiveRun(
@@ -32,12 +35,12 @@ export function toActiveRun(
     held: { lease },
     agent,
     loaded: { rows, stored },
-    past: { past, nextSeq, transcript, state },
+    past: { past, nextSeq, transcript, state, flaw },
     row,
     kind,
     request: { settings },
   }: ActiveRunInputs,
-  { run, entries, written, ...rest }: RunInputs,
+  { run, entries, written, waking, ...rest }: RunInputs,
 ): ActiveRun {
   transcript.push(...entries.filter((entry) => !isOfMachine(entry)));
   return {
@@ -60,6 +63,19 @@ export function toActiveRun(
       nextSeq: nextSeq + entries.length,
       activeSpaceId: kind.hasSpaces ? row.active_space_id : null,
       announcedSpaceId: run.active_in,
+      replyIn: replySpace(agent, waking, rest.isTakenOver && flaw === undefined ? rows : []),
     }),
   };
+}
+
+/** The space in which text that ends the run is posted. Null if the text stays private, or the agent has sent a message there. */
+function replySpace(
+  { config: { replies = 'text', terminating }, setup: { definition } }: ConfiguredAgent,
+  waking: WakingSpace | undefined,
+  rows: readonly TranscriptRow[],
+): string | null {
+  // Under a contract text does not end a run.
+  if (replies !== 'text' || terminating !== undefined || waking?.isAwaited !== true) return null;
+  const sent = sentSince(rows, { isMachine: definition?.machine !== undefined });
+  return sent.has(waking.spaceId) ? null : waking.spaceId;
 }

@@ -14,7 +14,7 @@ import { appendRows } from './append-rows.ts';
 import type { ApplyContext } from './apply-context.ts';
 import { writeCalls } from './call-rows.ts';
 import { closeRun } from './close-run.ts';
-import { postResponse } from './post-response.ts';
+import { postReply, postResponse } from './post-response.ts';
 import { writeTexts } from './request-texts.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
 import { endUnendedCall } from './unended-calls.ts';
@@ -100,6 +100,8 @@ function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined
       return cancelWaiting(tx, { callId: write.callId });
     case 'post-response':
       return postResponse(context, tx, write);
+    case 'post-reply':
+      return postReply(context, tx, write);
     case 'pending-call':
       return writeWaitingCall(context, tx, write);
     case 'close-run': {

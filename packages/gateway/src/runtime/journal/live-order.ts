@@ -23,7 +23,7 @@ export class LiveOrder {
     const reader = this.#readers.get(by) ?? new TurnEventReader(this.#limits);
     this.#readers.set(by, reader);
     const read = reader.read(turnEvent);
-    return read?.type === 'input-started' || read?.type === 'step-started' ? { ...read, by } : read;
+    return read !== undefined && HAVE_AUTHORS.has(read.type) ? ({ ...read, by } as RunEvent) : read;
   }
 
   /** True for events about steps that are sent with the next write. A retry of a step may take long, so it is reported soon. */
@@ -42,6 +42,8 @@ export class LiveOrder {
     return isFirst;
   }
 }
+
+const HAVE_AUTHORS: ReadonlySet<RunEvent['type']> = new Set(['input-started', 'step-started', 'text-written']);
 
 const FIRST_WORDS: ReadonlySet<RunEvent['type']> = new Set(['text-written', 'reasoning-written', 'input-started']);
 

@@ -1,8 +1,12 @@
 import { ApiError } from '../../domain/api-error.ts';
+import { lockSpace } from '../../domain/spaces/lock-space.ts';
+import { requireMember } from '../../domain/spaces/membership.ts';
 import { postMessage } from '../../domain/spaces/post-message.ts';
+import { spaceStream } from '../../domain/streams/stream-names.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { PostResponse } from '../run/run-write.ts';
+import type { PostReply, PostResponse } from '../run/run-write.ts';
 import type { ApplyContext } from './apply-context.ts';
+import { endUnendedCall } from './unended-calls.ts';
 
 /**
  * Posts the response of a run, in the transaction that ends the run. The message has the id of the call, so a second attempt finds it.
@@ -24,15 +28,44 @@ export async function postResponse({ run, services }: ApplyContext, tx: Tx, resp
   }
 }
 
+/**
+ * Posts the text that ended a run, in the transaction that ends it. If the agent has left the space, or the text cannot be posted for
+ * another reason, the run still ends, and `GET /api/runs/:id` has the text.
+ */
+export async function postReply({ run, services }: ApplyContext, tx: Tx, reply: PostReply): Promise<void> {
+  const { spaceId, messageId, text, unseen } = reply;
+  const { runId, agent } = run;
+  try {
+    // Checked before anything is shown: a space that the agent was removed from must not see what it wrote.
+    await lockSpace(tx, spaceId);
+    await requireMember(tx.db, spaceId, agent.entityId);
+    if (unseen !== undefined && unseen !== '')
+      tx.emit({ stream: spaceStream(spaceId), type: 'message.delta', payload: { streamId: messageId, delta: unseen } });
+    await postMessage(services, tx, {
+      ...{ spaceId, entityId: agent.entityId, messageId, runId },
+      text: cutMessage(text, tx.limits.messageCharacters, `, all of them in run ${runId}`),
+    });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (unseen !== undefined)
+      endUnendedCall(tx, { callId: messageId, kind: 'message', spaceId }, 'The message could not be posted.');
+    tx.afterCommit(() => services.logger.warn(`The reply of run ${runId} was not posted: ${error.message}`));
+  }
+}
+
 async function hasCard(tx: Tx, callId: string): Promise<boolean> {
   const card = tx.db.selectFrom('messages').select('id').where('call_id', '=', callId);
   return (await card.executeTakeFirst()) !== undefined;
 }
 
-/** People read the beginning, and how much is missing. */
-function cutMessage(text: string, limit: number): string {
+/** People read the beginning, how much is missing, and where it is, if there is room for that. */
+function cutMessage(text: string, limit: number, where = ''): string {
   if (text.length <= limit) return text;
-  const mark = `\n[cut: the text has ${text.length} characters]`;
+  const [long, short] = [where, ''].map((more) => `\n[cut: the text has ${text.length} characters${more}]`) as [
+    string,
+    string,
+  ];
+  const mark = long.length <= limit / 2 ? long : short;
   const head = text.slice(0, Math.max(1, limit - mark.length)).replace(/[\uD800-\uDBFF]$/, '');
   return `${head}${mark}`.slice(0, limit);
 }

@@ -2,7 +2,7 @@ import { type Entry, type Journal, LastcallError, type Staged, type StartedCall,
 import { isReservedToolName } from '../../config/reserved-tool-names.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
-import { isOfMachine, originOf } from '../../domain/transcript/machine-rows.ts';
+import { isOfMachine, originOf, ROOT } from '../../domain/transcript/machine-rows.ts';
 import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import { fenced } from '../lease/lease.ts';
@@ -47,7 +47,7 @@ export class RunJournal implements Journal {
   /** Calls that run without a card, because the agent was removed from the space that would see them. */
   readonly #refusedCards = new Set<string>();
   /** The calls of this run: their inputs as the model wrote them, and the nodes that made them. */
-  readonly #calls = new Map<string, { readonly input: string; readonly node: string | undefined }>();
+  readonly #calls = new Map<string, PlannedCall>();
   #state: RunState;
   #charactersWritten = 0;
   #isFlushing = false;
@@ -208,6 +208,11 @@ export class RunJournal implements Journal {
     return this.#calls.get(callId)?.node;
   }
 
+  /** True if an instance of a machine made the call that does not talk to people, but works for another instance. */
+  isOfWorker(callId: string): boolean {
+    return this.#calls.get(callId)?.isOfWorker === true;
+  }
+
   /** The space that sees the call, or would see it. */
   spaceOf(callId: string): string | null {
     const state = this.#state;
@@ -241,8 +246,8 @@ export class RunJournal implements Journal {
   /** A reply refers to what the model was sent. If the run's messages are not saved, this is not stored either. */
   #toReply(entry: Extract<Entry, { kind: 'reply' }>): RunEvent {
     const { run, requests, services } = this.#options;
-    const { node } = originOf(entry);
-    for (const { callId, input } of entry.calls) this.#calls.set(callId, { input, node });
+    const { node, thread = ROOT } = originOf(entry);
+    for (const { callId, input } of entry.calls) this.#calls.set(callId, { input, node, isOfWorker: thread !== ROOT });
     const isNoted = run.settings?.save !== false && !isOfMachine(entry);
     const noted = isNoted ? requests.of(entry.step) : undefined;
     const texts = noted?.texts.filter((text) => !isStored(services.store, text));
@@ -328,6 +333,12 @@ export class RunJournal implements Journal {
     if (end !== undefined) this.#decide({ type: 'run-closed', as: end.as, thread, waiting, rows });
     return applied;
   }
+}
+
+interface PlannedCall {
+  readonly input: string;
+  readonly node: string | undefined;
+  readonly isOfWorker: boolean;
 }
 
 interface StagedHow {

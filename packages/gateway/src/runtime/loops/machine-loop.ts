@@ -32,9 +32,8 @@ import { findOpenCards } from '../journal/recover-calls.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { endingTools } from '../run/ending-tools.ts';
 import { keepMachine, nextMachine, type SentByInstance, type SentOfInstance } from '../run/restore-machine.ts';
-import { responseOf } from '../run/run-response.ts';
 import { ModelGuard } from './guard-model.ts';
-import type { OpenedRun } from './open-run.ts';
+import { type OpenedRun, saidAtEnd } from './open-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
 import { readyFor } from './ready-for.ts';
 import { middlewareOf } from './run-middleware.ts';
@@ -77,7 +76,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   const used = new Used(run);
   end.of = (stop) => ({
     usage: used.total,
-    response: kind.hasSpaces ? responseOf(used.spoken, stop) : undefined,
+    ...saidAtEnd(run, used.spoken, stop),
     isOverBudget: isMachineOverBudget(run, {
       charactersWritten: journal.charactersWritten,
       largestTokens: guards.largestTokens,

@@ -1,7 +1,8 @@
-import type { Settlement, Stop } from '@lastcall/core';
+import type { Entry, Settlement, Stop } from '@lastcall/core';
 import type { AgentConfig } from '../../config/agent-config.ts';
-import { renderSituation } from '../../domain/agents/describe-agent.ts';
+import { describeContract, renderSituation } from '../../domain/agents/describe-agent.ts';
 import { createSeal } from '../../domain/keys/seal.ts';
+import { newId } from '../../domain/new-id.ts';
 import { addRunUsage } from '../../domain/runs/nested-usage.ts';
 import { storeSubAgentTurn, toSteps } from '../../domain/runs/sub-agent-turn.ts';
 import type { Services } from '../../ports/services.ts';
@@ -19,7 +20,7 @@ import { fenced } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { usageOf } from '../run/decide-end.ts';
 import { endingTools } from '../run/ending-tools.ts';
-import { responseOf } from '../run/run-response.ts';
+import { endingText, responseOf } from '../run/run-response.ts';
 import type { RunTools } from '../run/run-tool.ts';
 import { createOutputLimit, type OutputLimit } from '../tools/output-limit.ts';
 import type { SubAgentRecord } from '../tools/sub-agent/sub-agent-tool.ts';
@@ -111,6 +112,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     agent,
     position: () => journal.position,
     nodeOf: (callId) => journal.nodeOf(callId),
+    whyNotFinal: (callId) => (journal.isOfWorker(callId) ? OF_WORKER : contractOf(agent.config, tools)),
     read,
     stage: (ctx, write, changes) => stagedWrites.stage(ctx, write, changes),
     people: questions,
@@ -127,10 +129,28 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   return { ...given, tools, outputs, situation: () => situation, requests, journal, files, context, leafTools, end };
 }
 
+const OF_WORKER = 'It does not end the run: the text that you end with goes to the instance that you work for.';
+
+/** Undefined without a contract. */
+function contractOf(config: AgentConfig, { tools }: Pick<RunTools, 'tools'>): string | undefined {
+  const contract = describeContract(endingTools(config, tools));
+  return contract === '' ? undefined : contract;
+}
+
 function endOfTurn(run: ActiveRun, stop: Stop): ReturnType<RunJournalOptions['endOf']> {
   const { entries } = run.transcript;
-  const response = run.kind.hasSpaces ? responseOf(entries, stop) : undefined;
-  return { usage: usageOf(entries), response, isOverBudget: isOverBudget(run) };
+  return { usage: usageOf(entries), ...saidAtEnd(run, entries, stop), isOverBudget: isOverBudget(run) };
+}
+
+/** What people in spaces may read of the end of a run: the output of the tool that ended it, or the text. */
+export function saidAtEnd(
+  { kind }: Pick<ActiveRun, 'kind'>,
+  entries: readonly Entry[],
+  stop: Stop,
+): Pick<ReturnType<RunJournalOptions['endOf']>, 'response' | 'reply'> {
+  if (!kind.hasSpaces) return {};
+  const text = endingText(entries, stop);
+  return { response: responseOf(entries, stop), reply: text === undefined ? undefined : { text, messageId: newId() } };
 }
 
 /** Under a contract, only its tools end the run. */

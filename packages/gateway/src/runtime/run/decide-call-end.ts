@@ -44,7 +44,9 @@ function showEnd(
   if (toolName === 'send_message' && outcome.status === 'ok') {
     const { spaceId } = outcome.value as { spaceId: string };
     const { text, replyTo } = input as { text: string; replyTo?: string };
-    return completeMessage(state, { callId, spaceId, text, replyTo }, context);
+    const isReplied = spaceId === state.replyIn;
+    const next = isReplied ? { ...state, replyIn: null } : state;
+    return completeMessage(next, { callId, spaceId, text, replyTo }, context);
   }
   if (outcome.status === 'pending') return [state, []];
   // A call that was shown while the model wrote it, but never got a card, is cancelled.

@@ -1,10 +1,10 @@
 import type { Entry, Usage } from '@lastcall/core';
 import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
-import { cancelAllShown } from './decide-shown-call.ts';
+import { cancelAllShown, cancelled, draftIn } from './decide-shown-call.ts';
 import { appendEntry, type Decision, type DecisionContext, inTurn } from './decision.ts';
 import type { TurnStopped } from './run-event.ts';
 import type { RunningState } from './run-state.ts';
-import type { Write } from './run-write.ts';
+import type { PostReply, Write } from './run-write.ts';
 
 /**
  * The turn is over: the run ends, and the thread is released with it. This also holds if more events wait, because
@@ -17,12 +17,24 @@ export function decideStop(state: RunningState, event: TurnStopped, context: Dec
   const { announcedSpaceId } = state;
   const end: Write[] = [{ kind: 'close-run', as, stop, usage, announcedSpaceId }];
   if (!isOverBudget) end.push({ kind: 'release-thread' });
+  const reply = postReply(state, event);
   return inTurn(
     state,
-    (current) => cancelAllShown(current, 'The run ended.'),
+    (current) => cancelAllShown(current, 'The run ended.', ({ callId }) => callId !== reply?.messageId),
     (current) => appendEntry(current, 'stop', payload),
-    (current) => [current, [...postResponse(current, event, context), ...end]],
+    (current) => [current, [...postResponse(current, event, context), ...(reply === undefined ? [] : [reply]), ...end]],
   );
+}
+
+/** Posts the text that ended the turn, as the message whose draft people saw, if they saw one. Undefined if it is empty or private. */
+function postReply(state: RunningState, { reply }: TurnStopped): PostReply | undefined {
+  const { replyIn: spaceId } = state;
+  const text = reply?.text.trimStart() ?? '';
+  if (reply === undefined || spaceId === null || text === '') return undefined;
+  const post = { kind: 'post-reply', spaceId, text } as const;
+  const draft = draftIn(state);
+  if (draft === undefined || !text.startsWith(draft.shownText)) return { ...post, messageId: reply.messageId };
+  return { ...post, messageId: draft.callId, unseen: text.slice(draft.shownText.length) };
 }
 
 /** Empty if there is nothing to say, nowhere to say it, or the agent has said it already. */
@@ -41,11 +53,18 @@ function postResponse(
 export function asCancelled(writes: readonly Write[]): readonly Write[] {
   // Before it, there may be the ends of steps of a machine's instances.
   const end = writes.findLast((write) => write.kind === 'entry' && write.entry === 'stop');
-  const kept = writes.filter(({ kind }) => kind !== 'post-response');
-  return kept.map((write) => {
+  const kept = writes.filter(({ kind }) => kind !== 'post-response').flatMap(withoutReply);
+  return kept.map((write): Write => {
     if (write.kind === 'close-run') return { ...write, as: 'cancelled', stop: ABORTED.stop };
     return write === end && write.kind === 'entry' ? { ...write, payload: ABORTED_PAYLOAD } : write;
   });
+}
+
+/** A draft that people saw is withdrawn. */
+function withoutReply(write: Write): readonly Write[] {
+  if (write.kind !== 'post-reply') return [write];
+  const { messageId: callId, spaceId, unseen } = write;
+  return unseen === undefined ? [] : [cancelled({ callId, kind: 'message', spaceId }, 'The run was cancelled.')];
 }
 
 const ABORTED: Extract<Entry, { kind: 'stop' }> = { kind: 'stop', stop: { reason: 'aborted' } };

@@ -6,8 +6,12 @@ import type { SpaceEvent } from './run-write.ts';
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
-/** Shows a call in the agent's space as soon as the model begins to write it. */
-export function startInput(
+/** Shows a call in the agent's space as soon as the model begins to write it. Text before a call is not a reply. */
+export function startInput(state: RunningState, event: EventOf<'input-started'>, context: DecisionContext): Decision {
+  return inTurn(state, withdrawDraft, (current) => showInput(current, event, context));
+}
+
+function showInput(
   state: RunningState,
   { callId, toolName, by }: EventOf<'input-started'>,
   context: DecisionContext,
@@ -19,6 +23,38 @@ export function startInput(
   if (toolName === 'send_message')
     return show(next, { callId, kind: 'message', spaceId, shownText: '', by }, messageStart(callId, spaceId, context));
   return context.isVisible(toolName) ? showStart(next, { callId, toolName, spaceId, by }, context) : [next, []];
+}
+
+/**
+ * Shows text of the model in the space that waits for a reply, as the draft of a message. If a call follows, the draft is withdrawn. The
+ * text of a machine is not shown before it is posted, because its instances write to each other too.
+ */
+export function extendDraft(
+  state: RunningState,
+  { draftId, text, by }: EventOf<'text-written'>,
+  context: DecisionContext,
+): Decision {
+  const { replyIn: spaceId } = state;
+  if (spaceId === null || by !== undefined) return [state, []];
+  const draft = state.shown.get(draftId);
+  if (draft !== undefined) return extend(state, draft, text);
+  const added = text.trimStart();
+  if (added === '') return [state, []];
+  const call: ShownCall = { callId: draftId, kind: 'message', spaceId, shownText: '', isReply: true };
+  return inTurn(
+    state,
+    (current) => show(current, call, messageStart(draftId, spaceId, context)),
+    (current) => extend(current, call, added),
+  );
+}
+
+export function draftIn({ shown }: RunningState): ShownCall | undefined {
+  return [...shown.values()].find(({ isReply }) => isReply === true);
+}
+
+/** The model goes on, so what it wrote is not its reply. */
+export function withdrawDraft(state: RunningState): Decision {
+  return cancelAllShown(state, 'The agent goes on.', ({ isReply }) => isReply === true);
 }
 
 export function extendInput(state: RunningState, { callId, delta, text }: EventOf<'input-extended'>): Decision {
@@ -45,13 +81,14 @@ export function showRequested(
   by: string | undefined,
 ): Decision {
   const inputs = new Map(calls.map(({ callId, input }) => [callId, input]));
-  const own = [...state.shown.values()].filter((call) => call.by === by);
+  const own = [...state.shown.values()].filter((call) => call.by === by && call.isReply !== true);
   const steps = own.map((call) => (current: RunningState): Decision => {
     const input = inputs.get(call.callId);
     if (input === undefined) return cancelShown(current, call.callId, 'The complete reply does not contain this call.');
     return extend(current, call, unseenInput(call, input));
   });
-  return inTurn(state, ...steps);
+  // Text without a call may be the reply.
+  return inTurn(state, ...(calls.length === 0 ? [] : [withdrawDraft]), ...steps);
 }
 
 /** Opens the card of a visible call with the part of the input that the space has not seen. */

@@ -5,6 +5,7 @@ import { decideStop } from './decide-end.ts';
 import { liveEvent } from './decide-live.ts';
 import {
   cancelAllShown,
+  extendDraft,
   extendInput,
   recoverCalls,
   refuseCard,
@@ -12,6 +13,7 @@ import {
   showRequested,
   startCall,
   startInput,
+  withdrawDraft,
 } from './decide-shown-call.ts';
 import { appendEntry, type Decision, type DecisionContext, inTurn } from './decision.ts';
 import type { RunEvent } from './run-event.ts';
@@ -40,13 +42,15 @@ type RunningEvent = Exclude<RunEvent, { type: 'run-closed' }>;
 function decideRunning(state: RunningState, event: RunningEvent, context: DecisionContext): Decision {
   switch (event.type) {
     case 'step-started': {
-      const next = { ...state, isSpaceUndecided: false };
+      // The turn goes on, so the text before this step was not its end.
+      const [next, withdrawn] = withdrawDraft({ ...state, isSpaceUndecided: false });
       // The reply was cut off and is requested again, with new ids.
-      return event.attempt > 1
-        ? cancelAllShown(next, 'The reply broke off.', (call) => call.by === event.by)
-        : [next, []];
+      if (event.attempt === 1) return [next, withdrawn];
+      const [after, cancelled] = cancelAllShown(next, 'The reply broke off.', (call) => call.by === event.by);
+      return [after, [...withdrawn, ...cancelled]];
     }
     case 'text-written':
+      return extendDraft(state, event, context);
     case 'reasoning-written':
     case 'call-began':
     case 'step-ended':

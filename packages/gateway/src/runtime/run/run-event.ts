@@ -11,7 +11,15 @@ import type { SettlementJson } from './settlement-json.ts';
 export type RunEvent =
   /** The model is called. From the second attempt on, its last reply was interrupted. */
   | { readonly type: 'step-started'; readonly step: number; readonly attempt: number; readonly by?: string | undefined }
-  | { readonly type: 'text-written' | 'reasoning-written'; readonly step: number; readonly text: string }
+  /** `draftId`: the id that the text has if a space sees it as a draft. `by`: the instance of a machine that wrote it. */
+  | {
+      readonly type: 'text-written';
+      readonly step: number;
+      readonly text: string;
+      readonly draftId: string;
+      readonly by?: string | undefined;
+    }
+  | { readonly type: 'reasoning-written'; readonly step: number; readonly text: string }
   /** The model began to write a call. `by`: the instance of a machine that it writes for. */
   | {
       readonly type: 'input-started';
@@ -93,6 +101,8 @@ export interface TurnStopped {
   readonly usage: Usage;
   /** The output of the tool that ended the turn, if one did. */
   readonly response?: RunResponse | undefined;
+  /** The text that ended the turn, if one did, and the id that it has if it is posted. */
+  readonly reply?: { readonly text: string; readonly messageId: string } | undefined;
   /** True if the transcript is compacted before the thread is released. */
   readonly isOverBudget: boolean;
 }

@@ -1,5 +1,6 @@
-import type { Entry, Outcome, Stop } from '@lastcall/core';
+import type { Entry, Stop } from '@lastcall/core';
 import { outputText } from '../../domain/runs/output-text.ts';
+import { sentIn } from './sent-since.ts';
 
 /** The output of the tool that ended a run. */
 export interface RunResponse {
@@ -22,7 +23,7 @@ export function responseOf(entries: readonly Entry[], stop: Stop): RunResponse |
   if (end === undefined) return undefined;
   const { callId, toolName, outcome } = end.settlement;
   const text = end.endsTurn?.response ?? (outcome.status === 'ok' ? outputText(outcome) : '');
-  return { callId, toolName, text, sentIn: settled.flatMap((one) => sentIn(one, text)) };
+  return { callId, toolName, text, sentIn: settled.flatMap((one) => sameTextIn(one, text)) };
 }
 
 /** A call of an earlier run that was approved in this one does not end it. */
@@ -30,13 +31,18 @@ function isEnd({ settlement, late }: Settled, toolName: string): boolean {
   return late !== true && settlement.toolName === toolName && settlement.outcome.status === 'ok';
 }
 
-function sentIn({ settlement: { toolName, input, outcome } }: Settled, text: string): readonly string[] {
-  if (toolName !== 'send_message' || outcome.status !== 'ok') return [];
-  const sent = (input as { readonly text?: unknown }).text;
-  const isSame = typeof sent === 'string' && sent.trim() === text.trim();
-  return isSame ? [spaceOf(outcome)] : [];
+function sameTextIn({ settlement }: Settled, text: string): readonly string[] {
+  const sent = (settlement.input as { readonly text?: unknown } | null)?.text;
+  return typeof sent === 'string' && sent.trim() === text.trim() ? sentIn(settlement) : [];
 }
 
-function spaceOf({ value }: Extract<Outcome, { status: 'ok' }>): string {
-  return String((value as { readonly spaceId?: unknown } | null)?.spaceId);
+/** The text with which the model ended the turn. Undefined if something else did. */
+export function endingText(entries: readonly Entry[], stop: Stop): string | undefined {
+  const isCut = stop.reason === 'length';
+  if (!isCut && !(stop.reason === 'end_turn' && stop.by === 'text')) return undefined;
+  const last = entries.findLast(({ kind }) => kind === 'reply' || kind === 'turn');
+  if (last?.kind !== 'reply' || last.calls.length > 0) return undefined;
+  return isCut && last.text.trim() !== '' ? `${last.text}${CUT}` : last.text;
 }
+
+const CUT = '\n[cut: the model reached its limit of output]';

@@ -19,6 +19,8 @@ export interface RunningState extends AgentPosition {
   readonly cards: ReadonlySet<string>;
   /** The calls that a space has seen start and not end. */
   readonly shown: ReadonlyMap<string, ShownCall>;
+  /** The space in which text that ends the run is posted. Null if it stays private. */
+  readonly replyIn: string | null;
 }
 
 /** A call that a space has seen start: while the model wrote it, or when it began to run. */
@@ -31,6 +33,8 @@ export interface ShownCall {
   readonly shownText: string;
   /** The instance of a machine whose model writes it. Others write at the same time. */
   readonly by?: string | undefined;
+  /** True for the draft of a reply: text of the model that is not part of a call. */
+  readonly isReply?: true;
 }
 
 /** The run has ended, and its end is stored. */
@@ -45,6 +49,8 @@ export interface EndedState {
   readonly transcript: readonly TranscriptRow[] | 'unknown';
 }
 
-export function startState(start: AgentPosition & Pick<RunningState, 'nextSeq'>): RunningState {
-  return { ...start, status: 'running', isSpaceUndecided: false, cards: new Set(), shown: new Map() };
+export function startState(
+  start: AgentPosition & Pick<RunningState, 'nextSeq'> & Partial<Pick<RunningState, 'replyIn'>>,
+): RunningState {
+  return { replyIn: null, ...start, status: 'running', isSpaceUndecided: false, cards: new Set(), shown: new Map() };
 }

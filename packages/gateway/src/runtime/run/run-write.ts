@@ -30,6 +30,7 @@ export type Write =
   /** The call waits no longer, if it did: an answer that comes now is late. */
   | { readonly kind: 'end-wait'; readonly callId: string }
   | PostResponse
+  | PostReply
   | CloseRunWrite
   | { readonly kind: 'release-thread' };
 
@@ -108,6 +109,16 @@ export interface PostResponse {
   readonly callId: string;
   readonly toolName: string;
   readonly text: string;
+}
+
+/** Posts the text that ended the run as the agent's message. */
+export interface PostReply {
+  readonly kind: 'post-reply';
+  readonly spaceId: string;
+  readonly messageId: string;
+  readonly text: string;
+  /** The part that the space has not seen. Undefined if it has seen no draft of the message. */
+  readonly unseen?: string;
 }
 
 interface CloseRunWrite {

@@ -1,4 +1,5 @@
 import type { TurnEvent } from '@lastcall/core';
+import { newId } from '../../domain/new-id.ts';
 import { cutForPeople } from '../../domain/transcript/cut-output.ts';
 import { asJson, fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { RunEvent } from './run-event.ts';
@@ -11,6 +12,8 @@ import { createTextField, type TextField } from './text-field.ts';
 export class TurnEventReader {
   readonly #outputBytes: number;
   readonly #texts = new Map<string, TextField>();
+  /** The id of the text of this step. */
+  #draftId: string | undefined;
 
   constructor({ outputBytes }: { outputBytes: number }) {
     this.#outputBytes = outputBytes;
@@ -21,9 +24,11 @@ export class TurnEventReader {
     switch (event.type) {
       case 'step.start':
         this.#texts.clear();
+        this.#draftId = undefined;
         return { type: 'step-started', step: event.step, attempt: event.attempt };
       case 'text.delta':
-        return { type: 'text-written', step: event.step, text: event.text };
+        this.#draftId ??= newId();
+        return { type: 'text-written', step: event.step, text: event.text, draftId: this.#draftId };
       case 'reasoning.delta':
         return { type: 'reasoning-written', step: event.step, text: event.text };
       case 'tool-call.start':

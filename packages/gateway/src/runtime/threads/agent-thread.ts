@@ -36,8 +36,8 @@ export const agentThread: ThreadKind = {
   },
   builtInTools: agentBuiltIns,
   turnOptions: ({ agent: { config, limits } }, situation, ending) => ({
-    instructions: renderInstructions(config.instructions, ending),
-    explanation: renderExplanation(ending),
+    instructions: renderInstructions(config.instructions, { ...ending, replies: config.replies }),
+    explanation: renderExplanation({ ...ending, replies: config.replies }),
     onPending: 'continue',
     observe: () => ({ frame: situation() }),
     maxSteps: limits.maxSteps,

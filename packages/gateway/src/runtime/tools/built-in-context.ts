@@ -29,6 +29,8 @@ export interface SpaceToolContext extends BuiltInContext {
   position(): AgentPosition;
   /** The node of a machine that made the call. */
   nodeOf?(callId: string): string | undefined;
+  /** Why a final message cannot end the run, in a sentence for the model. Undefined if it can. */
+  whyNotFinal?(callId: string): string | undefined;
 }
 
 export interface AgentPosition {

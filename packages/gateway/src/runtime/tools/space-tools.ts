@@ -1,4 +1,4 @@
-import { fail, type Tool, type ToolContext, type ToolSet, tool } from '@lastcall/core';
+import { fail, ok, type Tool, type ToolContext, type ToolSet, tool } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { ApiError } from '../../domain/api-error.ts';
@@ -18,10 +18,17 @@ const pageSchema = z.strictObject({
   offset: z.int().min(0).max(1_000_000_000).optional(),
   limit: z.int().min(1).max(200).optional(),
 });
-function messageSchema(characters: number): z.ZodType<{ text: string; replyTo?: string | undefined }> {
+interface SentText {
+  readonly text: string;
+  readonly replyTo?: string | undefined;
+  readonly final?: boolean | undefined;
+}
+
+function messageSchema(characters: number): z.ZodType<SentText> {
   return z.strictObject({
     text: z.string().min(1).max(characters).regex(/\S/),
     replyTo: z.string().min(1).max(200).optional(),
+    final: z.boolean().optional(),
   });
 }
 
@@ -86,16 +93,14 @@ async function moveTo(
   }
 }
 
-function sendMessage(
-  currentContext: CurrentContext,
-  characters: number,
-): Tool<{ text: string; replyTo?: string | undefined }> {
+function sendMessage(currentContext: CurrentContext, characters: number): Tool<SentText> {
   return tool({
-    description: 'Send a message to your active space. replyTo is the id of a message in it.',
+    description:
+      'Send a message to your active space. replyTo is the id of a message in it. final: true ends the run if all calls of this reply succeed.',
     inputSchema: messageSchema(characters),
     effects: 'session',
-    async execute({ text, replyTo }, ctx: ToolContext) {
-      const { services, agent, runId, position, read, stage, nodeOf } = currentContext();
+    async execute({ text, replyTo, final = false }, ctx: ToolContext) {
+      const { services, agent, runId, position, read, stage, nodeOf, whyNotFinal } = currentContext();
       const spaceId = position().activeSpaceId;
       if (spaceId === null)
         return fail(`You have no active space. ${await read((db) => listEnterable(db, agent.entityId))}`, {
@@ -113,10 +118,15 @@ function sendMessage(
           await postMessage(services, tx, node === undefined ? message : { ...message, metadata: { node } });
         };
         stage(ctx, post, [{ kind: 'message', name: spaceId, count: 1, sample: text }]);
-        return { messageId, spaceId };
+        const sent = { messageId, spaceId };
+        if (!final) return sent;
+        const why = whyNotFinal?.(messageId);
+        return why === undefined
+          ? ok(sent, 'Sent. The run ends if all calls of this reply succeed.', { final: true })
+          : ok(sent, `Sent. ${why}`);
       });
     },
-  }) as Tool<{ text: string; replyTo?: string | undefined }>;
+  }) as Tool<SentText>;
 }
 
 async function listEnterable(db: Kysely<Tables>, entityId: string): Promise<string> {

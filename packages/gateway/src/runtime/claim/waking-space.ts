@@ -1,0 +1,96 @@
+import type { InboxEvent, ToolResultEvent } from '../../domain/inbox/inbox-event.ts';
+import type { EventRow } from '../../domain/inbox/waiting-events.ts';
+import { forShare } from '../../ports/store/for-share.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+
+/** The space that woke an agent. */
+export interface WakingSpace {
+  readonly spaceId: string;
+  /** True if people wait for a reply there: a person wrote, or answered a call. False if only agents or services did. */
+  readonly isAwaited: boolean;
+}
+
+/**
+ * Finds the space in which a run begins: that of the newest message of a person or answer to a call, else that of the newest message,
+ * else that of the card whose call expired. Undefined if the events have no space. It depends on the events alone, so that a worker that
+ * takes the run over finds the same.
+ */
+export async function findWakingSpace(
+  tx: Tx,
+  rows: readonly Pick<EventRow, 'id' | 'type' | 'payload'>[],
+): Promise<WakingSpace | undefined> {
+  const newestFirst = rows.filter(({ type }) => HAVE_SPACES.has(type)).toSorted((one, other) => other.id - one.id);
+  const events = newestFirst.map(({ payload }) => fromJson<InboxEvent>(payload));
+  const results = events.filter((event) => event.type === 'tool_result');
+  const cards = results.length === 0 ? NO_CARDS : await findCards(tx, results);
+  const found = events.flatMap((event): Waking[] => {
+    if (event.type === 'space_message') {
+      const { spaceId, from } = event;
+      return [{ spaceId, isAwaited: from.kind === 'human', isMessage: true }];
+    }
+    const card = event.type === 'tool_result' ? cards.get(event.callId) : undefined;
+    return card === undefined ? [] : [{ ...card, isMessage: false }];
+  });
+  return found.find(({ isAwaited }) => isAwaited) ?? found.find(({ isMessage }) => isMessage) ?? found[0];
+}
+
+interface Waking extends WakingSpace {
+  readonly isMessage: boolean;
+}
+
+const HAVE_SPACES: ReadonlySet<string> = new Set<InboxEvent['type']>(['space_message', 'tool_result']);
+const NO_CARDS: ReadonlyMap<string, WakingSpace> = new Map();
+
+/** The spaces that show the calls, by call. A call without a card has no space. */
+async function findCards(tx: Tx, results: readonly ToolResultEvent[]): Promise<ReadonlyMap<string, WakingSpace>> {
+  const callIds = results.map(({ callId }) => callId);
+  const cards = await tx.db
+    .selectFrom('messages')
+    .select(['call_id', 'space_id'])
+    .where('call_id', 'in', callIds)
+    .execute();
+  const answererIds = results.flatMap(({ resolvedBy }) => resolvedBy?.entityId ?? []);
+  const people =
+    answererIds.length === 0
+      ? []
+      : await tx.db
+          .selectFrom('entities')
+          .select('id')
+          .where('id', 'in', answererIds)
+          .where('kind', '=', 'human')
+          .execute();
+  const isPerson = new Set(people.map(({ id }) => id));
+  const byCall = new Map(results.map((result) => [result.callId, result]));
+  return new Map(
+    cards.flatMap(({ call_id: callId, space_id: spaceId }) => {
+      const result = callId === null ? undefined : byCall.get(callId);
+      if (callId === null || result === undefined) return [];
+      const { outcome, resolvedBy } = result;
+      // Without an entity an operator answered.
+      const isAwaited = outcome.status !== 'expired' && (resolvedBy === undefined || isPerson.has(resolvedBy.entityId));
+      return [[callId, { spaceId, isAwaited }] as const];
+    }),
+  );
+}
+
+/**
+ * Makes the space the agent's active one, and returns true. Returns false if the agent is no longer a member. The lock makes a removal
+ * of the member wait for us, or lets us see it: otherwise the space could stay active although the agent has left it.
+ */
+export async function wakeIn(
+  tx: Tx,
+  agent: { readonly id: string; readonly entityId: string },
+  spaceId: string,
+): Promise<boolean> {
+  tx.runAlone();
+  const membership = tx.db
+    .selectFrom('memberships')
+    .select('space_id')
+    .where('space_id', '=', spaceId)
+    .where('entity_id', '=', agent.entityId)
+    .where('left_at', 'is', null);
+  if ((await forShare(membership, tx.dialect).executeTakeFirst()) === undefined) return false;
+  await tx.db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agent.id).execute();
+  return true;
+}

@@ -1,0 +1,165 @@
+import { tool } from '@lastcall/core';
+import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
+import { charter, node } from '@lastcall/machines';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { answer } from '../../src/domain/calls/answer-call.ts';
+import { pushEvent } from '../../src/domain/inbox/push-event.ts';
+import { listMessages } from '../../src/domain/spaces/list-messages.ts';
+import { removeMember } from '../../src/domain/spaces/membership.ts';
+import { spaceStream } from '../../src/domain/streams/stream-names.ts';
+import { defineAgent } from '../../src/index.ts';
+import { describeWorlds } from '../support/describe-worlds.ts';
+import { lobby } from '../support/lobby.ts';
+import { situationOf } from '../support/requests.ts';
+import { databases } from '../support/stores.ts';
+import { waitingOf } from '../support/waiting-of.ts';
+import type { World } from '../support/world.ts';
+
+const steps = (...replies: ScriptedReply[]) =>
+  scriptedModel((_request, invocation) => replies[invocation - 1] ?? 'Done.');
+
+const send = (text: string) => ({ toolName: 'send_message', input: { text } });
+
+const activeIn = (request: unknown): unknown =>
+  situationOf(request as never).find(({ about }) => about === 'active_space')?.spaceId;
+
+const textsIn = async ({ store }: World, spaceId: string) =>
+  (await listMessages(store.db, { spaceId })).items.filter(({ kind }) => kind === 'text').map(({ text }) => text);
+
+const storedSpace = async ({ store }: World, bot: string) =>
+  (await store.db.selectFrom('agents').select('active_space_id').where('id', '=', bot).executeTakeFirstOrThrow())
+    .active_space_id;
+
+const presence = async (world: World, spaceId: string) =>
+  (await world.events(spaceStream(spaceId))).flatMap(({ type }) => (type.startsWith('agent.') ? [type] : []));
+
+/** Stops the agent's thread from being taken until all messages are there. */
+async function together(world: World, bot: string, work: () => Promise<unknown>): Promise<void> {
+  const set = (status: 'active' | 'paused') =>
+    world.in((tx) => tx.db.updateTable('agents').set({ status }).where('id', '=', bot).execute());
+  await set('paused');
+  await work();
+  await set('active');
+  await world.in(async (tx) => tx.wake(bot));
+  await world.idle();
+}
+
+const tick = { type: 'service', source: 'test', name: 'tick', data: null } as const;
+
+describeWorlds(
+  'the space that wakes an agent',
+  (open) => {
+    test('[K1] is the active one when the run begins: the agent answers there without enter_space, and is announced there alone', async () => {
+      const model = steps(send('Here.'));
+      const world = await open({ models: { default: model } });
+      const { ada, bot, space } = await lobby(world, {}, { isIn: true });
+      const other = await world.space('Other', [ada, bot]);
+      await world.say(other, ada, 'Hi');
+      await world.idle();
+      expect(activeIn(model.requests[0])).toBe(other);
+      expect(await textsIn(world, other)).toEqual(['Hi', 'Here.']);
+      expect(await textsIn(world, space)).toEqual([]);
+      expect(await storedSpace(world, bot)).toBe(other);
+      expect(await presence(world, other)).toEqual(['agent.active', 'agent.inactive']);
+      expect(await presence(world, space)).toEqual([]);
+    });
+
+    test('[K1] of several spaces, is that of the newest message of a person, and all of them are in the inbox', async () => {
+      const model = steps('Done.');
+      const world = await open({ models: { default: model } });
+      const { ada, bot, space } = await lobby(world);
+      const [later, among] = [await world.space('Later', [ada, bot]), await world.space('Among agents', [bot])];
+      const peer = await world.agent('Peer', { model: 'peer' });
+      await world.in((tx) =>
+        tx.db
+          .insertInto('memberships')
+          .values({ space_id: among, entity_id: peer, role: 'member', joined_at: 1, left_at: null, last_seen_seq: 0 })
+          .execute(),
+      );
+      await together(world, bot, async () => {
+        await world.say(space, ada, 'First');
+        await world.say(later, ada, 'Second');
+        await world.say(among, peer, 'Third');
+      });
+      expect(model.requests).toHaveLength(1);
+      expect(activeIn(model.requests[0])).toBe(later);
+      const request = JSON.stringify(model.requests[0]?.prompt);
+      for (const name of ['Lobby', 'Later', 'Among agents']) expect(request).toContain(name);
+    });
+
+    test('[K1] is that of the newest message if only agents wrote', async () => {
+      const model = steps('Done.');
+      const world = await open({ models: { default: model, peer: steps() } });
+      const [bot, peer] = [await world.agent('Bot'), await world.agent('Peer', { model: 'peer' })];
+      const [one, two] = [await world.space('One', [bot, peer]), await world.space('Two', [bot, peer])];
+      await together(world, bot, async () => {
+        await world.say(one, peer, 'First');
+        await world.say(two, peer, 'Second');
+      });
+      expect(activeIn(model.requests[0])).toBe(two);
+    });
+
+    test('[K1] is not entered if the agent has left it meanwhile: the active space stays as it was', async () => {
+      const model = steps('Private.');
+      const world = await open({ models: { default: model } });
+      const { ada, bot, space } = await lobby(world, { replies: 'text' }, { isIn: true });
+      const other = await world.space('Other', [ada, bot]);
+      await together(world, bot, async () => {
+        await world.say(other, ada, 'Hi');
+        await world.in((tx) => removeMember(tx, { spaceId: other, entityId: bot }));
+      });
+      expect(activeIn(model.requests[0])).toBe(space);
+      expect(await storedSpace(world, bot)).toBe(space);
+      expect(await textsIn(world, other)).toEqual(['Hi']);
+      expect(await textsIn(world, space)).toEqual([]);
+      expect((await world.events(spaceStream(other))).map(({ type }) => type)).not.toContain('message.start');
+    });
+
+    test('[K1] an event without a space leaves the active one, and an answered call wakes the agent where its card is', async () => {
+      const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
+      const model = steps({ toolName: 'pay' }, 'Asked.');
+      const world = await open({ models: { default: model }, tools: { pay } });
+      const { ada, bot, space } = await lobby(world, { tools: ['pay'] });
+      const other = await world.space('Other', [ada, bot]);
+      await world.say(space, ada, 'Pay');
+      await world.idle();
+      await world.say(other, ada, 'Hi');
+      await world.idle();
+      await world.in((tx) => pushEvent(tx, { threadId: bot, eventId: 'tick', event: tick }));
+      await world.idle();
+      await answer(world.services, { ...(await waitingOf(world, bot)), answer: { approve: true }, by: { key: true } });
+      await world.idle();
+      const [asked, , hi, ticked, approved] = model.requests;
+      expect([asked, hi, ticked, approved].map(activeIn)).toEqual([space, other, other, space]);
+    });
+
+    test('[K1] is where the primary of a machine begins', async () => {
+      const definitions = {
+        desk: defineAgent({ machine: charter({ nodes: { desk: node({ instructions: 'Help.' }) } }) }),
+      };
+      const model = steps(send('From the machine.'));
+      const world = await open({ models: { default: model }, definitions });
+      const { ada, bot } = await lobby(world, { definition: 'desk' }, { isIn: true });
+      const other = await world.space('Other', [ada, bot]);
+      await world.say(other, ada, 'Hi');
+      await world.idle();
+      expect(await textsIn(world, other)).toEqual(['Hi', 'From the machine.']);
+    });
+
+    test('[K1] a removal at the same moment leaves no space active that the agent is not in', async () => {
+      const world = await open({ models: { default: steps() } });
+      for (let round = 0; round < 10; round++) {
+        const { ada, bot } = await lobby(world, {}, { isIn: true });
+        const other = await world.space('Other', [ada, bot]);
+        await Promise.all([
+          world.say(other, ada, 'Hi'),
+          world.in((tx) => removeMember(tx, { spaceId: other, entityId: bot })),
+        ]);
+        await world.idle();
+        expect(await storedSpace(world, bot)).not.toBe(other);
+      }
+    });
+  },
+  databases,
+);
