@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type AgentLimitsInput, agentLimitsSchema } from './agent-limits.ts';
+import { type BuiltInGroup, builtInsSchema } from './built-in-groups.ts';
 import { type JobsConfig, jobsSchema } from './job-webhook.ts';
 import { type McpServerConfig, mcpServersSchema } from './mcp-server.ts';
 import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts';
@@ -24,6 +25,8 @@ export interface AgentConfig {
   readonly tools?: readonly (string | ToolConfig)[] | undefined;
   /** Servers whose tools the agent has too, as `server__tool`. */
   readonly mcp?: { readonly servers: readonly McpServerConfig[] } | undefined;
+  /** The groups of built-in tools that it has. Default: all. */
+  readonly builtIns?: readonly BuiltInGroup[] | undefined;
   /** How the model is asked. */
   readonly settings?: ModelSettingsConfig | undefined;
   readonly batch?: BatchConfig | undefined;
@@ -106,6 +109,7 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
       .optional(),
     mcp: z.strictObject({ servers: mcpServersSchema.optional() }).optional(),
     mcpServers: mcpServersSchema.optional(),
+    builtIns: builtInsSchema.optional(),
     settings: modelSettingsSchema.optional(),
     batch: batchSchema.optional(),
     terminating: terminatingSchema.optional(),

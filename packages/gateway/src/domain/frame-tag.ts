@@ -9,10 +9,16 @@ import { replaceTexts } from '../telemetry/replace-texts.ts';
 /** Stands in place of the tag in everything that is stored or shown. It is also valid in the name of a tool. */
 export const HIDDEN = 'hidden';
 
-/** It begins with a digit that few words end in, so that a delta of a streamed reply is rarely held back: see untag-stream.ts. */
+/**
+ * It has 55 random bits: no one can try out even a few thousand, because each try is a message that the model reads. Longer tags cost
+ * tokens in every request. It begins with a digit that few words end in, so that a delta of a streamed reply is rarely held back: see
+ * untag-stream.ts.
+ */
 export function newTag(): string {
-  return `9${randomBytes(12).toString('hex').slice(1)}`;
+  return `9${[...randomBytes(11)].map((byte) => TAG_CHARACTERS[byte & 31]).join('')}`;
 }
+
+const TAG_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** True if the text may contain the tag. Nearly no text does, and this check needs no regular expression. */
 export function hasTag(text: string, tag: string): boolean {

@@ -2,7 +2,6 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Entry, Journal, Stop, Usage } from '@lastcall/core';
 import { type Machine, MachineError, type MachineStep, type Origin, RunFailed, runMachine } from '@lastcall/machines';
 import { joinTexts } from '../../domain/join-texts.ts';
-import { newId } from '../../domain/new-id.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
 import {
   COMMAND_RESULT,
@@ -24,6 +23,7 @@ import type { ActiveRun } from '../run/active-run.ts';
 import { endingTools } from '../run/ending-tools.ts';
 import { restoreMachine } from '../run/restore-machine.ts';
 import { responseOf } from '../run/run-response.ts';
+import { newCallIds } from './calls-of-run.ts';
 import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
@@ -86,7 +86,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     deadline,
     budget: { tokens: limits.tokensPerCycle },
     signal: abort.signal,
-    newId,
+    newId: newCallIds(run),
     logger: services.logger,
   });
   return {

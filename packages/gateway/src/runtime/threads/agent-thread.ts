@@ -15,7 +15,8 @@ export const agentThread: ThreadKind = {
   retriesFailedRuns: true,
   // The model may read this note long after the answer has arrived, so the note says that it describes the time of
   // writing.
-  pendingNote: 'Pending when this was written. Its outcome comes later, as a tool_result event that names this call.',
+  pendingNote:
+    'It waited for an answer when this was written. Its outcome comes in a later inbox, and names this call.',
   async takeEvents({ tx, threadId }, events, { eventsPerCycle }) {
     const isFirstPageEnough = events.length < FIRST_PAGE || eventsPerCycle <= FIRST_PAGE;
     const batch = isFirstPageEnough
@@ -36,8 +37,8 @@ export const agentThread: ThreadKind = {
   },
   builtInTools: agentBuiltIns,
   turnOptions: ({ agent: { config, limits } }, situation, ending) => ({
-    instructions: renderInstructions(config.instructions, ending),
-    explanation: renderExplanation(ending),
+    instructions: renderInstructions(config.instructions, { ...ending, replies: 'tools', builtIns: config.builtIns }),
+    explanation: renderExplanation({ ...ending, replies: 'tools', builtIns: config.builtIns }),
     onPending: 'continue',
     observe: () => ({ frame: situation() }),
     maxSteps: limits.maxSteps,

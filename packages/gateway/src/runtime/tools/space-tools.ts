@@ -1,27 +1,35 @@
-import { fail, type Tool, type ToolContext, type ToolSet, tool } from '@lastcall/core';
+import { fail, ok, type Tool, type ToolContext, type ToolSet, tool } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
+import { spaceReference } from '../../domain/agents/situation-words.ts';
 import { ApiError } from '../../domain/api-error.ts';
+import { senderInWords } from '../../domain/inbox/inbox-words.ts';
+import { textInWords } from '../../domain/plain-words.ts';
 import { listMessages } from '../../domain/spaces/list-messages.ts';
 import { lockSpace } from '../../domain/spaces/lock-space.ts';
 import { listMembers, requireMember } from '../../domain/spaces/membership.ts';
+import { findMessageId } from '../../domain/spaces/message-reference.ts';
+import { messagesInWords } from '../../domain/spaces/messages-in-words.ts';
 import { assertPostable, postMessage } from '../../domain/spaces/post-message.ts';
-import { getSpace, listSpaces } from '../../domain/spaces/space.ts';
+import { findOwnSpace, listOwnSpaces, type OwnSpace } from '../../domain/spaces/space-reference.ts';
 import { spaceStream } from '../../domain/streams/stream-names.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { SpaceToolContext } from './built-in-context.ts';
+import { wholeNumber } from './whole-number.ts';
 
-const spaceSchema = z.strictObject({ spaceId: z.string().min(1).max(200) });
+// A model is shown the number of a space, and may write it as one.
+const reference = z.coerce.string().min(1).max(200);
+const spaceSchema = z.strictObject({ spaceId: reference });
 const pageSchema = z.strictObject({
-  spaceId: z.string().min(1).max(200),
-  offset: z.int().min(0).max(1_000_000_000).optional(),
-  limit: z.int().min(1).max(200).optional(),
+  spaceId: reference,
+  offset: wholeNumber({ min: 0, max: 1_000_000_000 }).optional(),
+  limit: wholeNumber({ min: 1, max: 200 }).optional(),
 });
 function messageSchema(characters: number): z.ZodType<{ text: string; replyTo?: string | undefined }> {
   return z.strictObject({
     text: z.string().min(1).max(characters).regex(/\S/),
-    replyTo: z.string().min(1).max(200).optional(),
+    replyTo: reference.optional(),
   });
 }
 
@@ -44,28 +52,43 @@ type CurrentContext = () => SpaceToolContext;
 
 function enterSpace(currentContext: CurrentContext): Tool<{ spaceId: string }> {
   return tool({
-    description: 'Enter one of your spaces: it becomes your active space. Returns its recent messages and its members.',
+    description: 'Makes another of your spaces the active one, and returns its members and last messages.',
     inputSchema: spaceSchema,
     effects: 'session',
-    async execute({ spaceId }, ctx) {
+    async execute({ spaceId: reference }, ctx) {
       const context = currentContext();
       const { agent, read, stage } = context;
       return await failOnApiError(async () => {
-        const entered = await read(async (db) => {
-          await requireMember(db, spaceId, agent.entityId);
-          const { id, name, description } = await getSpace(db, spaceId);
-          const { items: members } = await listMembers(db, { spaceId, limit: 100 });
-          const { items: messages } = await listMessages(db, { spaceId, limit: RECENT_MESSAGES });
-          return { spaceId: id, name, description, members, messages };
-        });
+        const { text, ...entered } = await read((db) => readSpace(db, agent.entityId, reference));
+        const { spaceId } = entered;
         // Read now: when the write is applied, the call is settled, and the position has already changed.
         const { announcedSpaceId } = context.position();
         const entering = { kind: 'space', name: spaceId, count: 1, sample: 'entered' };
         stage(ctx, (tx) => moveTo(context, tx, { from: announcedSpaceId, to: spaceId }), [entering]);
-        return entered;
+        return ok(entered, text, { excludeValueFromContext: true });
       });
     },
   }) as Tool<{ spaceId: string }>;
+}
+
+/** What an agent reads of a space that it enters: `Space 2 (Invoices): …`, its members, and its last messages. */
+async function readSpace(
+  db: Kysely<Tables>,
+  entityId: string,
+  reference: string,
+): Promise<{ readonly spaceId: string; readonly name: string; readonly text: string }> {
+  const space = await findOwnSpace(db, entityId, reference);
+  const { spaceId } = space;
+  const { items: members } = await listMembers(db, { spaceId, limit: 100 });
+  const { items: messages } = await listMessages(db, { spaceId, limit: RECENT_MESSAGES });
+  const named = members.map(({ displayName: name, kind }) => senderInWords({ name, kind }));
+  const lines = [titleOf(space), `Members: ${named.join(', ')}`, ...(await messagesInWords(db, messages))];
+  return { spaceId, name: space.name, text: lines.join('\n') };
+}
+
+function titleOf(space: OwnSpace): string {
+  const { description } = space;
+  return `Space ${spaceReference({ ...space })}${description === '' ? '' : `: ${textInWords(description)}`}`;
 }
 
 async function moveTo(
@@ -91,10 +114,10 @@ function sendMessage(
   characters: number,
 ): Tool<{ text: string; replyTo?: string | undefined }> {
   return tool({
-    description: 'Send a message to your active space. replyTo is the id of a message in it.',
+    description: 'Posts a message in your active space; replyTo: m12.',
     inputSchema: messageSchema(characters),
     effects: 'session',
-    async execute({ text, replyTo }, ctx: ToolContext) {
+    async execute({ text, replyTo: reply }, ctx: ToolContext) {
       const { services, agent, runId, position, read, stage, nodeOf } = currentContext();
       const spaceId = position().activeSpaceId;
       if (spaceId === null)
@@ -102,9 +125,11 @@ function sendMessage(
           code: 'no_active_space',
         });
       return await failOnApiError(async () => {
-        await read(async (db) => {
+        const replyTo = await read(async (db) => {
           await requireMember(db, spaceId, agent.entityId);
-          await assertPostable(services, db, { spaceId, text, replyTo });
+          const found = reply === undefined ? undefined : await findMessageId(db, spaceId, reply);
+          await assertPostable(services, db, { spaceId, text, replyTo: found });
+          return found;
         });
         const messageId = ctx.toolCallId;
         const node = nodeOf?.(messageId);
@@ -113,36 +138,39 @@ function sendMessage(
           await postMessage(services, tx, node === undefined ? message : { ...message, metadata: { node } });
         };
         stage(ctx, post, [{ kind: 'message', name: spaceId, count: 1, sample: text }]);
-        return { messageId, spaceId };
+        const sent = { messageId, spaceId, ...(replyTo === undefined ? {} : { replyTo }) };
+        return ok(sent, 'Sent.', { excludeValueFromContext: true });
       });
     },
   }) as Tool<{ text: string; replyTo?: string | undefined }>;
 }
 
 async function listEnterable(db: Kysely<Tables>, entityId: string): Promise<string> {
-  const { items } = await listSpaces(db, { entityId, limit: 50 });
-  if (items.length === 0) return 'You cannot enter one: you are not a member of any space.';
-  return `Call enter_space first, with one of these: ${items.map(({ id, name }) => `${id} (${JSON.stringify(name)})`).join(', ')}.`;
+  const spaces = await listOwnSpaces(db, entityId);
+  return spaces.startsWith('You are not')
+    ? 'You cannot enter one: you are not a member of any space.'
+    : `Call enter_space first. ${spaces}`;
 }
 
 function readMessages(
   currentContext: CurrentContext,
 ): Tool<{ spaceId: string; offset?: number | undefined; limit?: number | undefined }> {
   return tool({
-    description: 'Read messages of one of your spaces, newest first: offset skips that many of the newest.',
+    description: 'Reads messages of a space, newest first; offset skips the newest.',
     inputSchema: pageSchema,
     effects: 'none',
-    async execute({ spaceId, offset = 0, limit = RECENT_MESSAGES }) {
+    async execute({ spaceId: reference, offset = 0, limit = RECENT_MESSAGES }) {
       const { agent, read } = currentContext();
-      const readPage = async (db: Kysely<Tables>): Promise<object> => {
-        await requireMember(db, spaceId, agent.entityId);
+      const readPage = async (db: Kysely<Tables>): Promise<string> => {
+        const { spaceId } = await findOwnSpace(db, agent.entityId, reference);
         const newest = await db.selectFrom('spaces').select('next_seq').where('id', '=', spaceId).executeTakeFirst();
         // Message numbers have no gaps, so an offset from the newest message is a number.
         const before = (newest?.next_seq ?? 1) - offset;
         const { items } = before <= 1 ? { items: [] } : await listMessages(db, { spaceId, before, limit });
+        const lines = await messagesInWords(db, items.toReversed());
         // Checked again after reading: an agent that was removed in the meantime must not read later messages.
         await requireMember(db, spaceId, agent.entityId);
-        return { spaceId, messages: items.toReversed() };
+        return lines.length === 0 ? 'No messages.' : lines.join('\n');
       };
       return await failOnApiError(() => read(readPage));
     },
