@@ -10,12 +10,11 @@ import { replaceTexts } from '../telemetry/replace-texts.ts';
 export const HIDDEN = 'hidden';
 
 /**
- * It has 55 random bits: no one can try out even a few thousand, because each try is a message that the model reads. Longer tags cost
- * tokens in every request. It begins with a digit that few words end in, so that a delta of a streamed reply is rarely held back: see
+ * It has 50 random bits, and a guess can only be tried by a message to the agent. Longer tags cost tokens in every request. It begins with a digit that few words end in, so that a delta of a streamed reply is rarely held back: see
  * untag-stream.ts.
  */
 export function newTag(): string {
-  return `9${[...randomBytes(11)].map((byte) => TAG_CHARACTERS[byte & 31]).join('')}`;
+  return `9${[...randomBytes(10)].map((byte) => TAG_CHARACTERS[byte & 31]).join('')}`;
 }
 
 const TAG_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz234567';

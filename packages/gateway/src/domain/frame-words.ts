@@ -42,7 +42,7 @@ function toWords({ name, attributes = {}, lines }: Frame): FrameWords | undefine
     case 'situation':
       return { attributes: [], lines: [...situationInWords(lines), ...end] };
     case 'summary':
-      return { attributes: [], lines: [...lines.map(valueInWords), ...end] };
+      return { attributes: [], lines: [...lines.map((line) => valueInWords(line)), ...end] };
     default:
       return undefined;
   }

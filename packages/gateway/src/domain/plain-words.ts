@@ -16,21 +16,21 @@ export function nameInWords(name: string): string {
 const PLAIN_NAME = /^[\p{L}\p{N}][\p{L}\p{M}\p{N} .'’&_-]{0,99}$/u;
 
 /** A JSON value in a line: texts as they are, everything else as JSON. */
-export function valueInWords(value: unknown): string {
-  return typeof value === 'string' ? textInWords(value) : jsonInWords(value);
+export function valueInWords(value: unknown, depth = 1): string {
+  return typeof value === 'string' ? textInWords(value, depth) : jsonInWords(value);
 }
 
 export function jsonInWords(value: unknown): string {
   return (JSON.stringify(value) ?? 'null').replace(LINE_BREAK_OR_CONTROL, escaped).replace(FRAME_NAME, '\\u003c$1');
 }
 
-/** A text that begins within a line. Its further lines are indented. */
-export function textInWords(text: string): string {
+/** A text that begins within a line. Its further lines are indented, by `depth` times two spaces: deeper than the line that it begins in. */
+export function textInWords(text: string, depth = 1): string {
   return text
     .replace(LINE_BREAK, '\n')
     .replace(CONTROL, escaped)
     .replace(FRAME_NAME, '\\u003c$1')
-    .replaceAll('\n', `\n${INDENT}`);
+    .replaceAll('\n', `\n${INDENT.repeat(depth)}`);
 }
 
 /** The text of lines without the indentation: see `textInWords`. */

@@ -9,7 +9,7 @@ import { type CompactOptions, compact } from '../../src/domain/transcript/compac
 import { estimateEntries, estimateTokens } from '../../src/domain/transcript/estimate-tokens.ts';
 import { isReference, toReference } from '../../src/domain/transcript/output-reference.ts';
 import { withoutRewound } from '../../src/domain/transcript/split-runs.ts';
-import { parseInbox } from '../../src/models/rehearsal/parse-inbox.ts';
+import { storedInbox } from '../inbox-render/stored-inbox.ts';
 import { type Call, performRuns, type RunScript, tools } from './transcripts.ts';
 
 const call = (toolName: Call['toolName'], outputLength = 0, inputLength = 0): Call => ({
@@ -519,7 +519,7 @@ test('[G14] [G10] an inbox that is clipped still tells of its own events only, e
   for (let budgetTokens = 60; budgetTokens < estimateEntries(entries); budgetTokens += 40) {
     const { carried } = await compactWell({ entries, budgetTokens });
     for (const shown of textsOf(carried).filter((one) => one.startsWith('<inbox-'))) {
-      const parsed = parseInbox(shown, 'hidden');
+      const parsed = storedInbox(shown);
       const told = parsed?.events ?? [];
       seen.add(told.length);
       expect(parsed?.run).toBe(3);

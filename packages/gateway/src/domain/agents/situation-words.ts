@@ -42,6 +42,11 @@ function plain(name: unknown): string {
   return nameInWords(String(name));
 }
 
+/** A key that reads like a heading is quoted. */
+function keyInWords(key: unknown): string {
+  return /^(goals|memories|plans|(active|your|other) spaces?)$/i.test(String(key)) ? JSON.stringify(key) : plain(key);
+}
+
 function activeSpace(spaceId: unknown, spaces: readonly SituationLine[]): string {
   const space = spaces.find((one) => one.spaceId === spaceId);
   return space === undefined ? plain(spaceId) : spaceReference(space);
@@ -60,7 +65,7 @@ function spaceInWords(space: SituationLine): string {
 
 function goalInWords({ key, description, status, priority }: SituationLine): string {
   const notes = [
-    plain(key),
+    keyInWords(key),
     ...(status === undefined ? [] : [plain(status)]),
     ...(priority === undefined || priority === 0 ? [] : [`priority ${plain(priority)}`]),
   ];
@@ -68,7 +73,7 @@ function goalInWords({ key, description, status, priority }: SituationLine): str
 }
 
 function memoryInWords({ key, value }: SituationLine): string {
-  return `${plain(key)}: ${valueInWords(value)}`;
+  return `${keyInWords(key)}: ${valueInWords(value)}`;
 }
 
 /** Also for `get_plans`. */

@@ -63,18 +63,8 @@ export function nameOfCall(callId: string): string {
   return number.call === 1 ? `${number.run}` : `${number.run}.${number.call}`;
 }
 
-/** Reads the name of a call as a model writes it: `call 7`, `7.2`, `call-7-2`. */
+/** Reads the name of a call as a model writes it: `call 7`, `7.2`. */
 export function parseCallName(name: string): CallNumber | undefined {
-  const [, run, call = '1'] = /^\s*(?:call[\s_-]*)?(\d{1,8})(?:[._-](\d{1,3}))?\s*$/i.exec(name) ?? [];
+  const [, run, call = '1'] = /^\s*(?:call\s*)?(\d{1,8})(?:\.(\d{1,3}))?\s*$/i.exec(name) ?? [];
   return run === undefined ? undefined : { run: Number(run), call: Number(call) };
-}
-
-/**
- * The id by which a provider connects a call with its result: `call-7-2`. Clients that send a history of their own use ids like `call_1`,
- * so these differ.
- */
-export function callIdForModel(callId: string): string {
-  const number = callNumber(callId);
-  if (number === undefined) return callId;
-  return number.call === 1 ? `call-${number.run}` : `call-${number.run}-${number.call}`;
 }

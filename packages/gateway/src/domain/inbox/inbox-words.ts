@@ -10,7 +10,9 @@ import type { InboxLine } from './render-inbox.ts';
  *     m12 Ada: Pay invoice 4711, amount 120.
  *     m13 Scout (agent), reply to m12: I can do that.
  *     Other events:
- *     call 7 pay_invoice {"id":4711}
+ *     call 7 ask_person {"question":"Which bank?"}
+ *       answered by Ada: The second.
+ *     call 8 pay_invoice {"id":4711}
  *       approved by Ada
  *     plan daily-report (Daily report), due 2026-01-01 09:00: Write the report.
  *     service shop, opened: {"door":1}
@@ -117,7 +119,7 @@ function resultInWords(event: ToolResultEvent, more: readonly string[]): string 
   const by = resolvedBy === undefined ? '' : ` by ${plain(resolvedBy.name)}`;
   const notes = [outcomeInWords(outcome, by), ...more];
   const { said } = saidBy(outcome);
-  const text = said === undefined ? '' : `: ${valueInWords(said)}`;
+  const text = said === undefined ? '' : `: ${valueInWords(said, 2)}`;
   // The input is JSON, and so cannot hold a line break: the line of the outcome is always the second.
   return `${shortCall(String(callId))} ${plain(toolName)} ${jsonInWords(input)}\n  ${notes.join(', ')}${text}`;
 }
@@ -129,7 +131,7 @@ function outcomeInWords(outcome: ToolResultOutcome, by: string): string {
     case 'error':
       return `failed${by}`;
     case 'expired':
-      return 'expired without an answer';
+      return 'expired: No one answered in time.';
     case 'approved':
       return outcome.input === undefined ? `approved${by}` : `approved${by} with another input`;
     case 'denied':

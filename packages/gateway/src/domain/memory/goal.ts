@@ -29,7 +29,7 @@ export interface GoalInput {
 export const goalInputSchema: z.ZodType<GoalInput> = z.strictObject({
   key: noteKeySchema.optional(),
   description: z.string().trim().min(1),
-  status: lineSchema(50).optional().describe('e.g. done'),
+  status: lineSchema(50).optional(),
   priority: z
     .int()
     // Checked here and not in the schema, which a model reads in every request.

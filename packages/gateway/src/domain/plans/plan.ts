@@ -56,9 +56,9 @@ export const planInputSchema: z.ZodType<PlanInput> = z.strictObject({
   name: z.string().trim().min(1).max(200),
   instruction: z.string().trim().min(1),
   cron: text.optional(),
-  at: textOrNumber.optional().describe('ISO time'),
-  after: textOrNumber.optional().describe('e.g. PT30M'),
-  timeZone: text.optional().describe('default UTC'),
+  at: textOrNumber.optional(),
+  after: textOrNumber.optional(),
+  timeZone: text.optional(),
   misfire: z.enum(['once', 'skip']).optional(),
 });
 

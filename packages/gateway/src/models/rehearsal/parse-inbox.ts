@@ -55,7 +55,7 @@ const RESULT = new RegExp(`^call ${ID} ${ID} ([^\\n]*)\\n([^]*)$`);
 const PLAN = new RegExp(`^plan ${NAME} \\(${NAME}\\), due (${TIME})${NOTES}: ([^]*)$`);
 const SERVICE = new RegExp(`^service ${NAME}, ${NAME}${NOTES}: ([^]*)$`);
 const OUTCOME = new RegExp(
-  `^(answered|failed|approved|denied|expired|question)[^:"]*?(?: by ${NAME})?(?: with another input)?${NOTES}(?:: ([^]*))?$`,
+  `^(answered|failed|approved|denied|expired|question)(?: \\d+ answered)?(?: by ${NAME})?(?: with another input)?${NOTES}(?:: ([^]*))?$`,
 );
 
 function toEvent(item: string, space: { readonly id: string; readonly name: string }): InboxEvent[] {
@@ -88,7 +88,7 @@ function toResult(
     callId,
     toolName,
     input: toValue(input),
-    outcome: toOutcome(status, said),
+    outcome: toOutcome(status, withoutIndent(said.split('\n'))),
     ...resolvedBy,
   };
 }

@@ -1,11 +1,11 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import { callIdForModel, nameOfCall, shortCall } from '../../domain/calls/call-number.ts';
+import { nameOfCall, shortCall } from '../../domain/calls/call-number.ts';
 
 type Part = Exclude<LanguageModelV4Message['content'], string>[number];
 
 /**
- * The part with short names in place of our call ids: in the fields that connect a call with its result, and in the sentences in which
- * core and the gateway name a call. In all other texts an id stays, because a tool may have given it to the model to be passed on.
+ * The part with short names in place of our call ids, in the sentences in which core and the gateway name a call. In all other texts an id
+ * stays, because a tool may have given it to the model to be passed on.
  */
 export function nameCalls(part: Part): Part {
   switch (part.type) {
@@ -13,13 +13,11 @@ export function nameCalls(part: Part): Part {
       const text = part.text.startsWith(ANSWER) ? part.text.replace(ANSWERED, named) : part.text;
       return text === part.text ? part : { ...part, text };
     }
-    case 'tool-call':
-      return withShortId(part);
     case 'tool-result': {
       const { output } = part;
-      if (output.type !== 'text' && output.type !== 'error-text') return withShortId(part);
+      if (output.type !== 'text' && output.type !== 'error-text') return part;
       const value = nameInResult(output.value);
-      return withShortId(value === output.value ? part : { ...part, output: { ...output, value } });
+      return value === output.value ? part : { ...part, output: { ...output, value } };
     }
     default:
       return part;
@@ -58,9 +56,4 @@ const WAITED =
 
 function named(_found: string, before: string, callId: string): string {
   return `${before}${before.endsWith('call ') ? nameOfCall(callId) : shortCall(callId)}`;
-}
-
-function withShortId<P extends { readonly toolCallId: string }>(part: P): P {
-  const toolCallId = callIdForModel(part.toolCallId);
-  return toolCallId === part.toolCallId ? part : { ...part, toolCallId };
 }

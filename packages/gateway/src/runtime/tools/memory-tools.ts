@@ -15,7 +15,7 @@ const memoriesSchema = z.strictObject({ memories: z.array(memoryInputSchema).min
 export function memoryTools(currentContext: () => BuiltInContext): ToolSet {
   return {
     set_memories: tool({
-      description: 'Stores facts for later runs under keys, and overwrites existing keys.',
+      description: 'Stores facts for later runs.',
       effects: 'session',
       inputSchema: memoriesSchema,
       async execute({ memories }, ctx) {

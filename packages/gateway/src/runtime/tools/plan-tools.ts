@@ -17,7 +17,7 @@ const nothingSchema = z.strictObject({});
 export function planTools(currentContext: () => BuiltInContext): ToolSet {
   return {
     set_plans: tool({
-      description: 'Adds or changes plans, which wake you with an instruction: each has cron, at or after.',
+      description: 'Plans when you are woken: cron, at (ISO time) or after (e.g. PT30M).',
       effects: 'session',
       inputSchema: plansSchema,
       async execute({ plans }, ctx) {

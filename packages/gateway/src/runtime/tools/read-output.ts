@@ -36,7 +36,7 @@ export interface ReadableThread {
  */
 export function readOutputTool(currentThread: () => ReadableThread): Tool<ReadOutputInput> {
   return tool({
-    description: 'Reads an earlier output that was shortened, by the call it names.',
+    description: 'Reads a shortened output by its call.',
     inputSchema,
     effects: 'none',
     async execute({ ref, offset = 0, limit = DEFAULT_LIMIT }) {

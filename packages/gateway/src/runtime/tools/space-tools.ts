@@ -52,7 +52,7 @@ type CurrentContext = () => SpaceToolContext;
 
 function enterSpace(currentContext: CurrentContext): Tool<{ spaceId: string }> {
   return tool({
-    description: 'Makes another of your spaces the active one, and returns its members and last messages.',
+    description: 'Makes a space your active space and shows its last messages.',
     inputSchema: spaceSchema,
     effects: 'session',
     async execute({ spaceId: reference }, ctx) {
@@ -114,7 +114,7 @@ function sendMessage(
   characters: number,
 ): Tool<{ text: string; replyTo?: string | undefined }> {
   return tool({
-    description: 'Posts a message in your active space; replyTo: m12.',
+    description: 'Posts in your active space (replyTo: e.g. m12).',
     inputSchema: messageSchema(characters),
     effects: 'session',
     async execute({ text, replyTo: reply }, ctx: ToolContext) {
@@ -156,7 +156,7 @@ function readMessages(
   currentContext: CurrentContext,
 ): Tool<{ spaceId: string; offset?: number | undefined; limit?: number | undefined }> {
   return tool({
-    description: 'Reads messages of a space, newest first; offset skips the newest.',
+    description: 'Reads messages of a space, newest first.',
     inputSchema: pageSchema,
     effects: 'none',
     async execute({ spaceId: reference, offset = 0, limit = RECENT_MESSAGES }) {
