@@ -32,7 +32,10 @@ const kept = ({ prompt }: LanguageModelV4CallOptions): readonly string[] =>
   prompt.slice(0, -1).map((message) => JSON.stringify(message));
 
 /** Runs with questions, calls, goals, memories, calls that wait, and answers to them. */
-async function conversation(open: OpenWorld, model: ReturnType<typeof script>): Promise<LanguageModelV4CallOptions[]> {
+async function conversation(
+  open: OpenWorld,
+  model: ReturnType<typeof script>,
+): Promise<readonly LanguageModelV4CallOptions[]> {
   const world = await open({ models: { default: model }, tools });
   const [ada, bot] = [await world.person('Ada'), await world.agent('Clerk', { tools: Object.keys(tools) })];
   const space = await world.space('Invoices', [ada, bot]);

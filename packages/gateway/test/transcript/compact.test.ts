@@ -139,7 +139,7 @@ test('[G10] the rule tells events by their type and source, and what they say is
   const inbox = renderInbox([{ eventId: 'e1', at: 0, attempt: 1, event }], { run: 1, now: 0 });
   const entries = [...framed(inbox), ...said('x'.repeat(2_000))];
   const { summary } = await compactWell({ entries, budgetTokens: 560 });
-  expect(summary).toBe('1970-01-01T00:00:00.000Z space_message from human ada: Two rooms … please');
+  expect(summary).toBe('1970-01-01 00:00 Space s (Sea): m Ada: Two rooms … please');
 });
 
 test('[G14] a newest run over the budget keeps its small outputs, and its largest become references', async () => {
@@ -495,6 +495,21 @@ test('a long transcript is compacted in no time', async () => {
   const begun = performance.now();
   await compactWell({ entries, budgetTokens: 2_000 });
   expect(performance.now() - begun).toBeLessThan(10_000);
+});
+
+test('[K8] what is left is half of the budget at most, unless the newest run is larger', async () => {
+  const long = 'x'.repeat(8_000);
+  const older = Array.from({ length: 9 }, () => run([[call('search', 2_000)]]));
+  for (const outputLength of [100, 2_000, 4_000, 5_500]) {
+    const entries = await performRuns([...older, run([[call('search', outputLength)]])]);
+    const { carried } = await compactWell({
+      entries,
+      budgetTokens: 4_000,
+      // As much as it may have.
+      summarise: async (_text, tokens) => long.slice(0, tokens * 4 - 200),
+    });
+    expect(estimateEntries(carried)).toBeLessThanOrEqual(2_000);
+  }
 });
 
 test('[G14] [G10] an inbox that is clipped still tells of its own events only, each in a line of its own', async () => {
