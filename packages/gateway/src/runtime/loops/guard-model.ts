@@ -1,9 +1,9 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
+import { tagMessage, tagObserved, tagSystem } from '../../domain/tag-message.ts';
 import type { SentMessages } from '../../domain/transcript/sent-messages.ts';
 import { sentTools } from '../../models/model-schema.ts';
 import type { Observed } from '../run/thread-kind.ts';
 import { markCached } from './cache-marks.ts';
-import { tagMessage, tagObserved, tagSystem } from './tag-message.ts';
 import { untagContent, untagError } from './untag-reply.ts';
 import { untagStream } from './untag-stream.ts';
 
@@ -14,7 +14,7 @@ import { untagStream } from './untag-stream.ts';
  * On the way to the model:
  * 1. The tag is written into messages that have the mark of a frame (domain/frame.ts), into the frame that `observe` gave for this
  *    request, and into our explanation of frames at the end of the instructions, in place of `hidden`. Frames are shown in words
- *    (domain/frame-words.ts), and calls by short names (name-calls.ts).
+ *    (domain/frame-words.ts), and calls by short names (domain/calls/name-calls.ts).
  * 2. It stands nowhere else. Any other text that contains it gets `hidden` in its place, in every role, field and text file: messages,
  *    names, answers, outputs, summaries, lines of frames.
  * 3. A text that imitates or repeats a frame does not get it, whatever it contains: no text makes a message a frame.

@@ -1,8 +1,8 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import { isFrame, withoutMark } from '../../domain/frame.ts';
-import { addTagToNames, hasTag, hideTag, hideTagIn, showTagInReasoningOf } from '../../domain/frame-tag.ts';
-import { showFrame } from '../../domain/frame-words.ts';
-import { nameCalls } from './name-calls.ts';
+import { nameCalls } from './calls/name-calls.ts';
+import { isFrame, withoutMark } from './frame.ts';
+import { addTagToNames, hasTag, hideTag, hideTagIn, showTagInReasoningOf } from './frame-tag.ts';
+import { showFrame } from './frame-words.ts';
 
 type Part = Exclude<LanguageModelV4Message['content'], string>[number];
 

@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import { nameOfCall, shortCall } from '../../domain/calls/call-number.ts';
+import { nameOfCall, shortCall } from './call-number.ts';
 
 type Part = Exclude<LanguageModelV4Message['content'], string>[number];
 
