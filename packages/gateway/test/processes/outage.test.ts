@@ -103,7 +103,7 @@ test.each([
   expect(await problemsOf(site)).toEqual([]);
   const calls = site.model.requests.filter(({ agent }) => agent === 'Anna').at(-1)?.calls;
   expect(calls?.map(({ name, result }) => [name, result])).toEqual([
-    ['enter_space', expect.stringContaining('"spaceId"')],
+    ['enter_space', expect.stringMatching(/^Space 1 \(/)],
     ['send_message', 'Sent.'],
   ]);
   const runs = await site.db.selectFrom('runs').select('status').where('status', '!=', 'completed').execute();
