@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { renderSituation, type Situation } from '../../src/domain/agents/describe-agent.ts';
 import { callIds, callNumber, nameOfCall, parseCallName, shortCall } from '../../src/domain/calls/call-number.ts';
+import { renderFrame } from '../../src/domain/frame.ts';
 import { showFrame } from '../../src/domain/frame-words.ts';
 import type { InboxEvent, SpaceMessageEvent } from '../../src/domain/inbox/inbox-event.ts';
 import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
@@ -93,6 +94,15 @@ describe('[K7] an inbox in words', () => {
     const { seq: _seq, spaceNumber: _number, ...old } = says('Hi', { messageId: '0190-a', replyTo: '0190-b' });
     const lines = linesOf(shown(old));
     expect(lines).toEqual(['Space s (Invoices):', '0190-a Ada, reply to 0190-b: Hi']);
+  });
+
+  test('a stored line that lacks what it is made of is shown as it is stored', () => {
+    const frame = renderFrame({ name: 'inbox', lines: [{ type: 'space_message', data: { text: 'Hi' } }, 7, null] });
+    expect(linesOf(showFrame(frame, TAG) ?? '')).toEqual([
+      '{"type":"space_message","data":{"text":"Hi"}}',
+      '7',
+      'null',
+    ]);
   });
 
   test('a frame that was clipped says so', () => {

@@ -43,7 +43,7 @@ interface LineInWords {
 function lineInWords(line: unknown, now: number): LineInWords {
   if (typeof line !== 'object' || line === null) return { text: jsonInWords(line) };
   const { type, data, at, attempt } = line as Partial<InboxLine>;
-  if (typeof data !== 'object' || data === null) return { text: jsonInWords(line) };
+  if (typeof data !== 'object' || data === null || !isWhole(type, data)) return { text: jsonInWords(line) };
   const more = [...since(at, now), ...(typeof attempt === 'number' ? [`attempt ${attempt}`] : [])];
   switch (type) {
     case 'space_message': {
@@ -66,6 +66,12 @@ function lineInWords(line: unknown, now: number): LineInWords {
     default:
       return { text: jsonInWords(line) };
   }
+}
+
+/** Frames of other versions may lack what a line is made of. A model must still be asked. */
+function isWhole(type: unknown, { from, outcome }: Readonly<Record<string, unknown>>): boolean {
+  const needed = type === 'space_message' ? from : type === 'tool_result' ? outcome : {};
+  return typeof needed === 'object' && needed !== null;
 }
 
 function plain(name: unknown): string {
@@ -125,7 +131,7 @@ function resultInWords(event: ToolResultEvent, more: readonly string[]): string 
 }
 
 function outcomeInWords(outcome: ToolResultOutcome, by: string): string {
-  switch (outcome?.status) {
+  switch (outcome.status) {
     case 'ok':
       return `answered${by}`;
     case 'error':
@@ -144,7 +150,7 @@ function outcomeInWords(outcome: ToolResultOutcome, by: string): string {
 }
 
 function saidBy(outcome: ToolResultOutcome): { readonly said?: unknown } {
-  switch (outcome?.status) {
+  switch (outcome.status) {
     case 'ok':
       return { said: outcome.value };
     case 'error':

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { messageInWords, messageNumber } from '../inbox/inbox-words.ts';
 import { jsonInWords, nameInWords } from '../plain-words.ts';
+import { clip } from '../transcript/clip.ts';
 import type { Message } from './message.ts';
 
 /** Messages as a model reads them, one line each: see inbox-words.ts. */
@@ -34,8 +35,10 @@ export async function messagesInWords(db: Kysely<Tables>, messages: readonly Mes
 function textOf({ kind, text, status, metadata }: Message): string {
   if (kind === 'text') return text;
   const { toolName, input } = metadata;
-  return `called ${nameInWords(String(toolName))} ${jsonInWords(input)} (${STATUS[status]})`;
+  return `called ${nameInWords(String(toolName))} ${clip(jsonInWords(input), MAX_INPUT)} (${STATUS[status]})`;
 }
+
+const MAX_INPUT = 500;
 
 const STATUS: Readonly<Record<Message['status'], string>> = {
   running: 'running',
