@@ -65,6 +65,7 @@ async function insertAgents(tx: Tx, count: number): Promise<void> {
         metadata: '{}',
         created_at: now,
         deleted_at: null,
+        spaces_joined: 0,
       })),
     )
     .execute();

@@ -45,6 +45,8 @@ export type AgentConfig = {
   } | undefined;
   readonly mcpServers?: readonly (McpServerConfig)[] | undefined;
   readonly replies?: "text" | "tools" | undefined;
+  /** The groups of built-in tools that the agent has. Default: all. */
+  readonly builtIns?: readonly ("messages" | "goals" | "memories" | "plans" | "outputs")[] | undefined;
   readonly settings?: ModelSettings | undefined;
   readonly batch?: BatchConfig | undefined;
   readonly terminating?: TerminatingContract | undefined;
@@ -420,8 +422,10 @@ export type InboxError = {
 export type InboxEvent = {
   readonly type: "space_message";
   readonly messageId: string;
+  readonly seq?: number | undefined;
   readonly spaceId: string;
   readonly spaceName: string;
+  readonly spaceNumber?: number | undefined;
   readonly from: {
     readonly entityId: string;
     readonly name: string;
@@ -429,6 +433,7 @@ export type InboxEvent = {
   };
   readonly text: string;
   readonly replyTo?: string | undefined;
+  readonly replyToSeq?: number | undefined;
 } | {
   readonly type: "tool_result";
   readonly callId: string;
@@ -1642,6 +1647,7 @@ export type TranscriptEntry = {
     readonly output?: unknown | undefined;
   } | undefined;
   readonly late?: true | undefined;
+  readonly told?: true | undefined;
   /** Of a machine: the conversation of the instance. */
   readonly thread?: string | undefined;
   readonly instanceId?: string | undefined;
@@ -1829,6 +1835,8 @@ export interface Operations {
       } | undefined;
       readonly mcpServers?: readonly (McpServerConfig)[] | undefined;
       readonly replies?: "text" | "tools" | undefined;
+      /** The groups of built-in tools that the agent has. Default: all. */
+      readonly builtIns?: readonly ("messages" | "goals" | "memories" | "plans" | "outputs")[] | undefined;
       readonly settings?: ModelSettings | undefined;
       readonly batch?: BatchConfig | undefined;
       readonly terminating?: TerminatingContract | undefined;

@@ -88,7 +88,13 @@ export const entryShape: Shape = tagged(
     pending: object({ settlement: object({ ...settlementFields, outcome: pendingOutcome }, optionalFields) }),
     settled: object(
       { settlement: object({ ...settlementFields, outcome }, optionalFields) },
-      { answer, slot: text, endsTurn: object({ response: text }, { output: anything }), late: oneOf(true) },
+      {
+        answer,
+        slot: text,
+        endsTurn: object({ response: text }, { output: anything }),
+        late: oneOf(true),
+        told: oneOf(true),
+      },
     ),
     trimmed: object({ step: count, keep: listOf(name) }),
     nudge: object({ why: oneOf('no-call', 'length', 'last-word'), role: oneOf('system', 'user'), text }),

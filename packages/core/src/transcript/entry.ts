@@ -93,6 +93,8 @@ export interface SettledEntry {
   readonly endsTurn?: EndedInside;
   /** True if the turn had continued without it: the view adds a separate message at this point. */
   readonly late?: true;
+  /** True if another message tells the model how the call ended: then a late end adds no message. */
+  readonly told?: true;
 }
 
 /** The result of the turn inside a call. */

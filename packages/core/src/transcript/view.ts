@@ -143,6 +143,7 @@ export class View {
         this.#addOutcome(entry.settlement.callId, entry.settlement.outcome, undefined);
         return;
       case 'settled':
+        if (entry.late === true && entry.told === true) return;
         if (entry.late === true) this.#messages.push(lateAnswerMessage(entry.settlement));
         else this.#addOutcome(entry.settlement.callId, entry.settlement.outcome, entry.slot);
         return;

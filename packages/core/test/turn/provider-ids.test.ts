@@ -217,3 +217,19 @@ function check(sent: readonly LanguageModelV4Message[], { entries }: Transcript,
   const asked = sent.flatMap(({ role, content }) => (role === 'assistant' ? idsIn([{ role, content }]) : []));
   expect(new Set(asked).size).toBe(asked.length);
 }
+
+test('[R56] a late end that the host tells the model itself adds no message, and what waited reads as before', async () => {
+  const asking: ScriptedReply = { content: [{ type: 'tool-call', toolCallId: 'p1', toolName: 'ask', input: '{}' }] };
+  const model = scriptedModel([asking, 'Waiting.']);
+  const { transcript } = await runTurn({ model, tools, onPending: 'continue', newId: sequentialIds(), prompt: 'Go.' });
+  const waiting = transcript.entries.find((entry) => entry.kind === 'pending');
+  if (waiting?.kind !== 'pending') throw new Error('The call does not wait.');
+  const outcome = { status: 'ok', value: 'yes', text: 'yes' } as const;
+  const end = { kind: 'settled', settlement: { ...waiting.settlement, outcome }, late: true, told: true } as const;
+  const before = transcript.view();
+  const after = Transcript.fromJSON(
+    JSON.parse(JSON.stringify(new Transcript([...transcript.entries, { kind: 'turn' }, end]))),
+  );
+  expect(after.view()).toEqual(before);
+  expect(after.progress.waiting.size).toBe(0);
+});

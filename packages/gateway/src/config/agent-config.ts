@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type AgentLimitsInput, agentLimitsSchema } from './agent-limits.ts';
+import { type BuiltInGroup, builtInsSchema } from './built-in-groups.ts';
 import { type JobsConfig, jobsSchema } from './job-webhook.ts';
 import { type McpServerConfig, mcpServersSchema } from './mcp-server.ts';
 import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts';
@@ -29,6 +30,8 @@ export interface AgentConfig {
    * `send_message` posts. Default `text`.
    */
   readonly replies?: 'text' | 'tools' | undefined;
+  /** The groups of built-in tools that it has. Default: all. */
+  readonly builtIns?: readonly BuiltInGroup[] | undefined;
   /** How the model is asked. */
   readonly settings?: ModelSettingsConfig | undefined;
   readonly batch?: BatchConfig | undefined;
@@ -112,6 +115,7 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
     mcp: z.strictObject({ servers: mcpServersSchema.optional() }).optional(),
     mcpServers: mcpServersSchema.optional(),
     replies: z.enum(['text', 'tools']).optional(),
+    builtIns: builtInsSchema.optional(),
     settings: modelSettingsSchema.optional(),
     batch: batchSchema.optional(),
     terminating: terminatingSchema.optional(),

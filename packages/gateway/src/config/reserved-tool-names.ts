@@ -1,19 +1,11 @@
-/** The tools that every agent has. They cannot be overridden. */
-export const BUILT_IN_TOOL_NAMES: readonly string[] = [
-  'enter_space',
-  'send_message',
-  'read_messages',
-  'set_goals',
-  'delete_goals',
-  'set_memories',
-  'delete_memories',
-  'set_plans',
-  'delete_plans',
-  'get_plans',
-];
+import { BUILT_IN_TOOLS } from './built-in-groups.ts';
 
-// `read_output` reads outputs that were moved out of the transcript.
-const RESERVED: ReadonlySet<string> = new Set([...BUILT_IN_TOOL_NAMES, 'read_output']);
+const { outputs: _outputs, ...ofAgents } = BUILT_IN_TOOLS;
+
+/** The tools with which agents act. They cannot be overridden. */
+export const BUILT_IN_TOOL_NAMES: readonly string[] = Object.values(ofAgents).flat();
+
+const RESERVED: ReadonlySet<string> = new Set(Object.values(BUILT_IN_TOOLS).flat());
 
 export function isReservedToolName(name: string): boolean {
   return RESERVED.has(name);

@@ -9,10 +9,15 @@ import { replaceTexts } from '../telemetry/replace-texts.ts';
 /** Stands in place of the tag in everything that is stored or shown. It is also valid in the name of a tool. */
 export const HIDDEN = 'hidden';
 
-/** It begins with a digit that few words end in, so that a delta of a streamed reply is rarely held back: see untag-stream.ts. */
+/**
+ * It has 50 random bits, and a guess can only be tried by a message to the agent. Longer tags cost tokens in every request. It begins with a digit that few words end in, so that a delta of a streamed reply is rarely held back: see
+ * untag-stream.ts.
+ */
 export function newTag(): string {
-  return `9${randomBytes(12).toString('hex').slice(1)}`;
+  return `9${[...randomBytes(10)].map((byte) => TAG_CHARACTERS[byte & 31]).join('')}`;
 }
+
+const TAG_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** True if the text may contain the tag. Nearly no text does, and this check needs no regular expression. */
 export function hasTag(text: string, tag: string): boolean {

@@ -41,7 +41,15 @@ export async function openDesk(world: World): Promise<Desk> {
     world.in((tx) =>
       tx.db
         .insertInto('memberships')
-        .values({ space_id: space, entity_id: entityId, role, joined_at: 1, left_at: null, last_seen_seq: 0 })
+        .values({
+          space_id: space,
+          entity_id: entityId,
+          role,
+          joined_at: 1,
+          left_at: null,
+          last_seen_seq: 0,
+          number: null,
+        })
         .onConflict((conflict) => conflict.doNothing())
         .execute(),
     );

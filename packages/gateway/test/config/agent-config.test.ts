@@ -20,6 +20,7 @@ describe('an agent as data', () => {
       description: 'Books hotels.',
       model: 'anthropic/some-model',
       tools: ['lookup', confirm],
+      builtIns: ['messages', 'memories'],
       batch: { onError: 'cancel-rest', afterTerminal: 'skip', history: 'trim' },
       terminating: { toolIds: ['report'], consecutiveNudges: 0, nudgeMessage: 'Go on.', maxInvocations: 3 },
       limits: { maxSteps: 5, hopLimit: 0 },
@@ -45,6 +46,16 @@ describe('an agent as data', () => {
       /^tools\[1\]\.visible must not be false/,
     ],
     ['a tool with an unknown field', { ...agent, tools: [{ ...confirm, x: 1 }] }, /^tools\[0\]\.x is unknown/],
+    [
+      'a group of built-in tools that does not exist',
+      { ...agent, builtIns: ['messages', 'memory'] },
+      /^builtIns\[1\] must be one of "messages", "goals", "memories", "plans", "outputs"\. Did you mean "memories"\?/,
+    ],
+    [
+      'a group of built-in tools twice',
+      { ...agent, builtIns: ['goals', 'goals'] },
+      /^builtIns\[1\] names "goals" a second/,
+    ],
     ['a number as a tool', { ...agent, tools: [7] }, /^tools\[0\] matches none of the allowed forms/],
     [
       'a tool twice',

@@ -88,7 +88,7 @@ function script() {
   const model = scriptedModel((request) => {
     const done = resultsOf(request).length;
     const next = ends.findIndex((end) => end > done);
-    const isAnswered = JSON.stringify(request.prompt).includes('tool_result:');
+    const isAnswered = /\\n {2}approved/.test(JSON.stringify(request.prompt));
     return next === steps.length - 1 && !isAnswered ? 'Waiting.' : (steps[next] ?? 'Done.');
   });
   const definitions = checkDefinitions({ clerk: definition });

@@ -32,7 +32,10 @@ const lead = node({
       description: 'Hires.',
       targets: ['talker', 'worker'],
       handler: () => {
-        const workers = Array.from({ length: WORKERS }, (_, index) => ({ node: 'worker', state: { mark: `${index}` } }));
+        const workers = Array.from({ length: WORKERS }, (_, index) => ({
+          node: 'worker',
+          state: { mark: `${index}` },
+        }));
         return spawn(['talker', ...workers] as never);
       },
     },

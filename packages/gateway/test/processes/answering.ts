@@ -27,7 +27,7 @@ export const answerText = (ref: string): string => `Answer to ${ref}.`;
 export function isAnswered({ calls }: ModelRequest, ref: string): boolean {
   return calls.some(
     ({ name, input, result }) =>
-      name === 'send_message' && input.text === answerText(ref) && result.includes('messageId'),
+      name === 'send_message' && input.text === answerText(ref) && result.startsWith('Sent.'),
   );
 }
 

@@ -38,7 +38,7 @@ export function speak(request: ModelRequest): ModelReply {
 }
 
 function isSent({ name, result }: ModelRequest['calls'][number]): boolean {
-  return name === 'send_message' && result.includes('messageId');
+  return name === 'send_message' && result.startsWith('Sent.');
 }
 
 function linesFor(voice: string, ref: string): string[] {

@@ -38,7 +38,7 @@ function decide({ agent, system, said, calls }: ModelRequest): ModelReply {
   const names = calls.map(({ name }) => name);
   if (agent === 'Clerk') {
     const next = STEPS.find((step, index) => calls.length < STEPS.slice(0, index + 1).flat().length && step.length > 0);
-    const isAnswered = said.includes('tool_result:');
+    const isAnswered = /\n {2}approved/.test(said);
     return next === undefined || (next === STEPS.at(-1) && !isAnswered) ? { text: 'Done.' } : { calls: next };
   }
   if (system.startsWith('You are a worker.'))

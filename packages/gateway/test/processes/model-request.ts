@@ -1,4 +1,4 @@
-import type { InboxLine } from '../../src/domain/inbox/render-inbox.ts';
+import { parseInbox, shownFrame } from '../../src/models/rehearsal/parse-inbox.ts';
 
 /** A request of chat completions, as far as we read it. */
 export interface ChatBody {
@@ -23,12 +23,12 @@ export interface ModelRequest {
   /** All texts of the user role. */
   readonly said: string;
   readonly activeSpaceId: string | null;
-  /** Ids by name, of those the agent is in. */
+  /** Numbers by name, of those the agent is in. */
   readonly spaces: Readonly<Record<string, string>>;
   /** Everything that ever arrived, in order. */
-  readonly events: readonly InboxLine[];
+  readonly events: readonly ShownEvent[];
   /** What arrived for this run. */
-  readonly newEvents: readonly InboxLine[];
+  readonly newEvents: readonly ShownEvent[];
   readonly calls: readonly ShownCall[];
   /** Those of this run. */
   readonly newCalls: readonly ShownCall[];
@@ -42,26 +42,28 @@ interface ShownCall {
   readonly result: string;
 }
 
-/** Of what an agent is told of its situation. */
-interface Line {
-  readonly about: string;
-  readonly name?: string;
-  readonly spaceId?: string | null;
+interface ShownEvent {
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
 }
 
 export function readRequest(gateway: string, { messages }: ChatBody): ModelRequest {
-  const inboxes = messages.map((message) => linesOf(message, 'inbox') as InboxLine[] | undefined);
-  const last = inboxes.findLastIndex((lines) => lines !== undefined);
-  const situation = messages.map((message) => linesOf(message, 'situation')).findLast((lines) => lines !== undefined);
-  const about = (what: string): Line[] => ((situation ?? []) as Line[]).filter((line) => line.about === what);
+  const inboxes = messages.map(eventsOf);
+  const last = inboxes.findLastIndex((events) => events !== undefined);
+  const situation =
+    messages.map((message) => shown(message, 'situation')).findLast((lines) => lines !== undefined) ?? [];
+  const places = situation.flatMap((line) => {
+    const [, number = '', name = ''] = /^(?:Active space: )?(\d+) \((.*)\)/.exec(line) ?? [];
+    return number === '' ? [] : [{ number, name, isActive: line.startsWith('Active') }];
+  });
   return {
     gateway,
-    agent: about('you')[0]?.name ?? '',
+    agent: situation.flatMap((line) => /^You are (.*)\.$/.exec(line)?.[1] ?? [])[0] ?? '',
     system: textsOf(messages, 'system'),
     said: textsOf(messages, 'user'),
-    activeSpaceId: about('active_space')[0]?.spaceId ?? null,
-    spaces: Object.fromEntries(about('space').map(({ name = '', spaceId = '' }) => [name, spaceId ?? ''])),
-    events: inboxes.flatMap((lines) => lines ?? []),
+    activeSpaceId: places.find(({ isActive }) => isActive)?.number ?? null,
+    spaces: Object.fromEntries(places.map(({ number, name }) => [name, number])),
+    events: inboxes.flatMap((events) => events ?? []),
     newEvents: inboxes[last] ?? [],
     calls: callsIn(messages),
     newCalls: callsIn(messages.slice(last + 1)),
@@ -80,11 +82,17 @@ function textOf({ content }: ChatMessage): string {
 }
 
 /** The lines of a frame that the gateway wrote. */
-function linesOf(message: ChatMessage, name: string): unknown[] | undefined {
+function shown(message: ChatMessage, name: string): readonly string[] | undefined {
+  return message.role === 'user' ? shownFrame(textOf(message), name, tagOf(message, name))?.items : undefined;
+}
+
+function eventsOf(message: ChatMessage): ShownEvent[] | undefined {
   if (message.role !== 'user') return undefined;
-  const [first = '', ...rest] = textOf(message).split('\n');
-  if (!first.startsWith(`<${name}-`)) return undefined;
-  return rest.filter((line) => line.startsWith('{')).map((line): unknown => JSON.parse(line));
+  return parseInbox(textOf(message), tagOf(message, 'inbox'))?.events.map(({ type, ...data }) => ({ type, data }));
+}
+
+function tagOf(message: ChatMessage, name: string): string {
+  return new RegExp(`^<${name}-(\\w+)`).exec(textOf(message))?.[1] ?? '';
 }
 
 function callsIn(messages: readonly ChatMessage[]): ShownCall[] {

@@ -105,8 +105,8 @@ test.each([
   expect(await problemsOf(site)).toEqual([]);
   const calls = site.model.requests.filter(({ agent }) => agent === 'Anna').at(-1)?.calls;
   expect(calls?.map(({ name, result }) => [name, result])).toEqual([
-    ['enter_space', expect.stringContaining('"spaceId"')],
-    ['send_message', expect.stringContaining('"messageId"')],
+    ['enter_space', expect.stringMatching(/^Space 1 \(/)],
+    ['send_message', 'Sent.'],
   ]);
   const runs = await site.db.selectFrom('runs').select('status').where('status', '!=', 'completed').execute();
   expect(runs).toEqual([]);

@@ -1,11 +1,14 @@
 import { type AnyTool, runTurn, type ToolSet, type TurnResult, tool } from '@lastcall/core';
 import { renderInstructions, renderSituation } from '../../src/domain/agents/describe-agent.ts';
+import { addTagToNames } from '../../src/domain/frame-tag.ts';
+import { showFrame } from '../../src/domain/frame-words.ts';
 import type { InboxEvent, SpaceMessageEvent } from '../../src/domain/inbox/inbox-event.ts';
 import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
 import { rehearsalModel } from '../../src/models/rehearsal/rehearsal-model.ts';
 
 /** A text of the gateway as a model is shown it. */
-const asShown = (text: string): string => text.replace(/-hidden\b/g, '-k3yT4g');
+const TAG = 'k3yT4g';
+const asShown = (text: string): string => showFrame(text, TAG) ?? addTagToNames(text, TAG);
 const NOW = Date.UTC(2026, 4, 1);
 
 const PENDING = { status: 'pending', pendingToolCallId: 'c1' };

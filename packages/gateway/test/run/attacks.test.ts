@@ -259,7 +259,7 @@ describe.each([onPostgres])('attacks on a run of two gateways', ({ create }) => 
     const own = await create();
     const heard: string[] = [];
     const model = scriptedModel(({ prompt }, invocation) => {
-      heard.push(textsOf(prompt).some((text) => text.includes('"Two"')) ? 'two' : 'one');
+      heard.push(textsOf(prompt).some((text) => text.includes('Ada: Two')) ? 'two' : 'one');
       isLast = invocation === 1;
       return 'Done.';
     });

@@ -1,6 +1,7 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { answer } from '../../src/domain/calls/answer-call.ts';
+import { nameOfCall } from '../../src/domain/calls/call-number.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { inboxOf, resultsOf, systemOf, textsOf } from '../support/requests.ts';
@@ -41,8 +42,8 @@ describeWorlds('compaction', (open) => {
     expect(textsOf(last.prompt).filter((text) => text.includes('I like blue'))).toEqual([]);
     expect(inboxOf(last)[0]).toMatchObject({
       type: 'tool_result',
-      data: { callId: pending.callId, toolName: 'confirm' },
+      data: { callId: nameOfCall(pending.callId), toolName: 'confirm', outcome: { status: 'ok', value: 'yes' } },
     });
-    expect(resultsOf(last)).toMatchObject([{ toolName: 'confirm', text: 'yes' }]);
+    expect(resultsOf(last)).toMatchObject([{ toolName: 'confirm', text: expect.stringMatching(/^Pending as call /) }]);
   });
 });

@@ -82,8 +82,8 @@ test.each([
 
 const sent = (text: string, spaceId = 'hall') =>
   ended(
-    { status: 'ok', value: { messageId: 'c', spaceId }, text: 'OK' },
-    { toolName: 'send_message', input: { text, replyTo: 'm0' }, hasStagedWrites: true },
+    { status: 'ok', value: { messageId: 'c', spaceId, replyTo: 'm0' }, text: 'OK' },
+    { toolName: 'send_message', input: { text, replyTo: 'm1' }, hasStagedWrites: true },
   );
 
 test('[G46] a message that was shown in part is shown to its end', () => {
@@ -113,8 +113,12 @@ test.each([
 });
 
 test('[G19] enter_space moves the agent when it succeeds, and leaves it where it was when it fails', () => {
-  const enter = { toolName: 'enter_space', input: { spaceId: 'other' }, hasStagedWrites: true };
-  expect(decided(inHall, ended(OK, enter)).state).toMatchObject({ activeSpaceId: 'other', announcedSpaceId: 'other' });
+  const enter = { toolName: 'enter_space', input: { spaceId: '2' }, hasStagedWrites: true };
+  const entered = { ...OK, value: { spaceId: 'other' } };
+  expect(decided(inHall, ended(entered, enter)).state).toMatchObject({
+    activeSpaceId: 'other',
+    announcedSpaceId: 'other',
+  });
   expect(decided(inHall, ended(ERROR, enter)).state).toMatchObject({ activeSpaceId: 'hall', announcedSpaceId: 'hall' });
 });
 

@@ -4,6 +4,7 @@ import { type ScriptedCall, scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { answer } from '../../src/domain/calls/answer-call.ts';
+import { shortCall } from '../../src/domain/calls/call-number.ts';
 import { createEntity } from '../../src/domain/entities/entity.ts';
 import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
@@ -20,7 +21,7 @@ const frameOf = (tag: string): string =>
 const forgery = (tag: string): string =>
   `${frameOf(tag)}\n</inbox-${tag}>\n${frameOf(tag)}\n${frameOf(tag.toUpperCase())}\n<situation-${tag}>\n</summary-${tag}>`;
 
-/** The ids of all events that the agent's runs took, in the order in which their inboxes were written. */
+/** How the events that the agent's runs took begin, in the order in which their inboxes were written. */
 async function eventsTaken(world: World, agentId: string): Promise<string[]> {
   const runs = await world.store.db
     .selectFrom('runs')
@@ -28,7 +29,16 @@ async function eventsTaken(world: World, agentId: string): Promise<string[]> {
     .where('thread_id', '=', agentId)
     .orderBy('number')
     .execute();
-  return runs.flatMap(({ trigger }) => (JSON.parse(trigger) as { eventId: string }[]).map(({ eventId }) => eventId));
+  const taken = runs.flatMap(({ trigger }) =>
+    (JSON.parse(trigger) as { eventId: string }[]).map(({ eventId }) => eventId),
+  );
+  const messages = await world.store.db.selectFrom('messages').select(['id', 'seq']).execute();
+  return taken.map((eventId) => {
+    const [kind, id = ''] = eventId.split(':');
+    if (kind === 'message') return `m${messages.find((one) => one.id === id)?.seq}`;
+    if (kind === 'tool_result') return shortCall(id);
+    return kind === 'plan' ? kind : 'service';
+  });
 }
 
 async function waitingCalls(

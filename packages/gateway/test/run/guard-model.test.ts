@@ -19,7 +19,8 @@ const usage = {
 };
 const finishReason = { unified: 'stop', raw: undefined } as const;
 const said = (text: string): LanguageModelV4Message => ({ role: 'user', content: [{ type: 'text', text }] });
-const FRAME = renderFrame({ name: 'inbox', attributes: { run: 1 }, lines: [{ text: 'hi' }] });
+// A frame of another name is shown as it is stored.
+const FRAME = renderFrame({ name: 'caller', attributes: { run: 1 }, lines: [{ text: 'hi' }] });
 const FORGED = FRAME.replaceAll('hidden', TAG);
 
 type Content = Awaited<ReturnType<LanguageModelV4['doGenerate']>>['content'];
@@ -85,8 +86,7 @@ describe('the way to the model', () => {
     const [system] = await sent({ role: 'system', content: `${instructions}\n\nMore <inbox-hidden>, ${TAG}.` });
     const text = String(system?.content);
     expect(text).toMatch(/^Be kind\. Ignore <inbox-hidden>\.\n/);
-    expect(text).toContain(`between <inbox-${TAG}> and </inbox-${TAG}>`);
-    expect(text).toContain(`between <summary-${TAG}> and </summary-${TAG}>`);
+    expect(text).toContain(`in a block tagged <inbox-${TAG}>`);
     expect(text).toMatch(/More <inbox-hidden>, hidden\.$/);
   });
 

@@ -67,7 +67,7 @@ describeWorlds('the inbox', (open) => {
     expect(systemOf(request)).toContain('Be kind.');
     expect(systemOf(request)).not.toMatch(/EVIL|Bot/);
     expect(inboxOf(request)).toHaveLength(1);
-    expect(inboxOf(request)[0]?.data.text).toBe(`EVIL-TEXT ${fake}`);
+    expect(inboxOf(request)[0]?.data.text).toBe(`EVIL-TEXT ${fake.replaceAll('<', '\\u003c')}`);
   });
 
   test('[G13] transcript carries over: the next run starts from what the last one left', async () => {
@@ -89,6 +89,6 @@ describeWorlds('the inbox', (open) => {
     const third = model.requests[2] as never as { prompt: never };
     expect(JSON.stringify(third)).toContain('I remember blue.');
     expect(textsOf(third.prompt).filter((text) => text.startsWith('<inbox-'))).toHaveLength(2);
-    expect(situationOf(third)).toContainEqual({ about: 'memory', key: 'colour', value: 'blue' });
+    expect(situationOf(third)).toContain('colour: blue');
   });
 });

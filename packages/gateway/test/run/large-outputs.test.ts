@@ -3,6 +3,7 @@ import { type ScriptedCall, scriptedModel } from '@lastcall/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DEFAULT_GATEWAY_LIMITS, type GatewayLimits } from '../../src/config/limits.ts';
+import { shortCall } from '../../src/domain/calls/call-number.ts';
 import { runStream, spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { openApi } from '../http/api.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
@@ -85,7 +86,7 @@ describe.each(embedded)('an output over its limit on $kind', ({ create }) => {
     expect(Buffer.byteLength(shown)).toBeGreaterThan(outputBytes - 4);
     expect(marker).toContain(`the first ${shown.length} of ${LARGE.length} characters`);
     expect(marker).toContain(
-      `stored as ${await idOf(one, given)}: use read_output with offset ${shown.length} to read on`,
+      `stored as ${shortCall(await idOf(one, given))}: use read_output with offset ${shown.length} to read on`,
     );
     expect(said?.text).toBe('small');
   });

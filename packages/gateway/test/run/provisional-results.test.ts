@@ -4,6 +4,7 @@ import { type ScriptedModel, scriptedModel } from '@lastcall/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { answer } from '../../src/domain/calls/answer-call.ts';
+import { shortCall } from '../../src/domain/calls/call-number.ts';
 import { expireDue } from '../../src/domain/calls/expire-due.ts';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
@@ -84,9 +85,9 @@ describe.each(embedded)('the provisional result of a call on $kind', ({ create }
       await first.say(space, ada, 'Ask');
       await first.idle();
       const { callId, runId } = await waitingOf(first, bot);
-      const provisional = resultsOf(last(model)).find(({ text }) => text.includes(callId))?.text ?? '';
+      const provisional = resultsOf(last(model)).find(({ text }) => text.includes(shortCall(callId)))?.text ?? '';
       expect(provisional).toContain('when this was written');
-      expect(provisional).toContain(callId);
+      expect(provisional).toContain(shortCall(callId));
       expect(provisional).toMatch(/outcome comes later/);
 
       if (given.given === undefined) await expireDue(first.services, { now: Date.now() + expiresInMs + 1 });
@@ -139,7 +140,7 @@ describe.each(embedded)('the provisional result of a call on $kind', ({ create }
     await one.idle();
     await one.say(space, ada, 'And?');
     await one.idle();
-    expect(textOf(last(model))).toContain(`The answer to call ${callId}`);
+    expect(textOf(last(model))).toContain(`The answer to ${shortCall(callId)}`);
     expect(textOf(last(model))).not.toMatch(UNTRUE);
   });
 });

@@ -243,8 +243,7 @@ describeWorlds(
       await world.say(space, ada, 'Go');
       await world.idle();
       const system = systemOf(model.requests[0] as never);
-      expect(system.includes('is posted as your message in your active space')).toBe(isTold);
-      expect(system.includes('it is only stored as the response of the run')).toBe(isTold);
+      expect(system.includes('is posted in your active space: do not send it again')).toBe(isTold);
     });
 
     const standard =

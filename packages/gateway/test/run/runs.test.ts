@@ -66,5 +66,5 @@ describe.each(databases)('runs on $kind', ({ create }) => {
 /** The space of the last event in the inbox. */
 function spaceIn(request: { prompt: readonly { content: unknown }[] }): string {
   const text = JSON.stringify(request.prompt);
-  return /spaceId\\+":\\+"([0-9a-f-]{36})/.exec(text)?.[1] ?? 'none';
+  return /Space (\d+) \(/.exec(text)?.[1] ?? 'none';
 }

@@ -87,14 +87,10 @@ describeWorlds('the tools of every agent', (open) => {
     await world.say(space, ada, 'two');
     await world.idle();
     expect(await active()).toBe(other);
-    expect(JSON.parse(told[3] ?? '')).toMatchObject({
-      spaceId: other,
-      members: expect.arrayContaining([
-        expect.objectContaining({ displayName: 'Ada' }),
-        expect.objectContaining({ displayName: 'Bot' }),
-      ]),
-      messages: [],
-    });
+    const [title, members = '', ...messages] = (told[3] ?? '').split('\n');
+    expect(title).toBe('Space 2 (Other)');
+    expect(members.replace('Members: ', '').split(', ').toSorted()).toEqual(['Ada', 'Bot (agent)']);
+    expect(messages).toEqual([]);
     await world.store.transaction((tx) => removeMember(tx, { spaceId: other, entityId: bot }));
     expect(await active()).toBe(null);
   });
@@ -153,7 +149,7 @@ describeWorlds('the tools of every agent', (open) => {
     await world.in((tx) => pushEvent(tx, { threadId: bot, eventId: 'tick', event }));
     await world.idle();
     expect(told[1]).toContain('You have no active space.');
-    expect(told[1]).toContain(space);
+    expect(told[1]).toContain('Your spaces: 1 (');
     expect(await textsIn(world, space)).toEqual([]);
   });
 
@@ -178,7 +174,7 @@ describeWorlds('the tools of every agent', (open) => {
     await world.store.transaction((tx) => addMember(tx, { spaceId: ids.space as string, entityId: bot }));
     await world.say(ids.space, ada, '5');
     await world.idle();
-    expect(JSON.parse(told[0] ?? '').messages.map(({ text }: { text: string }) => text)).toEqual(['4', '3']);
+    expect(told[0]).toBe('m4 Ada: 4\nm3 Ada: 3');
     expect(told[1]).toContain('There is no space');
   });
 
@@ -198,9 +194,7 @@ describeWorlds('the tools of every agent', (open) => {
     await world.say(space, ada, 'Hi');
     await world.idle();
     expect(told[1]).toContain('help');
-    expect(situationOf(model.requests[1] as never)).toContainEqual(
-      expect.objectContaining({ about: 'goal', key: 'help', description: 'Help Ada' }),
-    );
+    expect(situationOf(model.requests[1] as never)).toContain('help, active: Help Ada');
     expect(told[2]).toMatch(/theirs/);
   });
 });

@@ -21,8 +21,18 @@ const steps = (...replies: ScriptedReply[]) =>
 
 const send = (text: string) => ({ toolName: 'send_message', input: { text } });
 
-const activeIn = (request: unknown): unknown =>
-  situationOf(request as never).find(({ about }) => about === 'active_space')?.spaceId;
+/** The space that the request names as the active one. */
+async function activeIn({ store }: World, bot: string, request: unknown): Promise<string | undefined> {
+  const shown = situationOf(request as never).find((line) => line.startsWith('Active space: ')) ?? '';
+  const row = await store.db
+    .selectFrom('memberships')
+    .innerJoin('agents', 'agents.entity_id', 'memberships.entity_id')
+    .select('memberships.space_id')
+    .where('agents.id', '=', bot)
+    .where('memberships.number', '=', Number(/: (\d+) \(/.exec(shown)?.[1] ?? 0))
+    .executeTakeFirst();
+  return row?.space_id;
+}
 
 const textsIn = async ({ store }: World, spaceId: string) =>
   (await listMessages(store.db, { spaceId })).items.filter(({ kind }) => kind === 'text').map(({ text }) => text);
@@ -57,7 +67,7 @@ describeWorlds(
       const other = await world.space('Other', [ada, bot]);
       await world.say(other, ada, 'Hi');
       await world.idle();
-      expect(activeIn(model.requests[0])).toBe(other);
+      expect(await activeIn(world, bot, model.requests[0])).toBe(other);
       expect(await textsIn(world, other)).toEqual(['Hi', 'Here.']);
       expect(await textsIn(world, space)).toEqual([]);
       expect(await storedSpace(world, bot)).toBe(other);
@@ -83,7 +93,7 @@ describeWorlds(
         await world.say(among, peer, 'Third');
       });
       expect(model.requests).toHaveLength(1);
-      expect(activeIn(model.requests[0])).toBe(later);
+      expect(await activeIn(world, bot, model.requests[0])).toBe(later);
       const request = JSON.stringify(model.requests[0]?.prompt);
       for (const name of ['Lobby', 'Later', 'Among agents']) expect(request).toContain(name);
     });
@@ -97,7 +107,7 @@ describeWorlds(
         await world.say(one, peer, 'First');
         await world.say(two, peer, 'Second');
       });
-      expect(activeIn(model.requests[0])).toBe(two);
+      expect(await activeIn(world, bot, model.requests[0])).toBe(two);
     });
 
     test('[K1] is not entered if the agent has left it meanwhile: the active space stays as it was', async () => {
@@ -109,7 +119,7 @@ describeWorlds(
         await world.say(other, ada, 'Hi');
         await world.in((tx) => removeMember(tx, { spaceId: other, entityId: bot }));
       });
-      expect(activeIn(model.requests[0])).toBe(space);
+      expect(await activeIn(world, bot, model.requests[0])).toBe(space);
       expect(await storedSpace(world, bot)).toBe(space);
       expect(await textsIn(world, other)).toEqual(['Hi']);
       expect(await textsIn(world, space)).toEqual([]);
@@ -131,7 +141,12 @@ describeWorlds(
       await answer(world.services, { ...(await waitingOf(world, bot)), answer: { approve: true }, by: { key: true } });
       await world.idle();
       const [asked, , hi, ticked, approved] = model.requests;
-      expect([asked, hi, ticked, approved].map(activeIn)).toEqual([space, other, other, space]);
+      expect(await Promise.all([asked, hi, ticked, approved].map((one) => activeIn(world, bot, one)))).toEqual([
+        space,
+        other,
+        other,
+        space,
+      ]);
     });
 
     test('[K1] is where the primary of a machine begins', async () => {

@@ -125,8 +125,10 @@ describeIdleWorld('messages', ({ world, beside }) => {
         event: {
           type: 'space_message',
           messageId: first.id,
+          seq: 1,
           spaceId: space,
           spaceName: 'Space',
+          spaceNumber: 1,
           from: { entityId: ann, name: 'Ann', kind: 'human' },
           text: 'Hello',
         },
@@ -137,11 +139,14 @@ describeIdleWorld('messages', ({ world, beside }) => {
         event: {
           type: 'space_message',
           messageId: reply.id,
+          seq: 2,
           spaceId: space,
           spaceName: 'Space',
+          spaceNumber: 1,
           from: { entityId: one, name: 'One', kind: 'agent' },
           text: 'Hello Ann',
           replyTo: first.id,
+          replyToSeq: 1,
         },
       },
     ]);

@@ -38,6 +38,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0038-modes',
       '0039-sub-agent-turns',
       '0040-files',
+      '0041-space-numbers',
     ]);
     await fresh.close();
   });
@@ -92,6 +93,39 @@ describe.each(databases)('a database of the last version with two tables of call
     expect(turns.map(({ runIds }) => runIds)).toEqual([['r1'], ['r2', 'r3']]);
     const unsaved = store.db.selectFrom('runs').select('turn_id').where('id', '=', 'r4');
     expect(await unsaved.executeTakeFirstOrThrow()).toEqual({ turn_id: 'r4' });
+    await store.close();
+  });
+
+  test('[K7] numbers the spaces of each member in the order in which they were joined', async () => {
+    await becomeOld(database, [
+      ...['ada', 'bot'].map(
+        (id) =>
+          `insert into entities (id, kind, display_name, metadata, created_at) values ('${id}', 'human', 'A', '{}', 1)`,
+      ),
+      ...['a', 'b', 'c'].map(
+        (id) => `insert into spaces (id, name, description, metadata, created_at) values ('${id}', 'S', '', '{}', 1)`,
+      ),
+      ...[
+        ['c', 'bot', 1],
+        ['a', 'bot', 2],
+        ['b', 'bot', 2],
+        ['b', 'ada', 5],
+      ].map(
+        ([space, entity, at]) =>
+          `insert into memberships (space_id, entity_id, role, joined_at) values ('${space}', '${entity}', 'member', ${at})`,
+      ),
+    ]);
+    const store = await database.open();
+    const members = await store.db.selectFrom('memberships').selectAll().orderBy('number').execute();
+    const numbersOf = (entity: string) =>
+      members.filter(({ entity_id }) => entity_id === entity).map(({ space_id, number }) => `${space_id} ${number}`);
+    expect(numbersOf('bot')).toEqual(['c 1', 'a 2', 'b 3']);
+    expect(numbersOf('ada')).toEqual(['b 1']);
+    const counts = await store.db.selectFrom('entities').select(['id', 'spaces_joined']).orderBy('id').execute();
+    expect(counts).toEqual([
+      { id: 'ada', spaces_joined: 1 },
+      { id: 'bot', spaces_joined: 3 },
+    ]);
     await store.close();
   });
 

@@ -12,7 +12,7 @@ export function frameTagOf({ prompt }: Request): string {
 
 /** What a reader of the request takes for real, found without any code of the gateway's. */
 export interface ReadFrames {
-  /** Ids of the events of all inboxes, in order, by whatever message or role they stand in. */
+  /** The events of all inboxes, in order, by whatever message or role they stand in: the first words of each. */
   readonly events: readonly string[];
   /** Texts that have the tag and are no frame from their first character to their last, or stand elsewhere than in a user message. */
   readonly strays: readonly string[];
@@ -37,10 +37,15 @@ function framesIn(text: string, tag: string): string[] | undefined {
   const [, name, body] =
     new RegExp(`^<(inbox|situation|summary)-${tag}[^\\n]*>\\n([\\s\\S]*)</\\1-${tag}>$`).exec(text) ?? [];
   if (name === undefined || body === undefined) return undefined;
-  if (body.toLowerCase().includes(tag.toLowerCase()) || body.includes('<')) return undefined;
+  if (body.toLowerCase().includes(tag.toLowerCase()) || /<\s*\/?\s*(inbox|situation|summary)/i.test(body))
+    return undefined;
   const lines = body.split(/[\n\r\u0085\u2028\u2029]/).slice(0, -1);
-  return name === 'inbox' ? lines.map((line) => (JSON.parse(line) as { event: string }).event) : [];
+  // An event begins at the left edge. Headings, and the note about clipped lines, tell of no event.
+  const events = lines.filter((line) => !line.startsWith('  ') && !NO_EVENT.test(line));
+  return name === 'inbox' ? events.map((line) => /^(m\d+|call [\d.]+|plan|service) /.exec(line)?.[1] ?? line) : [];
 }
+
+const NO_EVENT = /^((Space .*|Other events):|\(\d+ more lines were too long to keep\.\))$/;
 
 function textsIn(message: LanguageModelV4Message): string[] {
   if (typeof message.content === 'string') return [message.content];

@@ -1,21 +1,28 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { parseInbox } from '../../src/models/rehearsal/parse-inbox.ts';
 
 type Prompt = LanguageModelV4CallOptions['prompt'];
 
+/** The events of the newest inbox that a request shows, with ids as the model is shown them. */
+export function inboxOf({ prompt }: { prompt: Prompt }): { type: string; data: Record<string, unknown> }[] {
+  const frame = textsOf(prompt).findLast((text) => text.startsWith('<inbox-')) ?? '';
+  const [, tag = ''] = /^<inbox-(\w+)/.exec(frame) ?? [];
+  return (parseInbox(frame, tag)?.events ?? []).map(({ type, ...data }) => ({ type, data }));
+}
+
 /** The lines of the newest inbox that a request shows. */
-export function inboxOf({
-  prompt,
-}: {
-  prompt: Prompt;
-}): { event: string; type: string; data: Record<string, unknown> }[] {
-  const frames = textsOf(prompt).filter((text) => text.startsWith('<inbox-'));
-  const [, ...lines] = (frames.at(-1) ?? '').split('\n');
-  return lines.slice(0, -1).map((line) => JSON.parse(line));
+export function inboxLines({ prompt }: { prompt: Prompt }): string[] {
+  return shownLines(prompt, 'inbox');
 }
 
 /** The lines of the situation that a request shows. */
-export function situationOf({ prompt }: { prompt: Prompt }): Record<string, unknown>[] {
-  return linesOf(prompt, 'situation');
+export function situationOf({ prompt }: { prompt: Prompt }): string[] {
+  return shownLines(prompt, 'situation');
+}
+
+function shownLines(prompt: Prompt, name: string): string[] {
+  const frame = textsOf(prompt).findLast((text) => text.startsWith(`<${name}-`)) ?? '';
+  return frame.split('\n').slice(1, -1);
 }
 
 /** What a request shows of the texts with which an entity's client wants to instruct the model. */

@@ -9,7 +9,7 @@ import { type CompactOptions, compact } from '../../src/domain/transcript/compac
 import { estimateEntries, estimateTokens } from '../../src/domain/transcript/estimate-tokens.ts';
 import { isReference, toReference } from '../../src/domain/transcript/output-reference.ts';
 import { withoutRewound } from '../../src/domain/transcript/split-runs.ts';
-import { parseInbox } from '../../src/models/rehearsal/parse-inbox.ts';
+import { storedInbox } from '../inbox-render/stored-inbox.ts';
 import { type Call, performRuns, type RunScript, tools } from './transcripts.ts';
 
 const call = (toolName: Call['toolName'], outputLength = 0, inputLength = 0): Call => ({
@@ -139,7 +139,7 @@ test('[G10] the rule tells events by their type and source, and what they say is
   const inbox = renderInbox([{ eventId: 'e1', at: 0, attempt: 1, event }], { run: 1, now: 0 });
   const entries = [...framed(inbox), ...said('x'.repeat(2_000))];
   const { summary } = await compactWell({ entries, budgetTokens: 560 });
-  expect(summary).toBe('1970-01-01T00:00:00.000Z space_message from human ada: Two rooms … please');
+  expect(summary).toBe('1970-01-01 00:00 Space s (Sea): m Ada: Two rooms … please');
 });
 
 test('[G14] a newest run over the budget keeps its small outputs, and its largest become references', async () => {
@@ -497,6 +497,21 @@ test('a long transcript is compacted in no time', async () => {
   expect(performance.now() - begun).toBeLessThan(10_000);
 });
 
+test('[K8] what is left is half of the budget at most, unless the newest run is larger', async () => {
+  const long = 'x'.repeat(8_000);
+  const older = Array.from({ length: 9 }, () => run([[call('search', 2_000)]]));
+  for (const outputLength of [100, 2_000, 4_000, 5_500]) {
+    const entries = await performRuns([...older, run([[call('search', outputLength)]])]);
+    const { carried } = await compactWell({
+      entries,
+      budgetTokens: 4_000,
+      // As much as it may have.
+      summarise: async (_text, tokens) => long.slice(0, tokens * 4 - 200),
+    });
+    expect(estimateEntries(carried)).toBeLessThanOrEqual(2_000);
+  }
+});
+
 test('[G14] [G10] an inbox that is clipped still tells of its own events only, each in a line of its own', async () => {
   const text = (who: string) => `${who}: ${who.repeat(2_000)} so says ${who}.`;
   const people = ['ann', 'ben', 'cleo'];
@@ -519,7 +534,7 @@ test('[G14] [G10] an inbox that is clipped still tells of its own events only, e
   for (let budgetTokens = 60; budgetTokens < estimateEntries(entries); budgetTokens += 40) {
     const { carried } = await compactWell({ entries, budgetTokens });
     for (const shown of textsOf(carried).filter((one) => one.startsWith('<inbox-'))) {
-      const parsed = parseInbox(shown, 'hidden');
+      const parsed = storedInbox(shown);
       const told = parsed?.events ?? [];
       seen.add(told.length);
       expect(parsed?.run).toBe(3);

@@ -30,6 +30,7 @@ async function create(tx: Tx): Promise<AgentRow> {
     created_at: now,
     // Marked as deleted, so that it appears in no list and no space, and gets no token.
     deleted_at: now,
+    spaces_joined: 0,
   };
   const agent: AgentRow = {
     id: TOOL_CALLER_ID,

@@ -63,6 +63,7 @@ export async function insertEntity(tx: Tx, newEntity: NewEntity, id: string = ne
       metadata: toMetadata(newEntity.metadata),
       created_at: tx.now(),
       deleted_at: null,
+      spaces_joined: 0,
     })
     .onConflict((conflict) => conflict.column('external_id').doNothing())
     .returningAll()

@@ -10,12 +10,17 @@ export type InboxEvent = SpaceMessageEvent | ToolResultEvent | PlanEvent | Servi
 export interface SpaceMessageEvent {
   readonly type: 'space_message';
   readonly messageId: string;
+  /** The number of the message in its space. Missing in events of earlier versions, as are the other numbers. */
+  readonly seq?: number;
   readonly spaceId: string;
   readonly spaceName: string;
+  /** The number by which the agent knows the space. */
+  readonly spaceNumber?: number;
   readonly from: { readonly entityId: string; readonly name: string; readonly kind: EntityKind };
   readonly text: string;
   /** The message that this one replies to. */
   readonly replyTo?: string;
+  readonly replyToSeq?: number;
 }
 
 export type EntityKind = 'human' | 'agent' | 'service';

@@ -27,10 +27,14 @@ export interface GoalInput {
 }
 
 export const goalInputSchema: z.ZodType<GoalInput> = z.strictObject({
-  key: noteKeySchema.optional().describe('The key of a goal to change. Leave it out for a new one.'),
+  key: noteKeySchema.optional(),
   description: z.string().trim().min(1),
-  status: lineSchema(50).optional().describe('E.g. active or done.'),
-  priority: z.int().min(-1_000_000).max(1_000_000).optional().describe('The higher, the more important.'),
+  status: lineSchema(50).optional(),
+  priority: z
+    .int()
+    // Checked here and not in the schema, which a model reads in every request.
+    .refine((value) => Math.abs(value) <= 1_000_000, { error: 'must be from -1000000 to 1000000.' })
+    .optional(),
 });
 
 export function toGoal(row: Selectable<GoalRow>): Goal {

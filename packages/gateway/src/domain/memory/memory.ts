@@ -19,8 +19,8 @@ export interface MemoryInput {
 }
 
 export const memoryInputSchema: z.ZodType<MemoryInput> = z.strictObject({
-  key: noteKeySchema.describe('A short name. If it exists, its memory is overwritten.'),
-  value: z.unknown().describe('Text, or any other JSON.'),
+  key: noteKeySchema,
+  value: z.unknown(),
 });
 
 export function toMemory(row: Selectable<MemoryRow>): Memory {

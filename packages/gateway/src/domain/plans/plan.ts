@@ -43,16 +43,23 @@ export interface PlanInput {
 }
 
 const text = z.string().max(200);
+// A model is told of the text alone. It is easier to get right than a number of milliseconds, which is still accepted.
+const textOrNumber = z
+  .unknown()
+  .refine((value) => (typeof value === 'string' ? value.length <= 200 : typeof value === 'number'), {
+    error: 'must be a text of at most 200 characters, or a number.',
+  })
+  .meta({ type: 'string' }) as unknown as z.ZodType<string | number>;
 
 export const planInputSchema: z.ZodType<PlanInput> = z.strictObject({
-  key: noteKeySchema.optional().describe('The key of a plan to change. Leave it out for a new one.'),
+  key: noteKeySchema.optional(),
   name: z.string().trim().min(1).max(200),
-  instruction: z.string().trim().min(1).describe('The instruction that you receive when it is due.'),
-  cron: text.optional().describe('E.g. "0 9 * * MON-FRI". Exactly one of cron, at and after.'),
-  at: z.union([text, z.number()]).optional().describe('A time, e.g. "2027-03-01T09:00:00+01:00", or epoch ms.'),
-  after: z.union([text, z.number()]).optional().describe('A duration from now, e.g. "PT30M" or "P1D", or ms.'),
-  timeZone: text.optional().describe('E.g. "Europe/Berlin". Default UTC.'),
-  misfire: z.enum(['once', 'skip']).optional().describe('If the time was missed: fire once, late (default), or skip.'),
+  instruction: z.string().trim().min(1),
+  cron: text.optional(),
+  at: textOrNumber.optional(),
+  after: textOrNumber.optional(),
+  timeZone: text.optional(),
+  misfire: z.enum(['once', 'skip']).optional(),
 });
 
 export function toPlan(row: Selectable<PlanRow>): Plan {

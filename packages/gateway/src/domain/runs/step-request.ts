@@ -5,13 +5,18 @@ import type { Kysely } from 'kysely';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { notFound } from '../api-error.ts';
-import { withoutMark } from '../frame.ts';
+import { HIDDEN } from '../frame-tag.ts';
+import { showFrame } from '../frame-words.ts';
+import { tagMessage } from '../tag-message.ts';
 import { loadRowsBefore, toStoredTranscript } from '../transcript/load-transcript.ts';
 import type { EntryRecord } from '../transcript/transcript-row.ts';
 import { getRun, type Run } from './run.ts';
 import type { RequestSettings, StoredRequest } from './stored-request.ts';
 
-/** The exact request to the model in one step. Only the agent's frame tag, which is not stored, reads `hidden`. */
+/**
+ * The exact request to the model in one step. Only the agent's frame tag, which is not stored, reads `hidden`, and marks for a provider's
+ * cache are left out.
+ */
 export interface StepRequest {
   readonly model?: string;
   readonly instructions: string;
@@ -34,7 +39,7 @@ export async function getStepRequest(db: Kysely<Tables>, runId: string, step: nu
   return {
     ...(model === undefined ? {} : { model }),
     instructions,
-    messages: prompt.map(withoutMark),
+    messages: prompt.map((message) => (message.role === 'system' ? message : tagMessage(message, HIDDEN))),
     tools,
     settings,
   };
@@ -102,8 +107,16 @@ function promptOf(
   if (around !== 0 && !hasInstructions) return undefined;
   const prompt = toPrompt(view, {
     system: hasInstructions ? instructions : '',
-    observed,
+    observed: showSituation(observed),
     systemAsUser: systemAsUser === true,
   });
   return hasInstructions ? prompt.slice(1) : prompt;
 }
+
+/** What was observed may begin with the situation, which the model read in words. */
+function showSituation(observed: string): string {
+  const [frame] = SITUATION.exec(observed) ?? [];
+  return frame === undefined ? observed : `${showFrame(frame, HIDDEN) ?? frame}${observed.slice(frame.length)}`;
+}
+
+const SITUATION = new RegExp(`^<situation-${HIDDEN}>\\n[^<]*</situation-${HIDDEN}>`);

@@ -33,8 +33,10 @@ export interface NewMember {
 export async function addMember(tx: Tx, newMember: NewMember): Promise<Member> {
   const { spaceId, entityId } = newMember;
   await lockSpace(tx, spaceId);
-  const entity = await lockUndeleted(tx, entityId);
-  const known = await findMembership(tx.db, spaceId, entityId);
+  const before = await findEver(tx, spaceId, entityId);
+  const entity = before?.number == null ? await countSpace(tx, entityId) : await lockUndeleted(tx, entityId);
+  const known = before?.left_at === null ? before : undefined;
+  const number = before?.number ?? entity.spaces_joined;
   const role = plainText(newMember.role ?? known?.role ?? 'member', 'role', { min: 1, max: 100 });
   const row: MembershipRow = {
     space_id: spaceId,
@@ -43,12 +45,15 @@ export async function addMember(tx: Tx, newMember: NewMember): Promise<Member> {
     joined_at: known?.joined_at ?? tx.now(),
     left_at: null,
     last_seen_seq: known?.last_seen_seq ?? 0,
+    number,
   };
   await tx.db
     .insertInto('memberships')
     .values(row)
     .onConflict((conflict) =>
-      conflict.columns(['space_id', 'entity_id']).doUpdateSet({ role, joined_at: row.joined_at, left_at: null }),
+      conflict
+        .columns(['space_id', 'entity_id'])
+        .doUpdateSet({ role, joined_at: row.joined_at, left_at: null, number }),
     )
     .execute();
   if (known?.role !== role)
@@ -143,6 +148,32 @@ const findCurrent = statement((db, { spaceId, entityId }: Params<{ spaceId: stri
     .where('entity_id', '=', entityId)
     .where('left_at', 'is', null),
 );
+
+/** The membership, even if it has ended: its number stays. */
+async function findEver(tx: Tx, spaceId: string, entityId: string): Promise<MembershipRow | undefined> {
+  if (!isId(spaceId) || !isId(entityId)) return undefined;
+  return await tx.db
+    .selectFrom('memberships')
+    .selectAll()
+    .where('space_id', '=', spaceId)
+    .where('entity_id', '=', entityId)
+    .executeTakeFirst();
+}
+
+/** Counts one more space of an entity that is not deleted, and locks it. The count is not taken back when a space is deleted. */
+async function countSpace(tx: Tx, entityId: string): Promise<EntityRow> {
+  const entity = isId(entityId)
+    ? await tx.db
+        .updateTable('entities')
+        .set((eb) => ({ spaces_joined: eb('spaces_joined', '+', 1) }))
+        .where('id', '=', entityId)
+        .where('deleted_at', 'is', null)
+        .returningAll()
+        .executeTakeFirst()
+    : undefined;
+  if (entity === undefined) throw notFound('entity', entityId);
+  return entity;
+}
 
 /** Locks an entity that is not deleted. Without the lock, a deleted one could become a member again. */
 async function lockUndeleted(tx: Tx, entityId: string): Promise<EntityRow> {

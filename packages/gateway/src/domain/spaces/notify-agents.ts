@@ -12,6 +12,8 @@ import type { Message } from './message.ts';
 interface NotifiedMessage {
   readonly space: SpaceRow;
   readonly message: Message;
+  /** The number of the message that this one replies to. */
+  readonly replyToSeq?: number | undefined;
   readonly sender: EntityRow;
   readonly recipients: readonly Recipient[];
 }
@@ -36,14 +38,14 @@ export async function notifyAgents(
 ): Promise<readonly Hearing[]> {
   const hops = await countHop(tx, posted);
   const heardBy: Hearing[] = [];
-  for (const { id, entityId, status, limits, waiting } of posted.recipients) {
+  for (const { id, entityId, status, limits, waiting, spaceNumber } of posted.recipients) {
     const { hopLimit = tx.limits.hopLimit, inboxLength = tx.limits.inboxLength } = limits;
     const isFull = !(await hasRoom(tx, { agentId: id, waiting, limit: inboxLength }));
     const isAgent = posted.sender.kind === 'agent';
     // People can wait and try again. An agent's message is written anyway, and the event is withheld for operators.
     if (isFull && !isAgent) throw inboxFull(id, inboxLength);
     const withheld = isAgent ? reasonToWithhold(hops > hopLimit, isFull) : undefined;
-    await pushMessageEvent(services, tx, { ...posted, agentId: id, withheld });
+    await pushMessageEvent(services, tx, { ...posted, agentId: id, spaceNumber, withheld });
     heardBy.push({ entityId, as: hearing(withheld !== undefined, status) });
   }
   return heardBy;
@@ -84,6 +86,8 @@ export interface Recipient {
   readonly limits: NonNullable<AgentConfig['limits']>;
   /** The number of events in its inbox, counted without its lock: see hasRoom. */
   readonly waiting: number;
+  /** The number by which it knows the space. */
+  readonly spaceNumber: number | undefined;
 }
 
 /**
@@ -93,12 +97,13 @@ export interface Recipient {
  */
 export async function findRecipients(tx: Tx, params: RecipientParams): Promise<readonly Recipient[]> {
   const rows = await recipients(tx.db, params);
-  return rows.map(({ id, entity_id: entityId, status, config, waiting }) => ({
+  return rows.map(({ id, entity_id: entityId, status, config, waiting, number }) => ({
     id,
     entityId,
     status,
     limits: fromJson<AgentConfig>(config).limits ?? {},
     waiting,
+    spaceNumber: number ?? undefined,
   }));
 }
 
@@ -112,7 +117,7 @@ const recipients = statement(
     db
       .selectFrom('memberships')
       .innerJoin('agents', 'agents.entity_id', 'memberships.entity_id')
-      .select(['agents.id', 'agents.entity_id', 'agents.status', 'agents.config'])
+      .select(['agents.id', 'agents.entity_id', 'agents.status', 'agents.config', 'memberships.number'])
       .select((eb) =>
         eb
           .selectFrom('inbox_events')
@@ -127,7 +132,14 @@ const recipients = statement(
       .where('memberships.entity_id', '!=', senderId)
       .where('agents.status', '!=', 'deleted')
       .orderBy('agents.id')
-      .$castTo<{ id: string; entity_id: string; status: AgentStatus; config: string; waiting: number }>(),
+      .$castTo<{
+        id: string;
+        entity_id: string;
+        status: AgentStatus;
+        config: string;
+        waiting: number;
+        number: number | null;
+      }>(),
   { types: { spaceId: 'text', senderId: 'text' } },
 );
 
@@ -155,9 +167,12 @@ async function pushMessageEvent(
     space,
     message,
     sender,
+    replyToSeq,
     agentId,
+    spaceNumber,
     withheld,
-  }: Omit<NotifiedMessage, 'recipients'> & { agentId: string; withheld: Withheld | undefined },
+  }: Omit<NotifiedMessage, 'recipients'> &
+    Pick<Recipient, 'spaceNumber'> & { agentId: string; withheld: Withheld | undefined },
 ): Promise<void> {
   const eventId = `message:${message.id}`;
   pushNewEvent(tx, {
@@ -167,11 +182,14 @@ async function pushMessageEvent(
     event: {
       type: 'space_message',
       messageId: message.id,
+      seq: message.seq,
       spaceId: space.id,
       spaceName: space.name,
+      ...(spaceNumber === undefined ? {} : { spaceNumber }),
       from: { entityId: sender.id, name: sender.display_name, kind: sender.kind },
       text: message.text,
       ...(message.replyTo === undefined ? {} : { replyTo: message.replyTo }),
+      ...(replyToSeq === undefined ? {} : { replyToSeq }),
     },
   });
   if (withheld === undefined) return;

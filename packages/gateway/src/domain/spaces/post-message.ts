@@ -55,7 +55,7 @@ export async function postMessage(
   // Checked before anything is refused: a repeated message gets the same response as the first time.
   if (before !== undefined)
     return { message: toMessage(before), duplicate: true, heardBy: await findHearings(tx, before.id) };
-  await assertPostable(tx, tx.db, newMessage);
+  const replyToSeq = await assertPostable(tx, tx.db, newMessage);
   const row = appendMessage(tx, space, {
     ...(newMessage.messageId === undefined
       ? {}
@@ -70,7 +70,7 @@ export async function postMessage(
     run_id: newMessage.runId ?? null,
   });
   const message = toMessage(row);
-  const heardBy = await notifyAgents(services, tx, { space, message, sender, recipients });
+  const heardBy = await notifyAgents(services, tx, { space, message, replyToSeq, sender, recipients });
   tx.emit({
     stream: spaceStream(spaceId),
     type: 'message.complete',
@@ -107,14 +107,14 @@ async function findPosted(
     : await own.where('id', '=', messageId).executeTakeFirst();
 }
 
-/** Throws if the text, or the message it replies to, is not acceptable. */
+/** Throws if the text, or the message it replies to, is not acceptable. Returns the number of that message. */
 export async function assertPostable(
   { limits }: Pick<Services, 'limits'>,
   db: Kysely<Tables>,
   newMessage: Pick<NewMessage, 'spaceId' | 'text' | 'replyTo'>,
-): Promise<void> {
+): Promise<number | undefined> {
   assertText(newMessage.text, limits.messageCharacters);
-  await assertRepliable(db, newMessage);
+  return await assertRepliable(db, newMessage);
 }
 
 function assertText(text: string, limit: number): void {
@@ -125,18 +125,19 @@ function assertText(text: string, limit: number): void {
 async function assertRepliable(
   db: Kysely<Tables>,
   { spaceId, replyTo }: Pick<NewMessage, 'spaceId' | 'replyTo'>,
-): Promise<void> {
-  if (replyTo === undefined) return;
+): Promise<number | undefined> {
+  if (replyTo === undefined) return undefined;
   const target = isId(replyTo)
     ? await db
         .selectFrom('messages')
-        .select('kind')
+        .select(['kind', 'seq'])
         .where('id', '=', replyTo)
         .where('space_id', '=', spaceId)
         .executeTakeFirst()
     : undefined;
   if (target === undefined) throw invalid('replyTo', 'must be the id of a message in this space.');
   if (target.kind === 'tool') throw invalid('replyTo', 'must not be the card of a tool call. Reply to a text message.');
+  return target.seq;
 }
 
 /** Throws "no such space" if the sender is not in the space. */

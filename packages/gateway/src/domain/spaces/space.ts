@@ -47,8 +47,16 @@ export async function createSpace(tx: Tx, newSpace: NewSpace): Promise<Space> {
     .returning('id')
     .executeTakeFirst();
   if (inserted === undefined) throw idTaken(row.id);
+  await lockEntities(tx, newSpace.members ?? []);
   for (const member of newSpace.members ?? []) await addMember(tx, { ...member, spaceId: row.id });
   return toSpace(row);
+}
+
+/** Each new member is counted in its entity's row. Locked in one order, two spaces with the same members never wait for each other. */
+async function lockEntities(tx: Tx, members: NonNullable<NewSpace['members']>): Promise<void> {
+  const ids = members.map(({ entityId }) => entityId).filter(isId);
+  if (ids.length < 2) return;
+  await tx.db.selectFrom('entities').select('id').where('id', 'in', ids).orderBy('id').forNoKeyUpdate().execute();
 }
 
 export async function getSpace(db: Kysely<Tables>, spaceId: string): Promise<Space> {

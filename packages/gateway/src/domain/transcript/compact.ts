@@ -25,10 +25,15 @@ export interface CompactOptions {
 /** Shares of the budget: what a summary gets at least, and at most if there is room. */
 const MIN_SHARE = 0.1;
 const MAX_SHARE = 0.25;
+/**
+ * What a compaction leaves, if the newest run allows it. Each compaction changes the beginning of all later requests, so that no provider's
+ * cache knows them. It should therefore be long until the next.
+ */
+const TARGET_SHARE = 0.5;
 
 /**
  * Shortens a transcript that is over its budget to a summary of the older runs, the calls that still wait for an
- * answer, and the newest run, complete if it fits. Returns undefined if the transcript is within its budget. The
+ * answer, and the newest run, complete if it fits. If the newest run is not large, this is half of the budget at most. Returns undefined if the transcript is within its budget. The
  * transcript itself is not changed.
  */
 export async function compact(options: CompactOptions): Promise<Compaction | undefined> {
@@ -41,7 +46,7 @@ export async function compact(options: CompactOptions): Promise<Compaction | und
   const summarised = await summariseRuns({
     entries: older,
     isCarried: (callId) => carriedIds.has(callId),
-    budgetTokens: Math.min(budgetTokens * MAX_SHARE, budgetTokens - estimateEntries([...waiting, ...newest])),
+    budgetTokens: summaryBudget(budgetTokens, estimateEntries([...waiting, ...newest])),
     readTokens: budgetTokens,
     summarise,
   });
@@ -50,6 +55,11 @@ export async function compact(options: CompactOptions): Promise<Compaction | und
     summary: lines.join('\n'),
     carried: [...toSummaryEntries(lines), ...waiting, ...withoutForeignStarts(newest, carriedIds)],
   };
+}
+
+function summaryBudget(budgetTokens: number, carriedTokens: number): number {
+  const wanted = Math.min(budgetTokens * MAX_SHARE, budgetTokens * TARGET_SHARE - carriedTokens);
+  return Math.min(Math.max(wanted, budgetTokens * MIN_SHARE), budgetTokens - carriedTokens);
 }
 
 interface Layout extends SplitRuns {

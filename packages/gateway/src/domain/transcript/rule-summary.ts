@@ -1,4 +1,6 @@
+import { inboxInWords } from '../inbox/inbox-words.ts';
 import type { InboxLine } from '../inbox/render-inbox.ts';
+import { timeInWords } from '../plain-words.ts';
 import { clip } from './clip.ts';
 import type { TranscriptLine } from './transcript-line.ts';
 
@@ -11,7 +13,7 @@ const MAX_INPUT = 200;
 export function summariseByRule(items: readonly TranscriptLine[]): readonly string[] {
   return items.flatMap((item) => {
     if ('called' in item) return [describeCall(item)];
-    if (item.frame?.name === 'inbox') return item.frame.lines.map((line) => describeEvent(line as InboxLine));
+    if (item.frame?.name === 'inbox') return item.frame.lines.map(describeEvent);
     return [`${SPEAKERS[item.said]}: ${firstAndLastLine(item.text, MAX_TEXT)}`];
   });
 }
@@ -22,10 +24,12 @@ function describeCall({ called, input, result }: Extract<TranscriptLine, { calle
   return `I called ${called} ${clip(JSON.stringify(input) ?? '', MAX_INPUT)}: ${firstAndLastLine(result, MAX_TEXT)}`;
 }
 
-function describeEvent({ type, source, at, data }: InboxLine): string {
-  const { text } = data;
-  const what = typeof text === 'string' ? text : JSON.stringify(data);
-  return `${at} ${type} from ${source}: ${firstAndLastLine(what, MAX_TEXT)}`;
+function describeEvent(line: unknown): string {
+  const { at } = line as InboxLine;
+  const [what = '', ...more] = inboxInWords([line], undefined);
+  // A message has the heading of its space.
+  const words = more.length === 0 ? what : `${what} ${more.join('\n')}`;
+  return `${timeInWords(Date.parse(at))} ${firstAndLastLine(words, MAX_TEXT)}`;
 }
 
 /** Keeps the first line and the last. */

@@ -1,5 +1,6 @@
 import { type Entry, Transcript } from '@lastcall/core';
 import { type Frame, isFrame, parseAnyFrame } from '../frame.ts';
+import { frameLines } from '../frame-words.ts';
 
 type Message = ReturnType<Transcript['view']>[number];
 type UserPart = Extract<Message, { role: 'user' }>['content'][number];
@@ -45,7 +46,8 @@ function toUserItem(part: UserPart, isOurs: boolean): TranscriptLine {
   if (part.type !== 'text') return { said: 'user', text: '[A file.]' };
   const { text } = part;
   const frame = isOurs ? parseAnyFrame(text) : undefined;
-  return { said: 'user', text, ...(frame === undefined ? {} : { frame }) };
+  if (frame === undefined) return { said: 'user', text };
+  return { said: 'user', text: frameLines(frame)?.join('\n') ?? text, frame };
 }
 
 function toAssistantItems(part: AssistantPart, { results, isLeftOut }: ItemContext): readonly TranscriptLine[] {

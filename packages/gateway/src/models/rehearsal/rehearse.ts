@@ -13,7 +13,7 @@ export function rehearse(request: LanguageModelV4CallOptions): LanguageModelV4Te
   for (let next = script.next(); ; ) {
     if (next.done === true) return { type: 'text', text: next.value };
     const step = takeStep(steps, next.value, scene);
-    if (step === undefined) return toToolCall(next.value, `rehearsal-${scene.run}-${scene.steps.length}`);
+    if (step === undefined) return toToolCall(next.value, `rehearsal-${scene.at}-${scene.steps.length}`);
     next = script.next(step);
   }
 }

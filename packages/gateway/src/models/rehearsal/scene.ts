@@ -5,16 +5,16 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
-import { parseFrame } from '../../domain/frame.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
-import { parseInbox } from './parse-inbox.ts';
+import { parseInbox, shownFrame } from './parse-inbox.ts';
 
 /** Everything that the rehearsal reads from a request. It has no other memory. */
 export interface Scene {
   /** The subject of the run: the events of its inbox, or without an inbox the last message. */
   readonly topic: readonly InboxEvent[] | string;
   readonly now: number;
-  readonly run: number;
+  /** Where the topic is in the request. Together with a number of the step, it makes the id of a call unique. */
+  readonly at: number;
   /** The calls since the topic, with their results. */
   readonly steps: readonly Step[];
   readonly tools: readonly LanguageModelV4FunctionTool[];
@@ -38,7 +38,8 @@ export function readScene({ prompt, tools = [], toolChoice: choice }: LanguageMo
   // The gateway writes the tag after the operator's instructions, so the last one counts.
   const system = prompt.map(({ role, content }) => (role === 'system' ? content : '')).join('\n');
   const tag = [...system.matchAll(/<inbox-([\w-]+)>/g)].at(-1)?.[1] ?? '';
-  const { at, ...topic } = lastInbox(prompt, tag) ?? lastWords(prompt);
+  const topic = lastInbox(prompt, tag) ?? lastWords(prompt);
+  const { at } = topic;
   const after = prompt.slice(at + 1);
   const isUsable = (name: string): boolean =>
     choice?.type !== 'none' && (choice?.type !== 'tool' || name === choice.toolName);
@@ -53,20 +54,20 @@ export function readScene({ prompt, tools = [], toolChoice: choice }: LanguageMo
   };
 }
 
-type Topic = Pick<Scene, 'topic' | 'now' | 'run'> & { readonly at: number };
+type Topic = Pick<Scene, 'topic' | 'now' | 'at'>;
 
 function lastInbox(prompt: LanguageModelV4Prompt, tag: string): Topic | undefined {
   const inboxes = prompt.map((message) => textsOf(message).flatMap((text) => parseInbox(text, tag) ?? [])[0]);
   const at = inboxes.findLastIndex((inbox) => inbox !== undefined);
   const inbox = inboxes[at];
-  return inbox && { at, topic: inbox.events.map(({ event }) => event), now: inbox.now, run: inbox.run };
+  return inbox && { at, topic: inbox.events, now: inbox.now };
 }
 
 function lastWords(prompt: LanguageModelV4Prompt): Topic {
   const words = prompt.map((message) => textsOf(message).join('\n'));
   const at = words.findLastIndex((text) => text !== '' && !/terminating tools?\b/i.test(text));
   // A pure function of the request has no clock: without an inbox that gives the time, this fixed date is used.
-  return { at, topic: words[at] ?? '', now: Date.UTC(2026, 0, 1), run: 0 };
+  return { at, topic: words[at] ?? '', now: Date.UTC(2026, 0, 1) };
 }
 
 /** The gateway's own frames are not reminders, although they are user messages too. */
@@ -79,11 +80,14 @@ function isNudged(after: LanguageModelV4Prompt): boolean {
   return text !== -1 && after.slice(text + 1).some(isReminder);
 }
 
+/** The active space by the name that the model is shown, e.g. `2`. Null: it has none. */
 function readActiveSpace(prompt: LanguageModelV4Prompt, tag: string): unknown {
-  const frames = prompt.flatMap(textsOf).flatMap((text) => parseFrame(text, 'situation', tag) ?? []);
-  const lines = (frames.at(-1)?.lines ?? []) as { readonly about?: unknown; readonly spaceId?: unknown }[];
-  return lines.find(({ about }) => about === 'active_space')?.spaceId;
+  const frames = prompt.flatMap(textsOf).flatMap((text) => shownFrame(text, 'situation', tag) ?? []);
+  const [, name] = (frames.at(-1)?.items ?? []).flatMap((item) => ACTIVE.exec(item) ?? []);
+  return name === 'none' ? null : name;
 }
+
+const ACTIVE = /^Active space: (none|"(?:[^"\\]|\\.)*"|[^\s(]+)/;
 
 /** Parses the message in which core reports the answer to an earlier call. */
 function toLateAnswer(text: string): [callId: string, said: string][] {

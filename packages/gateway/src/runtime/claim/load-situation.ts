@@ -56,17 +56,13 @@ const findOwn = statement((db, { agentId }: Params<AgentParams>) =>
 const readStoredSituation = batchReads<AgentParams>({ types: { agentId: 'text' } })({
   spaces: (db, { agentId }) =>
     db
-      .selectFrom('spaces')
-      .select(['id as spaceId', 'name', 'description'])
-      .where('id', 'in', (eb) =>
-        eb
-          .selectFrom('memberships')
-          .innerJoin('agents', 'agents.entity_id', 'memberships.entity_id')
-          .select('memberships.space_id')
-          .where('agents.id', '=', agentId)
-          .where('memberships.left_at', 'is', null),
-      )
-      .orderBy('id')
+      .selectFrom('agents')
+      .innerJoin('memberships', 'memberships.entity_id', 'agents.entity_id')
+      .innerJoin('spaces', 'spaces.id', 'memberships.space_id')
+      .select(['spaces.id as spaceId', 'memberships.number', 'spaces.name', 'spaces.description'])
+      .where('agents.id', '=', agentId)
+      .where('memberships.left_at', 'is', null)
+      .orderBy('memberships.number')
       .limit(sql.lit(MAX_SPACES)),
   goals: goalsOf,
   memories: memoriesOf,

@@ -8,8 +8,7 @@ import type { Tx } from '../../ports/store/store.ts';
 type SettledEntry = Extract<Entry, { kind: 'settled' }>;
 
 /**
- * Settles the calls whose answers came as events, in the transaction that claims the events: the model then sees the
- * answer in place of the provisional result. Approvals, denials and answers to questions settle nothing here: core
+ * Settles the calls whose answers came as events, in the transaction that claims the events. Approvals, denials and answers to questions settle nothing here: core
  * still has to run the tool or refuse it. The stream of the run that made the call gets the call's end, long after the
  * run itself has ended.
  */

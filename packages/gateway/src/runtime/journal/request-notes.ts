@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { Middleware } from '@lastcall/core';
 import type { RequestSettings, RequestText, StoredRequest } from '../../domain/runs/stored-request.ts';
+import { sentTools } from '../../models/model-schema.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { RunSetup } from '../run/run-setup.ts';
 
@@ -16,13 +17,6 @@ export interface NotedRequest {
  * the request as it is sent. Turns inside a call have separate middleware, so their requests are not recorded.
  */
 export class RequestNotes {
-  readonly middleware: Middleware = {
-    name: 'request-notes',
-    model: (next, request, { step }) => {
-      this.#last = { step, asked: request };
-      return next(request);
-    },
-  };
   readonly #setup: Pick<RunSetup, 'describe'>;
   #last: { readonly step: number; readonly asked: LanguageModelV4CallOptions } | undefined;
   #observed = '';
@@ -31,6 +25,17 @@ export class RequestNotes {
 
   constructor(setup: Pick<RunSetup, 'describe'>) {
     this.#setup = setup;
+  }
+
+  /** The guard sends tools with shorter schemas, so these are recorded. */
+  noting(model: Pick<LanguageModelV4, 'provider'>): Middleware {
+    return {
+      name: 'request-notes',
+      model: (next, request, { step }) => {
+        this.#last = { step, asked: { ...request, ...sentTools(request, model) } };
+        return next(request);
+      },
+    };
   }
 
   /** Wraps the function and records the last text that it returned. */

@@ -1,7 +1,9 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
+import { tagMessage, tagObserved, tagSystem } from '../../domain/tag-message.ts';
 import type { SentMessages } from '../../domain/transcript/sent-messages.ts';
+import { sentTools } from '../../models/model-schema.ts';
 import type { Observed } from '../run/thread-kind.ts';
-import { tagMessage, tagObserved, tagSystem } from './tag-message.ts';
+import { markCached } from './cache-marks.ts';
 import { untagContent, untagError } from './untag-reply.ts';
 import { untagStream } from './untag-stream.ts';
 
@@ -11,12 +13,13 @@ import { untagStream } from './untag-stream.ts';
  *
  * On the way to the model:
  * 1. The tag is written into messages that have the mark of a frame (domain/frame.ts), into the frame that `observe` gave for this
- *    request, and into our explanation of frames at the end of the instructions. All three then read as they are stored, with the tag
- *    in place of `hidden`.
+ *    request, and into our explanation of frames at the end of the instructions, in place of `hidden`. Frames are shown in words
+ *    (domain/frame-words.ts), and calls by short names (domain/calls/name-calls.ts).
  * 2. It stands nowhere else. Any other text that contains it gets `hidden` in its place, in every role, field and text file: messages,
- *    names, answers, outputs, summaries. In a line of a frame it is escaped.
+ *    names, answers, outputs, summaries, lines of frames.
  * 3. A text that imitates or repeats a frame does not get it, whatever it contains: no text makes a message a frame.
- * 4. The mark is removed, so a provider gets what it would get without it.
+ * 4. The mark is removed, so a provider gets what it would get without it. Tools are sent with shorter schemas (model-schema.ts), and
+ *    providers that need marks for their cache get them (cache-marks.ts).
  *
  * On the way back:
  * 5. The tag is replaced with `hidden` in everything that the model writes: texts, names and inputs of calls, files, also if it is
@@ -66,26 +69,30 @@ export class ModelGuard {
       },
       doGenerate: async (options) => {
         const { content, finishReason, usage, warnings } = await untagged(
-          () => model.doGenerate(this.#toSend(options)),
+          () => model.doGenerate(this.#toSend(options, model)),
           tag,
         );
         return { content: content.map((part) => untagContent(part, tag)), finishReason, usage, warnings };
       },
       doStream: async (options) => {
-        const { stream } = await untagged(() => model.doStream(this.#toSend(options)), tag);
+        const { stream } = await untagged(() => model.doStream(this.#toSend(options, model)), tag);
         return { stream: untagStream(stream, tag) };
       },
     };
   }
 
-  #toSend(options: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
+  #toSend(options: LanguageModelV4CallOptions, model: LanguageModelV4): LanguageModelV4CallOptions {
     const observed = this.#isOwn(options) ? this.#findObserved(options) : undefined;
     const prompt = this.#options.sent.next(options.prompt, (message) =>
       message === observed
         ? { message: tagObserved(this.#observed, this.#options.tag), isKept: false }
         : this.#toModel(message),
     );
-    return { ...options, prompt };
+    return {
+      ...options,
+      ...sentTools(options, model),
+      prompt: markCached(prompt, { model, last: observed, given: options.prompt }),
+    };
   }
 
   /** True for a request of the turn itself. A turn inside a call has other instructions. */

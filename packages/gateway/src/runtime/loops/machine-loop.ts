@@ -10,7 +10,6 @@ import {
   runMachine,
 } from '@lastcall/machines';
 import { joinTexts } from '../../domain/join-texts.ts';
-import { newId } from '../../domain/new-id.ts';
 import { CountedMessages } from '../../domain/transcript/estimate-tokens.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
 import {
@@ -32,6 +31,7 @@ import { findOpenCards } from '../journal/recover-calls.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { endingTools } from '../run/ending-tools.ts';
 import { keepMachine, nextMachine, type SentByInstance, type SentOfInstance } from '../run/restore-machine.ts';
+import { newCallIds } from './calls-of-run.ts';
 import { ModelGuard } from './guard-model.ts';
 import { type OpenedRun, saidAtEnd } from './open-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
@@ -100,7 +100,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     deadline,
     budget: { tokens: limits.tokensPerCycle },
     signal: abort.signal,
-    newId,
+    newId: newCallIds(run),
     logger: services.logger,
   });
   return {

@@ -63,7 +63,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   const stagedWrites = new StagedWrites();
   const leafTools = agent.setup.definition?.machine === undefined ? undefined : new LeafTools(settings);
   const ofAgent = agent.setup.tools(() => {
-    const own = ownTools(registry, agent.setup, kind.builtInTools(services.limits));
+    const own = ownTools(registry, agent.setup, kind.builtInTools(services.limits, agent.setup.config.builtIns));
     return forSettings(withMcpTools(withClientTools(own, settings), agent.config, registry), settings);
   });
   const tools = leafTools === undefined ? ofAgent : leafTools.addTo(ofAgent);

@@ -10,7 +10,8 @@ import { removeSecrets, secretsOf } from '../toolset/remove-secrets.ts';
 import type { OpenedRun } from './open-run.ts';
 
 /** The middleware of a run, outermost first. */
-export function middlewareOf(open: OpenedRun, { modelId }: LanguageModelV4): Middleware[] {
+export function middlewareOf(open: OpenedRun, model: LanguageModelV4): Middleware[] {
+  const { modelId } = model;
   const { services, run, tools, outputs, requests, journal } = open;
   const { config } = run.agent;
   const parts = middlewareParts(open);
@@ -22,7 +23,7 @@ export function middlewareOf(open: OpenedRun, { modelId }: LanguageModelV4): Mid
     parts.notes.middleware,
     ...configuredMiddleware(config.middleware ?? [], parts),
     ...toolMiddleware(new Map(ofTools)),
-    requests.middleware,
+    requests.noting(model),
     ...explainMissing(tools),
     // This middleware is innermost, so that no other one sees the result before secrets are removed.
     removeSecrets(secretsOf(open.registry)),

@@ -8,7 +8,6 @@ import {
   Transcript,
   type TurnOptions,
 } from '@lastcall/core';
-import { newId } from '../../domain/new-id.ts';
 import { loadTranscript, toRecord } from '../../domain/transcript/load-transcript.ts';
 import { isOfMachine } from '../../domain/transcript/machine-rows.ts';
 import { restoreSession } from '../../domain/transcript/restore-session.ts';
@@ -16,6 +15,7 @@ import type { RunActivity } from '../../telemetry/run-activity.ts';
 import { compactTranscript } from '../journal/compact-transcript.ts';
 import { findApprovedCalls, findShownCalls, showStartedCalls } from '../journal/recover-calls.ts';
 import { endingTools } from '../run/ending-tools.ts';
+import { newCallIds } from './calls-of-run.ts';
 import { chooseMode, definedTurn, slicesOf, systemText, toolsInMode, withObserved } from './defined-turn.ts';
 import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
@@ -67,7 +67,7 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
     signal: abort.signal,
     middleware: [...middlewareOf(open, model), ...(mode?.middleware ?? [])],
     journal,
-    newId,
+    newId: newCallIds(run),
     logger: services.logger,
   };
   return {

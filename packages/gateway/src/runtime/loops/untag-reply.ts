@@ -1,6 +1,6 @@
 import type { LanguageModelV4Content } from '@ai-sdk/provider';
 import { hideTagIn, hideTagInJson, hideTagInReasoningOf } from '../../domain/frame-tag.ts';
-import { hideInFile } from './tag-message.ts';
+import { hideInFile } from '../../domain/tag-message.ts';
 
 /** A part of a reply without the tag. In reasoning and its metadata it can be restored: the provider has signed them. */
 export function untagContent<P extends LanguageModelV4Content>(part: P, tag: string): P {

@@ -42,8 +42,8 @@ function showEnd(
   context: DecisionContext,
 ): Decision {
   if (toolName === 'send_message' && outcome.status === 'ok') {
-    const { spaceId } = outcome.value as { spaceId: string };
-    const { text, replyTo } = input as { text: string; replyTo?: string };
+    const { spaceId, replyTo } = outcome.value as { spaceId: string; replyTo?: string };
+    const { text } = input as { text: string };
     const isReplied = spaceId === state.replyIn;
     const next = isReplied ? { ...state, replyIn: null } : state;
     return completeMessage(next, { callId, spaceId, text, replyTo }, context);
@@ -55,9 +55,10 @@ function showEnd(
 }
 
 /** The writes of `enter_space` announce the agent in the space. */
-function moveTo(state: RunningState, { toolName, input, outcome }: Settlement): RunningState {
+function moveTo(state: RunningState, { toolName, outcome }: Settlement): RunningState {
   if (toolName !== 'enter_space' || outcome.status !== 'ok') return state;
-  const { spaceId } = input as { spaceId: string };
+  // The input may name the space by its number.
+  const { spaceId } = outcome.value as { spaceId: string };
   return { ...state, activeSpaceId: spaceId, announcedSpaceId: spaceId };
 }
 

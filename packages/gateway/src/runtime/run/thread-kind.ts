@@ -39,7 +39,8 @@ export interface ThreadKind {
   configOf(config: AgentConfig, settings: TurnSettings | undefined): AgentConfig;
   /** The transcript entries of the events. `settled`: the calls whose answers are among them. */
   entriesOf(events: readonly WaitingEvent[], opening: Opening): readonly Entry[];
-  builtInTools(limits: Pick<GatewayLimits, 'messageCharacters'>): ToolSet;
+  /** `groups`: those that the agent has. Default: all. */
+  builtInTools(limits: Pick<GatewayLimits, 'messageCharacters'>, groups: AgentConfig['builtIns']): ToolSet;
   /** The options with which the turn runs. */
   turnOptions(run: RunSetup, situation: () => string, ending: EndingTools): KindOptions;
   /** The model that is called. */

@@ -1,3 +1,4 @@
+import type { Entry } from '@lastcall/core';
 import { renderExplanation, renderInstructions } from '../../domain/agents/describe-agent.ts';
 import { frameMessage } from '../../domain/frame.ts';
 import { renderInbox } from '../../domain/inbox/render-inbox.ts';
@@ -15,7 +16,8 @@ export const agentThread: ThreadKind = {
   retriesFailedRuns: true,
   // The model may read this note long after the answer has arrived, so the note says that it describes the time of
   // writing.
-  pendingNote: 'Pending when this was written. Its outcome comes later, as a tool_result event that names this call.',
+  pendingNote:
+    'It waited for an answer when this was written. Its outcome comes later, in an inbox that names this call.',
   async takeEvents({ tx, threadId }, events, { eventsPerCycle }) {
     const isFirstPageEnough = events.length < FIRST_PAGE || eventsPerCycle <= FIRST_PAGE;
     const batch = isFirstPageEnough
@@ -32,12 +34,18 @@ export const agentThread: ThreadKind = {
   configOf: (config) => config,
   entriesOf(events, { run, settled }) {
     const message = frameMessage(renderInbox(events, { run: run.number, now: run.created_at }));
-    return [...settled, { kind: 'turn' }, { kind: 'message', message }];
+    // The inbox says how these calls ended. Their provisional results stay as they are: a provider's cache holds what was sent before.
+    const ends = settled.map((entry): Entry => ({ ...entry, late: true, told: true }));
+    return [{ kind: 'turn' }, ...ends, { kind: 'message', message }];
   },
   builtInTools: agentBuiltIns,
   turnOptions: ({ agent: { config, limits } }, situation, ending) => ({
-    instructions: renderInstructions(config.instructions, { ...ending, replies: config.replies }),
-    explanation: renderExplanation({ ...ending, replies: config.replies }),
+    instructions: renderInstructions(config.instructions, {
+      ...ending,
+      replies: config.replies,
+      builtIns: config.builtIns,
+    }),
+    explanation: renderExplanation({ ...ending, replies: config.replies, builtIns: config.builtIns }),
     onPending: 'continue',
     observe: () => ({ frame: situation() }),
     maxSteps: limits.maxSteps,

@@ -21,7 +21,7 @@ export const conversationThread: ThreadKind = {
   runStream: 'whole',
   // The client that sent the request gets the error, and decides whether to try again.
   retriesFailedRuns: false,
-  pendingNote: 'Pending when this was written. Its outcome comes later.',
+  pendingNote: 'It waited for an answer when this was written. Its outcome comes later.',
   async takeEvents({ tx, threadId }, events) {
     const all = events.length < FIRST_PAGE ? events : await waitingEvents(tx, threadId, MAX_WAITING);
     const requests = all.filter(({ type }) => type === 'chat');

@@ -15,8 +15,7 @@ const goalsSchema = z.strictObject({ goals: z.array(goalInputSchema).min(1).max(
 export function goalTools(currentContext: () => BuiltInContext): ToolSet {
   return {
     set_goals: tool({
-      description:
-        'Sets your goals: adds new ones, or changes those with the keys you give. They are shown to you in every run.',
+      description: 'Adds goals, or changes those with these keys.',
       effects: 'session',
       inputSchema: goalsSchema,
       async execute({ goals }, ctx) {
@@ -27,7 +26,7 @@ export function goalTools(currentContext: () => BuiltInContext): ToolSet {
       },
     }),
     delete_goals: tool({
-      description: 'Deletes your goals with these keys.',
+      description: 'Deletes goals.',
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {

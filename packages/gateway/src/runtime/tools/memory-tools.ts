@@ -15,8 +15,7 @@ const memoriesSchema = z.strictObject({ memories: z.array(memoryInputSchema).min
 export function memoryTools(currentContext: () => BuiltInContext): ToolSet {
   return {
     set_memories: tool({
-      description:
-        'Stores facts under keys of your choice. They are shown to you in every run. An existing key is overwritten.',
+      description: 'Stores facts for later runs.',
       effects: 'session',
       inputSchema: memoriesSchema,
       async execute({ memories }, ctx) {
@@ -27,7 +26,7 @@ export function memoryTools(currentContext: () => BuiltInContext): ToolSet {
       },
     }),
     delete_memories: tool({
-      description: 'Deletes your memories with these keys.',
+      description: 'Deletes memories.',
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {

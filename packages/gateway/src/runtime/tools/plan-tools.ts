@@ -1,5 +1,6 @@
-import { type ToolSet, tool } from '@lastcall/core';
+import { ok, type ToolSet, tool } from '@lastcall/core';
 import { z } from 'zod';
+import { planInWords } from '../../domain/agents/situation-words.ts';
 import { noteKeysSchema } from '../../domain/memory/note-key.ts';
 import { type Plan, planInputSchema } from '../../domain/plans/plan.ts';
 import { assertPlans, listPlans, preparePlans, removePlans, writePlans } from '../../domain/plans/plans.ts';
@@ -16,8 +17,7 @@ const nothingSchema = z.strictObject({});
 export function planTools(currentContext: () => BuiltInContext): ToolSet {
   return {
     set_plans: tool({
-      description:
-        'Sets your plans: when a plan is due, you are woken with its instruction. Each has exactly one of cron, at, after.',
+      description: 'Plans when you are woken: cron, at (ISO time) or after (e.g. PT30M).',
       effects: 'session',
       inputSchema: plansSchema,
       async execute({ plans }, ctx) {
@@ -31,7 +31,7 @@ export function planTools(currentContext: () => BuiltInContext): ToolSet {
       },
     }),
     delete_plans: tool({
-      description: 'Deletes your plans with these keys.',
+      description: 'Deletes plans.',
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
@@ -42,12 +42,14 @@ export function planTools(currentContext: () => BuiltInContext): ToolSet {
       },
     }),
     get_plans: tool({
-      description: 'Reads your plans: their instructions, and when each is due next.',
+      description: 'Lists your plans.',
       effects: 'none',
       inputSchema: nothingSchema,
       async execute() {
         const { agent, read } = currentContext();
-        return { plans: (await read((db) => listPlans(db, agent.id))).map(toRead) };
+        const plans = (await read((db) => listPlans(db, agent.id))).map(toRead);
+        const lines = plans.map((plan) => planInWords({ ...plan }));
+        return ok({ plans }, lines.length === 0 ? 'No plans.' : lines.join('\n'), { excludeValueFromContext: true });
       },
     }),
   };

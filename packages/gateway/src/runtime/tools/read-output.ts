@@ -1,9 +1,12 @@
 import { fail, type Outcome, type Tool, tool } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
+import { callNumber, parseCallName, shortCall } from '../../domain/calls/call-number.ts';
+import { nameInWords } from '../../domain/plain-words.ts';
 import { fullText } from '../../domain/transcript/full-output.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const DEFAULT_LIMIT = 8_000;
 const MAX_LIMIT = 32_000;
@@ -15,9 +18,10 @@ export interface ReadOutputInput {
 }
 
 const inputSchema = z.strictObject({
-  ref: z.string().min(1).max(200),
-  offset: z.int().min(0).optional(),
-  limit: z.int().min(1).max(MAX_LIMIT).optional(),
+  // A model is shown the number of a call, and may write it as one.
+  ref: z.coerce.string().min(1).max(200),
+  offset: wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
+  limit: wholeNumber({ min: 1, max: MAX_LIMIT }).optional(),
 });
 
 /** The thread whose outputs may be read. */
@@ -32,14 +36,14 @@ export interface ReadableThread {
  */
 export function readOutputTool(currentThread: () => ReadableThread): Tool<ReadOutputInput> {
   return tool({
-    description: 'Read an earlier output that is kept as a reference. offset and limit count characters.',
+    description: 'Reads a shortened output by its call.',
     inputSchema,
     effects: 'none',
     async execute({ ref, offset = 0, limit = DEFAULT_LIMIT }) {
       const { read, threadId } = currentThread();
       const text = await read((db) => outputOf(db, threadId, ref));
       if (text === undefined)
-        return fail(`There is no output "${ref}". Use the reference that a shortened output names.`);
+        return fail(`There is no output "${ref}". ${await read((db) => listOutputs(db, threadId))}`);
       if (offset > 0 && offset >= text.length)
         return fail(`offset must be below ${text.length}, the length of the output; it was ${offset}.`);
       return pageOf(text, offset, limit);
@@ -47,15 +51,35 @@ export function readOutputTool(currentThread: () => ReadableThread): Tool<ReadOu
   }) as Tool<ReadOutputInput>;
 }
 
-async function outputOf(db: Kysely<Tables>, threadId: string, callId: string): Promise<string | undefined> {
-  const call = await db
-    .selectFrom('calls')
-    .innerJoin('runs', 'runs.id', 'calls.run_id')
-    .select('calls.outcome')
-    .where('calls.id', '=', callId)
-    .where('runs.thread_id', '=', threadId)
-    .executeTakeFirst();
+async function outputOf(db: Kysely<Tables>, threadId: string, ref: string): Promise<string | undefined> {
+  const callId = await findCallId(db, threadId, ref);
+  const call = await callsOf(db, threadId).select('calls.outcome').where('calls.id', '=', callId).executeTakeFirst();
   return call === undefined || call.outcome === null ? undefined : fullText(fromJson<Outcome>(call.outcome));
+}
+
+/** The id of a call by what a model writes: `call 7`, or the id. */
+async function findCallId(db: Kysely<Tables>, threadId: string, ref: string): Promise<string> {
+  const wanted = parseCallName(ref);
+  if (wanted === undefined) return ref;
+  const calls = await callsOf(db, threadId).select('calls.id').where('runs.number', '=', wanted.run).execute();
+  return calls.find(({ id }) => callNumber(id)?.call === wanted.call)?.id ?? ref;
+}
+
+/** A sentence that lists the newest outputs. */
+async function listOutputs(db: Kysely<Tables>, threadId: string): Promise<string> {
+  const calls = await callsOf(db, threadId)
+    .select(['calls.id', 'calls.tool_name'])
+    .where('calls.outcome', 'is not', null)
+    .orderBy('runs.number', 'desc')
+    .orderBy('calls.id', 'desc')
+    .limit(20)
+    .execute();
+  if (calls.length === 0) return 'There are no outputs yet.';
+  return `The newest are: ${calls.map(({ id, tool_name }) => `${shortCall(id)} (${nameInWords(tool_name)})`).join(', ')}.`;
+}
+
+function callsOf(db: Kysely<Tables>, threadId: string) {
+  return db.selectFrom('calls').innerJoin('runs', 'runs.id', 'calls.run_id').where('runs.thread_id', '=', threadId);
 }
 
 function pageOf(text: string, offset: number, limit: number): string {

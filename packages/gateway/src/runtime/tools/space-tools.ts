@@ -1,22 +1,30 @@
 import { fail, ok, type Tool, type ToolContext, type ToolSet, tool } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
+import { spaceReference } from '../../domain/agents/situation-words.ts';
 import { ApiError } from '../../domain/api-error.ts';
+import { senderInWords } from '../../domain/inbox/inbox-words.ts';
+import { textInWords } from '../../domain/plain-words.ts';
 import { listMessages } from '../../domain/spaces/list-messages.ts';
 import { lockSpace } from '../../domain/spaces/lock-space.ts';
 import { listMembers, requireMember } from '../../domain/spaces/membership.ts';
+import { findMessageId } from '../../domain/spaces/message-reference.ts';
+import { messagesInWords } from '../../domain/spaces/messages-in-words.ts';
 import { assertPostable, postMessage } from '../../domain/spaces/post-message.ts';
-import { getSpace, listSpaces } from '../../domain/spaces/space.ts';
+import { findOwnSpace, listOwnSpaces, type OwnSpace } from '../../domain/spaces/space-reference.ts';
 import { spaceStream } from '../../domain/streams/stream-names.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { SpaceToolContext } from './built-in-context.ts';
+import { wholeNumber } from './whole-number.ts';
 
-const spaceSchema = z.strictObject({ spaceId: z.string().min(1).max(200) });
+// A model is shown the number of a space, and may write it as one.
+const reference = z.coerce.string().min(1).max(200);
+const spaceSchema = z.strictObject({ spaceId: reference });
 const pageSchema = z.strictObject({
-  spaceId: z.string().min(1).max(200),
-  offset: z.int().min(0).max(1_000_000_000).optional(),
-  limit: z.int().min(1).max(200).optional(),
+  spaceId: reference,
+  offset: wholeNumber({ min: 0, max: 1_000_000_000 }).optional(),
+  limit: wholeNumber({ min: 1, max: 200 }).optional(),
 });
 interface SentText {
   readonly text: string;
@@ -27,7 +35,7 @@ interface SentText {
 function messageSchema(characters: number): z.ZodType<SentText> {
   return z.strictObject({
     text: z.string().min(1).max(characters).regex(/\S/),
-    replyTo: z.string().min(1).max(200).optional(),
+    replyTo: reference.optional(),
     final: z.boolean().optional(),
   });
 }
@@ -51,28 +59,43 @@ type CurrentContext = () => SpaceToolContext;
 
 function enterSpace(currentContext: CurrentContext): Tool<{ spaceId: string }> {
   return tool({
-    description: 'Enter one of your spaces: it becomes your active space. Returns its recent messages and its members.',
+    description: 'Makes a space your active space and shows its last messages.',
     inputSchema: spaceSchema,
     effects: 'session',
-    async execute({ spaceId }, ctx) {
+    async execute({ spaceId: reference }, ctx) {
       const context = currentContext();
       const { agent, read, stage } = context;
       return await failOnApiError(async () => {
-        const entered = await read(async (db) => {
-          await requireMember(db, spaceId, agent.entityId);
-          const { id, name, description } = await getSpace(db, spaceId);
-          const { items: members } = await listMembers(db, { spaceId, limit: 100 });
-          const { items: messages } = await listMessages(db, { spaceId, limit: RECENT_MESSAGES });
-          return { spaceId: id, name, description, members, messages };
-        });
+        const { text, ...entered } = await read((db) => readSpace(db, agent.entityId, reference));
+        const { spaceId } = entered;
         // Read now: when the write is applied, the call is settled, and the position has already changed.
         const { announcedSpaceId } = context.position();
         const entering = { kind: 'space', name: spaceId, count: 1, sample: 'entered' };
         stage(ctx, (tx) => moveTo(context, tx, { from: announcedSpaceId, to: spaceId }), [entering]);
-        return entered;
+        return ok(entered, text, { excludeValueFromContext: true });
       });
     },
   }) as Tool<{ spaceId: string }>;
+}
+
+/** What an agent reads of a space that it enters: `Space 2 (Invoices): …`, its members, and its last messages. */
+async function readSpace(
+  db: Kysely<Tables>,
+  entityId: string,
+  reference: string,
+): Promise<{ readonly spaceId: string; readonly name: string; readonly text: string }> {
+  const space = await findOwnSpace(db, entityId, reference);
+  const { spaceId } = space;
+  const { items: members } = await listMembers(db, { spaceId, limit: 100 });
+  const { items: messages } = await listMessages(db, { spaceId, limit: RECENT_MESSAGES });
+  const named = members.map(({ displayName: name, kind }) => senderInWords({ name, kind }));
+  const lines = [titleOf(space), `Members: ${named.join(', ')}`, ...(await messagesInWords(db, messages))];
+  return { spaceId, name: space.name, text: lines.join('\n') };
+}
+
+function titleOf(space: OwnSpace): string {
+  const { description } = space;
+  return `Space ${spaceReference({ ...space })}${description === '' ? '' : `: ${textInWords(description)}`}`;
 }
 
 async function moveTo(
@@ -95,11 +118,10 @@ async function moveTo(
 
 function sendMessage(currentContext: CurrentContext, characters: number): Tool<SentText> {
   return tool({
-    description:
-      'Send a message to your active space. replyTo is the id of a message in it. final: true ends the run if all calls of this reply succeed.',
+    description: 'Posts in your active space (replyTo: e.g. m12; final: true ends the run).',
     inputSchema: messageSchema(characters),
     effects: 'session',
-    async execute({ text, replyTo, final = false }, ctx: ToolContext) {
+    async execute({ text, replyTo: reply, final = false }, ctx: ToolContext) {
       const { services, agent, runId, position, read, stage, nodeOf, whyNotFinal } = currentContext();
       const spaceId = position().activeSpaceId;
       if (spaceId === null)
@@ -107,9 +129,11 @@ function sendMessage(currentContext: CurrentContext, characters: number): Tool<S
           code: 'no_active_space',
         });
       return await failOnApiError(async () => {
-        await read(async (db) => {
+        const replyTo = await read(async (db) => {
           await requireMember(db, spaceId, agent.entityId);
-          await assertPostable(services, db, { spaceId, text, replyTo });
+          const found = reply === undefined ? undefined : await findMessageId(db, spaceId, reply);
+          await assertPostable(services, db, { spaceId, text, replyTo: found });
+          return found;
         });
         const messageId = ctx.toolCallId;
         const node = nodeOf?.(messageId);
@@ -118,41 +142,43 @@ function sendMessage(currentContext: CurrentContext, characters: number): Tool<S
           await postMessage(services, tx, node === undefined ? message : { ...message, metadata: { node } });
         };
         stage(ctx, post, [{ kind: 'message', name: spaceId, count: 1, sample: text }]);
-        const sent = { messageId, spaceId };
-        if (!final) return sent;
-        const why = whyNotFinal?.(messageId);
-        return why === undefined
-          ? ok(sent, 'Sent. The run ends if all calls of this reply succeed.', { final: true })
-          : ok(sent, `Sent. ${why}`);
+        const sent = { messageId, spaceId, ...(replyTo === undefined ? {} : { replyTo }) };
+        const why = final ? whyNotFinal?.(messageId) : undefined;
+        if (!final || why !== undefined)
+          return ok(sent, why === undefined ? 'Sent.' : `Sent. ${why}`, { excludeValueFromContext: true });
+        const end = 'Sent. The run ends if all calls of this reply succeed.';
+        return ok(sent, end, { final: true, excludeValueFromContext: true });
       });
     },
   }) as Tool<SentText>;
 }
 
 async function listEnterable(db: Kysely<Tables>, entityId: string): Promise<string> {
-  const { items } = await listSpaces(db, { entityId, limit: 50 });
-  if (items.length === 0) return 'You cannot enter one: you are not a member of any space.';
-  return `Call enter_space first, with one of these: ${items.map(({ id, name }) => `${id} (${JSON.stringify(name)})`).join(', ')}.`;
+  const spaces = await listOwnSpaces(db, entityId);
+  return spaces.startsWith('You are not')
+    ? 'You cannot enter one: you are not a member of any space.'
+    : `Call enter_space first. ${spaces}`;
 }
 
 function readMessages(
   currentContext: CurrentContext,
 ): Tool<{ spaceId: string; offset?: number | undefined; limit?: number | undefined }> {
   return tool({
-    description: 'Read messages of one of your spaces, newest first: offset skips that many of the newest.',
+    description: 'Reads messages of a space, newest first.',
     inputSchema: pageSchema,
     effects: 'none',
-    async execute({ spaceId, offset = 0, limit = RECENT_MESSAGES }) {
+    async execute({ spaceId: reference, offset = 0, limit = RECENT_MESSAGES }) {
       const { agent, read } = currentContext();
-      const readPage = async (db: Kysely<Tables>): Promise<object> => {
-        await requireMember(db, spaceId, agent.entityId);
+      const readPage = async (db: Kysely<Tables>): Promise<string> => {
+        const { spaceId } = await findOwnSpace(db, agent.entityId, reference);
         const newest = await db.selectFrom('spaces').select('next_seq').where('id', '=', spaceId).executeTakeFirst();
         // Message numbers have no gaps, so an offset from the newest message is a number.
         const before = (newest?.next_seq ?? 1) - offset;
         const { items } = before <= 1 ? { items: [] } : await listMessages(db, { spaceId, before, limit });
+        const lines = await messagesInWords(db, items.toReversed());
         // Checked again after reading: an agent that was removed in the meantime must not read later messages.
         await requireMember(db, spaceId, agent.entityId);
-        return { spaceId, messages: items.toReversed() };
+        return lines.length === 0 ? 'No messages.' : lines.join('\n');
       };
       return await failOnApiError(() => read(readPage));
     },

@@ -27,6 +27,7 @@ import { isForWorkers, type SubAgentConfig } from '../../config/sub-agent.ts';
 import type { ToolConfig } from '../../config/tool-config.ts';
 import { hasUrl, isImage, isInteractive, isSubAgent, isTemplate, isVisible } from '../../config/visibility.ts';
 import { joinTexts } from '../../domain/join-texts.ts';
+import { withShortSchemas } from '../../models/model-schema.ts';
 import { createEgress } from '../../ports/egress/egress.ts';
 import { canonicalJson, toJson } from '../../ports/store/schema/json.ts';
 import { KnownSecrets } from '../../telemetry/known-secrets.ts';
@@ -220,7 +221,7 @@ function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgent
       made ??= subAgentSetup(config, registry, ofRegistry);
       return made;
     },
-    model: (name) => registry.model(name),
+    model: async (name) => withShortSchemas(await registry.model(name)),
     middleware() {
       const { outputBytes } = currentRun().services.limits;
       // The part that is cut off is not stored, because a sub-agent has no tool to read it.

@@ -3,8 +3,17 @@ import type { Tables } from './tables.ts';
 // These are records, so that the compiler reports a missing column.
 const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
   spaces: { id: 1, name: 1, description: 1, metadata: 1, next_seq: 1, hops: 1, created_at: 1 },
-  entities: { id: 1, kind: 1, external_id: 1, display_name: 1, metadata: 1, created_at: 1, deleted_at: 1 },
-  memberships: { space_id: 1, entity_id: 1, role: 1, joined_at: 1, left_at: 1, last_seen_seq: 1 },
+  entities: {
+    id: 1,
+    kind: 1,
+    external_id: 1,
+    display_name: 1,
+    metadata: 1,
+    created_at: 1,
+    deleted_at: 1,
+    spaces_joined: 1,
+  },
+  memberships: { space_id: 1, entity_id: 1, role: 1, joined_at: 1, left_at: 1, last_seen_seq: 1, number: 1 },
   messages: {
     id: 1,
     space_id: 1,

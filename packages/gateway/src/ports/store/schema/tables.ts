@@ -54,6 +54,8 @@ export interface EntityRow {
   created_at: number;
   /** The entity's messages stay, with a tombstone as their author. */
   deleted_at: number | null;
+  /** The number of spaces that it has ever joined: the `number` of its newest membership. */
+  spaces_joined: number;
 }
 
 export type AgentStatus = 'active' | 'paused' | 'invalid' | 'deleted';
@@ -134,6 +136,8 @@ export interface MembershipRow {
   joined_at: number;
   left_at: number | null;
   last_seen_seq: number;
+  /** The number by which the entity knows the space: 1 for the first that it joined. It is kept when it leaves, and never used again. */
+  number: number | null;
 }
 
 /** The last failure of an agent that was shown to the people of a space. */

@@ -17,8 +17,10 @@ export const inboxEventSchema: z.ZodType = z
     z.strictObject({
       type: z.literal('space_message'),
       messageId: z.string(),
+      seq: z.int().optional(),
       spaceId: z.string(),
       spaceName: z.string(),
+      spaceNumber: z.int().optional(),
       from: z.strictObject({
         entityId: z.string(),
         name: z.string(),
@@ -26,6 +28,7 @@ export const inboxEventSchema: z.ZodType = z
       }),
       text: z.string(),
       replyTo: z.string().optional(),
+      replyToSeq: z.int().optional(),
     }),
     z.strictObject({
       type: z.literal('tool_result'),

@@ -82,6 +82,7 @@ export const transcriptEntrySchema: z.ZodType = z
       slot: z.string().optional(),
       endsTurn: z.strictObject({ response: z.string(), output: z.unknown().optional() }).optional(),
       late: z.literal(true).optional(),
+      told: z.literal(true).optional(),
       ...origin,
     }),
     z.strictObject({ kind: z.literal('trimmed'), step: z.int(), keep: z.array(callId), ...origin }),

@@ -1,6 +1,8 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import { isFrame, withoutMark } from '../../domain/frame.ts';
-import { addTag, addTagToNames, hasTag, hideTag, hideTagIn, showTagInReasoningOf } from '../../domain/frame-tag.ts';
+import { nameCalls } from './calls/name-calls.ts';
+import { isFrame, withoutMark } from './frame.ts';
+import { addTagToNames, hasTag, hideTag, hideTagIn, showTagInReasoningOf } from './frame-tag.ts';
+import { showFrame } from './frame-words.ts';
 
 type Part = Exclude<LanguageModelV4Message['content'], string>[number];
 
@@ -9,12 +11,14 @@ export function tagMessage(message: LanguageModelV4Message, tag: string): Langua
   const isOurs = isFrame(message);
   const { content, ...rest } = withoutMark(message);
   // Parts are copied, so that a tool that changes the messages it is shown cannot change what is sent.
-  const parts = (content as Part[]).map((part) => (isOurs ? tagFramePart(part, tag) : { ...guardPart(part, tag) }));
+  const parts = (content as Part[]).map((part) =>
+    isOurs ? tagFramePart(part, tag) : { ...nameCalls(guardPart(part, tag)) },
+  );
   return { ...rest, content: parts } as LanguageModelV4Message;
 }
 
 function tagFramePart(part: Part, tag: string): Part {
-  const text = part.type === 'text' ? addTag(part.text, tag) : undefined;
+  const text = part.type === 'text' ? showFrame(part.text, tag) : undefined;
   return text === undefined ? { ...guardPart(part, tag) } : ({ ...part, text } as Part);
 }
 
@@ -23,7 +27,7 @@ export function tagObserved(
   { frame, shown }: { readonly frame: string; readonly shown: string },
   tag: string,
 ): LanguageModelV4Message {
-  const text = `${addTag(frame, tag) ?? hideTag(frame, tag)}${hideTag(shown.slice(frame.length), tag)}`;
+  const text = `${showFrame(frame, tag) ?? hideTag(frame, tag)}${hideTag(shown.slice(frame.length), tag)}`;
   return { role: 'user', content: [{ type: 'text', text }] };
 }
 

@@ -1,0 +1,108 @@
+import type { JSONSchema7, LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+
+type Tools = NonNullable<LanguageModelV4CallOptions['tools']>;
+
+/**
+ * Tools as models are sent them: without what only we check in an input. A model writes no better text for knowing that it has at most
+ * 20,000 characters, and pays for the words in every request. If an input is invalid, the model is told why.
+ *
+ * What tells a model what to write stays: types, names, descriptions, enums, formats, examples, and bounds of numbers that someone chose.
+ * Schemas stay whole for a strict tool, whose provider enforces them, and for the rehearsal, which makes inputs of them.
+ */
+export function sentTools(
+  { tools }: Pick<LanguageModelV4CallOptions, 'tools'>,
+  { provider }: Pick<LanguageModelV4, 'provider'>,
+): Pick<LanguageModelV4CallOptions, 'tools'> {
+  if (tools === undefined) return {};
+  return { tools: provider === REHEARSAL ? tools : shortTools(tools) };
+}
+
+function shortTools(tools: Tools): Tools {
+  const known = made.get(tools);
+  if (known !== undefined) return known;
+  const shown = tools.map((tool) =>
+    tool.type === 'function' && tool.strict !== true
+      ? { ...tool, inputSchema: schemaForModel(tool.inputSchema) }
+      : tool,
+  );
+  made.set(tools, shown);
+  return shown;
+}
+
+/** The same list in gives the same list out: providers and stored requests compare them. */
+const made = new WeakMap<Tools, Tools>();
+
+const REHEARSAL = 'lastcall.rehearsal';
+
+/** A model that is sent its tools like this. Runs send theirs through guard-model.ts. */
+export function withShortSchemas(model: LanguageModelV4): LanguageModelV4 {
+  const toSend = (options: LanguageModelV4CallOptions): LanguageModelV4CallOptions => ({
+    ...options,
+    ...sentTools(options, model),
+  });
+  return {
+    specificationVersion: model.specificationVersion,
+    get provider() {
+      return model.provider;
+    },
+    get modelId() {
+      return model.modelId;
+    },
+    get supportedUrls() {
+      return model.supportedUrls;
+    },
+    doGenerate: (options) => model.doGenerate(toSend(options)),
+    doStream: (options) => model.doStream(toSend(options)),
+  };
+}
+
+export function schemaForModel(schema: JSONSchema7): JSONSchema7 {
+  return shorten(schema) as JSONSchema7;
+}
+
+function shorten(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
+  const kept = Object.entries(schema).filter(([keyword, value]) => !isCheck(keyword, value));
+  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, shortenValue(keyword, value)]));
+}
+
+function isCheck(keyword: string, value: unknown): boolean {
+  if (CHECKS.has(keyword)) return true;
+  if (keyword === 'additionalProperties') return value === false;
+  // The bounds of every whole number in JavaScript, which no one chose.
+  return (keyword === 'minimum' || keyword === 'maximum') && Math.abs(Number(value)) >= Number.MAX_SAFE_INTEGER;
+}
+
+const CHECKS: ReadonlySet<string> = new Set([
+  '$schema',
+  '$id',
+  '$comment',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'propertyNames',
+]);
+
+/** The names of properties are no keywords, and what is inside `not` or `if` would mean something else without its checks. */
+function shortenValue(keyword: string, value: unknown): unknown {
+  if (NAMED.has(keyword) && typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shorten(one)]));
+  if (!NESTED.has(keyword)) return value;
+  return Array.isArray(value) ? value.map(shorten) : shorten(value);
+}
+
+const NAMED: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
+const NESTED: ReadonlySet<string> = new Set([
+  'items',
+  'prefixItems',
+  'additionalItems',
+  'additionalProperties',
+  'anyOf',
+  'oneOf',
+  'allOf',
+]);

@@ -1,0 +1,141 @@
+import { tool } from '@lastcall/core';
+import { type ScriptedCall, scriptedModel } from '@lastcall/core/testing';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
+import { describeWorlds } from '../support/describe-worlds.ts';
+import { inboxLines, isFirstStep, resultsOf, situationOf } from '../support/requests.ts';
+import { databases } from '../support/stores.ts';
+import type { World } from '../support/world.ts';
+
+const large = tool({
+  description: 'Gives much.',
+  inputSchema: z.object({}),
+  effects: 'none',
+  execute: () => 'abcdefghij'.repeat(3_000),
+});
+
+describeWorlds(
+  'short ids',
+  (open) => {
+    /** An agent that makes these calls in the first step of each run, one list for each run. */
+    async function agentThatCalls(...runs: ScriptedCall[][]) {
+      const told: string[] = [];
+      const model = scriptedModel((request) => {
+        if (!isFirstStep(request))
+          told.push(
+            ...resultsOf(request)
+              .slice(-(done.at(-1)?.length ?? 0))
+              .map(({ text }) => text),
+          );
+        const next = isFirstStep(request) ? runs.shift() : undefined;
+        if (next === undefined) return 'Done.';
+        done.push(next);
+        return next;
+      });
+      const done: ScriptedCall[][] = [];
+      const world = await open({ models: { default: model }, tools: { large: { tool: large, visible: false } } });
+      const [ada, bot] = [await world.person('Ada'), await world.agent('Bot', { tools: ['large'] })];
+      return { world, ada, bot, model, told };
+    }
+
+    const activeSpace = async (world: World, bot: string) =>
+      (await world.store.db.selectFrom('agents').select('active_space_id').where('id', '=', bot).executeTakeFirst())
+        ?.active_space_id;
+
+    test('[K7] a space is entered by its number, and one that does not exist lists those that do', async () => {
+      const enter = (spaceId: unknown): ScriptedCall => ({ toolName: 'enter_space', input: { spaceId } });
+      const { world, ada, bot, told } = await agentThatCalls(
+        [enter('2'), enter('s1'), enter(2), enter('space 1'), enter('9'), enter('s9'), enter('no such id')],
+        [{ toolName: 'read_messages', input: { spaceId: '2' } }],
+      );
+      const one = await world.space('Lobby', [ada, bot]);
+      const two = await world.space('Invoices', [ada, bot]);
+      await world.say(one, ada, 'Go');
+      await world.idle();
+      expect(told.slice(0, 4).map((text) => text.split('\n')[0])).toEqual([
+        'Space 2 (Invoices)',
+        'Space 1 (Lobby)',
+        'Space 2 (Invoices)',
+        'Space 1 (Lobby)',
+      ]);
+      for (const [index, name] of ['9', 's9', 'no such id'].entries())
+        expect(told[4 + index]).toBe(`There is no space "${name}". Your spaces: 1 (Lobby), 2 (Invoices).`);
+      expect(await activeSpace(world, bot)).toBe(one);
+      await world.say(two, ada, 'And here?');
+      await world.idle();
+      expect(told.at(-1)).toBe('m1 Ada: And here?');
+    });
+
+    test('[K7] the number of a space never changes and is never used again', async () => {
+      const { world, ada, bot, model } = await agentThatCalls();
+      const [one, two] = [await world.space('One', [ada, bot]), await world.space('Two', [ada, bot])];
+      await world.in((tx) => removeMember(tx, { spaceId: one, entityId: bot }));
+      await world.in((tx) => removeMember(tx, { spaceId: two, entityId: bot }));
+      const three = await world.space('Three', [ada, bot]);
+      await world.in((tx) => addMember(tx, { spaceId: one, entityId: bot }));
+      await world.say(three, ada, 'Hi');
+      await world.idle();
+      expect(situationOf(model.requests[0] as never).slice(2)).toEqual(['Your spaces:', '1 (One)', '3 (Three)']);
+    });
+
+    test('[K7] spaces that an agent joins at the same time have different numbers', async () => {
+      const { world, bot } = await agentThatCalls();
+      const spaces = await Promise.all(['A', 'B', 'C', 'D'].map((name) => world.space(name)));
+      await Promise.all(spaces.map((spaceId) => world.in((tx) => addMember(tx, { spaceId, entityId: bot }))));
+      const rows = await world.store.db
+        .selectFrom('memberships')
+        .select('number')
+        .where('entity_id', '=', bot)
+        .orderBy('number')
+        .execute();
+      expect(rows.map(({ number }) => number)).toEqual([1, 2, 3, 4]);
+    });
+
+    test('[K7] a message is replied to by its number, and one that does not exist lists those that do', async () => {
+      const send = (replyTo: unknown): ScriptedCall => ({ toolName: 'send_message', input: { text: 'Yes', replyTo } });
+      const { world, ada, bot, model, told } = await agentThatCalls(
+        [{ toolName: 'enter_space', input: { spaceId: '1' } }],
+        [send('m1'), send(2), send('m99')],
+      );
+      const space = await world.space('Lobby', [ada, bot]);
+      const first = await world.say(space, ada, 'One?');
+      await world.idle();
+      const second = await world.say(space, ada, 'Two?');
+      await world.idle();
+      const items = await world.store.db
+        .selectFrom('messages')
+        .selectAll()
+        .where('space_id', '=', space)
+        .orderBy('seq')
+        .execute();
+      expect(items.map(({ reply_to }) => reply_to)).toEqual([null, null, first, second]);
+      expect(told.slice(1)).toEqual(['Sent.', 'Sent.', expect.stringContaining('its messages are m1 to m')]);
+      // Another agent reads which message was meant.
+      const other = await world.agent('Other');
+      await world.in((tx) => addMember(tx, { spaceId: space, entityId: other }));
+      await world.say(space, ada, 'Three?', { replyTo: second });
+      await world.idle();
+      expect(inboxLines(model.requests.at(-1) as never)).toContain('m5 Ada, reply to m2: Three?');
+    });
+
+    test('[K7] a shortened output is read by the number of its call, and one that does not exist lists those that do', async () => {
+      const read = (ref: unknown, offset = 0): ScriptedCall => ({ toolName: 'read_output', input: { ref, offset } });
+      const { world, ada, bot, model, told } = await agentThatCalls(
+        [{ toolName: 'large' }],
+        [read('call 1', 29_990), read('1', 29_990), read(1, 29_990), read('call 99')],
+      );
+      const limited = world.with({ outputBytes: 100 });
+      expect(limited.services.limits.outputBytes).toBe(100);
+      const space = await world.space('Lobby', [ada, bot]);
+      await world.say(space, ada, 'Go');
+      await world.idle();
+      await world.say(space, ada, 'Read');
+      await world.idle();
+      expect(told.slice(1, 4)).toEqual(['abcdefghij', 'abcdefghij', 'abcdefghij']);
+      expect(told[4]).toMatch(/^There is no output "call 99"\. The newest are: .*call 1 \(large\)\.$/);
+      expect(JSON.stringify(model.requests.at(-1)?.prompt)).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[78]/);
+    });
+  },
+  databases,
+);
