@@ -11,7 +11,7 @@ import type { OpenedRun } from './open-run.ts';
 
 /** The middleware of a run, outermost first. */
 export function middlewareOf(open: OpenedRun, { modelId }: LanguageModelV4): Middleware[] {
-  const { services, run, tools, outputs, requests, journal } = open;
+  const { services, run, tools, outputs, requests, journal, spend } = open;
   const { config } = run.agent;
   const parts = middlewareParts(open);
   const ofTools = [...tools.middleware].map(([name, own]) => [name, configuredMiddleware(own, parts)] as const);
@@ -22,6 +22,7 @@ export function middlewareOf(open: OpenedRun, { modelId }: LanguageModelV4): Mid
     parts.notes.middleware,
     ...configuredMiddleware(config.middleware ?? [], parts),
     ...toolMiddleware(new Map(ofTools)),
+    spend.middleware(open.leafTools === undefined ? 'turn' : 'machine'),
     requests.middleware,
     ...explainMissing(tools),
     // This middleware is innermost, so that no other one sees the result before secrets are removed.
@@ -30,7 +31,7 @@ export function middlewareOf(open: OpenedRun, { modelId }: LanguageModelV4): Mid
 }
 
 function middlewareParts(open: OpenedRun): MiddlewareParts {
-  const { services, registry, run, abort, tools } = open;
+  const { services, registry, run, abort, tools, spend } = open;
   const { id: agentId, config } = run.agent;
   const { isWithoutEffects, versionOf } = tools;
   const notes = new CallNotes();
@@ -42,7 +43,7 @@ function middlewareParts(open: OpenedRun): MiddlewareParts {
     notes,
     secrets: secretsOf(open.registry),
     signal: abort.signal,
-    model: (name) => registry.model(name ?? config.model),
+    model: async (name) => spend.wrap(await registry.model(name ?? config.model), 'repair'),
     cache: (settings) => registry.toolCaches.middleware({ ...settings, agentId, isWithoutEffects, versionOf, onHit }),
   };
 }

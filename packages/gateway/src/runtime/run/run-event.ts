@@ -2,6 +2,7 @@ import type { Entry, Settlement, Stop, Usage } from '@lastcall/core';
 import type { RequestText } from '../../domain/runs/stored-request.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import type { Json } from '../../ports/store/schema/tables.ts';
+import type { HeldRun } from '../journal/hold-run.ts';
 import type { Waiting } from '../lease/release-thread.ts';
 import type { RunResponse } from './run-response.ts';
 import type { ShownCall } from './run-state.ts';
@@ -95,4 +96,6 @@ export interface TurnStopped {
   readonly response?: RunResponse | undefined;
   /** True if the transcript is compacted before the thread is released. */
   readonly isOverBudget: boolean;
+  /** Set if a spend limit of the day stopped the run. */
+  readonly held?: HeldRun | undefined;
 }

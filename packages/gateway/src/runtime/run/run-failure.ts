@@ -75,6 +75,7 @@ const DEFINITION_PROBLEM = 'its definition is not in the configuration of this g
 const PLUGIN_PROBLEM = 'one of its plugins or its mode cannot be used.';
 const MACHINE_PROBLEM = 'its stored machine does not fit its charter.';
 const SESSION_PROBLEM = 'its stored session cannot be read.';
+const SPEND_PROBLEM = 'its spend limit cannot be checked.';
 const STATE_PROBLEM = 'its stored state is of another version than its tools.';
 
 /** Our own error codes: a model lacks its key, package or address, or this gateway cannot use a tool. */
@@ -90,6 +91,8 @@ const SETUP_BY_CODE: Readonly<Record<string, string>> = {
   slice_version: STATE_PROBLEM,
   stored_machine: MACHINE_PROBLEM,
   stored_session: SESSION_PROBLEM,
+  // The price of its model is not configured, or the limit is in another currency.
+  spend_limit: SPEND_PROBLEM,
 };
 
 /** What is stored does not fit the program. A new version of the program can use it. */
@@ -98,6 +101,7 @@ const HOLDING: ReadonlySet<string> = new Set([
   'unknown_definition',
   'stored_machine',
   'stored_session',
+  'spend_limit',
 ]);
 
 /** Error names of the providers' packages: a key or a setting is missing, or the model does not exist. */

@@ -8,6 +8,7 @@ import { oneWordEach } from './migrations/0037-one-word-each.ts';
 import { modes } from './migrations/0038-modes.ts';
 import { subAgentTurns } from './migrations/0039-sub-agent-turns.ts';
 import { files } from './migrations/0040-files.ts';
+import { usage } from './migrations/0042-usage.ts';
 import { LAST_OF_TWO_TABLES, ONE_TABLE, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
 import type { Tables } from './tables.ts';
 
@@ -24,6 +25,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0038-modes': modes(dialect),
     '0039-sub-agent-turns': subAgentTurns(dialect),
     '0040-files': files(dialect),
+    '0042-usage': usage(dialect),
   };
 }
 
