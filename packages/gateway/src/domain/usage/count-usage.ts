@@ -52,14 +52,27 @@ const insertUsage = insertRow('usage_requests', {
   decimals: ['cost'],
 });
 
+type Settled = Pick<UsageRequestRow, 'id'> & ReturnType<typeof toAmounts>;
+
 /** If another worker took the run over meanwhile, the estimate was counted, and stays. */
-const settleReserved = statement(
-  (db, { id, ...amounts }: Params<Pick<UsageRequestRow, 'id'> & ReturnType<typeof toAmounts>>) =>
-    db
-      .updateTable('usage_requests')
-      .set({ ...amounts, reserved: 0 })
-      .where('id', '=', id)
-      .where('reserved', '=', 1),
+const settleReserved = statement((db, row: Params<Settled>) =>
+  db
+    .updateTable('usage_requests')
+    .set({
+      model: row.model,
+      kind: row.kind,
+      currency: row.currency,
+      requests: row.requests,
+      input_tokens: row.input_tokens,
+      cached_tokens: row.cached_tokens,
+      output_tokens: row.output_tokens,
+      cost: row.cost,
+      unpriced: row.unpriced,
+      estimated: row.estimated,
+      reserved: 0,
+    })
+    .where('id', '=', row.id)
+    .where('reserved', '=', 1),
 );
 
 /**

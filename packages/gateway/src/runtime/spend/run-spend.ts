@@ -58,6 +58,8 @@ export class RunSpend {
   readonly #scopes: readonly LimitedScope[];
   readonly #underWay = new Set<Asked>();
   #counted: NewUsage[] = [];
+  /** Reserved requests whose replies are known and perhaps not stored yet. */
+  readonly #settling = new Map<string, NewUsage>();
   /** The money of the run, requests under way included. Undefined until it is known what a worker before this one spent. */
   #cost: number | undefined;
   #refusal: SpendRefusal | undefined;
@@ -141,6 +143,9 @@ export class RunSpend {
 
   count(tx: Tx, counted: readonly NewUsage[]): void {
     countUsage(tx, this.#owner, counted, { prices: this.#options.services.prices, currency: this.#currency });
+    tx.afterCommit(() => {
+      for (const { id } of counted) this.#settling.delete(id);
+    });
   }
 
   /** Counts what no write of the run has counted: summaries, and the last requests of a run that failed or was interrupted. */
@@ -175,6 +180,8 @@ export class RunSpend {
     this.#cost += asked.reserved;
     const { prices } = services;
     const reserve = async (tx: Tx): Promise<Awaited<ReturnType<typeof reserveRequest>>> => {
+      // The journal may not have stored the last reply yet, and its reservation was an estimate. What is counted twice counts once.
+      this.count(tx, [...this.#settling.values()]);
       const refused = await reserveRequest(tx, {
         owner: this.#owner,
         asked: { ...asked, usage, requests: 1 },
@@ -220,7 +227,9 @@ export class RunSpend {
     const { id, kind, isReserved, reserved } = asked;
     const { model, usage, requests } = counted;
     if (this.#cost !== undefined) this.#cost += (priceFor(counted, this.#options.services.prices) ?? 0) - reserved;
-    this.#counted.push({ id, kind, isReserved, model, usage, requests });
+    const ended: NewUsage = { id, kind, isReserved, model, usage, requests };
+    if (isReserved) this.#settling.set(id, ended);
+    this.#counted.push(ended);
   }
 
   /** A provider that refuses a request does not charge for it. One whose reply was cut off, here or there, does. */
