@@ -29,9 +29,10 @@ const money = z.number().positive().max(1_000_000_000).optional();
 const tokens = z.int().min(1).max(1_000_000_000_000).optional();
 const day = { perDay: money, perDayTokens: tokens, currency: currencySchema.optional() };
 
-export const spendLimitsSchema: z.ZodType<SpendLimits> = z
-  .strictObject({ perRun: money, ...day })
-  .meta({ id: 'SpendLimits', description: 'How much its models may cost, in money by run and day, or in tokens by day.' });
+export const spendLimitsSchema: z.ZodType<SpendLimits> = z.strictObject({ perRun: money, ...day }).meta({
+  id: 'SpendLimits',
+  description: 'How much its models may cost, in money by run and day, or in tokens by day.',
+});
 
 export const personLimitsSchema: z.ZodType<PersonLimits> = z.strictObject({ spend: z.strictObject(day).optional() });
 

@@ -11,7 +11,11 @@ const logsOf = (crew: Crew): string => crew.site.gateways.map(({ printed }) => p
 
 describe('spend limits of real gateways', () => {
   test('[K12] two gateways that work for one agent at once send no request above its limit, and count each once', async () => {
-    await using crew = await openCrew({ kind: 'postgres', config: CONFIG, decide: () => ({ text: 'Yes.', paceMs: 5 }) });
+    await using crew = await openCrew({
+      kind: 'postgres',
+      config: CONFIG,
+      decide: () => ({ text: 'Yes.', paceMs: 5 }),
+    });
     const urls = crew.site.gateways.map(({ url }) => url);
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, at) =>

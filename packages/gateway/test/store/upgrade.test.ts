@@ -38,6 +38,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0038-modes',
       '0039-sub-agent-turns',
       '0040-files',
+      '0042-usage',
     ]);
     await fresh.close();
   });

@@ -71,7 +71,9 @@ describeWorlds(
       await expect.poll(async () => (await pendingOf(world, bot)).at(-1)?.available_at).toBe(nextDay(Date.now()));
       expect(model.requests).toHaveLength(2);
       const waiting = (await pendingOf(world, bot)).slice(2);
-      expect(waiting).toEqual(waiting.map(() => ({ status: 'pending', attempts: 0, available_at: nextDay(Date.now()) })));
+      expect(waiting).toEqual(
+        waiting.map(() => ({ status: 'pending', attempts: 0, available_at: nextDay(Date.now()) })),
+      );
       expect(waiting).toHaveLength(4);
       // One run was stopped. What came later needed none.
       const { items } = await listRuns(world.store.db, { agentId: bot });
@@ -80,7 +82,9 @@ describeWorlds(
         const told = (await world.events(`space:${space}`)).filter(({ type }) => type === 'agent.failed');
         expect(told).toHaveLength(1);
         expect(told[0]?.payload).toMatchObject({ entityId: bot, retryAt: nextDay(Date.now()) });
-        expect((told[0]?.payload as { text: string }).text).toMatch(/^The agent has used up what it may spend in a day\. It continues on /);
+        expect(told[0]?.payload).toMatchObject({
+          text: expect.stringMatching(/^The agent has used up what it may spend in a day\. It continues on /),
+        });
         expect((await currentFailures(world.store.db, space)).get(bot)?.retryAt).toBe(nextDay(Date.now()));
       }
       const errors = world.logs.filter(({ level }) => level === 'error');
@@ -113,7 +117,11 @@ describeWorlds(
         const yesterday = dayOf(tx.now() - 86_400_000);
         for (const table of ['usage', 'usage_requests', 'spend_reached'] as const)
           await tx.db.updateTable(table).set({ day: yesterday }).execute();
-        await tx.db.updateTable('inbox_events').set({ available_at: tx.now() }).where('status', '=', 'pending').execute();
+        await tx.db
+          .updateTable('inbox_events')
+          .set({ available_at: tx.now() })
+          .where('status', '=', 'pending')
+          .execute();
       });
       await untilQuiet(world);
       expect(model.requests).toHaveLength(3);
@@ -125,7 +133,9 @@ describeWorlds(
       const ann = await world.person();
       const bot = await world.agent('Bot', { tools: ['look'], limits: { spend: { perDay: 2 } } });
       await world.say(await world.space('Lobby', [ann, bot]), ann, 'Go.');
-      await expect.poll(() => pendingOf(world, bot)).toMatchObject([{ status: 'pending', attempts: 0, available_at: nextDay(Date.now()) }]);
+      await expect
+        .poll(() => pendingOf(world, bot))
+        .toMatchObject([{ status: 'pending', attempts: 0, available_at: nextDay(Date.now()) }]);
       expect(model.requests).toHaveLength(2);
       const limits = { spend: { perDay: 3, perRun: 1 } };
       await world.in((tx) => updateAgent(tx, { agentId: bot, config: { limits } }));
@@ -210,7 +220,9 @@ describeWorlds(
       await world.say(await world.space('Lobby', [ann, bot]), ann, 'Go.');
       await untilQuiet(world);
       expect([asking.requests.length, expert.requests.length]).toEqual([1, 2]);
-      expect((await listRuns(world.store.db, { agentId: bot })).items).toMatchObject([{ stop: { reason: 'budget', dimension: 'money' } }]);
+      expect((await listRuns(world.store.db, { agentId: bot })).items).toMatchObject([
+        { stop: { reason: 'budget', dimension: 'money' } },
+      ]);
     });
 
     test('[K12] a model without a price is refused where money is limited, with what to write', async () => {
@@ -287,7 +299,9 @@ describe('spend limits in a configuration', () => {
   test('[K12] limits and prices are in one currency', () => {
     const prices = { 'acme/large': { input: 1, output: 2 } };
     const limited = { ...agent, limits: { spend: { perDay: 5, currency: 'EUR' } } };
-    expect(problemsOf({ agents: [limited], prices })).toContain('is EUR, and the prices of the configuration are in USD');
+    expect(problemsOf({ agents: [limited], prices })).toContain(
+      'is EUR, and the prices of the configuration are in USD',
+    );
     expect(problemsOf({ agents: [limited], prices, currency: 'EUR' })).toBe('');
   });
 

@@ -14,7 +14,8 @@ export function withoutUsage(open: OpenWorld): OpenWorld {
   return async (options) => {
     const world = await open(options);
     await world.in(async (tx) => {
-      for (const table of ['usage', 'usage_requests', 'spend_reached'] as const) await tx.db.deleteFrom(table).execute();
+      for (const table of ['usage', 'usage_requests', 'spend_reached'] as const)
+        await tx.db.deleteFrom(table).execute();
       await tx.db.updateTable('agents').set({ status: 'paused' }).execute();
     });
     return world;

@@ -65,7 +65,9 @@ describeWorlds(
         const usage = usageOf(isSummary ? 50_000 : 40, 4);
         const results = request.prompt.filter(({ role }) => role === 'tool').length;
         if (isSummary) return { text: 'A summary.', usage };
-        return results === 0 ? { calls: [{ toolName: 'ask', input: { question: 'Why?' } }], usage } : { text: 'So.', usage };
+        return results === 0
+          ? { calls: [{ toolName: 'ask', input: { question: 'Why?' } }], usage }
+          : { text: 'So.', usage };
       });
       const expert = named(
         scriptedModel(() => ({ text: 'Because.', usage: usageOf(7, 3) })),
@@ -115,7 +117,10 @@ describeWorlds(
       expect(run.usage.inputTokens).toBeGreaterThanOrEqual(1_000);
       const list = await api.done<{ items: object[] }>('GET', `/api/runs?agentId=${agent}`);
       expect(list.items).toMatchObject([{ usage: { estimated: true } }]);
-      const { items } = await api.done<{ items: { kind: string; entry: object }[] }>('GET', `/api/runs/${run_id}/transcript`);
+      const { items } = await api.done<{ items: { kind: string; entry: object }[] }>(
+        'GET',
+        `/api/runs/${run_id}/transcript`,
+      );
       expect(items.find(({ kind }) => kind === 'reply')?.entry).toMatchObject({ usage: { estimated: true } });
       expect((await report(world)).items).toMatchObject([{ estimated: true, inputTokens: run.usage.inputTokens }]);
       expect(await metrics.render()).toContain('lastcall_estimated_replies_total{model="m"} 1');
@@ -164,6 +169,8 @@ describeWorlds('the usage endpoint', (openAny) => {
     });
     const api = await chatApi(world);
     await api.call('POST', '/chat', { body: { agent: await api.agent('Bot'), message: 'x'.repeat(400) } });
-    await expect.poll(async () => (await report(world)).items).toMatchObject([{ requests: 1, outputTokens: 0, estimated: true }]);
+    await expect
+      .poll(async () => (await report(world)).items)
+      .toMatchObject([{ requests: 1, outputTokens: 0, estimated: true }]);
   });
 });

@@ -157,7 +157,14 @@ interface ReadRun extends RunRow {
 }
 
 /** The tokens of the run, including its sub-agents. */
-function usageOf({ usage, input_tokens, output_tokens, total_tokens, cached_tokens, estimated }: ReadRun): Usage | undefined {
+function usageOf({
+  usage,
+  input_tokens,
+  output_tokens,
+  total_tokens,
+  cached_tokens,
+  estimated,
+}: ReadRun): Usage | undefined {
   const own = usage === null ? undefined : (fromJson<Usage | null>(usage) ?? undefined);
   if (total_tokens === null) return own;
   const nested: Usage = {

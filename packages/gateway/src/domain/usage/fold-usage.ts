@@ -77,7 +77,9 @@ async function addToSum(tx: Tx, sum: UsageRow): Promise<void> {
       conflict
         .columns(['day', 'agent_id', 'model', 'entity_id', 'kind', 'currency'])
         .doUpdateSet(
-          Object.fromEntries(AMOUNTS.map((name) => [name, sql`${sql.ref(`usage.${name}`)} + ${sql.ref(`excluded.${name}`)}`])),
+          Object.fromEntries(
+            AMOUNTS.map((name) => [name, sql`${sql.ref(`usage.${name}`)} + ${sql.ref(`excluded.${name}`)}`]),
+          ),
         ),
     )
     .execute();

@@ -112,9 +112,19 @@ async function withNames(
   by: readonly UsageKey[],
   rows: readonly SumRow[],
 ): Promise<readonly UsageItem[]> {
-  const agents = by.includes('agent') ? await namesOf(db, 'agents', rows.map(({ agent_id }) => agent_id)) : NO_NAMES;
+  const agents = by.includes('agent')
+    ? await namesOf(
+        db,
+        'agents',
+        rows.map(({ agent_id }) => agent_id),
+      )
+    : NO_NAMES;
   const people = by.includes('entity')
-    ? await namesOf(db, 'entities', rows.map(({ entity_id }) => entity_id))
+    ? await namesOf(
+        db,
+        'entities',
+        rows.map(({ entity_id }) => entity_id),
+      )
     : NO_NAMES;
   return rows.map((row) => {
     const keys = Object.fromEntries(by.map((key) => [key, row[COLUMN[key] as keyof SumRow]]));

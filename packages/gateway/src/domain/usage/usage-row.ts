@@ -35,7 +35,16 @@ export interface Pricing {
 
 type Amounts = Pick<
   UsageRequestRow,
-  'model' | 'kind' | 'currency' | 'requests' | 'input_tokens' | 'cached_tokens' | 'output_tokens' | 'cost' | 'unpriced' | 'estimated'
+  | 'model'
+  | 'kind'
+  | 'currency'
+  | 'requests'
+  | 'input_tokens'
+  | 'cached_tokens'
+  | 'output_tokens'
+  | 'cost'
+  | 'unpriced'
+  | 'estimated'
 >;
 
 /** The amounts of a row. The model answered perhaps another name than it was asked under. */

@@ -12,9 +12,10 @@ import type { AgentStatus, RunRow } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EndingRun } from '../run/active-run.ts';
+import type { HeldRun } from '../run/held-run.ts';
 import { CYCLE_FAILED } from '../run/run-failure.ts';
 import { announceFailure, type FailedAttempt } from './announce-failure.ts';
-import { type HeldRun, holdEvents } from './hold-run.ts';
+import { holdEvents } from './hold-run.ts';
 
 /** How a run ends. */
 export interface RunEnd {

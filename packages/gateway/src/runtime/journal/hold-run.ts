@@ -4,17 +4,8 @@ import { heldReason } from '../../domain/usage/hold-events.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EndingRun } from '../run/active-run.ts';
+import type { HeldRun } from '../run/held-run.ts';
 import { announceHeld } from './announce-failure.ts';
-
-/** A run that a limit of the day stopped: what woke it waits. */
-export interface HeldRun {
-  /** When the next day begins. */
-  readonly until: number;
-  /** The person whose limit it is. Only what this person wrote waits. Undefined if it is the agent's limit. */
-  readonly personId?: string | undefined;
-  /** What people in its spaces read. */
-  readonly text: string;
-}
 
 /** Returns the events of the run to the inbox, as if no run had taken them, and tells the people who wait for the agent. */
 export async function holdEvents(tx: Tx, run: EndingRun, { until, personId, text }: HeldRun): Promise<void> {

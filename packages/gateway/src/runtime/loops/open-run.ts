@@ -11,7 +11,6 @@ import { loadSituation } from '../claim/load-situation.ts';
 import { ThreadFiles } from '../files/thread-files.ts';
 import { isOverBudget } from '../journal/compact-transcript.ts';
 import { Questions } from '../journal/questions.ts';
-import type { HeldRun } from '../journal/hold-run.ts';
 import { RequestNotes } from '../journal/request-notes.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import type { RunJournalOptions } from '../journal/run-journal-options.ts';
@@ -20,6 +19,7 @@ import { fenced } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { usageOf } from '../run/decide-end.ts';
 import { endingTools } from '../run/ending-tools.ts';
+import type { HeldRun } from '../run/held-run.ts';
 import { responseOf } from '../run/run-response.ts';
 import type { RunTools } from '../run/run-tool.ts';
 import { RunSpend } from '../spend/run-spend.ts';
@@ -138,7 +138,19 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
       counting: spend.middleware('sub-agent'),
     },
   };
-  return { ...given, tools, outputs, situation: () => situation, requests, journal, spend, files, context, leafTools, end };
+  return {
+    ...given,
+    tools,
+    outputs,
+    situation: () => situation,
+    requests,
+    journal,
+    spend,
+    files,
+    context,
+    leafTools,
+    end,
+  };
 }
 
 function endOfTurn(run: ActiveRun, stop: Stop): ReturnType<RunJournalOptions['endOf']> {

@@ -75,7 +75,13 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
     model,
     perform: () => runTurn(turn),
     compact: (nextSeq) =>
-      compactTranscript(services, run, { transcript: run.transcript, nextSeq, session, model: summarising, signal: abort.signal }),
+      compactTranscript(services, run, {
+        transcript: run.transcript,
+        nextSeq,
+        session,
+        model: summarising,
+        signal: abort.signal,
+      }),
     compactStored: () => compactStored(open, summarising),
     dispose: () => session.dispose(),
   };

@@ -16,7 +16,9 @@ export function decideStop(state: RunningState, event: TurnStopped, context: Dec
   const { stop, payload, usage, isOverBudget, held } = event;
   const as = stop.reason === 'aborted' ? 'cancelled' : 'completed';
   const { announcedSpaceId } = state;
-  const end: Write[] = [{ kind: 'close-run', as, stop, usage, announcedSpaceId, ...(held === undefined ? {} : { held }) }];
+  const end: Write[] = [
+    { kind: 'close-run', as, stop, usage, announcedSpaceId, ...(held === undefined ? {} : { held }) },
+  ];
   if (!isOverBudget) end.push({ kind: 'release-thread' });
   return inTurn(
     state,

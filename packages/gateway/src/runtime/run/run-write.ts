@@ -3,7 +3,7 @@ import type { OpenedWait } from '../../domain/calls/open-wait.ts';
 import type { RequestText } from '../../domain/runs/stored-request.ts';
 import type { NewUsage } from '../../domain/usage/count-usage.ts';
 import type { Json, MessageStatus } from '../../ports/store/schema/tables.ts';
-import type { HeldRun } from '../journal/hold-run.ts';
+import type { HeldRun } from './held-run.ts';
 
 /** One write of a run's transaction. It is plain data, because it is applied again if the store was unavailable. */
 export type Write =

@@ -29,13 +29,22 @@ export async function withoutOverLimit(held: HeldThread, due: DueEvents): Promis
   if (events.length === 0 || !(hasDayLimit(perAgent) || hasDayLimit(perPerson))) return events;
   const { tx } = held;
   const own = await reachedBy(tx, { scope: 'agent', id: agent.id }, perAgent, currency);
-  if (own !== undefined) return await hold(held, due, own, events);
+  if (own !== undefined) {
+    await hold(held, due, own, events);
+    return [];
+  }
   if (!hasDayLimit(perPerson)) return events;
   let rest = events;
   for (const id of new Set(events.flatMap((event) => personOf(event) ?? []))) {
     const reached = await reachedBy(tx, { scope: 'person', id }, perPerson, currency);
-    const theirs = reached === undefined ? [] : rest.filter((event) => personOf(event) === id);
-    if (reached !== undefined) rest = (await hold(held, due, reached, theirs), rest.filter((one) => !theirs.includes(one)));
+    if (reached === undefined) continue;
+    await hold(
+      held,
+      due,
+      reached,
+      rest.filter((event) => personOf(event) === id),
+    );
+    rest = rest.filter((event) => personOf(event) !== id);
   }
   return rest;
 }
@@ -72,7 +81,7 @@ async function hold(
   { agent }: DueEvents,
   reached: Reached,
   events: readonly EventRow[],
-): Promise<readonly EventRow[]> {
+): Promise<void> {
   // It writes rows of spaces, which others may write too.
   tx.runAlone();
   const { until = 0, runId } = reached;
@@ -83,7 +92,6 @@ async function hold(
     .where('id', 'in', ids)
     .execute();
   await announceHeld(tx, { runId, agent }, { text: textForPeople(reached), until, events: events.map(toEvent) });
-  return [];
 }
 
 function toEvent({ payload }: EventRow): InboxEvent {

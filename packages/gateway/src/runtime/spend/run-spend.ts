@@ -134,7 +134,8 @@ export class RunSpend {
 
   /** What the next write counts. With `isEnd`, also requests under way: no one waits for their replies any more. */
   take({ isEnd = false }: { readonly isEnd?: boolean } = {}): readonly NewUsage[] {
-    if (isEnd) for (const asked of [...this.#underWay]) this.#end(asked, { ...asked, usage: estimateOf(asked), requests: 1 });
+    if (isEnd)
+      for (const asked of [...this.#underWay]) this.#end(asked, { ...asked, usage: estimateOf(asked), requests: 1 });
     if (this.#counted.length === 0) return NOTHING;
     const counted = this.#counted;
     this.#counted = [];
@@ -251,7 +252,10 @@ export class RunSpend {
     const { services, metrics, run } = this.#options;
     const { scope, id, dimension, limit, until } = refusal;
     const details = { event: 'spend_limit', scope, agentId: run.agent.id, dimension, limit, until };
-    services.logger.error(textForOperators(refusal, run.agent, this.#currency), scope === 'person' ? { ...details, entityId: id } : details);
+    services.logger.error(
+      textForOperators(refusal, run.agent, this.#currency),
+      scope === 'person' ? { ...details, entityId: id } : details,
+    );
     metrics?.limitReached({ scope: scope === 'person' ? 'person' : 'agent' });
   }
 }

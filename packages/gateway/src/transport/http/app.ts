@@ -126,7 +126,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...fileEndpoints(registry),
     ...toolEndpoints({ services, registry, catalog }),
     ...runEndpoints,
-  ...usageEndpoints,
+    ...usageEndpoints,
     ...waitingCallEndpoints,
     ...jobEndpoints,
     ...keyEndpoints,

@@ -67,7 +67,10 @@ export function readResponsesRequest(body: ResponsesRequest): Asked {
     refused: REFUSED,
     items: itemsOf(body),
     tools: body.tools ?? [],
-    modelSettings: { maxOutputTokens: body.max_output_tokens, ...readEffort(body.reasoning?.effort, 'reasoning.effort') },
+    modelSettings: {
+      maxOutputTokens: body.max_output_tokens,
+      ...readEffort(body.reasoning?.effort, 'reasoning.effort'),
+    },
     format: { value: body.text?.format, path: 'text.format' },
   });
   return {
@@ -85,7 +88,11 @@ const REFUSED: readonly Rule[] = [
   ['max_completion_tokens', isSet, 'belongs to /v1/chat/completions: use max_output_tokens.'],
   ['reasoning_effort', isSet, 'belongs to /v1/chat/completions: use reasoning.effort.'],
   ['stop', isSet, 'belongs to /v1/chat/completions. Responses have no such field.'],
-  ['seed', (value) => value !== undefined && value !== null, 'belongs to /v1/chat/completions. Responses have no such field.'],
+  [
+    'seed',
+    (value) => value !== undefined && value !== null,
+    'belongs to /v1/chat/completions. Responses have no such field.',
+  ],
   ['presence_penalty', isSet, 'belongs to /v1/chat/completions. Responses have no such field.'],
   ['frequency_penalty', isSet, 'belongs to /v1/chat/completions. Responses have no such field.'],
   ['max_tool_calls', isSet, 'is not supported: limit the steps of the agent.'],

@@ -144,7 +144,8 @@ async function runSubAgent({ agentConfig, prompt, context, ctx, host, run }: Sub
     throw error;
   } finally {
     // This also counts a turn that failed, because its usage has been paid for.
-    if (!usage.isZero) await run.record({ callId: ctx.toolCallId, usage: usage.total, entries: entries.slice(recorded) });
+    if (!usage.isZero)
+      await run.record({ callId: ctx.toolCallId, usage: usage.total, entries: entries.slice(recorded) });
   }
 }
 

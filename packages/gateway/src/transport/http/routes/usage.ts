@@ -32,9 +32,9 @@ const usageItemSchema = z
     outputTokens: z.int(),
     cost: z.number().nullable().meta({ description: 'Null if the price of a model is not configured.' }),
     currency: z.string(),
-    estimated: z
-      .boolean()
-      .meta({ description: 'True if a provider counted nothing for a request, so that the gateway estimated its tokens.' }),
+    estimated: z.boolean().meta({
+      description: 'True if a provider counted nothing for a request, so that the gateway estimated its tokens.',
+    }),
   })
   .meta({ id: 'UsageItem', description: 'Requests to models, added up.' });
 
@@ -47,11 +47,9 @@ export const usageEndpoints: readonly Endpoint[] = [
       'Requests, tokens and money, added up by what `by` lists. Sub-agents and summaries are included; `by=kind` shows them apart. Newest day first, then the most tokens, at most 10,000 items.',
     access: 'key',
     query: z.strictObject({
-      by: z
-        .string()
-        .max(100)
-        .optional()
-        .meta({ description: 'Any of `agent`, `model`, `day`, `entity` and `kind`, separated by commas. Default: `day`.' }),
+      by: z.string().max(100).optional().meta({
+        description: 'Any of `agent`, `model`, `day`, `entity` and `kind`, separated by commas. Default: `day`.',
+      }),
       from: day.optional().meta({ description: 'The first day. Default: 29 days before `to`.' }),
       to: day.optional().meta({ description: 'The last day. Default: today.' }),
       agentId: idField.optional(),
@@ -75,6 +73,7 @@ export const usageEndpoints: readonly Endpoint[] = [
 function readKeys(text: string): readonly UsageKey[] {
   const names = text.split(',').filter((name) => name !== '');
   const unknown = names.find((name) => !(USAGE_KEYS as readonly string[]).includes(name));
-  if (unknown !== undefined) throw invalid('by', `must list some of ${USAGE_KEYS.join(', ')}, not "${unknown.slice(0, 50)}".`);
+  if (unknown !== undefined)
+    throw invalid('by', `must list some of ${USAGE_KEYS.join(', ')}, not "${unknown.slice(0, 50)}".`);
   return [...new Set(names)] as UsageKey[];
 }
