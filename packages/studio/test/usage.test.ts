@@ -32,20 +32,23 @@ afterAll(async () => {
 test.each([
   { theme: 'light' as const, width: 1_200 },
   { theme: 'dark' as const, width: 360 },
-])('[K13] shows requests, tokens, cached tokens and money by day and by agent, $theme and $width wide', async (look) => {
-  const { page, problems } = await studio.open('/usage', look);
-  const row = page.getByRole('row').nth(1);
-  await row.waitFor();
-  // 200 tokens at 1,000, 800 at 100 and 100 at 10,000, for each million, twice.
-  expect((await row.textContent())?.replaceAll(/\s/g, ' ')).toContain('22,0001,6002002.56 USD');
-  await page.getByLabel('Added up by').focus();
-  await page.getByLabel('Added up by').selectOption('agent');
-  await page.waitForURL('**/usage?by=agent**');
-  await page.getByRole('link', { name: 'Clerk' }).waitFor();
-  // Nothing but the table scrolls sideways.
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
-  expect(problems).toEqual([]);
-});
+])(
+  '[K13] shows requests, tokens, cached tokens and money by day and by agent, $theme and $width wide',
+  async (look) => {
+    const { page, problems } = await studio.open('/usage', look);
+    const row = page.getByRole('row').nth(1);
+    await row.waitFor();
+    // 200 tokens at 1,000, 800 at 100 and 100 at 10,000, for each million, twice.
+    expect((await row.textContent())?.replaceAll(/\s/g, ' ')).toContain('22,0001,6002002.56 USD');
+    await page.getByLabel('Added up by').focus();
+    await page.getByLabel('Added up by').selectOption('agent');
+    await page.waitForURL('**/usage?by=agent**');
+    await page.getByRole('link', { name: 'Clerk' }).waitFor();
+    // Nothing but the table scrolls sideways.
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+    expect(problems).toEqual([]);
+  },
+);
 
 test('[K13] says what would be shown if no model was asked', async () => {
   const { page, problems } = await empty.open('/runs');
