@@ -8,21 +8,23 @@ import type { HeldRun } from '../run/held-run.ts';
 import { announceHeld } from './announce-failure.ts';
 
 /** Returns the events of the run to the inbox, as if no run had taken them, and tells the people who wait for the agent. */
-export async function holdEvents(tx: Tx, run: EndingRun, { until, personId, text }: HeldRun): Promise<void> {
+export async function holdEvents(tx: Tx, ending: EndingRun, { until, personId, text }: HeldRun): Promise<void> {
   const claimed = await tx.db
     .selectFrom('inbox_events')
     .select(['id', 'event_id', 'type', 'attempts', 'payload'])
-    .where('run_id', '=', run.runId)
+    .where('run_id', '=', ending.runId)
     .where('status', '=', 'claimed')
     .execute();
-  const ended = claimed.some(({ type }) => type === 'command') ? await endedCommands(tx.db, run.runId) : new Map();
+  const ended = claimed.some(({ type }) => type === 'command') ? await endedCommands(tx.db, ending.runId) : new Map();
   const events = claimed.map((row) => ({ ...row, event: fromJson<InboxEvent>(row.payload) }));
   const isTheirs = ({ event }: { readonly event: InboxEvent }): boolean =>
     event.type === 'space_message' && event.from.entityId === personId;
   const waits = personId === undefined || !events.some(isTheirs) ? () => true : isTheirs;
   for (const one of events) {
-    const { id, event_id, attempts } = one;
-    const returned = { status: 'pending' as const, attempts: Math.max(0, attempts - 1) };
+    const { id, event_id, type, attempts } = one;
+    // An answer with the id of a run would be taken for one that was promised that run.
+    const run = type === 'tool_result' ? { run_id: null } : {};
+    const returned = { status: 'pending' as const, attempts: Math.max(0, attempts - 1), ...run };
     const isHeld = waits(one);
     await tx.db
       .updateTable('inbox_events')
@@ -35,6 +37,6 @@ export async function holdEvents(tx: Tx, run: EndingRun, { until, personId, text
       .where('id', '=', id)
       .execute();
   }
-  if (events.some((one) => !waits(one))) tx.wake(run.lease.threadId);
-  await announceHeld(tx, run, { text, until, events: events.filter(waits).map(({ event }) => event) });
+  if (events.some((one) => !waits(one))) tx.wake(ending.lease.threadId);
+  await announceHeld(tx, ending, { text, until, events: events.filter(waits).map(({ event }) => event) });
 }

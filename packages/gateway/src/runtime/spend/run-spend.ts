@@ -14,7 +14,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { type LimitedScope, reserveRequest } from './reserve-request.ts';
-import { hasDayLimit, type SpendRefusal, textForOperators } from './spend-refusal.ts';
+import { hasDayLimit, isReached, type SpendRefusal, textForOperators } from './spend-refusal.ts';
 
 interface SpendOptions {
   readonly services: Pick<Services, 'store' | 'limits' | 'logger' | 'prices' | 'currency'>;
@@ -60,8 +60,10 @@ export class RunSpend {
   #counted: NewUsage[] = [];
   /** Reserved requests whose replies are known and perhaps not stored yet. */
   readonly #settling = new Map<string, NewUsage>();
-  /** The money of the run, requests under way included. Undefined until it is known what a worker before this one spent. */
-  #cost: number | undefined;
+  /** The money of this worker's requests, those under way included. */
+  #cost = 0;
+  /** What a worker before this one has spent in the run. It is read when it is first needed. */
+  #before: Promise<number> | undefined;
   #refusal: SpendRefusal | undefined;
 
   constructor(options: SpendOptions) {
@@ -71,7 +73,6 @@ export class RunSpend {
     this.#owner = { runId, agentId: agent.id, entityId: entityId ?? '' };
     this.#currency = services.currency ?? DEFAULT_CURRENCY;
     this.#limits = agent.limits.spend;
-    this.#cost = run.isTakenOver ? undefined : 0;
     const ofAgent: LimitedScope = { scope: 'agent', id: agent.id, limits: this.#limits };
     const ofPerson: LimitedScope = { scope: 'person', id: entityId ?? '', limits: perPerson };
     this.#scopes = [ofAgent, ofPerson].filter(({ id, limits }) => id !== '' && hasDayLimit(limits));
@@ -170,13 +171,13 @@ export class RunSpend {
   }
 
   async #reserve(given: Asked): Promise<Asked> {
-    const { services, signal, run } = this.#options;
+    const { services, signal } = this.#options;
     const usage = expectedUsage(given.request);
     const asked = { ...given, reserved: this.#costOf({ model: given.model, usage }) };
-    this.#cost ??= (await spentInRun(services.store.db, run.runId)).cost;
     const { perRun } = this.#limits;
-    if (perRun !== undefined && this.#cost >= perRun)
-      throw this.#refuse({ scope: 'run', id: '', dimension: 'money', limit: perRun, spent: this.#cost });
+    const before = perRun === undefined ? 0 : await this.#spentBefore();
+    if (perRun !== undefined && isReached(before + this.#cost, perRun))
+      throw this.#refuse({ scope: 'run', id: '', dimension: 'money', limit: perRun, spent: before + this.#cost });
     // Counted before the transaction: several nodes of a machine may ask at once.
     this.#cost += asked.reserved;
     const { prices } = services;
@@ -204,6 +205,14 @@ export class RunSpend {
     return asked;
   }
 
+  #spentBefore(): Promise<number> {
+    const { services, run } = this.#options;
+    this.#before ??= run.isTakenOver
+      ? spentInRun(services.store.db, run.runId).then(({ cost }) => cost)
+      : Promise.resolve(0);
+    return this.#before;
+  }
+
   /** Throws if there is a limit in money and the price is not known, or the limit is in another currency. */
   #costOf(counted: Pick<CountedRequest, 'model' | 'usage'>): number {
     const { model } = counted;
@@ -227,7 +236,7 @@ export class RunSpend {
     if (!this.#underWay.delete(asked)) return;
     const { id, kind, isReserved, reserved } = asked;
     const { model, usage, requests } = counted;
-    if (this.#cost !== undefined) this.#cost += (priceFor(counted, this.#options.services.prices) ?? 0) - reserved;
+    this.#cost += (priceFor(counted, this.#options.services.prices) ?? 0) - reserved;
     const ended: NewUsage = { id, kind, isReserved, model, usage, requests };
     if (isReserved) this.#settling.set(id, ended);
     this.#counted.push(ended);

@@ -22,11 +22,16 @@ export function dayLimitReached(
   now: number,
 ): SpendRefusal | undefined {
   const until = nextDay(now);
-  if (perDay !== undefined && cost >= perDay)
+  if (perDay !== undefined && isReached(cost, perDay))
     return { scope, id, dimension: 'money', limit: perDay, spent: cost, until };
   if (perDayTokens !== undefined && tokens >= perDayTokens)
     return { scope, id, dimension: 'tokens', limit: perDayTokens, spent: tokens, until };
   return undefined;
+}
+
+/** Sums of binary fractions miss a limit by tiny amounts. */
+export function isReached(spent: number, limit: number): boolean {
+  return spent >= limit - 1e-9;
 }
 
 export function hasDayLimit({ perDay, perDayTokens }: DaySpendLimits): boolean {
