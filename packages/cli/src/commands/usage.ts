@@ -44,7 +44,7 @@ interface Report {
   readonly truncated?: true | undefined;
 }
 
-export function usageInWords({ from, to, items, truncated }: Report): string {
+function usageInWords({ from, to, items, truncated }: Report): string {
   const days = `${from} to ${to} (UTC)`;
   if (items.length === 0) return `No model was asked from ${days}.`;
   const rows = items.map((item) => [...keysOf(item), ...amountsOf(item)]);

@@ -26,7 +26,7 @@ export interface UsageFilter {
 }
 
 /** Requests to models, added up. */
-export interface UsageItem {
+interface UsageItem {
   readonly agent?: string;
   readonly agentName?: string;
   readonly model?: string;
