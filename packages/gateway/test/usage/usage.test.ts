@@ -1,6 +1,8 @@
 import type { LanguageModelV4, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { scriptedModel } from '@lastcall/core/testing';
+import { charter, node } from '@lastcall/machines';
 import { expect, test } from 'vitest';
+import { defineAgent } from '../../src/config/define-agent.ts';
 import { foldUsage } from '../../src/domain/usage/fold-usage.ts';
 import { usageReport } from '../../src/domain/usage/usage-report.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -59,7 +61,7 @@ describeWorlds(
       expect((await report(world)).items).toMatchObject([{ requests: 3 }]);
     });
 
-    test('[K13] sub-agents, summaries and machines are included, and marked', async () => {
+    test('[K13] sub-agents and summaries are included, and marked', async () => {
       const summaries = scriptedModel((request) => {
         const isSummary = request.tools === undefined;
         const usage = usageOf(isSummary ? 50_000 : 40, 4);
@@ -94,6 +96,18 @@ describeWorlds(
       expect(items).toContainEqual({ kind: 'turn', model: 'm', entity: ann });
       expect(items).toContainEqual({ kind: 'sub-agent', model: 's', entity: ann });
       expect(items).toContainEqual({ kind: 'summary', model: 'm', entity: ann });
+    });
+
+    test('[K13] requests of a machine are included, and marked', async () => {
+      const desk = node({ instructions: 'You are the desk.' });
+      const definitions = { desk: defineAgent({ machine: charter({ nodes: { desk } }) }) };
+      const world = await open({ models: { default: counting(usageOf(10, 5)) }, prices: PRICES, definitions });
+      const [ann, bot] = [await world.person('Ann'), await world.agent('Bot', { definition: 'desk' })];
+      await world.say(await world.space('Lobby', [ann, bot]), ann, 'One?');
+      await untilQuiet(world);
+      expect((await report(world, 'kind', 'entity')).items).toMatchObject([
+        { kind: 'machine', entity: ann, requests: 1, inputTokens: 10, outputTokens: 5 },
+      ]);
     });
 
     test('[K13] one without prices has no cost, and a model without a price leaves the sum without one', async () => {
