@@ -10,6 +10,7 @@ import { addReplay } from './commands/replay.ts';
 import { addRun } from './commands/run.ts';
 import { addStart } from './commands/start.ts';
 import { addTools } from './commands/tools.ts';
+import { addUsage } from './commands/usage.ts';
 import { CommandFailed, EXIT } from './exit-code.ts';
 
 /** Runs one command and returns its exit code. */
@@ -29,7 +30,19 @@ export function createProgram(): Command {
     .version(version())
     .showHelpAfterError('(see --help)')
     .addHelpText('after', HELP);
-  for (const add of [addDev, addStart, addInit, addRun, addReplay, addKeys, addTools, addDoctor, addOpen, addDemo])
+  for (const add of [
+    addDev,
+    addStart,
+    addInit,
+    addRun,
+    addReplay,
+    addKeys,
+    addTools,
+    addUsage,
+    addDoctor,
+    addOpen,
+    addDemo,
+  ])
     add(program);
   throwInsteadOfExit(program);
   return program;

@@ -31,7 +31,9 @@ export function stopInWords({ reason, by, tool, dimension, error }: Stop, { aske
     case 'deadline':
       return 'its time was over';
     case 'budget':
-      return `its budget of ${dimension === 'toolCalls' ? 'tool calls' : dimension} was used up`;
+      return dimension === 'money'
+        ? 'its spend limit was reached'
+        : `its budget of ${dimension === 'toolCalls' ? 'tool calls' : dimension} was used up`;
     case 'aborted':
       return 'it was cancelled';
     case 'length':

@@ -17,7 +17,7 @@ function headOf({ id, number, status, stop, usage, createdAt, endedAt }: Run, as
     `number ${number}`,
     stop === undefined ? status : `${status}: ${stopInWords(stop, { asked })}`,
     endedAt === undefined ? undefined : duration(endedAt - createdAt),
-    usage?.totalTokens === undefined ? undefined : `${usage.totalTokens} tokens`,
+    usage?.totalTokens === undefined ? undefined : `${usage.estimated === true ? '~' : ''}${usage.totalTokens} tokens`,
   ];
   return facts.filter((fact) => fact !== undefined).join('  ');
 }
@@ -28,7 +28,10 @@ function linesOf(row: TimelineRow, { stop }: Run, asked: number): readonly strin
       return [callLine(row)];
     case 'step': {
       const said = row.text === '' ? [] : [`  said      ${plainLine(row.text)}`];
-      return [`Step ${row.step}  model  ${row.usage.totalTokens} tokens`, ...said];
+      return [
+        `Step ${row.step}  model  ${row.usage.estimated === true ? '~' : ''}${row.usage.totalTokens} tokens`,
+        ...said,
+      ];
     }
     case 'stop':
       return stop === undefined ? [] : [`  stop      ${stopInWords(stop, { asked })}`];

@@ -138,3 +138,24 @@ test('[S12] doctor says that all is well with a folder and its gateway', async (
   );
   expect(code).toBe(0);
 });
+
+test('[K13] usage prints what models were asked, and refuses what it cannot add up', async () => {
+  expect(await ask(['usage', '--from', '2020-01-01', '--to', '2020-01-02'])).toMatchObject({
+    code: 0,
+    out: 'No model was asked from 2020-01-01 to 2020-01-02 (UTC).\n',
+  });
+  await fetch(`${url}/chat`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ agent: 'Concierge', message: 'Hello.' }),
+  });
+  const { code, out } = await ask(['usage', '--by', 'agent,model,kind']);
+  expect(code).toBe(0);
+  expect(out).toMatch(/Concierge +rehearsal +turn +\d+ requests? +[\d,]+ in +0 cached +[\d,]+ out +0 USD/);
+  const { items } = JSON.parse((await ask(['usage', '--by', 'kind', '--json'])).out);
+  expect(items).toMatchObject([{ kind: 'turn', cost: 0, estimated: false }]);
+  expect(await ask(['usage', '--by', 'colour'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('by must list'),
+  });
+});

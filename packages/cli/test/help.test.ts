@@ -6,7 +6,7 @@ import { lastcall } from './support/program.ts';
 
 const COMMANDS = [
   ...['dev', 'start', 'init', 'run', 'replay', 'keys create', 'keys list', 'keys revoke'],
-  ...['tools list', 'tools test', 'doctor', 'open', 'demo crash'],
+  ...['tools list', 'tools test', 'usage', 'doctor', 'open', 'demo crash'],
 ];
 
 /** Those that can be run, by all their words. */

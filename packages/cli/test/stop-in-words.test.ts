@@ -18,6 +18,7 @@ const STOPS: { readonly [reason in Stop['reason']]: readonly Words[] } = {
   deadline: [[{ reason: 'deadline' }, EXIT.limit, 'its time was over']],
   budget: [
     [{ reason: 'budget', dimension: 'tokens' }, EXIT.limit, 'its budget of tokens was used up'],
+    [{ reason: 'budget', dimension: 'money' }, EXIT.limit, 'its spend limit was reached'],
     [{ reason: 'budget', dimension: 'toolCalls' }, EXIT.limit, 'its budget of tool calls was used up'],
   ],
   aborted: [[{ reason: 'aborted' }, EXIT.cancelled, 'it was cancelled']],

@@ -14,6 +14,7 @@ import { type SessionResource, session } from './resources/session.ts';
 import { type Spaces, spaces } from './resources/spaces.ts';
 import { type StatusResource, status } from './resources/status.ts';
 import { type Tools, tools } from './resources/tools.ts';
+import { type UsageResource, usage } from './resources/usage.ts';
 
 interface OtherRequest extends RequestOptions {
   readonly query?: Readonly<Record<string, unknown>>;
@@ -37,6 +38,7 @@ export interface Client {
   readonly spaces: Spaces;
   readonly status: StatusResource;
   readonly tools: Tools;
+  readonly usage: UsageResource;
   /**
    * Sends a request that has no method here, e.g. `request('GET /api/things')`: of a newer gateway, or of the demo. It is sent once.
    * `query` values are written as text.
@@ -68,6 +70,7 @@ export function createClient(options: ClientOptions): Client {
     spaces: spaces(connection),
     status: status(connection),
     tools: tools(connection),
+    usage: usage(connection),
     request: (operation, sent) => connection.call(operation as never, { ...sent, isSentOnce: true } as never),
     now: () => connection.clock.now(),
   };

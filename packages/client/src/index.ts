@@ -20,6 +20,7 @@ export type { SessionResource } from './resources/session.ts';
 export type { Spaces } from './resources/spaces.ts';
 export type { StatusResource } from './resources/status.ts';
 export type { Tools } from './resources/tools.ts';
+export type { UsageResource } from './resources/usage.ts';
 export type { Problem, Verdict } from './verdict.ts';
 export type {
   Agent,
@@ -92,4 +93,6 @@ export type {
   ToolConfig,
   TranscriptEntry,
   Usage,
+  UsageItem,
+  UsageReport,
 } from './wire.generated.ts';

@@ -112,6 +112,7 @@ export type AgentLimits = {
   readonly fileBytes?: number | undefined;
   readonly filesBytes?: number | undefined;
   readonly maxFiles?: number | undefined;
+  readonly spend?: SpendLimits | undefined;
 };
 
 /** What an agent remembers. */
@@ -311,6 +312,7 @@ export type ChatCompletionRequest = {
   readonly max_completion_tokens?: number | null | undefined;
   readonly stop?: string | readonly (string)[] | null | undefined;
   readonly seed?: number | null | undefined;
+  readonly reasoning_effort?: string | null | undefined;
   readonly presence_penalty?: number | null | undefined;
   readonly frequency_penalty?: number | null | undefined;
   readonly response_format?: {
@@ -973,6 +975,11 @@ export type ResponsesRequest = {
       readonly type: string;
       readonly [name: string]: unknown;
     } | null | undefined;
+    readonly verbosity?: string | null | undefined;
+    readonly [name: string]: unknown;
+  } | null | undefined;
+  readonly reasoning?: {
+    readonly effort?: string | null | undefined;
     readonly [name: string]: unknown;
   } | null | undefined;
   readonly [name: string]: unknown;
@@ -1343,6 +1350,14 @@ export type SpaceEvent = {
   readonly role: string;
 } | ResetEvent;
 
+/** How much its models may cost, in money by run and day, or in tokens by day. */
+export type SpendLimits = {
+  readonly perRun?: number | undefined;
+  readonly perDay?: number | undefined;
+  readonly perDayTokens?: number | undefined;
+  readonly currency?: string | undefined;
+};
+
 /** `gatewayId`, `store`, `problems`, `agentLimits`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read. */
 export type Status = {
   readonly version: string;
@@ -1378,6 +1393,7 @@ export type Status = {
     readonly fileBytes: number;
     readonly filesBytes: number;
     readonly maxFiles: number;
+    readonly spend: SpendLimits;
   } | undefined;
   /** The definitions that agents may name, and whether each is a machine. */
   readonly definitions?: readonly ({
@@ -1431,7 +1447,7 @@ export type Stop = {
   readonly value?: unknown | undefined;
 } | {
   readonly reason: "budget";
-  readonly dimension: "tokens" | "toolCalls";
+  readonly dimension: "tokens" | "toolCalls" | "money";
 } | {
   readonly reason: "suspended" | "max_steps" | "deadline" | "aborted" | "length" | "content_filter" | "max_invocations" | "max_nudges";
 } | {
@@ -1780,6 +1796,44 @@ export type Usage = {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
+  /** Of the input tokens, those that the provider read from its cache. */
+  readonly cachedTokens?: number | undefined;
+  /** The provider counted nothing, or not everything, so the gateway estimated the tokens. */
+  readonly estimated?: true | undefined;
+};
+
+/** Requests to models, added up. */
+export type UsageItem = {
+  /** The id of the agent. */
+  readonly agent?: string | undefined;
+  readonly agentName?: string | undefined;
+  /** The provider's name of the model. */
+  readonly model?: string | undefined;
+  /** In UTC. */
+  readonly day?: string | undefined;
+  /** The person whose message woke the run, or the caller of a conversation. Null: none. */
+  readonly entity?: string | null | undefined;
+  readonly entityName?: string | undefined;
+  /** What asked the model: a turn, a node of a machine, a sub-agent, a summary or a repair. */
+  readonly kind?: "turn" | "machine" | "sub-agent" | "summary" | "repair" | undefined;
+  readonly requests: number;
+  readonly inputTokens: number;
+  /** Of the input tokens, those that providers read from their caches. */
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+  /** Null if the price of a model is not configured. */
+  readonly cost: number | null;
+  readonly currency: string;
+  /** True if a provider counted nothing for a request, so that the gateway estimated its tokens. */
+  readonly estimated: boolean;
+};
+
+export type UsageReport = {
+  readonly from: string;
+  readonly to: string;
+  readonly items: readonly (UsageItem)[];
+  /** There are more items than one answer has. */
+  readonly truncated?: true | undefined;
 };
 
 /** A page of a list. */
@@ -2406,6 +2460,19 @@ export interface Operations {
       readonly approve?: true | undefined;
     };
     answer: Settlement;
+  }>;
+  'GET /api/usage': Operation<{
+    query: {
+      /** Any of `agent`, `model`, `day`, `entity` and `kind`, separated by commas. Default: `day`. */
+      readonly by?: string | undefined;
+      /** The first day. Default: 29 days before `to`. */
+      readonly from?: string | undefined;
+      /** The last day. Default: today. */
+      readonly to?: string | undefined;
+      readonly agentId?: string | undefined;
+      readonly entityId?: string | undefined;
+    };
+    answer: UsageReport;
   }>;
   'POST /chat': Operation<{
     body: {

@@ -133,6 +133,20 @@ export class JournalStalled extends LastcallError {
   }
 }
 
+/**
+ * A host signal: if a middleware throws it instead of asking the model, the turn stops with `budget`, as it does when its own budget is
+ * used up.
+ */
+export class BudgetUsedUp extends LastcallError {
+  override readonly name: string = 'BudgetUsedUp';
+  readonly dimension: 'tokens' | 'money';
+
+  constructor(dimension: 'tokens' | 'money', message: string) {
+    super('budget', message);
+    this.dimension = dimension;
+  }
+}
+
 /** A call did something after it had ended. It changed nothing. */
 export class StaleCallError extends LastcallError {
   override readonly name: string = 'StaleCallError';

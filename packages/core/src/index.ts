@@ -18,6 +18,7 @@ export type { PendingCall, TurnResult } from './contract/turn-result.ts';
 export type { FinishedStep, StepInfo } from './contract/turn-settings.ts';
 export { dispatchCall } from './dispatch/dispatch-call.ts';
 export {
+  BudgetUsedUp,
   DeadlineExceededError,
   JournalStalled,
   LastcallError,

@@ -16,6 +16,7 @@ import { filePrograms } from './domain/mcp/file-programs.ts';
 import { McpCredentials } from './domain/mcp/mcp-credentials.ts';
 import { sweepsOf } from './domain/sweep.ts';
 import { logHiddenTools } from './domain/tools/hidden-tools.ts';
+import { releaseHeld } from './domain/usage/hold-events.ts';
 import { type FindImageModel, imageModelFinder } from './models/find-image-model.ts';
 import { type ModelFinder, modelFinder } from './models/find-model.ts';
 import { listModels } from './models/list-models.ts';
@@ -174,6 +175,7 @@ async function start(starting: Starting): Promise<Running> {
     logger,
     limits: gatewayLimits(starting),
     prices: config.prices,
+    currency: config.currency,
     synchronous: starting.synchronous,
   });
   const { services, scheduler } = opened;
@@ -190,6 +192,8 @@ async function start(starting: Starting): Promise<Running> {
     const firstKey = await ensureFirstKey(services, settings);
     await seed(services, config);
     await retryInvalidAgents(services);
+    // A limit of the configuration may have been raised.
+    await services.store.transaction((tx) => releaseHeld(tx));
     await logHiddenTools(services, Object.keys(config.tools));
     const models = findModels(starting);
     const found = await lookAround({ store: services.store, config, settings, models });
@@ -211,6 +215,7 @@ async function start(starting: Starting): Promise<Running> {
       definitions: config.definitions,
       model: models.find,
       agentLimits: config.limits.agent ?? {},
+      personLimits: config.limits.person,
       metrics,
       shared,
       redact: starting.redact,

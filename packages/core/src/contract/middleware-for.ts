@@ -1,4 +1,4 @@
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { ModelReply } from '../model/model-reply.ts';
 import type { Outcome } from '../results/outcome.ts';
 import type { Problem } from '../schema/schema-result.ts';
@@ -24,11 +24,14 @@ export interface MiddlewareFor<Context> {
    * policies saw, stay as they were.
    */
   outcome?(outcome: Outcome, call: MiddlewareCall): Outcome;
-  /** Wraps a request to the model, including the turn's own retries. */
+  /**
+   * Wraps a request to the model, including the turn's own retries. If it throws `BudgetUsedUp`, the turn stops with `budget`. `model`
+   * names the model that is asked; after the reply, the one that answered.
+   */
   model?(
     next: (request?: ModelRequest) => Promise<ModelReply>,
     request: ModelRequest,
-    ctx: { readonly step: number },
+    ctx: { readonly step: number; readonly model: Pick<LanguageModelV4, 'provider' | 'modelId'> },
   ): Promise<ModelReply>;
   /**
    * Repairs arguments that did not fit. It is called once, and its result is checked again. Undefined means that they

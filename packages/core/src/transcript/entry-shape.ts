@@ -14,7 +14,10 @@ import {
   text,
 } from './shape.ts';
 
-const usage: Shape = object({ inputTokens: count, outputTokens: count, totalTokens: count });
+const usage: Shape = object(
+  { inputTokens: count, outputTokens: count, totalTokens: count },
+  { cachedTokens: count, estimated: oneOf(true) },
+);
 
 const requestedCall: Shape = object(
   { callId: name, toolName: text, input: text },
@@ -56,7 +59,7 @@ const stop: Shape = tagged('reason', {
     terminating: object({ tool: text }),
   }),
   transition: object({ tool: text, callId: name }, { value: anything }),
-  budget: object({ dimension: oneOf('tokens', 'toolCalls') }),
+  budget: object({ dimension: oneOf('tokens', 'toolCalls', 'money') }),
   ...Object.fromEntries(
     ['suspended', 'max_steps', 'deadline', 'aborted', 'length', 'content_filter', 'max_invocations', 'max_nudges'].map(
       (reason) => [reason, object({})],

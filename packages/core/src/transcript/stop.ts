@@ -6,7 +6,7 @@ export type Stop =
   | { readonly reason: 'suspended' }
   | { readonly reason: 'max_steps' }
   | { readonly reason: 'deadline' }
-  | { readonly reason: 'budget'; readonly dimension: 'tokens' | 'toolCalls' }
+  | { readonly reason: 'budget'; readonly dimension: 'tokens' | 'toolCalls' | 'money' }
   | { readonly reason: 'aborted' }
   | { readonly reason: 'length' }
   | { readonly reason: 'content_filter' }

@@ -50,7 +50,8 @@ function askWithMiddleware(turn: Turn, request: ModelRequest, step: number, limi
   const list = turn.options.middleware?.filter(wrapsModel);
   if (list === undefined || list.length === 0) return askWithRetries(turn, request, step, limit);
   const wrapped = list.reduceRight<(request: ModelRequest) => Promise<ModelReply>>(
-    (next, middleware) => async (given) => middleware.model((changed = given) => next(changed), given, { step }),
+    (next, middleware) => async (given) =>
+      middleware.model((changed = given) => next(changed), given, { step, model: turn.model }),
     (given) => askWithRetries(turn, given, step, limit),
   );
   return wrapped(request);

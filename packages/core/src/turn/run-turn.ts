@@ -3,7 +3,7 @@ import type { ToolSet } from '../contract/tool-set.ts';
 import type { TerminalOutput, TurnResult } from '../contract/turn-result.ts';
 import { CallLimit } from '../dispatch/call-limit.ts';
 import { outerRun } from '../dispatch/dispatch-options.ts';
-import { OptionsError } from '../errors.ts';
+import { BudgetUsedUp, OptionsError } from '../errors.ts';
 import { startRun } from '../session/call-ends.ts';
 import type { LockTicket } from '../session/call-lock.ts';
 import { Recording } from '../session/recording.ts';
@@ -147,6 +147,12 @@ function isOfContract(error: unknown): error is MaxInvocationsExceeded | MaxCons
   return error instanceof MaxInvocationsExceeded || error instanceof MaxConsecutiveNudgesExceeded;
 }
 
+/** A host that counts on its own may refuse a request: the turn stops as if its budget were used up. */
+function refusedByHost(error: unknown): Stop {
+  if (error instanceof BudgetUsedUp) return { reason: 'budget', dimension: error.dimension };
+  throw error;
+}
+
 /** The loop. It carries out what the pure files decide. */
 class TurnLoop {
   readonly #turn: Turn;
@@ -163,8 +169,9 @@ class TurnLoop {
       const offering = this.#tools();
       const tools = offering instanceof Promise ? await offering : offering;
       const open = openReply(turn);
-      const asked = open === undefined ? await askModel(turn, tools, turn.limit) : { entry: open };
+      const asked = open === undefined ? await askModel(turn, tools, turn.limit).catch(refusedByHost) : { entry: open };
       if (asked === undefined) return await this.#lastWord(stopOfLimit(turn));
+      if ('reason' in asked) return asked;
       const reply = asked.entry;
       const batch = reply.calls.length === 0 ? noCalls : await settleBatch(turn, tools, asked);
       finishStep(turn, reply, batch);
@@ -275,8 +282,8 @@ class TurnLoop {
     const tools = await this.#tools();
     // The tools stay in the request: providers refuse a history with calls and no tools.
     const { advertised, body: system } = tools;
-    const asked = await askModel(turn, { advertised, system, mayCall: false }, limit);
-    if (asked === undefined) return;
+    const asked = await askModel(turn, { advertised, system, mayCall: false }, limit).catch(refusedByHost);
+    if (asked === undefined || 'reason' in asked) return;
     const reply = asked.entry;
     const reason = 'no more tools could be called';
     const batch: Ended[] = [];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_GATEWAY_LIMITS, defaultShares, type GatewayLimits } from './limits.ts';
+import { type PersonLimits, personLimitsSchema, type SpendLimits, spendLimitsSchema } from './spend-limits.ts';
 
 /** The limits of one agent. */
 export interface AgentLimits {
@@ -31,6 +32,8 @@ export interface AgentLimits {
   readonly filesBytes: number;
   /** The number of these files. */
   readonly maxFiles: number;
+  /** How much its models may cost. Default: no limit. An agent's own limits replace the default as a whole. */
+  readonly spend: SpendLimits;
 }
 
 export const DEFAULT_AGENT_LIMITS: AgentLimits = {
@@ -53,6 +56,7 @@ export const DEFAULT_AGENT_LIMITS: AgentLimits = {
   filesBytes: 20_000_000,
   // More would make every search of an agent's files slow.
   maxFiles: 10_000,
+  spend: {},
 };
 
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
@@ -65,6 +69,8 @@ export type AgentLimitsInput = Optional<AgentLimits>;
  */
 export type GatewayLimitsInput = Optional<Omit<GatewayLimits, 'leaseMs'>> & {
   readonly agent?: AgentLimitsInput | undefined;
+  /** The limits of each person, over all agents. */
+  readonly person?: PersonLimits | undefined;
 };
 
 const count = z.int().min(1).max(1_000_000_000).optional();
@@ -91,6 +97,7 @@ export const agentLimitsSchema: z.ZodType<AgentLimitsInput> = z
     fileBytes: count,
     filesBytes: count,
     maxFiles: count,
+    spend: spendLimitsSchema.optional(),
   })
   .meta({ id: 'AgentLimits', description: 'The limits of one agent. Default: those of the gateway.' });
 
@@ -102,6 +109,7 @@ export const gatewayLimitsSchema: z.ZodType<GatewayLimitsInput> = z.strictObject
     typeof count
   >),
   agent: agentLimitsSchema.optional(),
+  person: personLimitsSchema.optional(),
 });
 
 /** Takes each limit from the first source that sets it. */

@@ -11,10 +11,11 @@ import { parseEgressRule } from './egress-rule.ts';
 import { isKnownTool } from './known-tool.ts';
 import { DEFAULT_MCP_EXPOSURE, mcpExposureSchema } from './mcp-exposure.ts';
 import { namedBySubAgent } from './named-tools.ts';
-import { pricesSchema } from './prices.ts';
+import { currencySchema, DEFAULT_CURRENCY, pricesSchema } from './prices.ts';
 import { checkTools, type RegisteredTools } from './registered-tool.ts';
 import { settingSchemas } from './settings.ts';
 import { type SpaceSeed, spaceSeedSchema } from './space-seed.ts';
+import { spendProblems } from './spend-problems.ts';
 import type { SubAgentConfig } from './sub-agent.ts';
 import type { ToolConfig } from './tool-config.ts';
 
@@ -46,6 +47,7 @@ export function checkConfig(value: unknown, file: string = 'lastcall.config.ts')
     ...agentProblems(config.agents, config.tools),
     ...definitionProblems(config),
     ...spaceProblems(config),
+    ...spendProblems(config),
   ];
   if (problems.length > 0) throw new ConfigError(file, problems);
   return config;
@@ -112,6 +114,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools' | 'definitions'>> = z.strictO
   models: z.record(z.string().regex(/^\S{1,200}$/), model).default({}),
   imageModels: z.record(z.string().regex(/^[\w.-]+\/\S{1,200}$/), imageModel).default({}),
   prices: pricesSchema.default({}),
+  currency: currencySchema.default(DEFAULT_CURRENCY),
   secrets: z.array(envName).default([]),
   egress: z.strictObject({ allow: z.array(egressRule).max(1_000).default([]) }).default({ allow: [] }),
   artifacts: artifactStoreSchema.default({}),

@@ -27,6 +27,8 @@ export interface ConfigInput extends SettingsInput {
   readonly imageModels?: Readonly<Record<string, ImageModelV4>> | undefined;
   /** What models cost for a million tokens: runs and their steps then have a `cost`. */
   readonly prices?: ModelPrices | undefined;
+  /** The currency of `prices` and of spend limits. Default `USD`. */
+  readonly currency?: string | undefined;
   /**
    * Names of environment variables that `${env.NAME}` may read. Their values are removed from results, logs, streams and
    * stored failures.
@@ -54,6 +56,7 @@ export interface Config extends SettingsInput {
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly imageModels: Readonly<Record<string, ImageModelV4>>;
   readonly prices: ModelPrices;
+  readonly currency: string;
   readonly secrets: readonly string[];
   readonly egress: { readonly allow: readonly string[] };
   readonly artifacts: ArtifactStoreConfig;

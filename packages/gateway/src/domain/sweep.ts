@@ -6,10 +6,11 @@ import { sweepMcpTools } from './mcp/sweep-mcp-tools.ts';
 import { fireDuePlans } from './plans/fire-due-plans.ts';
 import { sweepRequestTexts } from './runs/sweep-request-texts.ts';
 import { sweepStreams } from './streams/sweep-streams.ts';
+import { foldUsage } from './usage/fold-usage.ts';
 
 /**
  * The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events, conversations, texts and
- * unlisted tools.
+ * unlisted tools, and add up what models were asked.
  */
 export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[] {
   return [
@@ -20,5 +21,6 @@ export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[
     () => sweepConversations(services),
     () => sweepRequestTexts(services),
     () => sweepMcpTools(services),
+    () => foldUsage(services),
   ];
 }

@@ -1,7 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { LastcallError } from '@lastcall/core';
 import { chooseDefaultModel, type DefaultModel } from './default-model.ts';
-import { withEstimatedUsage } from './estimated-usage.ts';
 import { fallbackModel } from './fallback-model.ts';
 import { keyOf, loadProvider, PROVIDERS } from './provider-package.ts';
 import { rehearsalModel } from './rehearsal/rehearsal-model.ts';
@@ -103,7 +102,7 @@ async function openAiCompatible(
     includeUsage: true,
     ...(apiKey === undefined ? {} : { apiKey }),
   });
-  return withEstimatedUsage(provider(model));
+  return provider(model);
 }
 
 function unknownModel(name: string): LastcallError {

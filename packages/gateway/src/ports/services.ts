@@ -12,4 +12,6 @@ export interface Services {
   readonly limits: GatewayLimits;
   /** Default: no prices are known. */
   readonly prices?: ModelPrices;
+  /** The currency of the prices. Default: USD. */
+  readonly currency?: string;
 }

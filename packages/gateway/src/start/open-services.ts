@@ -23,18 +23,19 @@ interface Opening {
   readonly logger: Logger;
   readonly limits: GatewayLimits;
   readonly prices: ModelPrices;
+  readonly currency: string;
   readonly synchronous: 'FULL' | 'NORMAL' | undefined;
 }
 
 /** Opens store and bus: embedded, or on a PostgreSQL database that several gateways share. */
 export async function openServices(opening: Opening): Promise<OpenedServices> {
-  const { settings, logger, limits, prices } = opening;
+  const { settings, logger, limits, prices, currency } = opening;
   const scheduler = new Scheduler({ slots: limits.runs });
   const ports =
     settings.databaseUrl === undefined
       ? await embedded(opening, scheduler)
       : await shared(settings.databaseUrl, opening, scheduler);
-  const services: Services = { ...ports, logger, limits, prices };
+  const services: Services = { ...ports, logger, limits, prices, currency };
   await services.bus.start();
   return {
     services,

@@ -11,7 +11,9 @@ export interface Metrics {
   /** Counts a settled tool call. `tool` is the name of a configured tool or a fixed word, so the number of labels is bounded. */
   call(settled: { tool: string; outcome: CallOutcome; seconds: number }): void;
   /** Counts the tokens that a model read and wrote. */
-  tokens(used: { model: string; input: number; output: number }): void;
+  tokens(used: { model: string; input: number; cached: number; output: number; isEstimated: boolean }): void;
+  /** Counts a spend limit that was reached, once a day for each agent or person. */
+  limitReached(limit: { scope: 'agent' | 'person' }): void;
   /** Records how long an event waited before a run took it. */
   inboxLag(seconds: number): void;
   streamOpened(): void;
@@ -53,6 +55,24 @@ export function createMetrics(): Metrics {
     labelNames: ['model', 'direction'],
     registers,
   });
+  const cached = new Counter({
+    name: 'lastcall_cached_tokens_total',
+    help: 'Of the input tokens, those that providers read from their caches.',
+    labelNames: ['model'],
+    registers,
+  });
+  const estimated = new Counter({
+    name: 'lastcall_estimated_replies_total',
+    help: 'Replies whose provider counted no tokens, so that the gateway estimated them.',
+    labelNames: ['model'],
+    registers,
+  });
+  const limits = new Counter({
+    name: 'lastcall_spend_limits_reached_total',
+    help: 'Spend limits that were reached, once a day for each agent or person.',
+    labelNames: ['scope'],
+    registers,
+  });
   const lag = new Histogram({
     name: 'lastcall_inbox_lag_seconds',
     help: 'How long events waited before a run took them.',
@@ -72,10 +92,13 @@ export function createMetrics(): Metrics {
     httpRequest: ({ method, route, status, seconds }) => requests.observe({ method, route, status }, seconds),
     run: ({ status, seconds }) => runs.observe({ status }, seconds),
     call: ({ tool, outcome, seconds }) => calls.observe({ tool, outcome }, seconds),
-    tokens({ model, input, output }) {
+    tokens({ model, input, cached: fromCache, output, isEstimated }) {
       tokens.inc({ model, direction: 'input' }, input);
       tokens.inc({ model, direction: 'output' }, output);
+      if (fromCache > 0) cached.inc({ model }, fromCache);
+      if (isEstimated) estimated.inc({ model });
     },
+    limitReached: ({ scope }) => limits.inc({ scope }),
     inboxLag: (seconds) => lag.observe(seconds),
     streamOpened: () => open.inc(),
     streamClosed(why) {

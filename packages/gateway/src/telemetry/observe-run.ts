@@ -32,8 +32,10 @@ export interface CountedBy {
 
 /** Counts the model's replies and the ends of calls. */
 export function countEvent(metrics: Metrics, event: TurnEvent, { model, labelOf }: CountedBy): void {
-  if (event.type === 'step.end')
-    metrics.tokens({ model, input: event.usage.inputTokens, output: event.usage.outputTokens });
+  if (event.type === 'step.end') {
+    const { inputTokens: input, cachedTokens: cached = 0, outputTokens: output, estimated } = event.usage;
+    metrics.tokens({ model, input, cached, output, isEstimated: estimated === true });
+  }
   if (!('outcome' in event)) return;
   const { toolName, outcome, startedAt, endedAt } = event;
   metrics.call({ tool: labelOf(toolName), outcome: outcome.status, seconds: (endedAt - startedAt) / 1_000 });

@@ -34,6 +34,7 @@ describe('a configuration', () => {
       models: {},
       imageModels: {},
       prices: {},
+      currency: 'USD',
       secrets: [],
       egress: { allow: [] },
       artifacts: {},

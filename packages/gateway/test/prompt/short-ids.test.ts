@@ -76,7 +76,11 @@ describeWorlds(
       await world.in((tx) => addMember(tx, { spaceId: one, entityId: bot }));
       await world.say(three, ada, 'Hi');
       await world.idle();
-      expect(situationOf(model.requests[0] as never).slice(2)).toEqual(['Your spaces:', '1 (One)', '3 (Three)']);
+      expect(situationOf(model.requests[0] as never).slice(1)).toEqual([
+        'Active space: 3 (Three)',
+        'Other spaces:',
+        '1 (One)',
+      ]);
     });
 
     test('[K7] spaces that an agent joins at the same time have different numbers', async () => {

@@ -35,7 +35,7 @@ describeWorlds('what the gateway adds to a request', (open) => {
   test('[K7] a model reads lines in words, with short ids', async () => {
     const request = await firstRequest();
     expect(inboxLines(request)).toEqual(['Space 1 (Invoices):', 'm1 Ada: Pay invoice 4711, amount 120.']);
-    expect(situationOf(request)).toEqual(['You are Clerk.', 'Active space: none', 'Your spaces:', '1 (Invoices)']);
+    expect(situationOf(request)).toEqual(['You are Clerk.', 'Active space: 1 (Invoices)']);
     expect(JSON.stringify(request.prompt)).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
   });
 

@@ -30,6 +30,7 @@ export async function insertRun(tx: Tx, given: Partial<RunRow> & { thread_id: st
     mode: null,
     settings: null,
     answer: null,
+    entity_id: null,
     ...given,
   };
   await tx.db.insertInto('runs').values(row).execute();

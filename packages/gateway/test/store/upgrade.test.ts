@@ -39,6 +39,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0039-sub-agent-turns',
       '0040-files',
       '0041-space-numbers',
+      '0042-usage',
     ]);
     await fresh.close();
   });

@@ -4,7 +4,9 @@ import type { AgentDefinition } from '../../src/config/agent-definition.ts';
 import type { AgentLimitsInput } from '../../src/config/agent-limits.ts';
 import { checkDefinitions } from '../../src/config/definitions.ts';
 import { DEFAULT_GATEWAY_LIMITS, type GatewayLimits } from '../../src/config/limits.ts';
+import type { ModelPrices } from '../../src/config/prices.ts';
 import { checkTools, type ToolEntries } from '../../src/config/registered-tool.ts';
+import type { PersonLimits } from '../../src/config/spend-limits.ts';
 import { createAgent } from '../../src/domain/agents/create-agent.ts';
 import { expireDue } from '../../src/domain/calls/expire-due.ts';
 import { offerLapsed } from '../../src/domain/calls/offer-lapsed.ts';
@@ -72,10 +74,13 @@ export interface WorldOptions {
   readonly limits?: Partial<GatewayLimits>;
   readonly agentLimits?: AgentLimitsInput;
   readonly metrics?: Metrics;
+  readonly prices?: ModelPrices;
+  readonly personLimits?: PersonLimits;
 }
 
 export async function openWorld(options: WorldOptions): Promise<World> {
   const { database, models, tools: entries = {}, definitions: given = {}, limits, agentLimits = {}, metrics } = options;
+  const { prices = {}, personLimits } = options;
   const [logs, wakes, told]: [LogEntry[], string[], StreamEvent[]] = [[], [], []];
   const logger = recordLogs(logs);
   const ports = {
@@ -84,7 +89,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   };
   const started = new Scheduler({ slots: ports.limits.runs });
   const scheduler = noteWakes(started, wakes);
-  const services: Services = { store: await database.open({ ...ports, scheduler }), logger, ...ports };
+  const services: Services = { store: await database.open({ ...ports, scheduler }), logger, prices, ...ports };
   const tools = checkTools(entries, ['tools']);
   if (!tools.ok) throw new Error(JSON.stringify(tools.problems));
   const definitions = checkDefinitions(given);
@@ -99,6 +104,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     definitions: definitions.value,
     model,
     agentLimits,
+    personLimits,
     ...(metrics === undefined ? {} : { metrics }),
   };
   const worker = new Worker(services, registry, started);

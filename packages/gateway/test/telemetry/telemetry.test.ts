@@ -71,7 +71,7 @@ describe('metrics', () => {
     one.httpRequest({ method: 'GET', route: '/api/agents', status: 200, seconds: 0.01 });
     one.run({ status: 'completed', seconds: 2 });
     one.call({ tool: 'send_message', outcome: 'ok', seconds: 0.1 });
-    one.tokens({ model: 'm', input: 10, output: 3 });
+    one.tokens({ model: 'm', cached: 0, isEstimated: false, input: 10, output: 3 });
     one.inboxLag(0.2);
     one.streamOpened();
     one.gauge('lastcall_runs_running', 'Runs under way.', () => 7);

@@ -45,7 +45,7 @@ function inWords(stop: Stop): string {
     case 'deadline':
       return 'its deadline passed before it was done.';
     case 'budget':
-      return `its budget of ${stop.dimension === 'tokens' ? 'tokens' : 'tool calls'} is used up.`;
+      return `its budget of ${stop.dimension === 'toolCalls' ? 'tool calls' : stop.dimension} is used up.`;
     case 'length':
       return "the model's reply was cut off at its length limit, twice.";
     case 'content_filter':

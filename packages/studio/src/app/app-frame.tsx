@@ -1,6 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
-import { Bot, Command, Inbox, ListTree, type LucideIcon, MessagesSquare, Settings, Wrench } from 'lucide-react';
+import {
+  Bot,
+  ChartColumn,
+  Command,
+  Inbox,
+  ListTree,
+  type LucideIcon,
+  MessagesSquare,
+  Settings,
+  Wrench,
+} from 'lucide-react';
 import { lazy, type ReactElement, Suspense, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { pendingCalls } from '../data/pending.ts';
@@ -51,6 +61,7 @@ function useGoKeys(): void {
     'g r': { label: 'Go to the runs', run: () => void navigate({ to: '/runs' }) },
     'g a': { label: 'Go to the agents', run: () => void navigate({ to: '/agents' }) },
     'g t': { label: 'Go to the tools', run: () => void navigate({ to: '/tools' }) },
+    'g u': { label: 'Go to the usage', run: () => void navigate({ to: '/usage' }) },
   });
 }
 
@@ -76,6 +87,7 @@ const PLACES = [
   { to: '/runs', word: 'Runs', icon: ListTree },
   { to: '/agents', word: 'Agents', icon: Bot },
   { to: '/tools', word: 'Tools', icon: Wrench },
+  { to: '/usage', word: 'Usage', icon: ChartColumn },
   { to: '/settings', word: 'Settings', icon: Settings },
 ] as const;
 

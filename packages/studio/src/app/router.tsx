@@ -2,7 +2,16 @@ import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent, r
 import type { ReactElement } from 'react';
 import { client } from '../data/client.ts';
 import { lastSpace } from '../data/last-space.ts';
-import { inboxSearch, runSearch, runsSearch, spaceSearch, tabSearch, toolSearch, toolsSearch } from '../data/search.ts';
+import {
+  inboxSearch,
+  runSearch,
+  runsSearch,
+  spaceSearch,
+  tabSearch,
+  toolSearch,
+  toolsSearch,
+  usageSearch,
+} from '../data/search.ts';
 import { EmptyState } from '../parts/ui/empty-state.tsx';
 import { Page } from '../parts/ui/page.tsx';
 import { AppFrame } from './app-frame.tsx';
@@ -71,6 +80,11 @@ const routes = root.addChildren([
     ...at('/tools/$id'),
     validateSearch: toolSearch,
     component: lazyRouteComponent(() => import('../pages/tools/tool-page.tsx'), 'ToolPage'),
+  }),
+  createRoute({
+    ...at('/usage'),
+    validateSearch: usageSearch,
+    component: lazyRouteComponent(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
   }),
   createRoute({
     ...at('/settings'),

@@ -85,6 +85,7 @@ function usePageItems(): readonly PaletteItem[] {
       ['Runs', '/runs'],
       ['Agents', '/agents'],
       ['Tools', '/tools'],
+      ['Usage', '/usage'],
       ['Settings', '/settings'],
     ] as const;
     const parts = ['gateway', 'keys', 'people', 'sessions', 'mcp'] as const;

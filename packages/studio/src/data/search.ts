@@ -1,3 +1,5 @@
+import { USAGE_DAYS, type UsageBy } from './usage.ts';
+
 /** The search parameters of the addresses. Unknown values are left out, so that an old link still opens. */
 type Given = Record<string, unknown>;
 
@@ -89,6 +91,21 @@ export interface ToolSearch {
 export function toolSearch({ try: input }: Given): ToolSearch {
   if (input === undefined) return {};
   return { try: typeof input === 'string' ? input : JSON.stringify(input) };
+}
+
+export interface UsageSearch {
+  readonly by?: UsageBy;
+  /** How many days, today included. */
+  readonly days?: number;
+}
+
+const USAGE_KEYS: readonly unknown[] = ['agent', 'model', 'entity', 'kind'] satisfies UsageBy[];
+
+export function usageSearch({ by, days }: Given): UsageSearch {
+  return {
+    ...(USAGE_KEYS.includes(by) ? { by: by as UsageBy } : {}),
+    ...(USAGE_DAYS.some((count) => count === days) ? { days: days as number } : {}),
+  };
 }
 
 function texts<K extends string>(given: Given, names: readonly K[]): { readonly [N in K]?: string } {

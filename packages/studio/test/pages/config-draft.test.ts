@@ -59,5 +59,20 @@ test('[S7] changes of one editor are put on top of what another saved', () => {
 });
 
 test('[S7] the form shows the defaults that the gateway has', () => {
-  expect(LIMITS.map(({ key }) => key).toSorted()).toEqual(Object.keys(DEFAULT_AGENT_LIMITS).toSorted());
+  const { spend: _spend, ...numbers } = DEFAULT_AGENT_LIMITS;
+  expect(LIMITS.map(({ key }) => key).toSorted()).toEqual(Object.keys(numbers).toSorted());
+});
+
+test('[K12] the form keeps and changes spend limits', () => {
+  const spend = { perRun: 0.5, perDayTokens: 1_000, currency: 'EUR' };
+  const draft = toConfigDraft({ ...config, limits: { maxSteps: 7, spend } });
+  expect(readConfigDraft(draft).config.limits).toEqual({ maxSteps: 7, spend });
+  const changed = { ...draft, limits: { ...draft.limits, 'spend.perDay': '2.5', 'spend.perRun': '' } };
+  const perDay = { perDay: 2.5, perDayTokens: 1_000, currency: 'EUR' };
+  expect(readConfigDraft(changed).config.limits).toEqual({ maxSteps: 7, spend: perDay });
+  const wrong = { ...draft, limits: { 'spend.perDay': 'much', 'spend.perDayTokens': '1.5' } };
+  expect(readConfigDraft(wrong).problems.map(({ path }) => path)).toEqual([
+    'limits.spend.perDay',
+    'limits.spend.perDayTokens',
+  ]);
 });

@@ -4,6 +4,7 @@ import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError } from '../api-error.ts';
 import { noteToolUses } from '../tools/used-by.ts';
+import { releaseHeld } from '../usage/hold-events.ts';
 import { type Agent, toAgent } from './agent.ts';
 import { keepVersion } from './agent-versions.ts';
 import { checkAgentConfig, lockNamedTools } from './check-agent-config.ts';
@@ -46,6 +47,8 @@ export async function updateAgent(tx: Tx, update: AgentUpdate): Promise<Agent> {
   await keepVersion(tx, { ...before, ...changed });
   await tx.db.updateTable('entities').set({ display_name: config.name }).where('id', '=', before.entity_id).execute();
   await noteToolUses(tx, before.id, config);
+  // A spend limit may have been raised.
+  await releaseHeld(tx, before.id);
   // Events that waited for a configuration that works can run now.
   if (wasInvalid) tx.wake(before.id);
   return toAgent({ ...before, ...changed });

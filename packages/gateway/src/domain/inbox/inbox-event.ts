@@ -76,6 +76,8 @@ export interface ChatEvent {
   readonly type: 'chat';
   /** The id that its run will have. The client that sent the request waits for this run. */
   readonly runId: string;
+  /** The entity that sent it, or on whose behalf a key did. */
+  readonly entityId?: string;
   /** Messages that are added before the model is called. */
   readonly messages: readonly LanguageModelV4Message[];
   /** True if it contains answers to waiting calls: then a suspended turn continues, and no new turn begins. */

@@ -1,5 +1,5 @@
 import type { Usage } from '@lastcall/core';
-import type { ModelPrice, ModelPrices } from '../../config/prices.ts';
+import { type ModelPrices, priceOf } from '../../config/prices.ts';
 
 /** The parts of a reply that determine its cost. */
 interface PricedReply {
@@ -11,7 +11,9 @@ interface PricedReply {
 export function costOf({ model, usage }: PricedReply, prices: ModelPrices = {}): number | undefined {
   const price = model === undefined ? undefined : priceOf(model, prices);
   if (price === undefined) return undefined;
-  return rounded((usage.inputTokens * price.input + usage.outputTokens * price.output) / 1_000_000);
+  const { inputTokens, cachedTokens = 0, outputTokens } = usage;
+  const { input, cached = input, output } = price;
+  return rounded(((inputTokens - cachedTokens) * input + cachedTokens * cached + outputTokens * output) / 1_000_000);
 }
 
 /** The cost of all replies. Undefined if the price of one is not known: a partial sum would look like the total. */
@@ -20,12 +22,6 @@ export function totalCost(replies: readonly PricedReply[], prices: ModelPrices =
   return costs.some((cost) => cost === undefined)
     ? undefined
     : rounded(costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0));
-}
-
-/** A reply has the provider's own name for its model. */
-function priceOf(model: string, prices: ModelPrices): ModelPrice | undefined {
-  const name = Object.hasOwn(prices, model) ? model : Object.keys(prices).find((key) => key.endsWith(`/${model}`));
-  return name === undefined ? undefined : prices[name];
 }
 
 /** Rounds away the noise of binary fractions. */

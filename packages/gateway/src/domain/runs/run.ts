@@ -1,4 +1,5 @@
 import type { Stop, Usage } from '@lastcall/core';
+import { addUsage, noUsage } from '@lastcall/core/internal';
 import { type Kysely, sql } from 'kysely';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { InboxEventType, RunRow, RunStatus, Tables } from '../../ports/store/schema/tables.ts';
@@ -137,7 +138,7 @@ function withAgent(db: Kysely<Tables>) {
     .leftJoin('nested_usage', 'nested_usage.run_id', 'runs.id')
     .selectAll('runs')
     .select(['threads.agent_id', 'nested_usage.input_tokens', 'nested_usage.output_tokens'])
-    .select('nested_usage.total_tokens');
+    .select(['nested_usage.total_tokens', 'nested_usage.cached_tokens', 'nested_usage.estimated']);
 }
 
 function toQueuedRun({ runId, agentId, threadId, trigger, isDead, createdAt }: QueuedRun): Run {
@@ -151,17 +152,29 @@ interface ReadRun extends RunRow {
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
   readonly total_tokens: number | null;
+  readonly cached_tokens: number | null;
+  readonly estimated: number | null;
 }
 
 /** The tokens of the run, including its sub-agents. */
-function usageOf({ usage, input_tokens, output_tokens, total_tokens }: ReadRun): Usage | undefined {
+function usageOf({
+  usage,
+  input_tokens,
+  output_tokens,
+  total_tokens,
+  cached_tokens,
+  estimated,
+}: ReadRun): Usage | undefined {
   const own = usage === null ? undefined : (fromJson<Usage | null>(usage) ?? undefined);
   if (total_tokens === null) return own;
-  return {
-    inputTokens: (own?.inputTokens ?? 0) + (input_tokens ?? 0),
-    outputTokens: (own?.outputTokens ?? 0) + (output_tokens ?? 0),
-    totalTokens: (own?.totalTokens ?? 0) + (total_tokens ?? 0),
+  const nested: Usage = {
+    inputTokens: input_tokens ?? 0,
+    outputTokens: output_tokens ?? 0,
+    totalTokens: total_tokens,
+    ...(cached_tokens === null || cached_tokens === 0 ? {} : { cachedTokens: cached_tokens }),
+    ...(estimated === 1 ? { estimated: true } : {}),
   };
+  return addUsage(own ?? noUsage, nested);
 }
 
 function toRun(row: ReadRun): Run {

@@ -1,4 +1,5 @@
 import type { Entry, Outcome, Usage } from '@lastcall/core';
+import { addUsage, noUsage } from '@lastcall/core/internal';
 import type { Kysely } from 'kysely';
 import type { ModelPrices } from '../../config/prices.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
@@ -100,12 +101,7 @@ function toTurn(callId: string, stored: readonly SubAgentStep[], prices: ModelPr
     const cost = costOf(step, prices);
     return cost === undefined ? step : { ...step, cost };
   });
-  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-  for (const { usage: own } of steps) {
-    usage.inputTokens += own.inputTokens;
-    usage.outputTokens += own.outputTokens;
-    usage.totalTokens += own.totalTokens;
-  }
+  const usage = steps.reduce((sum, step) => addUsage(sum, step.usage), noUsage);
   const costs = steps.flatMap(({ cost }) => cost ?? []);
   const cost = costs.reduce((sum, one) => sum + one, 0);
   return { callId, usage, ...(costs.length === steps.length ? { cost: Math.round(cost * 1e9) / 1e9 } : {}), steps };

@@ -7,16 +7,21 @@ import { type Params, type Statement, statement } from './statement.ts';
 interface InsertOptions<Row, Column extends keyof Row> {
   /** The columns that hold numbers, while all others hold text. With it, several rows can be one statement. */
   readonly numbers?: readonly Column[];
+  /** The columns that hold fractions. */
+  readonly decimals?: readonly Column[];
   /** Default: all columns. Those that are left out get their defaults. */
   readonly columns?: readonly Column[];
 }
 
 export function insertRow<T extends keyof typeof COLUMNS, Column extends keyof Tables[T] = keyof Tables[T]>(
   table: T,
-  { numbers, columns: given }: InsertOptions<Tables[T], Column> = {},
+  { numbers, decimals = [], columns: given }: InsertOptions<Tables[T], Column> = {},
 ): Statement<Pick<Tables[T], Column>, unknown> {
   const columns = (given ?? COLUMNS[table]) as readonly (Column & string)[];
-  const typeOf = (column: Column): string => (numbers?.includes(column) === true ? 'bigint' : 'text');
+  const typeOf = (column: Column): string => {
+    if (decimals.includes(column)) return 'double precision';
+    return numbers?.includes(column) === true ? 'bigint' : 'text';
+  };
   return statement(
     (db, params: Params<Pick<Tables[T], Column>>) => {
       const values = Object.fromEntries(columns.map((column) => [column, params[column]]));

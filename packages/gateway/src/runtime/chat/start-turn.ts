@@ -160,7 +160,14 @@ async function toEvent(
     ...('aiMessage' in input ? { aiMessage: input.aiMessage } : {}),
     ...('call' in input ? { call: { toolName: input.call.tool, input: input.call.input } } : {}),
   };
-  return { type: 'chat', runId, messages, settings: own, ...('answers' in input ? { isAnswer: true } : {}) };
+  return {
+    type: 'chat',
+    runId,
+    messages,
+    settings: own,
+    ...(caller.entityId === undefined ? {} : { entityId: caller.entityId }),
+    ...('answers' in input ? { isAnswer: true } : {}),
+  };
 }
 
 function toldMessages({ conversation }: TurnRequest): readonly LanguageModelV4Message[] {

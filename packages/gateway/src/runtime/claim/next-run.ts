@@ -16,6 +16,7 @@ import {
 import { release } from '../lease/release-thread.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { toUnreadableFailure } from '../run/run-failure.ts';
+import { withoutOverLimit } from '../spend/hold-over-limit.ts';
 import { THREAD_KINDS } from '../threads/thread-kinds.ts';
 import type { Registry } from '../toolset/registry.ts';
 import { setupsOf } from '../toolset/run-setups.ts';
@@ -175,18 +176,29 @@ interface RunSource {
 }
 
 async function findRun(
-  services: Pick<Services, 'logger'>,
+  services: Pick<Services, 'logger' | 'currency'>,
   held: HeldThread,
   registry: Registry,
-  { found: { row, open, events, last }, loadThread }: RunSource,
+  { found: { row, open, events: waiting, last }, loadThread }: RunSource,
 ): Promise<ActiveRun | undefined> {
   if (row === undefined) return undefined;
   const { metrics, redact } = registry;
-  const isIdle = row.status !== 'active' || events.length === 0;
+  const isIdle = row.status !== 'active' || waiting.length === 0;
   if (open === undefined && isIdle) return undefined;
   const kind = THREAD_KINDS[row.kind];
   const setups = setupsOf(registry);
   const configured = setups.ofAgent(row.config);
+  const events =
+    open === undefined && kind.retriesFailedRuns
+      ? await withoutOverLimit(held, {
+          agent: { id: row.id, entityId: row.entity_id },
+          events: waiting,
+          perAgent: configured.limits.spend,
+          perPerson: registry.personLimits?.spend,
+          currency: services.currency,
+        })
+      : waiting;
+  if (open === undefined && events.length === 0) return undefined;
   const taken = open === undefined ? await kind.takeEvents(held, events, configured.limits) : [];
   const request = open === undefined ? await kind.requestOf(held, taken) : { settings: settingsOfRun(open) };
   const setup = await setups.ofRun(held.tx.db, configured, {

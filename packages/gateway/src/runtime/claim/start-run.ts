@@ -16,6 +16,7 @@ import type { HeldThread, Lease } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import type { Registry } from '../toolset/registry.ts';
 import { answersOf, readMachineInput } from './machine-input.ts';
+import { personOf } from './person-of.ts';
 import { readDecisions } from './read-decisions.ts';
 import type { ThreadRows } from './read-thread.ts';
 import { settleFromEvents } from './settle-from-events.ts';
@@ -32,8 +33,10 @@ export async function startRun({ metrics, events, last, ...given }: NewRunInputs
   const row = waking === undefined ? given.row : { ...given.row, active_space_id: waking.spaceId };
   const inputs = { ...given, row };
   const { nextSeq } = past;
-  const run = toRun({ lease, row, events, nextSeq, number: (last?.number ?? 0) + 1, now: tx.now(), kind, request });
   const waiting = events.map(toWaitingEvent);
+  const entityId = await personOf(tx, waiting);
+  const number = (last?.number ?? 0) + 1;
+  const run = toRun({ lease, row, events, nextSeq, number, now: tx.now(), kind, request, entityId });
   tx.afterCommit(() => {
     for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
   });
@@ -115,9 +118,10 @@ interface NewRun extends Pick<ActiveRunInputs, 'row' | 'kind' | 'request'>, Pick
   readonly nextSeq: number;
   readonly number: number;
   readonly now: number;
+  readonly entityId: string | null;
 }
 
-function toRun({ lease, row, events, nextSeq, number, now, kind, request }: NewRun): RunRow {
+function toRun({ lease, row, events, nextSeq, number, now, kind, request, entityId }: NewRun): RunRow {
   const { runId = newId(now), settings } = request;
   return {
     id: runId,
@@ -143,6 +147,7 @@ function toRun({ lease, row, events, nextSeq, number, now, kind, request }: NewR
     mode: null,
     settings: settings === undefined ? null : toJson(settings),
     answer: null,
+    entity_id: entityId,
   };
 }
 

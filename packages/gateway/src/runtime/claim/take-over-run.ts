@@ -4,6 +4,7 @@ import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import type { Takeover } from '../../domain/runs/takeover.ts';
 import { findMembership } from '../../domain/spaces/membership.ts';
 import { runStream } from '../../domain/streams/stream-names.ts';
+import { countLost } from '../../domain/usage/count-usage.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { RunRow } from '../../ports/store/schema/tables.ts';
@@ -75,6 +76,7 @@ async function recordTakeover({ tx, lease }: HeldThread, { open, row, isLost }: 
     .set({ epoch: lease.epoch, attempts, taken_seq: progress, owner: row.lease_owner, takeovers: toJson(takeovers) })
     .where('id', '=', open.id)
     .execute();
+  await countLost(tx, open.id);
   // The calls that asked these questions are no longer open.
   await withdrawQuestions(tx, { runId: open.id, agentId: row.id });
   const { at: _at, ...told } = takeover;

@@ -48,6 +48,7 @@ export function toActiveRun(
     runId: run.id,
     number: run.number,
     mode: run.mode,
+    entityId: run.entity_id,
     kind,
     settings,
     agent,

@@ -1,5 +1,5 @@
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
-import { keepFailure } from '../../domain/spaces/agent-failure.ts';
+import { currentFailures, keepFailure } from '../../domain/spaces/agent-failure.ts';
 import { spaceStream } from '../../domain/streams/stream-names.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EndingRun } from '../run/active-run.ts';
@@ -34,13 +34,43 @@ export async function announceFailure(tx: Tx, run: EndingRun, failed: FailedAtte
   }
 }
 
+interface HeldEvents {
+  readonly text: string;
+  /** When the agent continues. */
+  readonly until: number;
+  readonly events: readonly InboxEvent[];
+}
+
+/** Shows the people who wait for the agent that it continues later. Each space is told once. */
+export async function announceHeld(
+  tx: Tx,
+  { runId, agent }: ToldRun,
+  { text, until: retryAt, events }: HeldEvents,
+): Promise<void> {
+  const { entityId } = agent;
+  for (const spaceId of [...(await concernedSpaces(tx, { agent }, { events, announcedSpaceId: null }))].sort()) {
+    if ((await currentFailures(tx.db, spaceId)).get(entityId)?.text === text) continue;
+    await keepFailure(tx, { runId, entityId, text, spaceId, retryAt });
+    tx.emit({
+      stream: spaceStream(spaceId),
+      type: 'agent.failed',
+      payload: { runId, entityId, text, attempt: 1, retryAt },
+    });
+  }
+}
+
+interface ToldRun {
+  readonly runId: string;
+  readonly agent: Pick<EndingRun['agent'], 'entityId'>;
+}
+
 /**
  * The spaces where the agent was announced as active, and those that its events came from, if the agent is a member.
  */
 async function concernedSpaces(
   tx: Tx,
-  { agent }: EndingRun,
-  { events, announcedSpaceId }: FailedAttempt,
+  { agent }: Pick<ToldRun, 'agent'>,
+  { events, announcedSpaceId }: Pick<FailedAttempt, 'events' | 'announcedSpaceId'>,
 ): Promise<Set<string>> {
   const asked = events.flatMap((event) => (event.type === 'space_message' ? [event.spaceId] : []));
   const callIds = events.flatMap((event) => (event.type === 'tool_result' ? [event.callId] : []));

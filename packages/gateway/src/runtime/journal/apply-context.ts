@@ -1,6 +1,7 @@
 import type { Services } from '../../ports/services.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import type { RunTool } from '../run/run-tool.ts';
+import type { RunSpend } from '../spend/run-spend.ts';
 import type { Questions } from './questions.ts';
 import type { StagedWrites } from './staged-writes.ts';
 
@@ -9,6 +10,8 @@ export interface ApplyContext {
   readonly run: ActiveRun;
   readonly services: Pick<Services, 'logger'>;
   readonly stagedWrites: StagedWrites;
+  /** Counts requests to models. */
+  readonly spend: Pick<RunSpend, 'take' | 'count'>;
   readonly questions: Pick<Questions, 'of'>;
   /** The definition that a call of the tool would run, as one text. */
   readonly definitionOf: (toolName: string) => Promise<string>;

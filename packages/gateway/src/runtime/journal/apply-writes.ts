@@ -105,9 +105,12 @@ function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined
     case 'pending-call':
       return writeWaitingCall(context, tx, write);
     case 'close-run': {
-      const { as: status, stop, usage, announcedSpaceId } = write;
-      return closeRun(tx, run, { status, stop, usage, announcedSpaceId });
+      const { as: status, stop, usage, announcedSpaceId, held } = write;
+      return closeRun(tx, run, { status, stop, usage, announcedSpaceId, held });
     }
+    case 'count-usage':
+      context.spend.count(tx, write.usage);
+      return undefined;
     case 'call-ended':
       // A rewind, or a machine whose instance is gone, cancels calls that wait. An answer that comes later is late.
       return write.outcomeStatus === 'cancelled' ? cancelWaiting(tx, { callId: write.callId }) : undefined;

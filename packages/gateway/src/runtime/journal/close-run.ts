@@ -12,8 +12,10 @@ import type { AgentStatus, RunRow } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EndingRun } from '../run/active-run.ts';
+import type { HeldRun } from '../run/held-run.ts';
 import { CYCLE_FAILED } from '../run/run-failure.ts';
 import { announceFailure, type FailedAttempt } from './announce-failure.ts';
+import { holdEvents } from './hold-run.ts';
 
 /** How a run ends. */
 export interface RunEnd {
@@ -22,6 +24,8 @@ export interface RunEnd {
   /** The error code in the stop of a failed run, for programs. */
   readonly code?: string;
   readonly usage?: unknown;
+  /** Set if a spend limit of the day stopped a completed run: its events wait for the next day. */
+  readonly held?: HeldRun | undefined;
   /** True if the events of a failed run are tried again, up to the agent's number of attempts. Default true. */
   readonly retry?: boolean;
   /** True if the events wait until the agent is resumed, changed, or found by the next start of a gateway. Default false. */
@@ -48,7 +52,8 @@ export async function closeRun(tx: Tx, run: EndingRun, end: RunEnd): Promise<voi
   if (status === 'failed') {
     const failed = await returnEvents(tx, run, end);
     await announceFailure(tx, run, { ...failed, announcedSpaceId });
-  } else tx.send(finishEvents, { runId });
+  } else if (status === 'completed' && end.held !== undefined) await holdEvents(tx, run, end.held);
+  else tx.send(finishEvents, { runId });
   if (announcedSpaceId !== null) {
     const payload = { runId, entityId: agent.entityId };
     tx.emit({ stream: spaceStream(announcedSpaceId), type: 'agent.inactive', payload });

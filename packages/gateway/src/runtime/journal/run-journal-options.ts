@@ -30,7 +30,7 @@ export interface RunJournalOptions extends ApplyContext {
   /** When this is aborted, the journal stops waiting for the store. */
   readonly signal: AbortSignal;
   /** What the run has used and said, and whether the transcript is compacted before the thread is released. */
-  readonly endOf: (stop: Stop) => Pick<TurnStopped, 'usage' | 'response' | 'reply' | 'isOverBudget'>;
+  readonly endOf: (stop: Stop) => Pick<TurnStopped, 'usage' | 'response' | 'reply' | 'isOverBudget' | 'held'>;
   /** True if a space sees the tool's calls that wait. Default: if it sees the tool's calls. */
   readonly showsWait?: ((toolName: string) => boolean) | undefined;
   /** Called after a call changed the agent's stored data (goals, memories, plans, its space). */

@@ -98,12 +98,18 @@ export class RunJournal implements Journal {
   /** Resolves when the entries are durable. Returns nothing for a reply that is buffered: there is nothing to wait for. */
   append(entries: readonly Entry[]): undefined | Promise<void> {
     this.#assertOpen();
-    const writes = entries.flatMap((entry) => this.#writesOf(entry));
+    const writes = [...this.#usage(entries.some(isEndOfRun)), ...entries.flatMap((entry) => this.#writesOf(entry))];
     const undo = this.#files?.undoWrites(entries) ?? [];
     if (undo.length > 0) return this.#writeUndo([...undo, ...writes]);
     if (!entries.every(isBuffered)) return this.#queue.write(writes).then(nothing);
     this.#buffer(writes);
     return undefined;
+  }
+
+  /** What models were asked is counted with what they answered. A sub-agent's requests are counted with the end of its call. */
+  #usage(isEnd: boolean): readonly Write[] {
+    const usage = this.#options.spend.take({ isEnd });
+    return usage.length === 0 ? [] : [{ kind: 'count-usage', usage }];
   }
 
   /** A machine also appends ends of calls, when it cancels those of instances that are gone. */
@@ -151,6 +157,7 @@ export class RunJournal implements Journal {
     const { machine = [] } = staged as MachineStaged;
     const cancelled = machine.flatMap((one) => (one.kind === 'settled' ? [one as SettledEntry] : []));
     const writes = [
+      ...this.#usage(false),
       ...this.#decideEnd(entry, staged),
       ...cancelled.flatMap((one) => this.#decideEnd(one, { events: [] }, { isInside: true })),
     ];
@@ -237,8 +244,7 @@ export class RunJournal implements Journal {
   #toEvent(entry: Entry): RunEvent {
     if (entry.kind === 'reply') return this.#toReply(entry);
     const payload = toEntryPayload({ entry });
-    // The steps of a machine's instances end too, long before the run does.
-    if (entry.kind !== 'stop' || isOfMachine(entry)) return { type: 'entry-appended', entry, payload };
+    if (entry.kind !== 'stop' || !isEndOfRun(entry)) return { type: 'entry-appended', entry, payload };
     const { stop } = entry;
     return { type: 'turn-stopped', stop, payload, ...this.#options.endOf(stop) };
   }
@@ -374,12 +380,19 @@ const PLAIN: ReadonlySet<Write['kind']> = new Set([
   'live-event',
   'run-event',
   'close-run',
+  'count-usage',
   'release-thread',
 ]);
 
-/** The end of a call that may have waited is read before it is written. */
+/** The end of a call that may have waited is read before it is written, and so are events that wait for another day. */
 function isPlain(write: Write): boolean {
+  if (write.kind === 'close-run') return write.held === undefined;
   return PLAIN.has(write.kind) && !(write.kind === 'call-ended' && write.outcomeStatus === 'cancelled');
+}
+
+/** The steps of a machine's instances end too, long before the run does. */
+function isEndOfRun(entry: Entry): boolean {
+  return entry.kind === 'stop' && !isOfMachine(entry);
 }
 
 const NOWHERE: AgentPosition = { activeSpaceId: null, announcedSpaceId: null };

@@ -1,5 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Entry, Journal, Stop, Usage } from '@lastcall/core';
+import { addUsage, noUsage } from '@lastcall/core/internal';
 import {
   type Machine,
   MachineError,
@@ -111,7 +112,12 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
       await journal.append([{ kind: 'stop', stop }]);
     },
     compact: (nextSeq) =>
-      compactMachine(services, run, { machine, nextSeq, model: guards.first, signal: abort.signal }),
+      compactMachine(services, run, {
+        machine,
+        nextSeq,
+        model: open.spend.wrap(guards.first, 'summary'),
+        signal: abort.signal,
+      }),
     // What a failed run wrote is read again by the next run, which compacts when it ends.
     compactStored: async () => false,
     keep: (rows) => keepMachine(defined, next, { from: run.rows.length, rows }),
@@ -208,7 +214,7 @@ function limitOf({ error, leaves }: MachineStep): Stop | undefined {
 /** What a run has used, and the entries of the conversation with the user. */
 class Used {
   readonly spoken: Entry[] = [];
-  #total: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  #total: Usage = noUsage;
 
   /** A worker that takes the run over counts what was used before. */
   constructor({ rows, isTakenOver }: ActiveRun) {
@@ -238,12 +244,7 @@ class Used {
   #add(entry: Entry): void {
     if (originOf(entry).thread === ROOT) this.spoken.push(entry);
     if (entry.kind !== 'reply') return;
-    const { inputTokens, outputTokens, totalTokens } = this.#total;
-    this.#total = {
-      inputTokens: inputTokens + entry.usage.inputTokens,
-      outputTokens: outputTokens + entry.usage.outputTokens,
-      totalTokens: totalTokens + entry.usage.totalTokens,
-    };
+    this.#total = addUsage(this.#total, entry.usage);
   }
 }
 

@@ -20,8 +20,11 @@ import { fenced } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { usageOf } from '../run/decide-end.ts';
 import { endingTools } from '../run/ending-tools.ts';
+import type { HeldRun } from '../run/held-run.ts';
 import { endingText, responseOf } from '../run/run-response.ts';
 import type { RunTools } from '../run/run-tool.ts';
+import { RunSpend } from '../spend/run-spend.ts';
+import { textForPeople } from '../spend/spend-refusal.ts';
 import { createOutputLimit, type OutputLimit } from '../tools/output-limit.ts';
 import type { SubAgentRecord } from '../tools/sub-agent/sub-agent-tool.ts';
 import { forSettings, withClientTools } from '../toolset/client-tools.ts';
@@ -47,6 +50,8 @@ export interface OpenedRun {
   readonly situation: () => string;
   readonly requests: RequestNotes;
   readonly journal: RunJournal;
+  /** What it asks of models. */
+  readonly spend: RunSpend;
   /** The files of the agent's tools. Undefined if they have none that last. */
   readonly files: ThreadFiles | undefined;
   readonly context: CurrentRun;
@@ -72,6 +77,13 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   let situation = renderSituation(run.situation);
   const requests = new RequestNotes(agent.setup);
   const read = storeReader(services, abort);
+  const spend = new RunSpend({
+    services,
+    run,
+    perPerson: registry.personLimits?.spend,
+    metrics: registry.metrics,
+    signal: abort.signal,
+  });
   const files =
     agent.setup.definition?.files === true
       ? new ThreadFiles({ threadId: run.lease.threadId, limits: agent.limits, read })
@@ -89,12 +101,13 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     services,
     run,
     stagedWrites,
+    spend,
     outputs,
     requests,
     files,
     secrets: secretsOf(registry),
     toolNamed: tools.named,
-    endOf: (stop) => end.of(stop),
+    endOf: (stop) => ({ ...end.of(stop), held: heldBy(spend, run, stop) }),
     showsWait: leafTools && ((name) => leafTools.has(name) || tools.named(name)?.isVisible === true),
     definitionOf: (name) => definitionOf(tools, name),
     endsRun: leafTools === undefined ? endsRun(agent.config, tools) : () => false,
@@ -124,9 +137,22 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
       people: questions,
       depthLimit: agent.limits.subAgentDepth,
       record: (turn) => recordSubAgent(services, run, turn),
+      counting: spend.middleware('sub-agent'),
     },
   };
-  return { ...given, tools, outputs, situation: () => situation, requests, journal, files, context, leafTools, end };
+  return {
+    ...given,
+    tools,
+    outputs,
+    situation: () => situation,
+    requests,
+    journal,
+    spend,
+    files,
+    context,
+    leafTools,
+    end,
+  };
 }
 
 const OF_WORKER = 'It does not end the run: the text that you end with goes to the instance that you work for.';
@@ -151,6 +177,13 @@ export function saidAtEnd(
   if (!kind.hasSpaces) return {};
   const text = endingText(entries, stop);
   return { response: responseOf(entries, stop), reply: text === undefined ? undefined : { text, messageId: newId() } };
+}
+
+/** The events of a run that a limit of the day stopped wait. A client that waits for an answer gets it now. */
+function heldBy({ refusal }: RunSpend, { kind }: ActiveRun, { reason }: Stop): HeldRun | undefined {
+  if (reason !== 'budget' || refusal?.until === undefined || !kind.retriesFailedRuns) return undefined;
+  const { until, scope, id } = refusal;
+  return { until, text: textForPeople(refusal), personId: scope === 'person' ? id : undefined };
 }
 
 /** Under a contract, only its tools end the run. */
@@ -179,14 +212,14 @@ function storeReader({ store, limits }: Services, { signal, interrupt }: RunAbor
 async function recordSubAgent(
   { store, logger }: Services,
   { lease, runId, settings }: ActiveRun,
-  { callId, usage: { inputTokens, outputTokens, totalTokens }, entries }: SubAgentRecord,
+  { callId, usage, entries }: SubAgentRecord,
 ): Promise<void> {
   try {
     await fenced(store, lease, async (tx) => {
-      await addRunUsage(tx, runId, { inputTokens, outputTokens, totalTokens });
+      await addRunUsage(tx, runId, usage);
       if (settings?.save !== false) await storeSubAgentTurn(tx, runId, { callId, steps: toSteps(entries) });
     });
   } catch (error) {
-    logger.warn(`The usage of a sub-agent of run ${runId} was not counted: ${totalTokens} tokens.`, { error });
+    logger.warn(`The usage of a sub-agent of run ${runId} was not counted: ${usage.totalTokens} tokens.`, { error });
   }
 }

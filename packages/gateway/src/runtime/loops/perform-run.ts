@@ -54,6 +54,7 @@ export async function performRun(
     return ended;
   } finally {
     await open?.journal.close();
+    await open?.spend.countRest();
     // Resources that tools opened for the run are closed at its end, also after an error.
     await prepared?.dispose();
   }

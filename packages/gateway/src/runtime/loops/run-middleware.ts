@@ -12,7 +12,7 @@ import type { OpenedRun } from './open-run.ts';
 /** The middleware of a run, outermost first. */
 export function middlewareOf(open: OpenedRun, model: LanguageModelV4): Middleware[] {
   const { modelId } = model;
-  const { services, run, tools, outputs, requests, journal } = open;
+  const { services, run, tools, outputs, requests, journal, spend } = open;
   const { config } = run.agent;
   const parts = middlewareParts(open);
   const ofTools = [...tools.middleware].map(([name, own]) => [name, configuredMiddleware(own, parts)] as const);
@@ -23,6 +23,7 @@ export function middlewareOf(open: OpenedRun, model: LanguageModelV4): Middlewar
     parts.notes.middleware,
     ...configuredMiddleware(config.middleware ?? [], parts),
     ...toolMiddleware(new Map(ofTools)),
+    spend.middleware(open.leafTools === undefined ? 'turn' : 'machine'),
     requests.noting(model),
     ...explainMissing(tools),
     // This middleware is innermost, so that no other one sees the result before secrets are removed.
@@ -31,7 +32,7 @@ export function middlewareOf(open: OpenedRun, model: LanguageModelV4): Middlewar
 }
 
 function middlewareParts(open: OpenedRun): MiddlewareParts {
-  const { services, registry, run, abort, tools } = open;
+  const { services, registry, run, abort, tools, spend } = open;
   const { id: agentId, config } = run.agent;
   const { isWithoutEffects, versionOf } = tools;
   const notes = new CallNotes();
@@ -43,7 +44,7 @@ function middlewareParts(open: OpenedRun): MiddlewareParts {
     notes,
     secrets: secretsOf(open.registry),
     signal: abort.signal,
-    model: (name) => registry.model(name ?? config.model),
+    model: async (name) => spend.wrap(await registry.model(name ?? config.model), 'repair'),
     cache: (settings) => registry.toolCaches.middleware({ ...settings, agentId, isWithoutEffects, versionOf, onHit }),
   };
 }

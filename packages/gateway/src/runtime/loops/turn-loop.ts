@@ -51,6 +51,7 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   await tools.ready?.(readyFor(open));
   const answers = await voidChangedApprovals(open);
   run.past.shownTo(model.provider);
+  const summarising = open.spend.wrap(model, 'summary');
   const turn: TurnOptions = {
     ...options,
     ...defined,
@@ -74,8 +75,14 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
     model,
     perform: () => runTurn(turn),
     compact: (nextSeq) =>
-      compactTranscript(services, run, { transcript: run.transcript, nextSeq, session, model, signal: abort.signal }),
-    compactStored: () => compactStored(open, model),
+      compactTranscript(services, run, {
+        transcript: run.transcript,
+        nextSeq,
+        session,
+        model: summarising,
+        signal: abort.signal,
+      }),
+    compactStored: () => compactStored(open, summarising),
     dispose: () => session.dispose(),
   };
 }

@@ -39,6 +39,8 @@ export interface ActiveRun {
   readonly isTakenOver: boolean;
   /** The mode that was chosen for it. Null if it was not chosen yet, or the agent has no modes. */
   readonly mode: string | null;
+  /** The person for whom it works, if there is one. */
+  readonly entityId: string | null;
   /** True if a cancel was requested before this worker took the run over. */
   readonly isCancelRequested: boolean;
   readonly start: RunningState;

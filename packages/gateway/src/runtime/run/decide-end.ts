@@ -1,4 +1,5 @@
 import type { Entry, Usage } from '@lastcall/core';
+import { addUsage, noUsage } from '@lastcall/core/internal';
 import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
 import { cancelAllShown, cancelled, draftIn } from './decide-shown-call.ts';
 import { appendEntry, type Decision, type DecisionContext, inTurn } from './decision.ts';
@@ -12,10 +13,12 @@ import type { PostReply, Write } from './run-write.ts';
  * run has ended when this is committed.
  */
 export function decideStop(state: RunningState, event: TurnStopped, context: DecisionContext): Decision {
-  const { stop, payload, usage, isOverBudget } = event;
+  const { stop, payload, usage, isOverBudget, held } = event;
   const as = stop.reason === 'aborted' ? 'cancelled' : 'completed';
   const { announcedSpaceId } = state;
-  const end: Write[] = [{ kind: 'close-run', as, stop, usage, announcedSpaceId }];
+  const end: Write[] = [
+    { kind: 'close-run', as, stop, usage, announcedSpaceId, ...(held === undefined ? {} : { held }) },
+  ];
   if (!isOverBudget) end.push({ kind: 'release-thread' });
   const reply = postReply(state, event);
   return inTurn(
@@ -73,12 +76,7 @@ const ABORTED_PAYLOAD = toEntryPayload({ entry: ABORTED });
 /** Adds up the usage of the last turn. */
 export function usageOf(entries: readonly Entry[]): Usage {
   const turnIndex = entries.findLastIndex(({ kind }) => kind === 'turn');
-  const sum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-  for (const entry of entries.slice(turnIndex)) {
-    if (entry.kind !== 'reply') continue;
-    sum.inputTokens += entry.usage.inputTokens;
-    sum.outputTokens += entry.usage.outputTokens;
-    sum.totalTokens += entry.usage.totalTokens;
-  }
-  return sum;
+  return entries
+    .slice(turnIndex)
+    .reduce((sum, entry) => (entry.kind === 'reply' ? addUsage(sum, entry.usage) : sum), noUsage);
 }

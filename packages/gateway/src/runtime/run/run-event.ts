@@ -3,6 +3,7 @@ import type { RequestText } from '../../domain/runs/stored-request.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import type { Json } from '../../ports/store/schema/tables.ts';
 import type { Waiting } from '../lease/release-thread.ts';
+import type { HeldRun } from './held-run.ts';
 import type { RunResponse } from './run-response.ts';
 import type { ShownCall } from './run-state.ts';
 import type { SettlementJson } from './settlement-json.ts';
@@ -105,4 +106,6 @@ export interface TurnStopped {
   readonly reply?: { readonly text: string; readonly messageId: string } | undefined;
   /** True if the transcript is compacted before the thread is released. */
   readonly isOverBudget: boolean;
+  /** Set if a spend limit of the day stopped the run. */
+  readonly held?: HeldRun | undefined;
 }

@@ -76,6 +76,7 @@ const DEFINITION_PROBLEM =
 const PLUGIN_PROBLEM = 'one of its plugins or its mode cannot be used.';
 const MACHINE_PROBLEM = 'its stored machine does not fit its charter.';
 const SESSION_PROBLEM = 'its stored session cannot be read.';
+const SPEND_PROBLEM = 'its spend limit cannot be checked.';
 const STATE_PROBLEM = 'its stored state is of another version than its tools.';
 
 /** Our own error codes: a model lacks its key, package or address, or this gateway cannot use a tool. */
@@ -91,6 +92,8 @@ const SETUP_BY_CODE: Readonly<Record<string, string>> = {
   slice_version: STATE_PROBLEM,
   stored_machine: MACHINE_PROBLEM,
   stored_session: SESSION_PROBLEM,
+  // The price of its model is not configured, or the limit is in another currency.
+  spend_limit: SPEND_PROBLEM,
 };
 
 /** What is stored does not fit the program. A new version of the program can use it. */
@@ -99,6 +102,7 @@ const HOLDING: ReadonlySet<string> = new Set([
   'unknown_definition',
   'stored_machine',
   'stored_session',
+  'spend_limit',
 ]);
 
 /** Error names of the providers' packages: a key or a setting is missing, or the model does not exist. */

@@ -1,7 +1,9 @@
 import type { Entry, Stop, Usage } from '@lastcall/core';
 import type { OpenedWait } from '../../domain/calls/open-wait.ts';
 import type { RequestText } from '../../domain/runs/stored-request.ts';
+import type { NewUsage } from '../../domain/usage/count-usage.ts';
 import type { Json, MessageStatus } from '../../ports/store/schema/tables.ts';
+import type { HeldRun } from './held-run.ts';
 
 /** One write of a run's transaction. It is plain data, because it is applied again if the store was unavailable. */
 export type Write =
@@ -31,6 +33,8 @@ export type Write =
   | { readonly kind: 'end-wait'; readonly callId: string }
   | PostResponse
   | PostReply
+  /** Requests to models, which are counted with the replies. */
+  | { readonly kind: 'count-usage'; readonly usage: readonly NewUsage[] }
   | CloseRunWrite
   | { readonly kind: 'release-thread' };
 
@@ -127,4 +131,6 @@ interface CloseRunWrite {
   readonly stop: Stop;
   readonly usage: Usage;
   readonly announcedSpaceId: string | null;
+  /** Set if a spend limit of the day stopped the run. */
+  readonly held?: HeldRun | undefined;
 }

@@ -3,6 +3,7 @@ import type { SharedResources } from '@lastcall/core';
 import type { AgentLimitsInput } from '../../config/agent-limits.ts';
 import type { Definitions } from '../../config/definitions.ts';
 import type { RegisteredTools } from '../../config/registered-tool.ts';
+import type { PersonLimits } from '../../config/spend-limits.ts';
 import type { Seal } from '../../domain/keys/seal.ts';
 import type { FindImageModel } from '../../models/find-image-model.ts';
 import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
@@ -24,6 +25,8 @@ export interface Registry {
   model(name: string | readonly string[] | undefined): LanguageModelV4 | Promise<LanguageModelV4>;
   /** The default limits, for agents that do not set their own. */
   readonly agentLimits: AgentLimitsInput;
+  /** The limits of each person. Default: none. */
+  readonly personLimits?: PersonLimits | undefined;
   readonly metrics?: Metrics | undefined;
   /** The resources that live as long as the gateway. Default: they live as long as the run. */
   readonly shared?: SharedResources | undefined;

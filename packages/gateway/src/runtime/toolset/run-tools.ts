@@ -223,10 +223,11 @@ function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgent
     },
     model: async (name) => withShortSchemas(await registry.model(name)),
     middleware() {
-      const { outputBytes } = currentRun().services.limits;
+      const { services, subAgents } = currentRun();
+      const { outputBytes } = services.limits;
       // The part that is cut off is not stored, because a sub-agent has no tool to read it.
       const { middleware } = createOutputLimit({ outputBytes, keptOutputBytes: outputBytes });
-      return [middleware, removeSecrets(registry.outgoing?.secrets.known ?? new KnownSecrets())];
+      return [middleware, subAgents.counting, removeSecrets(registry.outgoing?.secrets.known ?? new KnownSecrets())];
     },
     run: () => currentRun().subAgents,
     onEvent(event, model) {

@@ -46,6 +46,7 @@ import { type Setup, statusEndpoints } from './routes/status.ts';
 import { streamEndpoints } from './routes/streams.ts';
 import { systemEndpoints } from './routes/system.ts';
 import { toolEndpoints } from './routes/tools.ts';
+import { usageEndpoints } from './routes/usage.ts';
 import { useChatEndpoints } from './routes/use-chat.ts';
 import { SECURITY_HEADERS, setSecurityHeaders } from './security-headers.ts';
 import { findStudio } from './studio/find-studio.ts';
@@ -125,6 +126,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...fileEndpoints(registry),
     ...toolEndpoints({ services, registry, catalog }),
     ...runEndpoints,
+    ...usageEndpoints,
     ...waitingCallEndpoints,
     ...jobEndpoints,
     ...keyEndpoints,

@@ -65,8 +65,14 @@ function toolCalls({ calls }: Outcome): readonly object[] {
 }
 
 function usageOf({ answer: { usage } }: Outcome): object {
-  const { inputTokens = 0, outputTokens = 0, totalTokens = 0 } = usage ?? {};
-  return { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: totalTokens };
+  const { inputTokens = 0, outputTokens = 0, totalTokens = 0, cachedTokens = 0, estimated } = usage ?? {};
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: totalTokens,
+    ...(cachedTokens === 0 ? {} : { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+    ...(estimated === true ? { estimated: true } : {}),
+  };
 }
 
 /** A chat completion, whole or in chunks. */

@@ -5,7 +5,7 @@ import type { Asked } from './asked.ts';
 import { anyFormatSchema, type CommonFields, commonFields, contentSchema, MOST_ITEMS } from './common-fields.ts';
 import { type Content, readText, readUserContent } from './content.ts';
 import type { Item } from './items.ts';
-import { type FunctionTool, isSet, type Rule, readAsked } from './read-asked.ts';
+import { type FunctionTool, isSet, type Rule, readAsked, readEffort } from './read-asked.ts';
 
 interface Message {
   readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'function';
@@ -27,6 +27,7 @@ export interface ChatRequest extends CommonFields {
   readonly max_completion_tokens?: number | null | undefined;
   readonly stop?: string | string[] | null | undefined;
   readonly seed?: number | null | undefined;
+  readonly reasoning_effort?: string | null | undefined;
   readonly presence_penalty?: number | null | undefined;
   readonly frequency_penalty?: number | null | undefined;
   readonly response_format?: unknown;
@@ -60,6 +61,7 @@ export const chatRequestSchema: z.ZodType<ChatRequest> = z
     max_completion_tokens: z.int().positive().nullish(),
     stop: z.union([z.string(), z.array(z.string())]).nullish(),
     seed: z.int().nullish(),
+    reasoning_effort: z.string().max(100).nullish(),
     presence_penalty: z.number().nullish(),
     frequency_penalty: z.number().nullish(),
     response_format: anyFormatSchema,
@@ -76,6 +78,9 @@ export function readChatRequest(body: ChatRequest): Asked {
   });
 }
 
+/** True for a value that is set and is not the default. */
+const isUnusual = (usual: string) => (value: unknown) => isSet(value) && value !== usual;
+
 const REFUSED: readonly Rule[] = [
   ['n', (value) => isSet(value) && value !== 1, 'must be 1: one request is one run.'],
   ['logprobs', isSet, 'is not supported: a run calls the model more than once.'],
@@ -86,6 +91,10 @@ const REFUSED: readonly Rule[] = [
   ['functions', isSet, 'is not supported: use tools.'],
   ['function_call', isSet, 'is not supported: use tools.'],
   ['web_search_options', isSet, 'is not supported: give the agent a tool that searches.'],
+  ['verbosity', isUnusual('medium'), 'is not supported: say in a system message how long answers should be.'],
+  ['max_output_tokens', isSet, 'belongs to /v1/responses: use max_completion_tokens.'],
+  ['reasoning', isSet, 'belongs to /v1/responses: use reasoning_effort.'],
+  ['top_k', isSet, 'is not supported: use top_p.'],
 ];
 
 function toItems({ role, content, tool_calls, tool_call_id }: Message, path: string): readonly Item[] {
@@ -113,6 +122,7 @@ function settingsOf(body: ChatRequest): { readonly [K in keyof ModelSettings]?: 
     maxOutputTokens: body.max_completion_tokens ?? body.max_tokens,
     stopSequences: typeof body.stop === 'string' ? [body.stop] : body.stop,
     seed: body.seed,
+    ...readEffort(body.reasoning_effort, 'reasoning_effort'),
     presencePenalty: body.presence_penalty,
     frequencyPenalty: body.frequency_penalty,
   };

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import type { ContentPart } from './content.ts';
 
-/** The fields that both kinds of request have in common. Other fields are ignored. */
+/**
+ * The fields that both kinds of request have in common. Unknown fields are ignored, but no field that says how the model is asked: it is
+ * honoured, or refused in chat-request.ts and responses-request.ts.
+ */
 export interface CommonFields {
   readonly model: string;
   readonly stream?: boolean | null | undefined;

@@ -67,6 +67,16 @@ function refuse(body: object, rules: readonly Rule[]): void {
   for (const [name, isWanted, message] of rules) if (isWanted(fields[name])) throw invalid(name, message);
 }
 
+/** How much the model thinks, by OpenAI's words for it. Throws 422 for another word. */
+export function readEffort(effort: unknown, path: string): Pick<ModelSettings, 'reasoning'> {
+  if (effort === undefined || effort === null) return {};
+  const { data, success } = effortSchema.safeParse(effort);
+  if (!success) throw invalid(path, `must be one of ${effortSchema.options.join(', ')}.`);
+  return { reasoning: data };
+}
+
+const effortSchema = z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']);
+
 /** A field that is not supported, and why. */
 export type Rule = readonly [name: string, isWanted: (value: unknown) => boolean, message: string];
 

@@ -57,7 +57,7 @@ export function startedResponse({ runId, contextId, model, created, previousRunI
 export function endedResponse(head: ResponseHead, outcome: Outcome, text: string = outcome.text): object {
   const { finish, calls, answer, extra } = outcome;
   const reason = finish === 'length' ? 'max_output_tokens' : finish === 'content_filter' ? finish : undefined;
-  const { inputTokens = 0, outputTokens = 0, totalTokens = 0 } = answer.usage ?? {};
+  const { inputTokens = 0, outputTokens = 0, totalTokens = 0, cachedTokens = 0, estimated } = answer.usage ?? {};
   return {
     ...startedResponse(head),
     status: reason === undefined ? 'completed' : 'incomplete',
@@ -65,10 +65,11 @@ export function endedResponse(head: ResponseHead, outcome: Outcome, text: string
     output: [...(text === '' ? [] : [messageItem(head, text)]), ...calls.map((call) => callItem(call))],
     usage: {
       input_tokens: inputTokens,
-      input_tokens_details: { cached_tokens: 0 },
+      input_tokens_details: { cached_tokens: cachedTokens },
       output_tokens: outputTokens,
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: totalTokens,
+      ...(estimated === true ? { estimated: true } : {}),
     },
     ...extra,
   };

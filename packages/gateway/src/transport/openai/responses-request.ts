@@ -4,7 +4,7 @@ import type { Asked } from './asked.ts';
 import { anyFormatSchema, type CommonFields, commonFields, contentSchema, MOST_ITEMS } from './common-fields.ts';
 import { type Content, readText, readUserContent } from './content.ts';
 import type { Item } from './items.ts';
-import { type FunctionTool, isSet, type Rule, readAsked } from './read-asked.ts';
+import { type FunctionTool, isSet, type Rule, readAsked, readEffort } from './read-asked.ts';
 
 interface InputItem {
   readonly type?: string | undefined;
@@ -21,7 +21,8 @@ export interface ResponsesRequest extends CommonFields {
   readonly conversation?: string | { readonly id: string } | null | undefined;
   readonly tools?: readonly FunctionTool[] | null | undefined;
   readonly max_output_tokens?: number | null | undefined;
-  readonly text?: { readonly format?: unknown } | null | undefined;
+  readonly text?: { readonly format?: unknown; readonly verbosity?: unknown } | null | undefined;
+  readonly reasoning?: { readonly effort?: unknown; readonly summary?: unknown } | null | undefined;
 }
 
 const itemSchema = z.looseObject({
@@ -48,7 +49,8 @@ export const responsesRequestSchema: z.ZodType<ResponsesRequest> = z
     conversation: z.union([z.string().max(500), z.looseObject({ id: z.string().max(500) })]).nullish(),
     tools: z.array(toolSchema).max(200).nullish(),
     max_output_tokens: z.int().positive().nullish(),
-    text: z.looseObject({ format: anyFormatSchema }).nullish(),
+    text: z.looseObject({ format: anyFormatSchema, verbosity: z.string().nullish() }).nullish(),
+    reasoning: z.looseObject({ effort: z.string().max(100).nullish() }).nullish(),
   })
   .meta({ id: 'ResponsesRequest', description: "OpenAI's request, with an agent as the model." });
 
@@ -59,11 +61,16 @@ export function readResponsesRequest(body: ResponsesRequest): Asked {
       'conversation',
       'must be absent if previous_response_id is set: both say which conversation continues.',
     );
+  if (body.text?.verbosity != null && body.text.verbosity !== 'medium')
+    throw invalid('text.verbosity', 'is not supported: say in the instructions how long answers should be.');
   const common = readAsked(body, {
     refused: REFUSED,
     items: itemsOf(body),
     tools: body.tools ?? [],
-    modelSettings: { maxOutputTokens: body.max_output_tokens },
+    modelSettings: {
+      maxOutputTokens: body.max_output_tokens,
+      ...readEffort(body.reasoning?.effort, 'reasoning.effort'),
+    },
     format: { value: body.text?.format, path: 'text.format' },
   });
   return {
@@ -77,6 +84,19 @@ const REFUSED: readonly Rule[] = [
   ['background', isSet, 'is not supported: a run always continues if its client disconnects.'],
   ['prompt', isSet, 'is not supported: the agent has its instructions.'],
   ['top_logprobs', isSet, 'is not supported.'],
+  ['max_tokens', isSet, 'belongs to /v1/chat/completions: use max_output_tokens.'],
+  ['max_completion_tokens', isSet, 'belongs to /v1/chat/completions: use max_output_tokens.'],
+  ['reasoning_effort', isSet, 'belongs to /v1/chat/completions: use reasoning.effort.'],
+  ['stop', isSet, 'belongs to /v1/chat/completions. Responses have no such field.'],
+  [
+    'seed',
+    (value) => value !== undefined && value !== null,
+    'belongs to /v1/chat/completions. Responses have no such field.',
+  ],
+  ['presence_penalty', isSet, 'belongs to /v1/chat/completions. Responses have no such field.'],
+  ['frequency_penalty', isSet, 'belongs to /v1/chat/completions. Responses have no such field.'],
+  ['max_tool_calls', isSet, 'is not supported: limit the steps of the agent.'],
+  ['top_k', isSet, 'is not supported: use top_p.'],
 ];
 
 export function toResponseId(runId: string): string {

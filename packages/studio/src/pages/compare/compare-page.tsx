@@ -16,6 +16,7 @@ import { codeOf, inputInWords } from '../run/call-words.ts';
 import { StatusMark } from '../run/status-mark.tsx';
 import { statusInWords } from '../run/stop-sentence.ts';
 import { triggerInWords } from '../run/trigger-words.ts';
+import { tokensInWords } from '../run/usage-words.ts';
 import { type Aligned, alignCalls, inputOf } from './align-calls.ts';
 
 /** Compares two runs: which calls are the same, which differ, and which only one of them made. */
@@ -113,7 +114,7 @@ function RunSummary({ run }: { run: Run }): ReactElement {
       <p className="flex gap-3 text-xs text-quiet tabular-nums">
         <Time at={run.createdAt} />
         {run.endedAt !== undefined && <span>{duration(run.endedAt - run.createdAt)}</span>}
-        {run.usage !== undefined && <span>{run.usage.totalTokens.toLocaleString()} tokens</span>}
+        {run.usage !== undefined && <span>{tokensInWords(run.usage)} tokens</span>}
         <span>configuration v{run.configVersion}</span>
       </p>
     </section>

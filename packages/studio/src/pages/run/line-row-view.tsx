@@ -20,6 +20,7 @@ import { rowClass } from './row-class.ts';
 import { followInPage } from './state-link.tsx';
 import { TimeBar } from './time-bar.tsx';
 import type { TimeScale } from './time-scale.ts';
+import { tokensInWords } from './usage-words.ts';
 
 interface StepRowProps {
   readonly row: StepRow;
@@ -50,7 +51,7 @@ export function StepRowView({ row, runId, scale, isOpen, onOpen }: StepRowProps)
         {withVisibleControls(firstLineOf(text))}
       </span>
       <span className="text-right text-xs whitespace-nowrap text-quiet tabular-nums">
-        {usage.totalTokens.toLocaleString()} tok
+        {tokensInWords(usage)} tok
         {startedAt !== undefined && <span className="sr-only">, {duration(endedAt - startedAt)}</span>}
       </span>
       <span className="col-span-full h-2 self-stretch wide:col-span-1 wide:h-auto">

@@ -18,6 +18,7 @@ import { ExactTime } from './exact-time.tsx';
 import { StatusMark } from './status-mark.tsx';
 import { defaultOf, statusInWords } from './stop-sentence.ts';
 import { triggerInWords } from './trigger-words.ts';
+import { tokensInWords, usageTitle } from './usage-words.ts';
 
 interface RunHeaderProps {
   readonly run: Run;
@@ -118,11 +119,7 @@ function Figures({ run, agent }: { run: Run; agent: Agent | undefined }): ReactE
       <li>
         <Lasted run={run} />
       </li>
-      {usage !== undefined && (
-        <li title={`${usage.inputTokens.toLocaleString()} in, ${usage.outputTokens.toLocaleString()} out`}>
-          {usage.totalTokens.toLocaleString()} tokens
-        </li>
-      )}
+      {usage !== undefined && <li title={usageTitle(usage)}>{tokensInWords(usage)} tokens</li>}
       {cost !== undefined && <li>cost {costInWords(cost)}</li>}
       {model !== undefined && (
         <li>

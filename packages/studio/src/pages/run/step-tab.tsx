@@ -3,6 +3,7 @@ import type { ReactElement } from 'react';
 import { Markdown } from '../../parts/text/markdown.tsx';
 import { Fact, Facts } from '../../parts/ui/facts.tsx';
 import { costInWords } from './call-words.ts';
+import { usageTitle } from './usage-words.ts';
 
 /** The text of the model's reply in a step, and its cost. */
 export function StepTab({ row }: { row: StepRow }): ReactElement {
@@ -16,9 +17,7 @@ export function StepTab({ row }: { row: StepRow }): ReactElement {
             <bdi>{model}</bdi>
           </Fact>
         )}
-        <Fact name="Tokens">
-          {usage.inputTokens.toLocaleString()} in, {usage.outputTokens.toLocaleString()} out
-        </Fact>
+        <Fact name="Tokens">{usageTitle(usage)}</Fact>
         {cost !== undefined && <Fact name="Cost">{costInWords(cost)}</Fact>}
         <Fact name="Asked for">
           {calls} {calls === 1 ? 'call' : 'calls'}

@@ -47,6 +47,9 @@ export function stopInWords(
         value: limits.maxSteps,
       };
     case 'budget':
+      if (stop.dimension === 'money') return { text: 'stopped: it reached a spend limit', setting: 'limits.spend' };
+      if (stop.dimension === 'tokens' && limits.spend?.perDayTokens !== undefined)
+        return { text: 'stopped: it reached its limit of tokens, of the run or of the day', setting: 'limits.spend' };
       return stop.dimension === 'tokens'
         ? {
             text: `stopped: it used ${counted(tokens, 'token')}, the limit of a run`,
@@ -81,8 +84,9 @@ export function stopInWords(
 
 /** The gateway's defaults for agents that set nothing. */
 export function defaultOf(setting: string | undefined, status: Status | undefined): number | undefined {
-  const limits: Readonly<Record<string, number | undefined>> = status?.agentLimits ?? {};
-  return setting === undefined ? undefined : limits[setting.replace(/^limits\./, '')];
+  const limits: Readonly<Record<string, unknown>> = status?.agentLimits ?? {};
+  const value = setting === undefined ? undefined : limits[setting.replace(/^limits\./, '')];
+  return typeof value === 'number' ? value : undefined;
 }
 
 function counted(count: number | undefined, what: string): string {

@@ -2,6 +2,7 @@ import type { RunEntry } from '@lastcall/client';
 import type { ReactElement } from 'react';
 import { SafeText } from '../../parts/text/safe-text.tsx';
 import { costInWords } from './call-words.ts';
+import { tokensInWords } from './usage-words.ts';
 
 type SubAgentTurn = NonNullable<RunEntry['subAgents']>[number];
 
@@ -11,7 +12,7 @@ export function SubAgentNote({ turn }: { turn: SubAgentTurn }): ReactElement {
   return (
     <section aria-label="Sub-agent" className="flex flex-col gap-1 border-l border-line pl-3">
       <p className="text-quiet">
-        Sub-agent: {steps.length} {steps.length === 1 ? 'step' : 'steps'}, {usage.totalTokens.toLocaleString()} tokens
+        Sub-agent: {steps.length} {steps.length === 1 ? 'step' : 'steps'}, {tokensInWords(usage)} tokens
         {cost !== undefined && `, cost ${costInWords(cost)}`}
       </p>
       <ol className="flex flex-col gap-1">

@@ -12,6 +12,7 @@ import { OUTCOMES } from '../../parts/ui/outcome.tsx';
 import { useTitle } from '../../parts/ui/page.tsx';
 import { duration, Time, useNow } from '../../parts/ui/time.tsx';
 import { RunName, RunStatus, RunTrigger } from '../run/run-summary.tsx';
+import { tokensInWords } from '../run/usage-words.ts';
 import { mergeRuns } from './merge-runs.ts';
 import { toRunsFilter } from './runs-filter.ts';
 import { RunsFilters } from './runs-filters.tsx';
@@ -110,7 +111,7 @@ function RunRow({ run, hasCursor }: { run: Run; hasCursor: boolean }): ReactElem
           <Time at={run.createdAt} />
           <span>
             {run.endedAt === undefined ? <Lasting since={run.createdAt} /> : duration(run.endedAt - run.createdAt)}
-            {run.usage !== undefined && `, ${run.usage.totalTokens.toLocaleString()} tok`}
+            {run.usage !== undefined && `, ${tokensInWords(run.usage)} tok`}
           </span>
         </span>
       </Link>

@@ -69,6 +69,7 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     mode: 1,
     settings: 1,
     answer: 1,
+    entity_id: 1,
   },
   calls: {
     id: 1,
@@ -144,6 +145,25 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     updated_at: 1,
   },
   contexts: { id: 1, agent_id: 1, owner_id: 1, metadata: 1, created_at: 1, is_brief: 1, used_at: 1, is_given: 1 },
+  usage_requests: {
+    id: 1,
+    run_id: 1,
+    day: 1,
+    agent_id: 1,
+    model: 1,
+    entity_id: 1,
+    kind: 1,
+    currency: 1,
+    requests: 1,
+    input_tokens: 1,
+    cached_tokens: 1,
+    output_tokens: 1,
+    cost: 1,
+    unpriced: 1,
+    estimated: 1,
+    reserved: 1,
+    created_at: 1,
+  },
   api_keys: { id: 1, name: 1, kind: 1, hash: 1, prefix: 1, scopes: 1, created_at: 1, revoked_at: 1 },
 };
 
@@ -160,6 +180,7 @@ type Known =
   | 'goals'
   | 'memories'
   | 'plans'
+  | 'usage_requests'
   | 'api_keys';
 
 /** The columns of complete rows, for statements that are planned once: see statement.ts. */

@@ -38,6 +38,9 @@ export interface Tables {
   request_texts: RequestTextRow;
   files: FileRow;
   file_undo: FileUndoRow;
+  usage: UsageRow;
+  usage_requests: UsageRequestRow;
+  spend_reached: SpendReachedRow;
 }
 
 /** JSON text: see json.ts. */
@@ -230,6 +233,8 @@ export interface RunRow {
   settings: Json | null;
   /** The answer of a run whose messages were not saved. All others are read from the transcript. */
   answer: Json | null;
+  /** The person whose message woke it, or the caller of the conversation. */
+  entity_id: string | null;
 }
 
 /** An image that a tool made. Its bytes are a file with the same name. */
@@ -250,6 +255,52 @@ interface NestedUsageRow {
   input_tokens: number;
   output_tokens: number;
   total_tokens: number;
+  cached_tokens: number;
+  /** 1: a part of it is estimated. */
+  estimated: 0 | 1;
+}
+
+/** Requests to models, added up. */
+export interface UsageRow {
+  /** `2026-01-31`, in UTC. */
+  day: string;
+  agent_id: string;
+  /** The provider's name of the model. */
+  model: string;
+  /** The person whose message woke the run, or the caller of a conversation. Empty if there is none. */
+  entity_id: string;
+  /** What made the request: see domain/usage/usage-row.ts. */
+  kind: string;
+  currency: string;
+  requests: number;
+  input_tokens: number;
+  cached_tokens: number;
+  output_tokens: number;
+  cost: number;
+  /** How many of the requests had no price. */
+  unpriced: number;
+  /** How many of the requests had no count of the provider. */
+  estimated: number;
+}
+
+/** A request that is not part of the sums yet: see domain/usage/fold-usage.ts. */
+export interface UsageRequestRow extends UsageRow {
+  id: string;
+  run_id: string;
+  /** 1: it was sent, or is about to be, and its tokens and cost are an estimate. */
+  reserved: 0 | 1;
+  created_at: number;
+}
+
+/** The day on which a spend limit was last reached. */
+interface SpendReachedRow {
+  scope: 'agent' | 'person';
+  id: string;
+  day: string;
+  /** The limit. */
+  amount: number;
+  /** The run that it stopped. */
+  run_id: string;
 }
 
 /** What a sub-agent did in a call of a run. */

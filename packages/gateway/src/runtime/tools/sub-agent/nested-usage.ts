@@ -1,19 +1,19 @@
-import type { TurnEvent } from '@lastcall/core';
+import type { TurnEvent, Usage } from '@lastcall/core';
+import { addUsage, noUsage } from '@lastcall/core/internal';
 
 /** Adds up the usage of a turn's model calls. */
 export class NestedUsage {
-  inputTokens = 0;
-  outputTokens = 0;
-  totalTokens = 0;
+  #total: Usage = noUsage;
 
   add(event: TurnEvent): void {
-    if (event.type !== 'step.end') return;
-    this.inputTokens += event.usage.inputTokens;
-    this.outputTokens += event.usage.outputTokens;
-    this.totalTokens += event.usage.totalTokens;
+    if (event.type === 'step.end') this.#total = addUsage(this.#total, event.usage);
+  }
+
+  get total(): Usage {
+    return this.#total;
   }
 
   get isZero(): boolean {
-    return this.totalTokens === 0;
+    return this.#total.totalTokens === 0;
   }
 }

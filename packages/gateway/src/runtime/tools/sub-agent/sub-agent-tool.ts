@@ -13,6 +13,7 @@ import {
   type TurnEvent,
   type TurnOptions,
   type TurnResult,
+  type Usage,
 } from '@lastcall/core';
 import { dataTool } from '@lastcall/core/internal';
 import { dataSchemas } from '../../../config/data-schema.ts';
@@ -47,6 +48,8 @@ export interface SubAgentRun {
   readonly depthLimit: number;
   /** The people who answer calls that wait. */
   readonly people: Pick<People, 'willAsk' | 'stateOf'>;
+  /** Counts the requests of sub-agents. */
+  readonly counting: Middleware;
   /** Stores what a sub-agent did, and adds to the usage of the run. */
   record(turn: SubAgentRecord): Promise<void>;
 }
@@ -54,7 +57,7 @@ export interface SubAgentRun {
 /** What a sub-agent did in a call, also if it failed. */
 export interface SubAgentRecord {
   readonly callId: string;
-  readonly usage: NestedUsage;
+  readonly usage: Usage;
   readonly entries: readonly Entry[];
 }
 
@@ -141,7 +144,8 @@ async function runSubAgent({ agentConfig, prompt, context, ctx, host, run }: Sub
     throw error;
   } finally {
     // This also counts a turn that failed, because its usage has been paid for.
-    if (!usage.isZero) await run.record({ callId: ctx.toolCallId, usage, entries: entries.slice(recorded) });
+    if (!usage.isZero)
+      await run.record({ callId: ctx.toolCallId, usage: usage.total, entries: entries.slice(recorded) });
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type AgentLimits, DEFAULT_AGENT_LIMITS } from '../../../config/agent-limits.ts';
+import { spendLimitsSchema } from '../../../config/spend-limits.ts';
 import { VERSION } from '../../../config/version.ts';
 import { countAll } from '../../../domain/count-all.ts';
 import type { DefaultModel } from '../../../models/default-model.ts';
@@ -48,7 +49,10 @@ const statusSchema = z
     store: z.string().optional(),
     problems: z.array(z.string()).optional().meta({ description: 'Problems of the setup, and how to fix them.' }),
     agentLimits: z
-      .strictObject(Object.fromEntries(Object.keys(DEFAULT_AGENT_LIMITS).map((name) => [name, z.int()])))
+      .strictObject({
+        ...Object.fromEntries(Object.keys(DEFAULT_AGENT_LIMITS).map((name) => [name, z.int()])),
+        spend: spendLimitsSchema,
+      })
       .optional()
       .meta({ description: 'The limits of agents whose own `limits` do not override them.' }),
     definitions: z

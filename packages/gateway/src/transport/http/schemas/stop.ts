@@ -11,7 +11,7 @@ export const stopSchema: z.ZodType = z
       callId: z.string(),
       value: z.unknown().optional(),
     }),
-    z.strictObject({ reason: z.literal('budget'), dimension: z.enum(['tokens', 'toolCalls']) }),
+    z.strictObject({ reason: z.literal('budget'), dimension: z.enum(['tokens', 'toolCalls', 'money']) }),
     z.strictObject({
       reason: z.enum([
         'suspended',

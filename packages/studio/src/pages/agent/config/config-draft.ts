@@ -35,11 +35,22 @@ export const LIMITS = [
   { key: 'maxFiles', label: 'Files', unit: 'at most' },
 ] as const;
 
+/** How much its models may cost. The draft holds them with a dot, as problems name them. */
+export const SPEND_LIMITS = [
+  { key: 'spend.perRun', label: 'Money in a run', unit: 'by the prices of the gateway' },
+  { key: 'spend.perDay', label: 'Money in a day', unit: 'then what arrives waits' },
+  { key: 'spend.perDayTokens', label: 'Tokens in a day', unit: 'then what arrives waits' },
+] as const;
+
+const MONEY: readonly string[] = ['spend.perRun', 'spend.perDay'];
+
 type Config = Readonly<Record<string, unknown>>;
 
 export function toConfigDraft(config: AgentConfig): ConfigDraft {
   const { name, description = '', definition, instructions = '', model, tools = [], limits = {}, ...rest } = config;
-  const typed = Object.entries(limits).filter(([, value]) => value !== undefined);
+  const { spend = {}, ...numbers } = limits;
+  const ofSpend = Object.entries(spend).map(([key, value]) => [`spend.${key}`, value] as const);
+  const typed = [...Object.entries(numbers), ...ofSpend].filter(([, value]) => value !== undefined);
   return {
     name,
     description,
@@ -55,8 +66,8 @@ export function toConfigDraft(config: AgentConfig): ConfigDraft {
 /** The configuration of a draft, and the limits that are not numbers. */
 export function readConfigDraft(draft: ConfigDraft): { config: Config; problems: readonly Problem[] } {
   const typed = Object.entries(draft.limits).filter(([, text]) => text.trim() !== '');
-  const limits = typed.map(([key, text]) => [key, Number(text.trim())] as const);
-  const wrong = limits.filter(([, value]) => !Number.isInteger(value));
+  const limits = typed.map(([key, text]) => [key, readLimit(key, text.trim())] as const);
+  const wrong = limits.filter(([, value]) => value === undefined);
   const optional = {
     description: draft.description.trim() === '' ? undefined : draft.description,
     definition: draft.definition,
@@ -64,14 +75,31 @@ export function readConfigDraft(draft: ConfigDraft): { config: Config; problems:
     instructions: draft.definition !== undefined && draft.instructions.trim() === '' ? undefined : draft.instructions,
     model: readModel(draft.model),
     tools: draft.tools.length === 0 ? undefined : draft.tools,
-    limits: limits.length === 0 ? undefined : Object.fromEntries(limits),
+    limits: limits.length === 0 ? undefined : nestSpend(limits),
     ...draft.rest,
   };
   const set = Object.entries(optional).filter(([, value]) => value !== undefined);
   return {
     config: { name: draft.name.trim(), ...Object.fromEntries(set) },
-    problems: wrong.map(([key]) => ({ path: `limits.${key}`, message: 'Write a whole number.' })),
+    problems: wrong.map(([key]) => ({
+      path: `limits.${key}`,
+      message: MONEY.includes(key) ? 'Write a number.' : 'Write a whole number.',
+    })),
   };
+}
+
+/** Undefined if it is not a number. A currency is a text, which the form does not draw. */
+function readLimit(key: string, text: string): number | string | undefined {
+  if (key === 'spend.currency') return text;
+  const value = Number(text);
+  return Number.isInteger(value) || (MONEY.includes(key) && Number.isFinite(value)) ? value : undefined;
+}
+
+function nestSpend(limits: readonly (readonly [key: string, value: unknown])[]): Config {
+  const isOfSpend = ([key]: readonly [string, unknown]): boolean => key.startsWith('spend.');
+  const spend = limits.filter(isOfSpend).map(([key, value]) => [key.slice('spend.'.length), value]);
+  const others = Object.fromEntries(limits.filter((limit) => !isOfSpend(limit)));
+  return spend.length === 0 ? others : { ...others, spend: Object.fromEntries(spend) };
 }
 
 /** The fields that differ, in the form that `PATCH` takes: null removes one. */

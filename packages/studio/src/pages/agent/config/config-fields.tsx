@@ -4,7 +4,7 @@ import type { ReactElement } from 'react';
 import { gatewayStatus } from '../../../data/status.ts';
 import type { Problem } from '../../../parts/form/path.ts';
 import { TextArea, TextField } from '../../../parts/ui/field.tsx';
-import { type ConfigDraft, LIMITS } from './config-draft.ts';
+import { type ConfigDraft, LIMITS, SPEND_LIMITS } from './config-draft.ts';
 import { DefinitionField } from './definition-field.tsx';
 import { ModelField } from './model-field.tsx';
 import { ToolsField } from './tools-field.tsx';
@@ -89,9 +89,27 @@ function LimitFields({ limits, onChange, at }: LimitFieldsProps): ReactElement {
             onChange={({ target }) => onChange({ ...limits, [key]: target.value })}
           />
         ))}
+        {SPEND_LIMITS.map(({ key, label, unit }) => (
+          <TextField
+            key={key}
+            label={label}
+            hint={unit}
+            inputMode="decimal"
+            placeholder={status?.agentLimits?.spend?.[fieldOf(key)]?.toLocaleString('en') ?? 'no limit'}
+            value={limits[key] ?? ''}
+            problem={at(`limits.${key}`)}
+            onChange={({ target }) => onChange({ ...limits, [key]: target.value })}
+          />
+        ))}
       </div>
     </fieldset>
   );
+}
+
+type SpendKey = (typeof SPEND_LIMITS)[number]['key'];
+
+function fieldOf<K extends SpendKey>(key: K): K extends `spend.${infer Field}` ? Field : never {
+  return key.slice('spend.'.length) as never;
 }
 
 function Rest({ rest }: Pick<ConfigDraft, 'rest'>): ReactElement | null {

@@ -1,0 +1,105 @@
+import { DEFAULT_CURRENCY } from '../../config/prices.ts';
+import type { DaySpendLimits } from '../../config/spend-limits.ts';
+import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import type { EventRow } from '../../domain/inbox/waiting-events.ts';
+import { heldReason } from '../../domain/usage/hold-events.ts';
+import { type SpendScope, spentOn } from '../../domain/usage/spent.ts';
+import { dayOf } from '../../domain/usage/usage-row.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { announceHeld } from '../journal/announce-failure.ts';
+import type { HeldThread } from '../lease/lease.ts';
+import type { BuiltInAgent } from '../tools/built-in-context.ts';
+import { dayLimitReached, hasDayLimit, type SpendRefusal, textForPeople } from './spend-refusal.ts';
+
+interface DueEvents {
+  readonly agent: Pick<BuiltInAgent, 'id' | 'entityId'>;
+  readonly events: readonly EventRow[];
+  readonly perAgent: DaySpendLimits;
+  readonly perPerson: DaySpendLimits | undefined;
+  readonly currency: string | undefined;
+}
+
+/**
+ * The events that a run may take now. Those of an agent or a person that has used up a limit of the day wait for the next day, without a
+ * run: each run would only read them and stop. Without limits this does nothing.
+ */
+export async function withoutOverLimit(held: HeldThread, due: DueEvents): Promise<readonly EventRow[]> {
+  const { agent, events, perAgent, perPerson = {}, currency } = due;
+  if (events.length === 0 || !(hasDayLimit(perAgent) || hasDayLimit(perPerson))) return events;
+  const { tx } = held;
+  const own = await reachedBy(tx, { scope: 'agent', id: agent.id }, perAgent, currency);
+  if (own !== undefined) {
+    await hold(held, due, own, events);
+    return [];
+  }
+  if (!hasDayLimit(perPerson)) return events;
+  let rest = events;
+  for (const id of new Set(events.flatMap((event) => personOf(event) ?? []))) {
+    const reached = await reachedBy(tx, { scope: 'person', id }, perPerson, currency);
+    if (reached === undefined) continue;
+    await hold(
+      held,
+      due,
+      reached,
+      rest.filter((event) => personOf(event) === id),
+    );
+    rest = rest.filter((event) => personOf(event) !== id);
+  }
+  return rest;
+}
+
+interface Reached extends SpendRefusal {
+  /** The run that the limit stopped. */
+  readonly runId: string;
+}
+
+/** The limit of the day that has stopped a run, if it is still reached: it may have been raised. */
+async function reachedBy(
+  tx: Tx,
+  scope: SpendScope,
+  limits: DaySpendLimits,
+  currency: string = DEFAULT_CURRENCY,
+): Promise<Reached | undefined> {
+  if (!hasDayLimit(limits)) return undefined;
+  const now = tx.now();
+  const day = dayOf(now);
+  const noted = await tx.db
+    .selectFrom('spend_reached')
+    .select('run_id')
+    .where('scope', '=', scope.scope)
+    .where('id', '=', scope.id)
+    .where('day', '=', day)
+    .executeTakeFirst();
+  if (noted === undefined) return undefined;
+  const reached = dayLimitReached(scope, limits, await spentOn(tx.db, scope, { day, currency }), now);
+  return reached === undefined ? undefined : { ...reached, runId: noted.run_id };
+}
+
+async function hold(
+  { tx }: HeldThread,
+  { agent }: DueEvents,
+  reached: Reached,
+  events: readonly EventRow[],
+): Promise<void> {
+  // It writes rows of spaces, which others may write too.
+  tx.runAlone();
+  const { until = 0, runId } = reached;
+  const ids = events.map(({ id }) => id);
+  await tx.db
+    .updateTable('inbox_events')
+    .set({ available_at: until, error: heldReason(until) })
+    .where('id', 'in', ids)
+    .execute();
+  await announceHeld(tx, { runId, agent }, { text: textForPeople(reached), until, events: events.map(toEvent) });
+}
+
+function toEvent({ payload }: EventRow): InboxEvent {
+  return fromJson<InboxEvent>(payload);
+}
+
+function personOf(row: EventRow): string | undefined {
+  if (row.type !== 'space_message') return undefined;
+  const event = toEvent(row);
+  return event.type === 'space_message' && event.from.kind === 'human' ? event.from.entityId : undefined;
+}

@@ -1,0 +1,190 @@
+import type { LanguageModelV4, LanguageModelV4Usage } from '@ai-sdk/provider';
+import { scriptedModel } from '@lastcall/core/testing';
+import { charter, node } from '@lastcall/machines';
+import { expect, test } from 'vitest';
+import { defineAgent } from '../../src/config/define-agent.ts';
+import { foldUsage } from '../../src/domain/usage/fold-usage.ts';
+import { usageReport } from '../../src/domain/usage/usage-report.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { chatApi } from '../chat/chat-api.ts';
+import { describeWorlds } from '../support/describe-worlds.ts';
+import { databases } from '../support/stores.ts';
+import type { World } from '../support/world.ts';
+import { untilQuiet, usageOf, withoutUsage } from './usage-of.ts';
+
+const named = (model: LanguageModelV4, modelId: string): LanguageModelV4 => ({ ...model, provider: 'acme', modelId });
+
+/** Replies with this usage, for ever. */
+const counting = (usage: LanguageModelV4Usage, modelId = 'm') =>
+  named(
+    scriptedModel(() => ({ text: 'Yes.', usage })),
+    modelId,
+  );
+
+const PRICES = { 'acme/m': { input: 1, cached: 0.1, output: 10 }, s: { input: 2, output: 2 } };
+
+const report = (world: World, ...by: ('agent' | 'model' | 'day' | 'entity' | 'kind')[]) =>
+  usageReport(world.store.db, { by, now: Date.now() });
+
+describeWorlds(
+  'the usage report',
+  (openAny) => {
+    const open = withoutUsage(openAny);
+    test('[K13] has requests, tokens, cached tokens and money by agent, model, day and person', async () => {
+      const world = await open({ models: { default: counting(usageOf(1_000, 100, 800)) }, prices: PRICES });
+      const [ann, bob, bot] = [await world.person('Ann'), await world.person('Bob'), await world.agent('Bot')];
+      const space = await world.space('Lobby', [ann, bob, bot]);
+      await world.say(space, ann, 'One?');
+      await untilQuiet(world);
+      await world.say(space, bob, 'Two?');
+      await untilQuiet(world);
+      await world.say(space, ann, 'Three?');
+      await untilQuiet(world);
+      const api = await chatApi(world);
+      const day = new Date().toISOString().slice(0, 10);
+      // 200 tokens at 1, 800 at 0.1, and 100 at 10, for each million.
+      const one = { requests: 1, inputTokens: 1_000, cachedTokens: 800, outputTokens: 100, cost: 0.001_28 };
+      const two = { requests: 2, inputTokens: 2_000, cachedTokens: 1_600, outputTokens: 200, cost: 0.002_56 };
+      const head = { agent: bot, agentName: 'Bot', model: 'm', day, currency: 'USD', estimated: false };
+      const before = await api.done<{ items: object[] }>('GET', '/api/usage?by=agent,model,day,entity');
+      expect(before.items).toEqual([
+        { ...head, entity: ann, entityName: 'Ann', ...two },
+        { ...head, entity: bob, entityName: 'Bob', ...one },
+      ]);
+      // The report is the same after the requests were added up, and nothing is added twice.
+      await foldUsage(world);
+      await foldUsage(world);
+      expect(await world.store.db.selectFrom('usage_requests').selectAll().execute()).toEqual([]);
+      expect(await api.done('GET', '/api/usage?by=agent,model,day,entity')).toEqual(before);
+      const { items } = await api.done<{ items: object[] }>('GET', '/api/usage');
+      expect(items).toMatchObject([{ day, requests: 3, cost: 0.003_84 }]);
+      expect((await report(world)).items).toMatchObject([{ requests: 3 }]);
+    });
+
+    test('[K13] sub-agents and summaries are included, and marked', async () => {
+      const summaries = scriptedModel((request) => {
+        const isSummary = request.tools === undefined;
+        const usage = usageOf(isSummary ? 50_000 : 40, 4);
+        const results = request.prompt.filter(({ role }) => role === 'tool').length;
+        if (isSummary) return { text: 'A summary.', usage };
+        return results === 0
+          ? { calls: [{ toolName: 'ask', input: { question: 'Why?' } }], usage }
+          : { text: 'So.', usage };
+      });
+      const expert = named(
+        scriptedModel(() => ({ text: 'Because.', usage: usageOf(7, 3) })),
+        's',
+      );
+      const ask = {
+        executionType: 'gateway' as const,
+        visible: false,
+        inputSchema: { type: 'object', properties: { question: { type: 'string' } } },
+        execution: { agentConfig: { instructions: 'Answer.', model: 'expert' } },
+      };
+      const world = await open({ models: { default: named(summaries, 'm'), expert }, prices: PRICES, tools: { ask } });
+      const ann = await world.person('Ann');
+      const bot = await world.agent('Bot', { tools: ['ask'], limits: { consciousnessTokens: 100 } });
+      const space = await world.space('Lobby', [ann, bot]);
+      for (const text of ['x'.repeat(2_000), 'y'.repeat(2_000)]) {
+        await world.say(space, ann, text);
+        await untilQuiet(world);
+      }
+      await expect.poll(async () => (await report(world, 'kind')).items.map(({ kind }) => kind)).toContain('summary');
+      const items = (await report(world, 'kind', 'model', 'entity')).items.map(({ kind, model, entity }) => ({
+        ...{ kind, model, entity },
+      }));
+      expect(items).toContainEqual({ kind: 'turn', model: 'm', entity: ann });
+      expect(items).toContainEqual({ kind: 'sub-agent', model: 's', entity: ann });
+      expect(items).toContainEqual({ kind: 'summary', model: 'm', entity: ann });
+    });
+
+    test('[K13] requests of a machine are included, and marked', async () => {
+      const desk = node({ instructions: 'You are the desk.' });
+      const definitions = { desk: defineAgent({ machine: charter({ nodes: { desk } }) }) };
+      const world = await open({ models: { default: counting(usageOf(10, 5)) }, prices: PRICES, definitions });
+      const [ann, bot] = [await world.person('Ann'), await world.agent('Bot', { definition: 'desk' })];
+      await world.say(await world.space('Lobby', [ann, bot]), ann, 'One?');
+      await untilQuiet(world);
+      expect((await report(world, 'kind', 'entity')).items).toMatchObject([
+        { kind: 'machine', entity: ann, requests: 1, inputTokens: 10, outputTokens: 5 },
+      ]);
+    });
+
+    test('[K13] one without prices has no cost, and a model without a price leaves the sum without one', async () => {
+      const models = { default: counting(usageOf(10, 5)), other: counting(usageOf(10, 5), 'unknown') };
+      const world = await open({ models, prices: PRICES });
+      const api = await chatApi(world);
+      await api.done('POST', '/chat', { agent: await api.agent('One'), message: 'Hi.' });
+      expect((await report(world)).items).toMatchObject([{ requests: 1, cost: 0.000_06 }]);
+      await api.done('POST', '/chat', { agent: await api.agent('Two', { model: 'other' }), message: 'Hi.' });
+      expect((await report(world)).items).toMatchObject([{ requests: 2, cost: null }]);
+    });
+
+    test('[K11] what a provider does not count is estimated, and marked in replies, runs, lists, the report and metrics', async () => {
+      const metrics = createMetrics();
+      const world = await open({ models: { default: counting(usageOf(0, 0)) }, prices: PRICES, metrics });
+      const api = await chatApi(world);
+      const agent = await api.agent('Bot');
+      const { run_id } = await api.done('POST', '/chat', { agent, message: 'x'.repeat(4_000) });
+      const run = await api.done<{ usage: { inputTokens: number } }>('GET', `/api/runs/${run_id}`);
+      expect(run.usage).toMatchObject({ estimated: true, outputTokens: 1 });
+      expect(run.usage.inputTokens).toBeGreaterThanOrEqual(1_000);
+      const list = await api.done<{ items: object[] }>('GET', `/api/runs?agentId=${agent}`);
+      expect(list.items).toMatchObject([{ usage: { estimated: true } }]);
+      const { items } = await api.done<{ items: { kind: string; entry: object }[] }>(
+        'GET',
+        `/api/runs/${run_id}/transcript`,
+      );
+      expect(items.find(({ kind }) => kind === 'reply')?.entry).toMatchObject({ usage: { estimated: true } });
+      expect((await report(world)).items).toMatchObject([{ estimated: true, inputTokens: run.usage.inputTokens }]);
+      expect(await metrics.render()).toContain('lastcall_estimated_replies_total{model="m"} 1');
+    });
+
+    test('a reply that the caller gives asks no model, and is not counted', async () => {
+      const world = await open({ models: { default: counting(usageOf(10, 5)) } });
+      const api = await chatApi(world);
+      await api.done('POST', '/chat/add-ai-message', { agent: await api.agent('Bot'), message: 'Hello.' });
+      expect((await report(world)).items).toEqual([]);
+    });
+
+    test('a provider that counts nonsense cannot break a run', async () => {
+      const world = await open({ models: { default: counting(usageOf(1e300, 1.5, 2e300)) } });
+      const api = await chatApi(world);
+      await api.done('POST', '/chat', { agent: await api.agent('Bot'), message: 'Hi.' });
+      expect((await report(world)).items).toMatchObject([{ requests: 1, inputTokens: 1e12, outputTokens: 2 }]);
+    });
+  },
+  databases,
+);
+
+describeWorlds('the usage endpoint', (openAny) => {
+  const open = withoutUsage(openAny);
+  test('[K13] is for keys that may read, and refuses what it does not know', async () => {
+    const world = await open({ models: { default: counting(usageOf(10, 5)) } });
+    const api = await chatApi(world);
+    const secret = await api.tokenOf(await api.person());
+    expect((await api.call('GET', '/api/usage', { secret })).status).toBe(403);
+    expect((await api.call('GET', '/api/usage', { secret: null })).status).toBe(401);
+    expect((await api.call('GET', '/api/usage', { secret: await api.keyWith('read') })).status).toBe(200);
+    for (const query of ['by=colour', 'from=yesterday', 'from=2026-02-31x', 'from=2026-02-02&to=2026-02-01', 'other=1'])
+      expect((await api.call('GET', `/api/usage?${query}`)).status).toBe(422);
+    const { items } = await api.done<{ items: object[] }>('GET', '/api/usage?from=2020-01-01&to=2020-12-31&by=day');
+    expect(items).toEqual([]);
+  });
+
+  test('a request that was cut off is counted with what was sent', async () => {
+    const world = await open({
+      models: {
+        default: named(
+          scriptedModel(() => Object.assign(new Error('Cut.'), { code: 'cut_stream' })),
+          'm',
+        ),
+      },
+    });
+    const api = await chatApi(world);
+    await api.call('POST', '/chat', { body: { agent: await api.agent('Bot'), message: 'x'.repeat(400) } });
+    await expect
+      .poll(async () => (await report(world)).items)
+      .toMatchObject([{ requests: 1, outputTokens: 0, estimated: true }]);
+  });
+});

@@ -1,0 +1,13 @@
+import type { Usage } from '@lastcall/client';
+
+/** The number of tokens, with a mark if it is estimated. */
+export function tokensInWords({ totalTokens, estimated }: Pick<Usage, 'totalTokens' | 'estimated'>): string {
+  return `${estimated === true ? '~' : ''}${totalTokens.toLocaleString()}`;
+}
+
+/** What was read and written, what of it came from the provider's cache, and whether it is estimated. */
+export function usageTitle({ inputTokens, outputTokens, cachedTokens = 0, estimated }: Usage): string {
+  const cached = cachedTokens === 0 ? '' : ` (${cachedTokens.toLocaleString()} from the cache)`;
+  const note = estimated === true ? ', estimated: the provider did not count' : '';
+  return `${inputTokens.toLocaleString()} in${cached}, ${outputTokens.toLocaleString()} out${note}`;
+}
