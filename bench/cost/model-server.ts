@@ -78,15 +78,11 @@ export async function startModelServer(): Promise<ModelServer> {
   };
 }
 
-/** The model was told that its call waits, and nothing else has happened since. */
+/** The last thing that the model was told is that its call waits. */
 function isAboutWaiting({ messages }: Body): boolean {
-  const last = messages.findLast(({ role }) => role === 'tool' || role === 'assistant');
-  const after = messages.slice(messages.indexOf(last as Message) + 1);
-  return (
-    last?.role === 'tool' &&
-    JSON.stringify(last.content).includes('pending') &&
-    !JSON.stringify(after).includes('approved')
-  );
+  const last = messages.findLastIndex(({ role }) => role === 'tool');
+  const isLast = messages.slice(last + 1).every(({ content }) => textIn(content).startsWith('<situation'));
+  return last !== -1 && isLast && /waiting for approval|pending/.test(textIn(messages[last]?.content));
 }
 
 /** What a provider reads, in the order in which it caches: tools, then messages. Ids of calls are left out: providers do not show them. */
