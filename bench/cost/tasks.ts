@@ -54,7 +54,7 @@ export interface CostTask {
   readonly replies: readonly Reply[];
 }
 
-export type TaskKind = 'question' | 'action' | 'approval' | 'five steps';
+type TaskKind = 'question' | 'action' | 'approval' | 'five steps';
 
 const question = (says: string, answer: string): CostTask => ({ kind: 'question', says, replies: [answer] });
 
