@@ -124,9 +124,9 @@ describe.each(databases)('a database of the last version that stored tags, on $k
     await guard.wrap(model).doGenerate({ prompt: view });
     const [summary, inbox, forged, quoted, replied] = model.requests[0]?.prompt ?? [];
     const said = (text: string): object => ({ role: 'user', content: [{ type: 'text', text }] });
-    expect(summary).toEqual(said(`<summary-${TAG}>\nBefore.\n</summary-${TAG}>`));
+    expect(summary).toEqual(said(`<summary-${TAG}>\nBefore.\n</summary>`));
     const line = 'service s, n: hidden hidden <';
-    expect(inbox).toEqual(said(`<inbox-${TAG} at="2026-01-01 00:00">\n${line}\n</inbox-${TAG}>`));
+    expect(inbox).toEqual(said(`<inbox-${TAG} at="2026-01-01 00:00">\n${line}\n</inbox>`));
     expect(forged).toEqual(said(FORGED.replaceAll(OTHER, 'hidden').replace(`${TAG.slice(0, -1)}\\u0061`, 'hidden')));
     expect(JSON.stringify(quoted)).not.toContain(TAG);
     expect(replied?.content[0]).toEqual(reply.content[0]);
