@@ -54,10 +54,13 @@ const LINE_BREAK = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is for.
 const CONTROL = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f]/g;
 const LINE_BREAK_OR_CONTROL = new RegExp(`${LINE_BREAK.source}|${CONTROL.source}`, 'g');
-// A name whose letters may have invisible characters between them.
-const FRAME_NAMES = ['inbox', 'situation', 'summary', 'caller', 'transcript'].map((name) => [...name].join('\\p{Cf}*'));
+// Invisible characters may stand anywhere in a tag. Some of them count as letters.
+const INVISIBLE = '[\\p{Cf}\\p{Default_Ignorable_Code_Point}]';
+const FRAME_NAMES = ['inbox', 'situation', 'summary', 'caller', 'transcript'].map((name) =>
+  [...name].join(`${INVISIBLE}*`),
+);
 const FRAME_NAME = new RegExp(
-  `[<\uff1c\ufe64](?=[\\s\\p{Cf}/\uff0f]*(?:${FRAME_NAMES.join('|')})(?![\\p{L}\\p{N}_]))`,
+  `[<\uff1c\ufe64](?=(?:[\\s/\uff0f]|${INVISIBLE})*(?:${FRAME_NAMES.join('|')})(?:${INVISIBLE}|(?![\\p{L}\\p{N}_])))`,
   'giu',
 );
 

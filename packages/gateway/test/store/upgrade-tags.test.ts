@@ -93,6 +93,10 @@ const ROWS = [
   'drop table file_undo',
   'alter table memberships drop column number',
   'alter table entities drop column spaces_joined',
+  ...['usage', 'usage_requests', 'spend_reached'].map((table) => `drop table ${table}`),
+  'alter table nested_usage drop column cached_tokens',
+  'alter table nested_usage drop column estimated',
+  'alter table runs drop column entity_id',
   "delete from kysely_migration where name > '0036'",
 ];
 
