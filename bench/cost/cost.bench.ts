@@ -1,7 +1,7 @@
 import { type Report, toMarkdown } from '../report.ts';
 import { bareLoop } from './bare-loop.ts';
 import type { CostContender } from './contender.ts';
-import { lastcallAgent } from './lastcall.ts';
+import { lastcallAgent, lastcallWithoutBuiltIns } from './lastcall.ts';
 import { type AskedRequest, type ModelServer, startModelServer } from './model-server.ts';
 import { CONVERSATION, type CostTask, SINGLE_TASKS } from './tasks.ts';
 
@@ -14,7 +14,7 @@ async function contenders(): Promise<readonly CostContender[]> {
     const { contender } = (await import(`../peers/cost/${name}.ts`)) as { contender: CostContender };
     peers.push(contender);
   }
-  return [bareLoop, lastcallAgent, ...peers];
+  return [bareLoop, lastcallAgent, lastcallWithoutBuiltIns, ...peers];
 }
 
 /** What a cached token costs, beside one that is not. */
@@ -73,7 +73,9 @@ function toReport(measured: readonly Measured[]): Report {
   const paid = ({ input, cached, output }: AskedRequest): number => input - cached + cached * CACHED_PRICE + output;
   const ratio = ({ conversation }: Measured, of: (one: AskedRequest) => number): number =>
     total(conversation, of) / total(bare.conversation, of);
-  const own = measured.find(({ contender }) => contender === lastcallAgent) ?? bare;
+  const [own = bare, slim = bare] = [lastcallAgent, lastcallWithoutBuiltIns].map((one) =>
+    measured.find(({ contender }) => contender === one),
+  );
   const held = (what: string, value: number, most: number): string =>
     `${what}: ${Number(value.toPrecision(3))}, at most ${most}: ${value <= most ? 'held' : 'missed'}.`;
   return {
@@ -106,6 +108,8 @@ function toReport(measured: readonly Measured[]): Report {
       held('Requests of Lastcall beside the bare loop', own.conversation.length - bare.conversation.length, 0),
       held('Tokens of Lastcall, ratio to the bare loop', ratio(own, tokens), 2.5),
       held('Price of Lastcall with a cache, ratio to the bare loop', ratio(own, paid), 1.3),
+      held('Tokens without built-in tools, ratio to the bare loop', ratio(slim, tokens), 2.5),
+      held('Price without built-in tools with a cache, ratio to the bare loop', ratio(slim, paid), 1.3),
     ],
   };
 }

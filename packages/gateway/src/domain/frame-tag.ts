@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { replaceTexts } from '../telemetry/replace-texts.ts';
 
 /*
@@ -10,14 +10,14 @@ import { replaceTexts } from '../telemetry/replace-texts.ts';
 export const HIDDEN = 'hidden';
 
 /**
- * It has 50 random bits, and a guess can only be tried by a message to the agent. Longer tags cost tokens in every request. It begins with a digit that few words end in, so that a delta of a streamed reply is rarely held back: see
- * untag-stream.ts.
+ * It has about 50 random bits, and a guess can only be tried by a message to the agent. Longer tags cost tokens in every request. Three digits
+ * are one token for most models, so 15 digits cost five. In front is a letter that few words end in, so that a delta of a streamed reply is
+ * rarely held back (see untag-stream.ts). The letter also keeps the tag from being a number in JSON, where it would not be hidden.
  */
 export function newTag(): string {
-  return `9${[...randomBytes(10)].map((byte) => TAG_CHARACTERS[byte & 31]).join('')}`;
+  const groups = Array.from({ length: 5 }, () => String(randomInt(1000)).padStart(3, '0'));
+  return `q${groups.join('')}`;
 }
-
-const TAG_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** True if the text may contain the tag. Nearly no text does, and this check needs no regular expression. */
 export function hasTag(text: string, tag: string): boolean {

@@ -8,6 +8,9 @@ import { timeInWords, valueInWords } from './plain-words.ts';
  * A frame as a model reads it. It is stored as JSON, which programs read, and shown in words, which cost a model fewer tokens and less
  * care. The words depend on nothing but the stored text and the tag, so a message reads the same in every request, and a provider's
  * cache knows it.
+ *
+ * Only the first line has the tag. The last line needs none: plain-words.ts escapes the "<" of every closing tag inside the lines, so
+ * the frame ends where it says.
  */
 
 /** The stored text of a frame in words, with the tag. Undefined if the text is not a frame: it was clipped, for example. */
@@ -17,7 +20,7 @@ export function showFrame(text: string, tag: string): string | undefined {
   if (frame === undefined || words === undefined) return addTag(text, tag);
   const attributes = words.attributes.map((one) => ` ${one}`).join('');
   const body = words.lines.map((line) => `${hideTag(line, tag)}\n`).join('');
-  return `<${frame.name}-${tag}${attributes}>\n${body}</${frame.name}-${tag}>`;
+  return `<${frame.name}-${tag}${attributes}>\n${body}</${frame.name}>`;
 }
 
 /** The lines of a frame in words, for a summary. */

@@ -4,7 +4,8 @@
  *
  * 1. A name is one line. If it holds anything but letters, digits and a few marks, it is quoted as JSON.
  * 2. The further lines of a text are indented by two spaces, whatever kind of line break it has.
- * 3. "<" in front of the name of a frame is escaped.
+ * 3. "<" in front of the name of a frame is escaped. The closing tag of a frame is no secret, so this has to find every spelling that
+ *    a model could take for one: with spaces, invisible characters or a wide "<".
  */
 
 /** A name in a line: plain if it can be nothing but a name, otherwise a JSON string. */
@@ -21,7 +22,7 @@ export function valueInWords(value: unknown, depth = 1): string {
 }
 
 export function jsonInWords(value: unknown): string {
-  return (JSON.stringify(value) ?? 'null').replace(LINE_BREAK_OR_CONTROL, escaped).replace(FRAME_NAME, '\\u003c$1');
+  return (JSON.stringify(value) ?? 'null').replace(LINE_BREAK_OR_CONTROL, escaped).replace(FRAME_NAME, escaped);
 }
 
 /** A text that begins within a line. Its further lines are indented, by `depth` times two spaces: deeper than the line that it begins in. */
@@ -29,7 +30,7 @@ export function textInWords(text: string, depth = 1): string {
   return text
     .replace(LINE_BREAK, '\n')
     .replace(CONTROL, escaped)
-    .replace(FRAME_NAME, '\\u003c$1')
+    .replace(FRAME_NAME, escaped)
     .replaceAll('\n', `\n${INDENT.repeat(depth)}`);
 }
 
@@ -53,7 +54,15 @@ const LINE_BREAK = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is for.
 const CONTROL = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f]/g;
 const LINE_BREAK_OR_CONTROL = new RegExp(`${LINE_BREAK.source}|${CONTROL.source}`, 'g');
-const FRAME_NAME = /<(\s*\/?\s*(?:inbox|situation|summary|caller|transcript)\b)/gi;
+// Invisible characters may stand anywhere in a tag. Some of them count as letters.
+const INVISIBLE = '[\\p{Cf}\\p{Default_Ignorable_Code_Point}]';
+const FRAME_NAMES = ['inbox', 'situation', 'summary', 'caller', 'transcript'].map((name) =>
+  [...name].join(`${INVISIBLE}*`),
+);
+const FRAME_NAME = new RegExp(
+  `[<\uff1c\ufe64](?=(?:[\\s/\uff0f]|${INVISIBLE})*(?:${FRAME_NAMES.join('|')})(?:${INVISIBLE}|(?![\\p{L}\\p{N}_])))`,
+  'giu',
+);
 
 function quoted(name: string): string {
   return jsonInWords(name);

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { BUILT_IN_GROUPS, BUILT_IN_TOOLS } from '../../src/config/built-in-groups.ts';
 import { renderExplanation } from '../../src/domain/agents/describe-agent.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
+import { frameTagOf } from '../support/frames.ts';
 import { inboxLines, situationOf, systemOf, textsOf } from '../support/requests.ts';
 import { tokensOf, toolTokens } from '../support/tokens.ts';
 
@@ -30,6 +31,19 @@ describeWorlds('what the gateway adds to a request', (open) => {
     const all = toolTokens(tools) + texts.reduce((sum, text) => sum + tokensOf(text), 0);
     expect(textsOf(request.prompt)).toHaveLength(2);
     expect(all).toBeLessThanOrEqual(900);
+  });
+
+  test('[K5] only the first line of a frame has the tag, which costs six tokens at most', async () => {
+    const request = await firstRequest();
+    const tag = frameTagOf(request);
+    for (const text of textsOf(request.prompt))
+      expect(
+        text
+          .split('\n')
+          .map((line) => line.includes(tag))
+          .lastIndexOf(true),
+      ).toBe(0);
+    expect(tokensOf(`<inbox-${tag}>`) - tokensOf('<inbox->')).toBeLessThanOrEqual(6);
   });
 
   test('[K7] a model reads lines in words, with short ids', async () => {

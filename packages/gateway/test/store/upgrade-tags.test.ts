@@ -93,6 +93,10 @@ const ROWS = [
   'drop table file_undo',
   'alter table memberships drop column number',
   'alter table entities drop column spaces_joined',
+  ...['usage', 'usage_requests', 'spend_reached'].map((table) => `drop table ${table}`),
+  'alter table nested_usage drop column cached_tokens',
+  'alter table nested_usage drop column estimated',
+  'alter table runs drop column entity_id',
   "delete from kysely_migration where name > '0036'",
 ];
 
@@ -124,9 +128,9 @@ describe.each(databases)('a database of the last version that stored tags, on $k
     await guard.wrap(model).doGenerate({ prompt: view });
     const [summary, inbox, forged, quoted, replied] = model.requests[0]?.prompt ?? [];
     const said = (text: string): object => ({ role: 'user', content: [{ type: 'text', text }] });
-    expect(summary).toEqual(said(`<summary-${TAG}>\nBefore.\n</summary-${TAG}>`));
+    expect(summary).toEqual(said(`<summary-${TAG}>\nBefore.\n</summary>`));
     const line = 'service s, n: hidden hidden <';
-    expect(inbox).toEqual(said(`<inbox-${TAG} at="2026-01-01 00:00">\n${line}\n</inbox-${TAG}>`));
+    expect(inbox).toEqual(said(`<inbox-${TAG} at="2026-01-01 00:00">\n${line}\n</inbox>`));
     expect(forged).toEqual(said(FORGED.replaceAll(OTHER, 'hidden').replace(`${TAG.slice(0, -1)}\\u0061`, 'hidden')));
     expect(JSON.stringify(quoted)).not.toContain(TAG);
     expect(replied?.content[0]).toEqual(reply.content[0]);

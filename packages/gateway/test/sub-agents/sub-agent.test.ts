@@ -107,7 +107,7 @@ describe('a sub-agent', () => {
     expect(with_).toContain('How deep is the sea?');
     expect(with_).not.toContain('The secret plan of the asker.');
     expect(with_).toMatch(/inbox-hidden/);
-    expect(with_).not.toMatch(/inbox-9[a-z2-7]{10}/);
+    expect(with_).not.toMatch(/inbox-q\d/);
   });
 
   test('[X12] what it costs adds to the run, also if it fails', async () => {

@@ -34,8 +34,7 @@ export function readFrames({ prompt }: Request, tag: string): ReadFrames {
 
 /** The events of a text that is one frame, or undefined where it is anything else. */
 function framesIn(text: string, tag: string): string[] | undefined {
-  const [, name, body] =
-    new RegExp(`^<(inbox|situation|summary)-${tag}[^\\n]*>\\n([\\s\\S]*)</\\1-${tag}>$`).exec(text) ?? [];
+  const [, name, body] = new RegExp(`^<(inbox|situation|summary)-${tag}[^\\n]*>\\n([\\s\\S]*)</\\1>$`).exec(text) ?? [];
   if (name === undefined || body === undefined) return undefined;
   if (body.toLowerCase().includes(tag.toLowerCase()) || /<\s*\/?\s*(inbox|situation|summary)/i.test(body))
     return undefined;

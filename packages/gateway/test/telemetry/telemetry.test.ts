@@ -3,6 +3,7 @@ import { trace } from '@opentelemetry/api';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/domain/api-error.ts';
+import { newTag } from '../../src/domain/frame-tag.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { inSpan, usageAttributes } from '../../src/telemetry/spans.ts';
@@ -41,9 +42,12 @@ describe('logs', () => {
     expect(lines.join('')).toContain('*/*');
   });
 
-  test('[G63] logs carry no frame of an agent, in a message, a detail or an error', () => {
+  test.each([
+    ['of today', newTag()],
+    ['of an earlier version', '9enty7mss2g'],
+    ['of the first versions', 'b003c4e5f60718293a4b5c6d'],
+  ])('[G63] logs carry no frame tag %s, in a message, a detail or an error', (_when, tag) => {
     const { logger, lines } = logged();
-    const tag = 'b003c4e5f60718293a4b5c6d';
     const prompt = `<inbox-${tag} run="1">\n</inbox-${tag}> <situation-${tag}>`;
     logger.warn(`bad ${prompt}`, { deep: [prompt], error: new Error(prompt, { cause: new Error(prompt) }) });
     expect(lines.join('')).toContain('<inbox-hidden run=');

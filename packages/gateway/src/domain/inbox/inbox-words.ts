@@ -12,7 +12,7 @@ import type { InboxLine } from './render-inbox.ts';
  *     Other events:
  *     call 7 ask_person {"question":"Which bank?"}
  *       answered by Ada: The second.
- *     call 8 pay_invoice {"id":4711}
+ *     call 8 pay_invoice
  *       approved by Ada
  *     plan daily-report (Daily report), due 2026-01-01 09:00: Write the report.
  *     service shop, opened: {"door":1}
@@ -127,7 +127,13 @@ function resultInWords(event: ToolResultEvent, more: readonly string[]): string 
   const { said } = saidBy(outcome);
   const text = said === undefined ? '' : `: ${valueInWords(said, 2)}`;
   // The input is JSON, and so cannot hold a line break: the line of the outcome is always the second.
-  return `${shortCall(String(callId))} ${plain(toolName)} ${jsonInWords(input)}\n  ${notes.join(', ')}${text}`;
+  const call = [shortCall(String(callId)), plain(toolName), ...(isRun(outcome) ? [] : [jsonInWords(input)])].join(' ');
+  return `${call}\n  ${notes.join(', ')}${text}`;
+}
+
+/** True if the call runs now with its own input. The message with its result follows, and repeats the input: see late-answer.ts in core. */
+function isRun(outcome: ToolResultOutcome): boolean {
+  return outcome.status === 'approved' && outcome.input === undefined;
 }
 
 function outcomeInWords(outcome: ToolResultOutcome, by: string): string {

@@ -36,7 +36,7 @@ export function shownFrame(
     !/^( [a-z]+="[^"<>]*")*>$/.test(opening.slice(name.length + tag.length + 2))
   )
     return undefined;
-  if (lines.pop() !== `</${name}-${tag}>`) return undefined;
+  if (lines.pop() !== `</${name}>`) return undefined;
   const items: string[][] = [];
   for (const line of lines)
     if (isIndented(line)) items.at(-1)?.push(line);
@@ -51,7 +51,8 @@ const TIME = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d`;
 const NOTES = `(?:, (?:reply to ${ID.replace('(', '(?:')}|sent ${TIME}|attempt \\d+|late))*`;
 const SPACE = new RegExp(`^Space ${NAME} \\(${NAME}\\):$`);
 const MESSAGE = new RegExp(`^${ID} ${NAME}(?: \\((agent|service)\\))?${NOTES}: ([^]*)$`);
-const RESULT = new RegExp(`^call ${ID} ${ID} ([^\\n]*)\\n([^]*)$`);
+// An approved call is named without its input.
+const RESULT = new RegExp(`^call ${ID} ${ID}(?: ([^\\n]*))?\\n([^]*)$`);
 const PLAN = new RegExp(`^plan ${NAME} \\(${NAME}\\), due (${TIME})${NOTES}: ([^]*)$`);
 const SERVICE = new RegExp(`^service ${NAME}, ${NAME}${NOTES}: ([^]*)$`);
 const OUTCOME = new RegExp(
