@@ -7,7 +7,7 @@ export interface CostContender {
   open(modelUrl: string): Promise<CostConversation>;
 }
 
-interface CostConversation {
+export interface CostConversation {
   /** Says something, approves what has to be approved, and returns the answer. */
   say(text: string): Promise<string>;
   close(): Promise<void>;

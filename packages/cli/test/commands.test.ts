@@ -84,10 +84,10 @@ test('[S12] replay prints what came, the steps with their calls and outcomes, an
   const [run] = await space.ended(1);
   const { code, out } = await ask(['replay', run.id]);
   expect(code).toBe(0);
-  expect(out).toMatch(new RegExp(`^run ${run.id}  number 1  completed: the agent had no more to do  `));
+  expect(out).toMatch(new RegExp(`^run ${run.id}  number 1  completed: send_message gave the response  `));
   expect(out).toMatch(/^ {2}came {6}Ada: What is the weather in Tokyo\?$/m);
   expect(out).toMatch(
-    /^Step 2 {2}model {2}\d+ tokens\n {2}ok {8}fetch_weather \{"city":"Tokyo"\} {2}[\d.]+ m?s {2}\{"city":"Tokyo"/m,
+    /^Step 1 {2}model {2}\d+ tokens\n {2}ok {8}fetch_weather \{"city":"Tokyo"\} {2}[\d.]+ m?s {2}\{"city":"Tokyo"/m,
   );
   expect((await ask(['replay'])).out).toBe(out);
   expect(JSON.parse((await ask(['replay', run.id, '--json'])).out)).toMatchObject({

@@ -27,7 +27,7 @@ async function startDesk(kind: Kind, calls: unknown[]): Promise<Studio> {
   const enter = { toolName: 'enter_space', input: (spaceId: string) => ({ spaceId }) };
   const model = scriptedModel((request) => {
     const text = JSON.stringify(request.prompt);
-    const spaceId = /"spaceId\\*":\\*"([\w-]+)/.exec(text)?.[1] ?? '';
+    const spaceId = /Space (\d+) \(/.exec(text)?.[1] ?? '';
     if (!text.includes('"enter_space"')) return { toolName: enter.toolName, input: enter.input(spaceId) };
     return text.includes('"send_contract"') ? 'Done.' : { toolName: 'send_contract', input: INPUT };
   });

@@ -108,7 +108,7 @@ export function deskOptions(replies: readonly ScriptedReply[], more: TestGateway
 
 /** An agent enters the space that woke it: calls that wait are shown there. */
 export const enter: ScriptedReply = (request) => {
-  const spaceId = /"spaceId":"([^"]+)"/.exec(JSON.stringify(request.prompt).replaceAll('\\"', '"'))?.[1];
+  const spaceId = /Space (\d+) \(/.exec(JSON.stringify(request.prompt))?.[1];
   return { toolName: 'enter_space', input: { spaceId } };
 };
 

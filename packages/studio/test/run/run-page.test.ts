@@ -281,7 +281,7 @@ test('[S5] the request of a step is shown as it was sent, with what is new in it
     .toEqual([
       expect.stringContaining('Let me look around.'),
       expect.stringContaining('Cancelled: "book_seats"'),
-      expect.stringContaining('"about":"active_space"'),
+      expect.stringContaining('Active space: 1'),
     ]);
   expect(problems).toEqual([]);
 });

@@ -11,7 +11,7 @@ export function slowTeller({ words, everyMs }: { words: string; everyMs: number 
   const place = { spaceId: '' };
   const model = scriptedModel((request) => {
     const text = JSON.stringify(request.prompt);
-    place.spaceId = /"spaceId\\*":\\*"([\w-]+)/.exec(text)?.[1] ?? place.spaceId;
+    place.spaceId = /Space (\d+) \(/.exec(text)?.[1] ?? place.spaceId;
     const isDone = text.includes('"send_message"');
     if (isDone) return 'Told.';
     if (!text.includes('"enter_space"')) return { toolName: 'enter_space', input: { spaceId: place.spaceId } };

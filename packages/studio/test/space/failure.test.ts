@@ -46,7 +46,7 @@ test.each<Kind>(['sqlite', 'postgres'])(
       if (isBroken)
         return Object.assign(new Error('key sk-1 of host 10.0.0.7'), { name: 'AI_APICallError', statusCode: 401 });
       const text = JSON.stringify(request.prompt);
-      const spaceId = /"spaceId\\*":\\*"([\w-]+)/.exec(text)?.[1] ?? '';
+      const spaceId = /Space (\d+) \(/.exec(text)?.[1] ?? '';
       if (!text.includes('"enter_space"')) return { toolName: 'enter_space', input: { spaceId } };
       return text.includes('"send_message"') ? 'Done.' : { toolName: 'send_message', input: { text: 'Here I am.' } };
     });
