@@ -1,4 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
+import { type Middleware, plugin } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { charter, node } from '@lastcall/machines';
 import { expect, test } from 'vitest';
@@ -118,6 +119,28 @@ describeWorlds(
       expect((await report(world, 'kind', 'entity')).items).toMatchObject([
         { kind: 'machine', entity: ann, requests: 1, inputTokens: 10, outputTokens: 5 },
       ]);
+    });
+
+    test('[K13] each request of the middleware of a plugin is included', async () => {
+      const twice: Middleware = {
+        name: 'twice',
+        async model(next) {
+          await next();
+          return await next();
+        },
+      };
+      const eager = plugin({
+        name: 'eager',
+        tools: () => ({}),
+        getAgentConfig: () => ({ instructions: 'Help.', tools: {} }),
+        hooks: { middleware: [twice] },
+      });
+      const definitions = { eager: defineAgent({ plugins: [eager], mode: () => 'only' }) };
+      const world = await open({ models: { default: counting(usageOf(10, 5)) }, definitions });
+      const [ann, bot] = [await world.person(), await world.agent('Bot', { definition: 'eager' })];
+      await world.say(await world.space('Lobby', [ann, bot]), ann, 'One?');
+      await untilQuiet(world);
+      expect((await report(world)).items).toMatchObject([{ requests: 2, inputTokens: 20 }]);
     });
 
     test('[K13] one without prices has no cost, and a model without a price leaves the sum without one', async () => {
