@@ -135,6 +135,25 @@ describeWorlds(
       expect(model.requests).toHaveLength(3);
     });
 
+    test('[K12] what waits for a request under way that then costs less is taken with the next event', async () => {
+      const model = saying();
+      const world = await open({ models: { default: priced(model) }, prices: PRICES });
+      const [ann, bot] = [await world.person(), await world.agent('Bot', { limits: { spend: { perDay: 5 } } })];
+      const lobby = await world.space('Lobby', [ann, bot]);
+      const day = dayOf(Date.now());
+      const amounts = { requests: 1, input_tokens: 1, cached_tokens: 0, output_tokens: 1, unpriced: 0, estimated: 1 };
+      const owner = { run_id: 'another', agent_id: bot, entity_id: '', model: 'm', kind: 'turn', currency: 'USD' };
+      const row = { id: `of ${bot}`, day, ...owner, ...amounts, cost: 5, reserved: 1, created_at: Date.now() };
+      await world.in((tx) => tx.db.insertInto('usage_requests').values(row).execute());
+      await world.say(lobby, ann, '1');
+      await expect.poll(async () => (await pendingOf(world, bot)).at(-1)?.available_at).toBe(nextDay(Date.now()));
+      expect(model.requests).toHaveLength(0);
+      await world.in((tx) => tx.db.updateTable('usage_requests').set({ cost: 1, reserved: 0 }).execute());
+      await world.say(lobby, ann, '2');
+      await untilQuiet(world);
+      expect((await pendingOf(world, bot)).map(({ status }) => status)).toEqual(['done', 'done']);
+    });
+
     test('[K12] a run that is stopped in the middle goes on with what woke it when it may', async () => {
       const model = calling();
       const world = await open({ models: { default: priced(model) }, tools: { look }, prices: PRICES });
