@@ -143,7 +143,7 @@ describeWorlds(
       const day = dayOf(Date.now());
       const amounts = { requests: 1, input_tokens: 1, cached_tokens: 0, output_tokens: 1, unpriced: 0, estimated: 1 };
       const owner = { run_id: 'another', agent_id: bot, entity_id: '', model: 'm', kind: 'turn', currency: 'USD' };
-      const row = { id: `of ${bot}`, day, ...owner, ...amounts, cost: 5, reserved: 1, created_at: Date.now() };
+      const row = { id: `of ${bot}`, day, ...owner, ...amounts, cost: 5, reserved: 1 as const, created_at: Date.now() };
       await world.in((tx) => tx.db.insertInto('usage_requests').values(row).execute());
       await world.say(lobby, ann, '1');
       await expect.poll(async () => (await pendingOf(world, bot)).at(-1)?.available_at).toBe(nextDay(Date.now()));
