@@ -411,10 +411,13 @@ export type Goal = {
   readonly updatedAt: number;
 };
 
-/** Why the last attempt failed, or why the event is dead or withheld. */
+/** Why the last attempt failed, or why the event waits, is dead or withheld. */
 export type InboxError = {
   readonly reason: "error";
   readonly error: string;
+} | {
+  readonly reason: "budget";
+  readonly until: number;
 } | {
   readonly code: "agent_deleted" | "hop_limit" | "inbox_full";
   readonly message: string;

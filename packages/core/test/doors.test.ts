@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 const DOORS: Readonly<Record<string, { readonly values: string; readonly types: string }>> = {
   '.': {
     values: `
-      DeadlineExceededError JournalStalled LastcallError MaxConsecutiveNudgesExceeded MaxInvocationsExceeded
+      BudgetUsedUp DeadlineExceededError JournalStalled LastcallError MaxConsecutiveNudgesExceeded MaxInvocationsExceeded
       OptionsError PolicyDenied PromptEvaluationError PromptValidationError ReadOnlyError RestoreFailed SchemaError
       Session SessionError SliceVersionError StaleCallError StoredTranscriptError ToolDefinitionError ToolSetError
       ToolValidationError Transcript TurnFailed VisibilityExpansionRequired blocked cache configureTools createBudget
@@ -33,9 +33,9 @@ const DOORS: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './internal': {
     values: `
-      DEFAULT_CONSECUTIVE_NUDGES DEFAULT_MAX_INVOCATIONS DEFAULT_NUDGE advertise assertFileSize assertKnownOptions backoffMs
-      closestNames dataTool deferred encodeText forkSession hostedSession isPlainEntry knownNames leaveUnrecorded mapPrompt matchLines
-      measureJson normalisePath openedSections parsePathPattern readArguments schemaSize settlesWithin streamResult systemClock toPlainValue
+      DEFAULT_CONSECUTIVE_NUDGES DEFAULT_MAX_INVOCATIONS DEFAULT_NUDGE addUsage advertise assertFileSize assertKnownOptions
+      backoffMs brokenOffBefore closestNames dataTool deferred encodeText forkSession hostedSession isPlainEntry knownNames leaveUnrecorded mapPrompt matchLines
+      measureJson noUsage normalisePath openedSections parsePathPattern readArguments readUsage schemaSize settlesWithin streamResult systemClock toPlainValue
       toPrompt toTranscriptJson writeModeOf
     `,
     types: `

@@ -23,5 +23,6 @@ export { settlesWithin } from '../settles-within.ts';
 export { advertise } from '../tools/advertise.ts';
 export { dataTool } from '../tools/data-tool.ts';
 export { isPlainEntry, toPlainValue, toTranscriptJson } from '../transcript/transcript-json.ts';
+export { brokenOffBefore } from '../turn/broken-off.ts';
 export { toPrompt } from '../turn/to-prompt.ts';
 export { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';

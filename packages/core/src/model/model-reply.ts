@@ -10,6 +10,8 @@ export interface ModelReply {
   readonly warnings?: readonly SharedV4Warning[];
   /** How often the model was asked. Default 1. */
   readonly attempts?: number;
+  /** How many of the attempts before had begun a reply that broke off. Default 0. */
+  readonly brokenOff?: number;
   /** Ids that calls were given while they streamed in, by the provider's id, in order. */
   readonly callIds?: Map<string, string[]>;
 }

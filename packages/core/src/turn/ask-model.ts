@@ -5,6 +5,7 @@ import type { CallLimit } from '../dispatch/call-limit.ts';
 import type { ModelReply } from '../model/model-reply.ts';
 import { DEFAULT_RETRIES, isRetryable, waitMs } from '../model/retry-policy.ts';
 import { readUsage } from '../model/usage.ts';
+import { isBrokenOff, isWritten, noteBrokenOff } from './broken-off.ts';
 import { StreamReader } from './read-stream.ts';
 import { record } from './record.ts';
 import { type ReadReply, readReply } from './reply.ts';
@@ -92,15 +93,20 @@ async function askWithRetries(turn: Turn, request: ModelRequest, step: number, l
   const { modelRetries = DEFAULT_RETRIES } = turn.options;
   let current = request;
   let retries = 0;
+  let brokenOff = 0;
   for (let attempt = 1; ; attempt++) {
+    const progress = { hasWritten: false };
     try {
       turn.emit?.({ type: 'step.start', step, attempt });
       const reply =
         turn.emit === undefined
           ? toModelReply(await turn.model.doGenerate(current))
-          : await streamReply(turn, turn.emit, { request: current, step, limit });
-      return attempt === 1 ? reply : { ...reply, attempts: attempt };
+          : await streamReply(turn, turn.emit, { request: current, step, limit, progress });
+      if (attempt === 1) return reply;
+      return { ...reply, attempts: attempt, ...(brokenOff === 0 ? {} : { brokenOff }) };
     } catch (error) {
+      if (isBrokenOff(error, progress.hasWritten)) brokenOff++;
+      noteBrokenOff(error, brokenOff);
       if (limit.hit !== undefined) throw error;
       if (!turn.systemAsUser && refusesSystem(error, current)) {
         turn.systemAsUser = true;
@@ -120,10 +126,18 @@ function toModelReply({ content, finishReason, usage, warnings = [] }: LanguageM
   return warnings.length === 0 ? reply : { ...reply, warnings };
 }
 
+interface StreamedRequest {
+  readonly request: ModelRequest;
+  readonly step: number;
+  readonly limit: CallLimit;
+  /** Set while the reply is read. */
+  readonly progress: { hasWritten: boolean };
+}
+
 async function streamReply(
   turn: Turn,
   emit: NonNullable<Turn['emit']>,
-  { request, step, limit }: { request: ModelRequest; step: number; limit: CallLimit },
+  { request, step, limit, progress }: StreamedRequest,
 ): Promise<ModelReply> {
   const { stream } = await turn.model.doStream(request);
   const reader = new StreamReader({ step, emit, newId: turn.newId });
@@ -134,6 +148,7 @@ async function streamReply(
     for (let next = await parts.read(); !next.done; next = await parts.read()) {
       // A provider that ignores its signal is abandoned here, and the stream is cancelled.
       if (limit.hit !== undefined) return reader.reply();
+      progress.hasWritten ||= isWritten(next.value);
       reader.read(next.value);
       const waiting = turn.ready?.();
       if (waiting !== undefined) await waiting;

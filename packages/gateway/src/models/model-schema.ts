@@ -61,7 +61,7 @@ export function schemaForModel(schema: JSONSchema7): JSONSchema7 {
 }
 
 function shorten(schema: unknown): unknown {
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
+  if (!isObject(schema)) return schema;
   const kept = Object.entries(schema).filter(([keyword, value]) => !isCheck(keyword, value));
   return Object.fromEntries(kept.map(([keyword, value]) => [keyword, shortenValue(keyword, value)]));
 }
@@ -69,9 +69,21 @@ function shorten(schema: unknown): unknown {
 function isCheck(keyword: string, value: unknown): boolean {
   if (CHECKS.has(keyword)) return true;
   if (keyword === 'additionalProperties') return value === false;
+  // A list of the names that are allowed tells a model what to write. A pattern or a length of names does not.
+  if (keyword === 'propertyNames') return !namesValues(value);
   // The bounds of every whole number in JavaScript, which no one chose.
   return (keyword === 'minimum' || keyword === 'maximum') && Math.abs(Number(value)) >= Number.MAX_SAFE_INTEGER;
 }
+
+function namesValues(schema: unknown): boolean {
+  return isObject(schema) && Object.keys(schema).some((keyword) => NAMES_VALUES.has(keyword));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const NAMES_VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'anyOf', 'oneOf', 'allOf', '$ref', 'description']);
 
 const CHECKS: ReadonlySet<string> = new Set([
   '$schema',
@@ -85,7 +97,6 @@ const CHECKS: ReadonlySet<string> = new Set([
   'uniqueItems',
   'minProperties',
   'maxProperties',
-  'propertyNames',
 ]);
 
 /** The names of properties are no keywords, and what is inside `not` or `if` would mean something else without its checks. */
@@ -102,6 +113,7 @@ const NESTED: ReadonlySet<string> = new Set([
   'prefixItems',
   'additionalItems',
   'additionalProperties',
+  'propertyNames',
   'anyOf',
   'oneOf',
   'allOf',

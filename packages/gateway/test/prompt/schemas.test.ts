@@ -51,6 +51,20 @@ describe('[K6] a schema for a model', () => {
     });
   });
 
+  test('the names that a record may have stay, and other rules for names do not', () => {
+    const chosen = z.partialRecord(z.enum(['red', 'blue']), z.string().min(1));
+    expect(schemaForModel(z.toJSONSchema(chosen) as never)).toEqual({
+      type: 'object',
+      propertyNames: { type: 'string', enum: ['red', 'blue'] },
+      additionalProperties: { type: 'string' },
+    });
+    const any = z.record(z.string().regex(/^[a-z]+$/), z.number());
+    expect(schemaForModel(z.toJSONSchema(any) as never)).toEqual({
+      type: 'object',
+      additionalProperties: { type: 'number' },
+    });
+  });
+
   test('a strict tool and the rehearsal get the whole schema, and the same list gives the same list', () => {
     const whole = { type: 'object', properties: {}, additionalProperties: false } as const;
     const tools = [

@@ -123,6 +123,60 @@ describeWorlds(
       expect(inboxLines(model.requests.at(-1) as never)).toContain('m5 Ada, reply to m2: Three?');
     });
 
+    test('[K7] no number and no id opens a space, a message or an output of others', async () => {
+      const odd = [
+        '0',
+        '-1',
+        'm0',
+        'm-1',
+        '1e9',
+        '0x2',
+        '999999999999999',
+        '9'.repeat(30),
+        '2.5',
+        '٢',
+        '\0',
+        ' ',
+        "' or 1=1",
+      ];
+      const calls: ScriptedCall[] = [];
+      const { world, ada, bot, told } = await agentThatCalls([{ toolName: 'large' }], [{ toolName: 'large' }], calls);
+      const other = await world.agent('Other', { tools: ['large'] });
+      const [own, foreign] = [await world.space('Own', [ada, bot]), await world.space('Foreign', [ada, other])];
+      const message = await world.say(foreign, ada, 'A secret');
+      await world.idle();
+      await world.say(own, ada, 'Go');
+      await world.idle();
+      const ofOther = await world.store.db
+        .selectFrom('calls')
+        .select('id')
+        .where('agent_id', '=', other)
+        .executeTakeFirstOrThrow();
+      for (const spaceId of [...odd, '2', foreign])
+        for (const toolName of ['enter_space', 'read_messages']) calls.push({ toolName, input: { spaceId } });
+      for (const replyTo of [...odd, message])
+        calls.push({ toolName: 'send_message', input: { text: 'Yes', replyTo } });
+      for (const ref of [...odd, '2', ofOther.id]) calls.push({ toolName: 'read_output', input: { ref } });
+      await world.say(own, ada, 'Read');
+      await world.idle();
+      const results = told.slice(-calls.length);
+      expect(results).toHaveLength(calls.length);
+      for (const [index, text] of results.entries()) {
+        const { toolName, input } = calls[index] as ScriptedCall;
+        const expected = /^There is no (space|output)|must be the id of a message|must match|does not fit|invalid/i;
+        expect([toolName, input, text]).toEqual([toolName, input, expect.stringMatching(expected)]);
+        expect(text).not.toContain('secret');
+        expect(text).not.toContain('Foreign');
+      }
+      expect(await activeSpace(world, bot)).toBe(own);
+      const sent = world.store.db
+        .selectFrom('messages')
+        .select('id')
+        .where('entity_id', '=', bot)
+        .where('kind', '=', 'text');
+      expect(await sent.execute()).toEqual([]);
+    });
+
     test('[K7] a shortened output is read by the number of its call, and one that does not exist lists those that do', async () => {
       const read = (ref: unknown, offset = 0): ScriptedCall => ({ toolName: 'read_output', input: { ref, offset } });
       const { world, ada, bot, model, told } = await agentThatCalls(

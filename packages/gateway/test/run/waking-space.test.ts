@@ -9,6 +9,7 @@ import { listMessages } from '../../src/domain/spaces/list-messages.ts';
 import { removeMember } from '../../src/domain/spaces/membership.ts';
 import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { defineAgent } from '../../src/index.ts';
+import { spaceOfOpenRun } from '../../src/runtime/claim/waking-space.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { situationOf } from '../support/requests.ts';
@@ -124,6 +125,52 @@ describeWorlds(
       expect(await textsIn(world, other)).toEqual(['Hi']);
       expect(await textsIn(world, space)).toEqual([]);
       expect((await world.events(spaceStream(other))).map(({ type }) => type)).not.toContain('message.start');
+    });
+
+    test('[K1] [K2] if the agent has left it meanwhile, is the next one whose person waits: the reply goes there', async () => {
+      const model = steps('Hello.');
+      const world = await open({ models: { default: model } });
+      const { ada, bot, space } = await lobby(world, { replies: 'text' });
+      const [other, first] = [await world.space('Other', [ada, bot]), await world.space('First', [ada, bot])];
+      await together(world, bot, async () => {
+        await world.say(first, ada, 'One');
+        await world.say(space, ada, 'Two');
+        await world.say(other, ada, 'Three');
+        await world.in((tx) => removeMember(tx, { spaceId: other, entityId: bot }));
+      });
+      expect(model.requests).toHaveLength(1);
+      expect(await activeIn(world, bot, model.requests[0])).toBe(space);
+      expect(await textsIn(world, space)).toEqual(['Two', 'Hello.']);
+      expect(await textsIn(world, first)).toEqual(['One']);
+      expect(await textsIn(world, other)).toEqual(['Three']);
+    });
+
+    test('[K2] a worker that takes a run over posts nothing in another space than the one in which the run began', async () => {
+      const world = await open({ models: { default: steps() } });
+      const { ada, bot, space } = await lobby(world);
+      const other = await world.space('Other', [ada, bot]);
+      const spaces = [other, space].map((spaceId) => ({ spaceId, isAwaited: true }));
+      const began = async (createdAt: number) =>
+        (await world.in((tx) => spaceOfOpenRun(tx, { entityId: bot, createdAt }, spaces)))?.spaceId;
+      const now = () => world.in(async (tx) => tx.now());
+      const atStart = await now();
+      expect(await began(atStart)).toBe(other);
+      await world.in((tx) => removeMember(tx, { spaceId: other, entityId: bot }));
+      // It has left the space since.
+      expect(await began(atStart)).toBeUndefined();
+      // It had left it before.
+      expect(await began((await now()) + 1)).toBe(space);
+      await world.in((tx) =>
+        tx.db
+          .updateTable('memberships')
+          .set({ left_at: null, joined_at: atStart + 5 })
+          .where('space_id', '=', other)
+          .where('entity_id', '=', bot)
+          .execute(),
+      );
+      // It has joined it again since.
+      expect(await began(atStart + 4)).toBeUndefined();
+      expect(await began(atStart + 5)).toBe(other);
     });
 
     test('[K1] an event without a space leaves the active one, and an answered call wakes the agent where its card is', async () => {

@@ -1,16 +1,24 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { checkConfig } from '../../src/config/check-config.ts';
 import { updateAgent } from '../../src/domain/agents/update-agent.ts';
+import { answer } from '../../src/domain/calls/answer-call.ts';
+import { pushEvent } from '../../src/domain/inbox/push-event.ts';
 import { listRuns } from '../../src/domain/runs/run.ts';
 import { currentFailures } from '../../src/domain/spaces/agent-failure.ts';
 import { spentOn } from '../../src/domain/usage/spent.ts';
 import { dayOf, nextDay } from '../../src/domain/usage/usage-row.ts';
+import { fallbackModel } from '../../src/models/fallback-model.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { inboxErrorSchema } from '../../src/transport/http/schemas/inbox-event.ts';
 import { chatApi } from '../chat/chat-api.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
+import { textsOf } from '../support/requests.ts';
 import { databases } from '../support/stores.ts';
+import { waitingOf } from '../support/waiting-of.ts';
 import type { World } from '../support/world.ts';
 import { untilQuiet, usageOf, withoutUsage } from './usage-of.ts';
 
@@ -127,6 +135,25 @@ describeWorlds(
       expect(model.requests).toHaveLength(3);
     });
 
+    test('[K12] what waits for a request under way that then costs less is taken with the next event', async () => {
+      const model = saying();
+      const world = await open({ models: { default: priced(model) }, prices: PRICES });
+      const [ann, bot] = [await world.person(), await world.agent('Bot', { limits: { spend: { perDay: 5 } } })];
+      const lobby = await world.space('Lobby', [ann, bot]);
+      const day = dayOf(Date.now());
+      const amounts = { requests: 1, input_tokens: 1, cached_tokens: 0, output_tokens: 1, unpriced: 0, estimated: 1 };
+      const owner = { run_id: 'another', agent_id: bot, entity_id: '', model: 'm', kind: 'turn', currency: 'USD' };
+      const row = { id: `of ${bot}`, day, ...owner, ...amounts, cost: 5, reserved: 1 as const, created_at: Date.now() };
+      await world.in((tx) => tx.db.insertInto('usage_requests').values(row).execute());
+      await world.say(lobby, ann, '1');
+      await expect.poll(async () => (await pendingOf(world, bot)).at(-1)?.available_at).toBe(nextDay(Date.now()));
+      expect(model.requests).toHaveLength(0);
+      await world.in((tx) => tx.db.updateTable('usage_requests').set({ cost: 1, reserved: 0 }).execute());
+      await world.say(lobby, ann, '2');
+      await untilQuiet(world);
+      expect((await pendingOf(world, bot)).map(({ status }) => status)).toEqual(['done', 'done']);
+    });
+
     test('[K12] a run that is stopped in the middle goes on with what woke it when it may', async () => {
       const model = calling();
       const world = await open({ models: { default: priced(model) }, tools: { look }, prices: PRICES });
@@ -137,11 +164,19 @@ describeWorlds(
         .poll(() => pendingOf(world, bot))
         .toMatchObject([{ status: 'pending', attempts: 0, available_at: nextDay(Date.now()) }]);
       expect(model.requests).toHaveLength(2);
+      // The API says why the event waits.
+      const api = await chatApi(world);
+      const { items } = await api.done<{ items: { error: unknown }[] }>('GET', `/api/agents/${bot}/inbox`);
+      expect(items[0]?.error).toEqual({ reason: 'budget', until: nextDay(Date.now()) });
+      expect(inboxErrorSchema.safeParse(items[0]?.error).success).toBe(true);
       const limits = { spend: { perDay: 3, perRun: 1 } };
       await world.in((tx) => updateAgent(tx, { agentId: bot, config: { limits } }));
       await untilQuiet(world);
       expect(model.requests).toHaveLength(3);
       expect(await pendingOf(world, bot)).toMatchObject([{ status: 'done' }]);
+      // Otherwise the model could take it for a second request, and do again what it has done.
+      const shown = textsOf(model.requests[2]?.prompt ?? []).flatMap((text) => text.match(/^m1 .*$/m) ?? []);
+      expect(shown).toEqual(['m1 Ann: Go.', 'm1 Ann, shown before: Go.']);
     });
 
     test('[K12] a limit in tokens needs no prices, and conversations count too: they end with budget at once', async () => {
@@ -199,6 +234,60 @@ describeWorlds(
       const errors = world.logs.filter(({ level }) => level === 'error').map(({ message }) => message);
       expect(errors).toHaveLength(1);
       expect(errors[0]).toContain(`Person ${ann} has spent 2 of 2 USD`);
+    });
+
+    test("[K12] a person's limit holds answers to calls that were made for this person, and nothing else", async () => {
+      const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
+      const model = scriptedModel((_request, invocation) =>
+        invocation === 1 ? { calls: [{ toolName: 'pay' }], usage } : { text: 'Yes.', usage },
+      );
+      const world = await open({
+        models: { default: priced(model) },
+        tools: { pay },
+        prices: PRICES,
+        personLimits: { spend: { perDay: 2 } },
+      });
+      const [ann, bot] = [await world.person(), await world.agent('Bot', { tools: ['pay'] })];
+      await world.say(await world.space('Lobby', [ann, bot]), ann, 'Pay.');
+      await untilQuiet(world);
+      const set = (status: 'active' | 'paused') =>
+        world.in((tx) => tx.db.updateTable('agents').set({ status }).where('id', '=', bot).execute());
+      await set('paused');
+      await answer(world.services, { ...(await waitingOf(world, bot)), answer: { approve: true }, by: { key: true } });
+      const event = { type: 'service', source: 'test', name: 'tick', data: null } as const;
+      await world.in((tx) => pushEvent(tx, { threadId: bot, eventId: `tick of ${bot}`, event }));
+      await set('active');
+      await world.in(async (tx) => tx.wake(bot));
+      await untilQuiet(world);
+      expect(model.requests).toHaveLength(3);
+      expect((await pendingOf(world, bot)).map(({ status }) => status)).toEqual(['done', 'pending', 'done']);
+    });
+
+    test('[K12] a model of a list that has no price counts at the price of the one that was asked', async () => {
+      const overloaded = scriptedModel(() => Object.assign(new Error('Overloaded.'), { statusCode: 503 }));
+      const answering = saying();
+      const [one, other] = [priced(overloaded), { ...priced(answering), modelId: 'unpriced' }];
+      const models = {
+        get default(): LanguageModelV4 {
+          return fallbackModel(
+            [
+              { name: 'one', find: () => one },
+              { name: 'other', find: () => other },
+            ],
+            one,
+          );
+        },
+      };
+      const world = await open({ models, prices: PRICES });
+      const api = await chatApi(world);
+      const agent = await api.agent('Bot', { limits: { spend: { perDay: 2 } } });
+      const stops = [];
+      for (const message of ['1', '2', '3'])
+        stops.push((await api.done<{ stop: { reason: string } }>('POST', '/chat', { agent, message })).stop.reason);
+      expect(stops).toEqual(['end_turn', 'end_turn', 'budget']);
+      expect(answering.requests).toHaveLength(2);
+      const { items } = await api.done<{ items: object[] }>('GET', '/api/usage?by=model');
+      expect(items).toMatchObject([{ model: 'unpriced', requests: 2, cost: 2, estimated: true }]);
     });
 
     test('[K12] a sub-agent stops with the limit of its agent', async () => {

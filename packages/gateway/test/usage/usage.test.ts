@@ -1,4 +1,5 @@
-import type { LanguageModelV4, LanguageModelV4Usage } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
+import { type Middleware, plugin } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { charter, node } from '@lastcall/machines';
 import { expect, test } from 'vitest';
@@ -20,6 +21,16 @@ const counting = (usage: LanguageModelV4Usage, modelId = 'm') =>
     scriptedModel(() => ({ text: 'Yes.', usage })),
     modelId,
   );
+
+/** A stream that ends after these parts, without a finish. */
+const partsOf = (...parts: LanguageModelV4StreamPart[]) =>
+  new ReadableStream<LanguageModelV4StreamPart>({
+    start(controller) {
+      for (const part of [{ type: 'text-start', id: '1' } as const, ...parts].slice(parts[0]?.type === 'error' ? 1 : 0))
+        controller.enqueue(part);
+      controller.close();
+    },
+  });
 
 const PRICES = { 'acme/m': { input: 1, cached: 0.1, output: 10 }, s: { input: 2, output: 2 } };
 
@@ -110,6 +121,28 @@ describeWorlds(
       ]);
     });
 
+    test('[K13] each request of the middleware of a plugin is included', async () => {
+      const twice: Middleware = {
+        name: 'twice',
+        async model(next) {
+          await next();
+          return await next();
+        },
+      };
+      const eager = plugin({
+        name: 'eager',
+        tools: () => ({}),
+        getAgentConfig: () => ({ instructions: 'Help.', tools: {} }),
+        hooks: { middleware: [twice] },
+      });
+      const definitions = { eager: defineAgent({ plugins: [eager], mode: () => 'only' }) };
+      const world = await open({ models: { default: counting(usageOf(10, 5)) }, definitions });
+      const [ann, bot] = [await world.person(), await world.agent('Bot', { definition: 'eager' })];
+      await world.say(await world.space('Lobby', [ann, bot]), ann, 'One?');
+      await untilQuiet(world);
+      expect((await report(world)).items).toMatchObject([{ requests: 2, inputTokens: 20 }]);
+    });
+
     test('[K13] one without prices has no cost, and a model without a price leaves the sum without one', async () => {
       const models = { default: counting(usageOf(10, 5)), other: counting(usageOf(10, 5), 'unknown') };
       const world = await open({ models, prices: PRICES });
@@ -166,10 +199,57 @@ describeWorlds('the usage endpoint', (openAny) => {
     expect((await api.call('GET', '/api/usage', { secret })).status).toBe(403);
     expect((await api.call('GET', '/api/usage', { secret: null })).status).toBe(401);
     expect((await api.call('GET', '/api/usage', { secret: await api.keyWith('read') })).status).toBe(200);
-    for (const query of ['by=colour', 'from=yesterday', 'from=2026-02-31x', 'from=2026-02-02&to=2026-02-01', 'other=1'])
+    for (const query of [
+      'by=colour',
+      'from=yesterday',
+      'from=2026-02-31x',
+      'from=2026-02-31',
+      'from=2026-02-02&to=2026-02-01',
+      'other=1',
+    ])
       expect((await api.call('GET', `/api/usage?${query}`)).status).toBe(422);
     const { items } = await api.done<{ items: object[] }>('GET', '/api/usage?from=2020-01-01&to=2020-12-31&by=day');
     expect(items).toEqual([]);
+  });
+
+  test('[K13] attempts that the provider refused are not counted, and those that broke off are, with what was sent', async () => {
+    const good = counting(usageOf(1_000, 10));
+    let asked = 0;
+    const doStream: LanguageModelV4['doStream'] = async (request) => {
+      asked++;
+      if (asked === 1)
+        throw Object.assign(new Error('Busy.'), { isRetryable: true, responseHeaders: { 'retry-after-ms': '1' } });
+      return asked === 2 ? { stream: partsOf({ type: 'text-delta', id: '1', delta: 'Half' }) } : good.doStream(request);
+    };
+    const world = await open({ models: { default: { ...good, doStream } }, prices: PRICES });
+    const [ann, bot] = [await world.person(), await world.agent('Bot')];
+    await world.say(await world.space('Lobby', [ann, bot]), ann, 'x'.repeat(8_000));
+    await untilQuiet(world);
+    expect(asked).toBe(3);
+    const [sum] = (await report(world)).items;
+    expect(sum).toMatchObject({ requests: 2, outputTokens: 10, estimated: true });
+    // The provider counted 1,000 for the last attempt. The text alone has about 2,000 in the one that broke off.
+    expect(sum?.inputTokens).toBeGreaterThan(3_000);
+  });
+
+  test('[K13] a reply that the provider ends with an error is counted with what was sent', async () => {
+    const error = (): Error => Object.assign(new Error('Overloaded.'), { statusCode: 400 });
+    const written = { type: 'text-delta', id: '1', delta: 'Half' } as const;
+    const failing = (...parts: LanguageModelV4StreamPart[]): LanguageModelV4 => ({
+      ...counting(usageOf(1, 1)),
+      doStream: async () => ({ stream: partsOf(...parts) }),
+    });
+    const failed = (): LanguageModelV4StreamPart => ({ type: 'error', error: error() });
+    const models = { default: failing(failed()), half: failing(written, failed()) };
+    const world = await open({ models });
+    const ann = await world.person();
+    const agents = [await world.agent('At once'), await world.agent('Half', { model: 'half' })];
+    for (const agent of agents) await world.say(await world.space('Lobby', [ann, agent]), ann, 'Hi.');
+    await world.idle();
+    const { items } = await report(world, 'agent');
+    // The events of each agent were tried several times.
+    expect(items).toMatchObject([{ agent: agents[1], estimated: true, outputTokens: 0 }]);
+    expect(items[0]?.requests).toBeGreaterThan(1);
   });
 
   test('a request that was cut off is counted with what was sent', async () => {

@@ -28,6 +28,9 @@ test('[S7] what arrived, why it failed and what to do are said in words', () => 
     }),
   ).toBe('pay was denied by Ben');
   expect(errorInWords({ reason: 'error', error: 'No key.' })).toBe('No key.');
+  expect(errorInWords({ reason: 'budget', until: Date.UTC(2026, 0, 2) })).toBe(
+    'A spend limit is reached. It waits until 2026-01-02 00:00 UTC.',
+  );
   const held = { status: 'withheld', error: { code: 'hop_limit', message: 'Too many.' } } as const;
   expect(adviceFor(held)).toContain('Redriving it lets it through');
   expect([canRedrive(held), canRedrive({ status: 'done' })]).toEqual([true, false]);

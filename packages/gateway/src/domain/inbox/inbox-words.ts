@@ -42,9 +42,14 @@ interface LineInWords {
 /** A line that is none of ours is shown as the JSON that it is. */
 function lineInWords(line: unknown, now: number): LineInWords {
   if (typeof line !== 'object' || line === null) return { text: jsonInWords(line) };
-  const { type, data, at, attempt } = line as Partial<InboxLine>;
+  const { type, data, at, attempt, again } = line as Partial<InboxLine>;
   if (typeof data !== 'object' || data === null || !isWhole(type, data)) return { text: jsonInWords(line) };
-  const more = [...since(at, now), ...(typeof attempt === 'number' ? [`attempt ${attempt}`] : [])];
+  const more = [
+    ...since(at, now),
+    ...(typeof attempt === 'number' ? [`attempt ${attempt}`] : []),
+    // Otherwise a model could take it for a second request, and do again what it has done.
+    ...(again === true ? ['shown before'] : []),
+  ];
   switch (type) {
     case 'space_message': {
       const message = data as unknown as SpaceMessageEvent;

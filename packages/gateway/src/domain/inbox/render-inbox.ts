@@ -8,6 +8,8 @@ export interface WaitingEvent {
   readonly at: number;
   /** Counts from 1. A higher number means that an earlier run with the event failed. */
   readonly attempt: number;
+  /** True if an earlier run took it and was stopped by a spend limit: the transcript has it already. */
+  readonly isShownBefore?: boolean;
   readonly event: InboxEvent;
 }
 
@@ -33,12 +35,13 @@ export interface InboxLine {
   readonly source: string;
   readonly at: string;
   readonly attempt?: number;
+  readonly again?: true;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-function toLine({ eventId, at, attempt, event }: WaitingEvent): InboxLine {
+function toLine({ eventId, at, attempt, isShownBefore = false, event }: WaitingEvent): InboxLine {
   const { type, ...data } = event;
-  const retry = attempt > 1 ? { attempt } : {};
+  const retry = { ...(attempt > 1 ? { attempt } : {}), ...(isShownBefore ? { again: true as const } : {}) };
   return { event: eventId, type, source: sourceOf(event), at: new Date(at).toISOString(), ...retry, data };
 }
 

@@ -16,8 +16,10 @@ export interface CountedRequest {
   readonly model: string;
   readonly kind: UsageKind;
   readonly usage: Usage;
-  /** How often the model was asked for the reply. */
+  /** 0 if the provider refused it. More than 1 for several attempts whose replies broke off. */
   readonly requests: number;
+  /** The model whose price counts, if the one that answered has none. */
+  readonly pricedAs?: string | undefined;
 }
 
 /** Whose request it is. */
@@ -61,13 +63,13 @@ export function toAmounts(counted: CountedRequest, { prices, currency = DEFAULT_
     output_tokens: toCount(usage.outputTokens),
     cost: cost ?? 0,
     unpriced: cost === undefined ? requests : 0,
-    estimated: usage.estimated === true ? requests : 0,
+    estimated: usage.estimated === true || counted.pricedAs !== undefined ? requests : 0,
   };
 }
 
 /** The cost of the request. The rehearsal asks no provider and costs nothing. */
 export function priceFor(
-  { model, usage }: Pick<CountedRequest, 'model' | 'usage'>,
+  { model: answering, usage, pricedAs: model = answering }: Pick<CountedRequest, 'model' | 'usage' | 'pricedAs'>,
   prices: ModelPrices | undefined,
 ): number | undefined {
   return costOf({ model, usage }, prices) ?? (model === 'rehearsal' ? 0 : undefined);

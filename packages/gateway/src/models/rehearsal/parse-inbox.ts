@@ -48,7 +48,7 @@ export function shownFrame(
 const NAME = String.raw`("(?:[^"\\]|\\.)*"|[^"(),:\n]+)`;
 const ID = String.raw`("(?:[^"\\]|\\.)*"|[^\s"(),:]+)`;
 const TIME = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d`;
-const NOTES = `(?:, (?:reply to ${ID.replace('(', '(?:')}|sent ${TIME}|attempt \\d+|late))*`;
+const NOTES = `(?:, (?:reply to ${ID.replace('(', '(?:')}|sent ${TIME}|attempt \\d+|shown before|late))*`;
 const SPACE = new RegExp(`^Space ${NAME} \\(${NAME}\\):$`);
 const MESSAGE = new RegExp(`^${ID} ${NAME}(?: \\((agent|service)\\))?${NOTES}: ([^]*)$`);
 // An approved call is named without its input.

@@ -21,7 +21,7 @@ import { readDecisions } from './read-decisions.ts';
 import type { ThreadRows } from './read-thread.ts';
 import { settleFromEvents } from './settle-from-events.ts';
 import { type ActiveRunInputs, toActiveRun } from './to-active-run.ts';
-import { findWakingSpace, type WakingSpace, wakeIn } from './waking-space.ts';
+import { findWakingSpaces, type WakingSpace, wakeIn } from './waking-space.ts';
 
 interface NewRunInputs extends ActiveRunInputs, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events' | 'last'> {}
 
@@ -60,15 +60,15 @@ export async function startRun({ metrics, events, last, ...given }: NewRunInputs
   return toActiveRun(inputs, { run, entries, written, answers, waking, isTakenOver: false });
 }
 
-/** The space in which the run begins. Undefined if the events have none, or the agent has left it: then the active space stays as it is. */
+/** The space in which the run begins. Undefined if the events have none that the agent is still in: then the active space stays as it is. */
 async function wake(
   tx: Tx,
   { agent, row }: Pick<ActiveRunInputs, 'agent' | 'row'>,
   events: ThreadRows['events'],
 ): Promise<WakingSpace | undefined> {
-  const waking = await findWakingSpace(tx, events);
-  if (waking === undefined || waking.spaceId === row.active_space_id) return waking;
-  return (await wakeIn(tx, agent, waking.spaceId)) ? waking : undefined;
+  for (const waking of await findWakingSpaces(tx, events))
+    if (waking.spaceId === row.active_space_id || (await wakeIn(tx, agent, waking.spaceId))) return waking;
+  return undefined;
 }
 
 function hasAny(messages: unknown): boolean {
@@ -151,8 +151,11 @@ function toRun({ lease, row, events, nextSeq, number, now, kind, request, entity
   };
 }
 
-function toWaitingEvent({ event_id, created_at, attempts, payload }: EventRow): WaitingEvent {
-  return { eventId: event_id, at: created_at, attempt: attempts + 1, event: fromJson<InboxEvent>(payload) };
+function toWaitingEvent({ event_id, type, created_at, attempts, run_id, payload }: EventRow): WaitingEvent {
+  // An answer and a request of a conversation have the id of the run that they were promised. See also hold-run.ts.
+  const isShownBefore = attempts === 0 && run_id !== null && type !== 'tool_result' && type !== 'chat';
+  const event = fromJson<InboxEvent>(payload);
+  return { eventId: event_id, at: created_at, attempt: attempts + 1, isShownBefore, event };
 }
 
 /** Appends entries to a thread's transcript outside of a turn, and returns the rows. */

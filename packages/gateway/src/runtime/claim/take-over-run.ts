@@ -2,7 +2,6 @@ import { withdrawQuestions } from '../../domain/calls/withdraw-questions.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import type { Takeover } from '../../domain/runs/takeover.ts';
-import { findMembership } from '../../domain/spaces/membership.ts';
 import { runStream } from '../../domain/streams/stream-names.ts';
 import { countLost } from '../../domain/usage/count-usage.ts';
 import type { Services } from '../../ports/services.ts';
@@ -23,7 +22,7 @@ import { readDecisions } from './read-decisions.ts';
 import type { ThreadedAgent } from './read-thread.ts';
 import { settingsOfRun } from './settings-of-run.ts';
 import { type ActiveRunInputs, toActiveRun } from './to-active-run.ts';
-import { findWakingSpace } from './waking-space.ts';
+import { findWakingSpaces, spaceOfOpenRun } from './waking-space.ts';
 
 /** A run that three workers in a row left without progress would probably stop the next one too. */
 const MAX_LOST = 3;
@@ -107,9 +106,9 @@ export async function continueRun({
   const { tx } = inputs.held;
   const events = await eventsOf(tx, open.id);
   const answers = await readDecisions(tx, events.map(toEvent));
-  const woken = inputs.kind.hasSpaces ? await findWakingSpace(tx, events) : undefined;
-  const isMember = woken && (await findMembership(tx.db, woken.spaceId, inputs.agent.entityId)) !== undefined;
-  const waking = isMember === true ? woken : undefined;
+  const began = { entityId: inputs.agent.entityId, createdAt: open.created_at };
+  const spaces = inputs.kind.hasSpaces ? await findWakingSpaces(tx, events) : [];
+  const waking = await spaceOfOpenRun(tx, began, spaces);
   return toActiveRun(inputs, { run: open, entries: [], written: [], answers, waking, isTakenOver: true });
 }
 

@@ -12,14 +12,14 @@ export interface WakingSpace {
 }
 
 /**
- * Finds the space in which a run begins: that of the newest message of a person or answer to a call, else that of the newest message,
- * else that of the card whose call expired. Undefined if the events have no space. It depends on the events alone, so that a worker that
- * takes the run over finds the same.
+ * Finds the spaces that events come from. A run begins in the first that its agent is still in: that of the newest message of a person or
+ * answer to a call, else that of the newest message, else that of the card whose call expired. The order depends on the events alone, so
+ * that a worker that takes the run over finds the same.
  */
-export async function findWakingSpace(
+export async function findWakingSpaces(
   tx: Tx,
   rows: readonly Pick<EventRow, 'id' | 'type' | 'payload'>[],
-): Promise<WakingSpace | undefined> {
+): Promise<readonly WakingSpace[]> {
   const newestFirst = rows.filter(({ type }) => HAVE_SPACES.has(type)).toSorted((one, other) => other.id - one.id);
   const events = newestFirst.map(({ payload }) => fromJson<InboxEvent>(payload));
   const results = events.filter((event) => event.type === 'tool_result');
@@ -32,7 +32,39 @@ export async function findWakingSpace(
     const card = event.type === 'tool_result' ? cards.get(event.callId) : undefined;
     return card === undefined ? [] : [{ ...card, isMessage: false }];
   });
-  return found.find(({ isAwaited }) => isAwaited) ?? found.find(({ isMessage }) => isMessage) ?? found[0];
+  const rankOf = ({ isAwaited, isMessage }: Waking): number => (isAwaited ? 0 : isMessage ? 1 : 2);
+  const ranked = found.toSorted((one, other) => rankOf(one) - rankOf(other));
+  return ranked.filter(({ spaceId }, at) => ranked.findIndex((one) => one.spaceId === spaceId) === at);
+}
+
+/**
+ * The space in which a run that is taken over began. Undefined if it had none, or if the agent has left it since: what was written for one
+ * space must not be posted in the next of the list.
+ */
+export async function spaceOfOpenRun(
+  tx: Tx,
+  { entityId, createdAt }: { readonly entityId: string; readonly createdAt: number },
+  spaces: readonly WakingSpace[],
+): Promise<WakingSpace | undefined> {
+  if (spaces.length === 0) return undefined;
+  const memberships = await tx.db
+    .selectFrom('memberships')
+    .select(['space_id', 'joined_at', 'left_at'])
+    .where('entity_id', '=', entityId)
+    .where(
+      'space_id',
+      'in',
+      spaces.map(({ spaceId }) => spaceId),
+    )
+    .execute();
+  for (const space of spaces) {
+    const membership = memberships.find(({ space_id }) => space_id === space.spaceId);
+    if (membership === undefined) return undefined;
+    const { joined_at, left_at } = membership;
+    if (left_at === null && joined_at <= createdAt) return space;
+    if (left_at === null || left_at >= createdAt) return undefined;
+  }
+  return undefined;
 }
 
 interface Waking extends WakingSpace {

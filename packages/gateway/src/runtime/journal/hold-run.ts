@@ -17,9 +17,7 @@ export async function holdEvents(tx: Tx, ending: EndingRun, { until, personId, t
     .execute();
   const ended = claimed.some(({ type }) => type === 'command') ? await endedCommands(tx.db, ending.runId) : new Map();
   const events = claimed.map((row) => ({ ...row, event: fromJson<InboxEvent>(row.payload) }));
-  const isTheirs = ({ event }: { readonly event: InboxEvent }): boolean =>
-    event.type === 'space_message' && event.from.entityId === personId;
-  const waits = personId === undefined || !events.some(isTheirs) ? () => true : isTheirs;
+  const waits = personId === undefined ? () => true : ofPerson(events, personId);
   for (const one of events) {
     const { id, event_id, type, attempts } = one;
     // An answer with the id of a run would be taken for one that was promised that run.
@@ -39,4 +37,16 @@ export async function holdEvents(tx: Tx, ending: EndingRun, { until, personId, t
   }
   if (events.some((one) => !waits(one))) tx.wake(ending.lease.threadId);
   await announceHeld(tx, ending, { text, until, events: events.filter(waits).map(({ event }) => event) });
+}
+
+interface ReadEvent {
+  readonly event: InboxEvent;
+}
+
+/** What wakes a run for a person: what the person wrote, or else answers to calls that were made for the person. See person-of.ts. */
+function ofPerson(events: readonly ReadEvent[], personId: string): (event: ReadEvent) => boolean {
+  const isWritten = ({ event }: ReadEvent): boolean =>
+    event.type === 'space_message' && event.from.entityId === personId;
+  const isAnswer = ({ event }: ReadEvent): boolean => event.type === 'tool_result';
+  return [isWritten, isAnswer].find((one) => events.some(one)) ?? (() => true);
 }

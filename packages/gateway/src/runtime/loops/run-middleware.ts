@@ -9,8 +9,12 @@ import type { RunTools } from '../run/run-tool.ts';
 import { removeSecrets, secretsOf } from '../toolset/remove-secrets.ts';
 import type { OpenedRun } from './open-run.ts';
 
-/** The middleware of a run, outermost first. */
-export function middlewareOf(open: OpenedRun, model: LanguageModelV4): Middleware[] {
+/** The middleware of a run, outermost first. `ofMode`: that of the plugins of the run's mode. */
+export function middlewareOf(
+  open: OpenedRun,
+  model: LanguageModelV4,
+  ofMode: readonly Middleware[] = [],
+): Middleware[] {
   const { modelId } = model;
   const { services, run, tools, outputs, requests, journal, spend } = open;
   const { config } = run.agent;
@@ -23,6 +27,8 @@ export function middlewareOf(open: OpenedRun, model: LanguageModelV4): Middlewar
     parts.notes.middleware,
     ...configuredMiddleware(config.middleware ?? [], parts),
     ...toolMiddleware(new Map(ofTools)),
+    ...ofMode,
+    // Inside of all others, because they may ask the model several times, or not at all.
     spend.middleware(open.leafTools === undefined ? 'turn' : 'machine'),
     requests.noting(model),
     ...explainMissing(tools),

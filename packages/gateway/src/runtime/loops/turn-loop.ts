@@ -66,7 +66,7 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
     deadline,
     budget: { tokens: limits.tokensPerCycle },
     signal: abort.signal,
-    middleware: [...middlewareOf(open, model), ...(mode?.middleware ?? [])],
+    middleware: middlewareOf(open, model, mode?.middleware),
     journal,
     newId: newCallIds(run),
     logger: services.logger,

@@ -2,7 +2,7 @@ import { DEFAULT_CURRENCY } from '../../config/prices.ts';
 import type { DaySpendLimits } from '../../config/spend-limits.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import type { EventRow } from '../../domain/inbox/waiting-events.ts';
-import { heldReason } from '../../domain/usage/hold-events.ts';
+import { hasHeld, heldReason, releaseHeld } from '../../domain/usage/hold-events.ts';
 import { type SpendScope, spentOn } from '../../domain/usage/spent.ts';
 import { dayOf } from '../../domain/usage/usage-row.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
@@ -29,7 +29,8 @@ export async function withoutOverLimit(held: HeldThread, due: DueEvents): Promis
   if (events.length === 0 || !(hasDayLimit(perAgent) || hasDayLimit(perPerson))) return events;
   const { tx } = held;
   const own = await reachedBy(tx, { scope: 'agent', id: agent.id }, perAgent, currency);
-  if (own !== undefined) {
+  if (own === 'no longer') await takeHeld(tx, agent.id);
+  else if (own !== undefined) {
     await hold(held, due, own, events);
     return [];
   }
@@ -37,7 +38,8 @@ export async function withoutOverLimit(held: HeldThread, due: DueEvents): Promis
   let rest = events;
   for (const id of new Set(events.flatMap((event) => personOf(event) ?? []))) {
     const reached = await reachedBy(tx, { scope: 'person', id }, perPerson, currency);
-    if (reached === undefined) continue;
+    if (reached === 'no longer') await takeHeld(tx, agent.id);
+    if (reached === undefined || reached === 'no longer') continue;
     await hold(
       held,
       due,
@@ -54,13 +56,23 @@ interface Reached extends SpendRefusal {
   readonly runId: string;
 }
 
-/** The limit of the day that has stopped a run, if it is still reached: it may have been raised. */
+/**
+ * Requests under way count with what is expected of them. If they cost less, a limit that has stopped a run is no longer reached: what
+ * waits for it must not be overtaken by what came later.
+ */
+async function takeHeld(tx: Tx, agentId: string): Promise<void> {
+  if (!(await hasHeld(tx, agentId))) return;
+  tx.runAlone();
+  await releaseHeld(tx, agentId);
+}
+
+/** The limit of the day that has stopped a run. `no longer`: it has, but requests cost less than expected, or it was raised. */
 async function reachedBy(
   tx: Tx,
   scope: SpendScope,
   limits: DaySpendLimits,
   currency: string = DEFAULT_CURRENCY,
-): Promise<Reached | undefined> {
+): Promise<Reached | 'no longer' | undefined> {
   if (!hasDayLimit(limits)) return undefined;
   const now = tx.now();
   const day = dayOf(now);
@@ -73,7 +85,7 @@ async function reachedBy(
     .executeTakeFirst();
   if (noted === undefined) return undefined;
   const reached = dayLimitReached(scope, limits, await spentOn(tx.db, scope, { day, currency }), now);
-  return reached === undefined ? undefined : { ...reached, runId: noted.run_id };
+  return reached === undefined ? 'no longer' : { ...reached, runId: noted.run_id };
 }
 
 async function hold(

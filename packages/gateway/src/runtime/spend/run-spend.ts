@@ -1,6 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Content } from '@ai-sdk/provider';
 import { BudgetUsedUp, LastcallError, type Middleware, type Usage } from '@lastcall/core';
-import { noUsage, readUsage } from '@lastcall/core/internal';
+import { brokenOffBefore, noUsage, readUsage } from '@lastcall/core/internal';
 import { DEFAULT_CURRENCY } from '../../config/prices.ts';
 import { type DaySpendLimits, hasLimit, hasMoneyLimit, type SpendLimits } from '../../config/spend-limits.ts';
 import { newId } from '../../domain/new-id.ts';
@@ -94,7 +94,8 @@ export class RunSpend {
         try {
           const reply = await next();
           const usage = completeUsage(reply.usage, request, reply.content);
-          this.#end(asked, { model: model.modelId, usage, requests: reply.attempts ?? 1 });
+          this.#end(asked, { model: model.modelId, usage, requests: 1 });
+          this.#countBrokenOff(asked, reply.brokenOff ?? 0);
           return usage === reply.usage ? reply : { ...reply, usage };
         } catch (error) {
           this.#fail(asked, error);
@@ -224,7 +225,7 @@ export class RunSpend {
         `The spend limit is in ${other}, and the prices of the configuration are in ${this.#currency}. Use one currency: change limits.spend of the agent, or write currency: '${other}' beside prices.`,
       );
     const cost = priceFor(counted, this.#options.services.prices);
-    if (cost === undefined && limits.some(hasMoneyLimit))
+    if (cost === undefined && this.#hasMoneyLimit())
       throw new LastcallError(
         'spend_limit',
         `There is a spend limit in money, and the price of the model "${model}" is not configured. Write prices: { '${model}': { input: …, output: … } } into the configuration, or limit tokens with perDayTokens.`,
@@ -232,21 +233,38 @@ export class RunSpend {
     return cost ?? 0;
   }
 
+  #hasMoneyLimit(): boolean {
+    return hasMoneyLimit(this.#limits) || this.#scopes.some(({ limits }) => hasMoneyLimit(limits));
+  }
+
   #end(asked: Asked, counted: Omit<CountedRequest, 'kind'>): void {
     if (!this.#underWay.delete(asked)) return;
     const { id, kind, isReserved, reserved } = asked;
     const { model, usage, requests } = counted;
-    this.#cost += (priceFor(counted, this.#options.services.prices) ?? 0) - reserved;
-    const ended: NewUsage = { id, kind, isReserved, model, usage, requests };
+    const { prices } = this.#options.services;
+    // A model of a list may answer that has no price. With the price of the one that was asked, the limit still holds.
+    const isPriced = !this.#hasMoneyLimit() || priceFor(counted, prices) !== undefined;
+    const pricedAs = isPriced ? undefined : asked.model;
+    this.#cost += (priceFor({ ...counted, pricedAs }, prices) ?? 0) - reserved;
+    const ended: NewUsage = { id, kind, isReserved, model, usage, requests, pricedAs };
     if (isReserved) this.#settling.set(id, ended);
     this.#counted.push(ended);
+  }
+
+  /** The attempts before the last one whose replies broke off. */
+  #countBrokenOff({ kind, model, request }: Asked, requests: number): void {
+    if (requests === 0) return;
+    const usage = estimateOf({ request }, requests);
+    this.#cost += priceFor({ model, usage }, this.#options.services.prices) ?? 0;
+    this.#counted.push({ id: newId(Date.now()), kind, isReserved: false, model, usage, requests });
   }
 
   /** A provider that refuses a request does not charge for it. One whose reply was cut off, here or there, does. */
   #fail(asked: Asked, error: unknown): void {
     const { name, code } = (error ?? {}) as Readonly<Record<string, unknown>>;
-    const isCharged = name === 'AbortError' || code === 'cut_stream' || this.#options.signal.aborted;
-    if (isCharged) this.#end(asked, { ...asked, usage: estimateOf(asked), requests: 1 });
+    const isCutOff = name === 'AbortError' || code === 'cut_stream' || this.#options.signal.aborted;
+    const requests = Math.max(brokenOffBefore(error), isCutOff ? 1 : 0);
+    if (requests > 0) this.#end(asked, { ...asked, usage: estimateOf(asked, requests), requests });
     else if (asked.isReserved) this.#end(asked, { ...asked, usage: noUsage, requests: 0 });
     else this.#underWay.delete(asked);
   }
@@ -279,7 +297,7 @@ function expectedUsage(request: Request): Usage {
 }
 
 /** What was sent. What came back is not known. */
-function estimateOf({ request }: Pick<Asked, 'request'>): Usage {
-  const inputTokens = estimateRequest(request);
+function estimateOf({ request }: Pick<Asked, 'request'>, requests = 1): Usage {
+  const inputTokens = estimateRequest(request) * requests;
   return { inputTokens, outputTokens: 0, totalTokens: inputTokens, estimated: true };
 }

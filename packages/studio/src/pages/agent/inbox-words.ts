@@ -29,7 +29,12 @@ const RESULTS = {
 
 /** Why an event failed or was withheld, and what redriving it will do. */
 export function errorInWords(error: InboxError): string {
-  return 'reason' in error ? error.error : error.message;
+  if (!('reason' in error)) return error.message;
+  return error.reason === 'budget' ? `A spend limit is reached. It waits until ${utc(error.until)}.` : error.error;
+}
+
+function utc(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** What to do about an event that is not being handled. */

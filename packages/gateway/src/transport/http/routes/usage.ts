@@ -1,14 +1,20 @@
 import { z } from 'zod';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { USAGE_KEYS, type UsageKey, usageReport } from '../../../domain/usage/usage-report.ts';
-import { USAGE_KINDS } from '../../../domain/usage/usage-row.ts';
+import { dayOf, USAGE_KINDS } from '../../../domain/usage/usage-row.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField } from '../fields.ts';
 
 const day = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}$/, { error: 'must be a day such as 2026-01-31, in UTC.' })
-  .refine((text) => !Number.isNaN(Date.parse(text)), { error: 'must be a day that exists.' });
+  .refine(isDay, { error: 'must be a day that exists.' });
+
+/** `Date.parse` takes the 31st of February for the 3rd of March. */
+function isDay(text: string): boolean {
+  const time = Date.parse(text);
+  return !Number.isNaN(time) && dayOf(time) === text;
+}
 
 const usageItemSchema = z
   .strictObject({

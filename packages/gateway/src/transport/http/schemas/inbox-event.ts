@@ -73,6 +73,9 @@ export const inboxEventSchema: z.ZodType = z
 export const inboxErrorSchema: z.ZodType = z
   .union([
     z.strictObject({ reason: z.literal('error'), error: z.string() }),
+    z.strictObject({ reason: z.literal('budget'), until: z.int() }).meta({
+      description: 'A spend limit of the day is reached. The event waits until then.',
+    }),
     z.strictObject({ code: z.enum(['agent_deleted', 'hop_limit', 'inbox_full']), message: z.string() }),
   ])
-  .meta({ id: 'InboxError', description: 'Why the last attempt failed, or why the event is dead or withheld.' });
+  .meta({ id: 'InboxError', description: 'Why the last attempt failed, or why the event waits, is dead or withheld.' });

@@ -11,11 +11,11 @@ export const spaceNumbers: Migration = {
 const STATEMENTS = [
   'alter table memberships add column number bigint',
   'alter table entities add column spaces_joined bigint default 0 not null',
-  `update memberships set number = (
-     select count(*) from memberships other
-     where other.entity_id = memberships.entity_id
-       and (other.joined_at < memberships.joined_at
-         or (other.joined_at = memberships.joined_at and other.space_id <= memberships.space_id)))`,
+  // Each membership is read once: an agent may be in tens of thousands of spaces.
+  `update memberships set number = numbered.number from (
+     select space_id, entity_id, row_number() over (partition by entity_id order by joined_at, space_id) as number
+     from memberships) as numbered
+     where numbered.space_id = memberships.space_id and numbered.entity_id = memberships.entity_id`,
   `update entities set spaces_joined = (select count(*) from memberships where memberships.entity_id = entities.id)
      where id in (select entity_id from memberships)`,
 ];
