@@ -925,6 +925,8 @@ export type Plan = {
   /** When it is due next. Absent once the plan will not be due again. */
   readonly nextAt?: number | undefined;
   readonly lastAt?: number | undefined;
+  /** Who set it. The agent cannot change a plan of an operator or of the configuration file. */
+  readonly setBy: "agent" | "operator" | "file";
   readonly createdAt: number;
   readonly updatedAt: number;
 };
@@ -2055,6 +2057,52 @@ export interface Operations {
   'GET /api/agents/{id}/memories': Operation<{ params: { id: string }; answer: Page<Memory> }>;
   'POST /api/agents/{id}/pause': Operation<{ params: { id: string }; answer: Agent }>;
   'GET /api/agents/{id}/plans': Operation<{ params: { id: string }; answer: Page<Plan> }>;
+  'POST /api/agents/{id}/plans': Operation<{
+    params: { id: string };
+    body: {
+      /** Default: made from the name. */
+      readonly key?: string | undefined;
+      readonly name: string;
+      /** What the agent is told when the plan is due. */
+      readonly instruction: string;
+      /** Five fields, or six with seconds first, or `@daily` and the like. */
+      readonly cron?: string | undefined;
+      /** An ISO 8601 time, or milliseconds since the epoch. */
+      readonly at?: string | number | undefined;
+      /** An ISO 8601 duration, or milliseconds. */
+      readonly after?: string | number | undefined;
+      /** An IANA name. Default UTC. */
+      readonly timeZone?: string | undefined;
+      /** After downtime: `once` (default) is due one time for all missed times, `skip` not at all. */
+      readonly misfire?: "once" | "skip" | undefined;
+    };
+    answer: Plan;
+  }>;
+  'DELETE /api/agents/{id}/plans/{key}': Operation<{
+    params: { id: string; key: string };
+    answer: {
+      readonly key: string;
+    };
+  }>;
+  'PATCH /api/agents/{id}/plans/{key}': Operation<{
+    params: { id: string; key: string };
+    body: {
+      readonly name?: string | undefined;
+      /** What the agent is told when the plan is due. */
+      readonly instruction?: string | undefined;
+      /** Five fields, or six with seconds first, or `@daily` and the like. */
+      readonly cron?: string | undefined;
+      /** An ISO 8601 time, or milliseconds since the epoch. */
+      readonly at?: string | number | undefined;
+      /** An ISO 8601 duration, or milliseconds. */
+      readonly after?: string | number | undefined;
+      /** An IANA name. Default UTC. */
+      readonly timeZone?: string | undefined;
+      /** After downtime: `once` (default) is due one time for all missed times, `skip` not at all. */
+      readonly misfire?: "once" | "skip" | undefined;
+    };
+    answer: Plan;
+  }>;
   'POST /api/agents/{id}/resume': Operation<{ params: { id: string }; answer: Agent }>;
   'GET /api/agents/{id}/session': Operation<{
     params: { id: string };

@@ -11,6 +11,7 @@ import { parseEgressRule } from './egress-rule.ts';
 import { isKnownTool } from './known-tool.ts';
 import { DEFAULT_MCP_EXPOSURE, mcpExposureSchema } from './mcp-exposure.ts';
 import { namedBySubAgent } from './named-tools.ts';
+import { planSeedSchema } from './plan-seed.ts';
 import { currencySchema, DEFAULT_CURRENCY, pricesSchema } from './prices.ts';
 import { checkTools, type RegisteredTools } from './registered-tool.ts';
 import { settingSchemas } from './settings.ts';
@@ -47,6 +48,7 @@ export function checkConfig(value: unknown, file: string = 'lastcall.config.ts')
     ...agentProblems(config.agents, config.tools),
     ...definitionProblems(config),
     ...spaceProblems(config),
+    ...planProblems(config),
     ...spendProblems(config),
   ];
   if (problems.length > 0) throw new ConfigError(file, problems);
@@ -110,6 +112,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools' | 'definitions'>> = z.strictO
   logLevel: logLevel.optional(),
   agents: z.array(agentConfigSchema).default([]),
   spaces: z.array(spaceSeedSchema).default([]),
+  plans: z.array(planSeedSchema).max(1_000).default([]),
   plugins: noPlugins.optional(),
   models: z.record(z.string().regex(/^\S{1,200}$/), model).default({}),
   imageModels: z.record(z.string().regex(/^[\w.-]+\/\S{1,200}$/), imageModel).default({}),
@@ -182,6 +185,20 @@ function spaceProblems({ spaces, agents }: Config): readonly ConfigProblem[] {
           ],
     );
   return [...repeatedNames('spaces', spaces), ...spaces.flatMap(unknownAgents)];
+}
+
+/** Their schedules are checked when they are stored. */
+function planProblems({ plans, agents }: Config): readonly ConfigProblem[] {
+  const names = agents.map(({ name }) => name);
+  return plans.flatMap(({ agent, key }, index): readonly ConfigProblem[] => {
+    if (!names.includes(agent)) {
+      const message = `is not an agent of this configuration. Its agents: ${list(names)}.`;
+      return [{ path: formatPath(['plans', index, 'agent']), message }];
+    }
+    const first = plans.findIndex((other) => other.agent === agent && other.key === key);
+    const message = `is ${JSON.stringify(key)} a second time for ${JSON.stringify(agent)}. Rename one.`;
+    return first < index ? [{ path: formatPath(['plans', index, 'key']), message }] : [];
+  });
 }
 
 function repeatedNames(field: string, all: readonly { readonly name: string }[]): readonly ConfigProblem[] {

@@ -5,6 +5,7 @@ import type { GatewayLimitsInput } from './agent-limits.ts';
 import type { ArtifactStoreConfig } from './artifact-store.ts';
 import type { Definitions } from './definitions.ts';
 import type { McpExposure, McpExposureInput } from './mcp-exposure.ts';
+import type { PlanSeed } from './plan-seed.ts';
 import type { ModelPrices } from './prices.ts';
 import type { RegisteredTools, ToolEntries } from './registered-tool.ts';
 import type { SettingsInput } from './settings.ts';
@@ -19,6 +20,8 @@ export interface ConfigInput extends SettingsInput {
   readonly definitions?: Readonly<Record<string, AgentDefinition>> | undefined;
   /** Spaces that exist after each start, with their members. */
   readonly spaces?: readonly SpaceSeed[] | undefined;
+  /** Recurring plans that agents have after each start. */
+  readonly plans?: readonly PlanSeed[] | undefined;
   /** Refused unless it is empty: plugins belong to definitions. */
   readonly plugins?: readonly never[] | undefined;
   /** Your own models, by the name that agents use. */
@@ -53,6 +56,7 @@ export interface Config extends SettingsInput {
   readonly tools: RegisteredTools;
   readonly definitions: Definitions;
   readonly spaces: readonly SpaceSeed[];
+  readonly plans: readonly PlanSeed[];
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly imageModels: Readonly<Record<string, ImageModelV4>>;
   readonly prices: ModelPrices;

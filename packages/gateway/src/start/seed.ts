@@ -7,6 +7,7 @@ import { updateAgent } from '../domain/agents/update-agent.ts';
 import type { Services } from '../ports/services.ts';
 import { fromJson, toJson } from '../ports/store/schema/json.ts';
 import type { Tx } from '../ports/store/store.ts';
+import { seedPlans } from './seed-plans.ts';
 import type { Seeded } from './seed-space.ts';
 import { type Seeding, seedSpace } from './seed-space.ts';
 
@@ -15,14 +16,17 @@ import { type Seeding, seedSpace } from './seed-space.ts';
  * one transaction that locks one row: if two gateways start at once, the second finds everything done.
  */
 export async function seed({ store, logger }: Pick<Services, 'store' | 'logger'>, config: Config): Promise<void> {
-  const { agents, spaces } = config;
+  const { agents, spaces, plans } = config;
   const offered = offeredBy(config);
   const logLines = await store.transaction(async (tx) => {
     const lines: string[] = [];
     if (agents.length === 0 && spaces.length === 0 && !(await wasSeeded(tx))) return lines;
     const seeded = await lockSeed(tx);
     const seeding: Seeding = { tx, seeded, log: (line) => void lines.push(line) };
-    for (const agent of agents) await seedAgent(seeding, agent, offered);
+    for (const agent of agents) {
+      await seedAgent(seeding, agent, offered);
+      await seedPlans(seeding, agent.name, plans);
+    }
     for (const space of inLockOrder(spaces, seeded)) await seedSpace(seeding, space);
     await logDropped(seeding, { agents, spaces });
     await tx.db

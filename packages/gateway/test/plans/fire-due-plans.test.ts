@@ -17,7 +17,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     const set = (now: number) =>
       world.in(async (tx) => {
         const plans = [{ key: 'k', name: 'Name', instruction: 'Do it.', ...schedule }];
-        await writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, now));
+        await writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, { now }));
       });
     await set(NOW);
     world.wakes.length = 0;
@@ -47,7 +47,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
   test('[G53] a plan stays due while as many events wait as the agent itself allows', async () => {
     const agentId = await world.agent('Ada', { limits: { inboxLength: 1 } });
     const plans = ['a', 'b'].map((key) => ({ key, name: key, instruction: 'Do it.', at: NOW + MINUTE }));
-    await world.in(async (tx) => writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, NOW)));
+    await world.in(async (tx) => writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, { now: NOW })));
     expect(await fireDuePlans(world.services, { agentId, now: NOW + MINUTE })).toBe(1);
     expect(await world.inbox(agentId)).toHaveLength(1);
   });
@@ -169,7 +169,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
           instruction: 'i',
           at: NOW + (index % 7),
         }));
-        await writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, NOW));
+        await writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, { now: NOW }));
       });
     expect(await fireDuePlans(full, { now: NOW + 7 })).toBe(270);
     expect(await fireDuePlans(full, { now: NOW + 7 })).toBe(0);
@@ -187,7 +187,7 @@ describeIdleWorld({ title: 'plans that are due with two gateways', on: [onPostgr
       instruction: 'i',
       cron: '* * * * *',
     }));
-    await world.in(async (tx) => writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, NOW)));
+    await world.in(async (tx) => writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, { now: NOW })));
     const looks = Array.from({ length: 6 }, (_, index) =>
       fireDuePlans(gateways[index % 2] ?? world.services, { now: NOW + MINUTE }),
     );

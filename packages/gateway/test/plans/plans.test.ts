@@ -19,7 +19,7 @@ const plan = (key: string, schedule: Partial<PlanInput> = { after: 'PT1H' }): Pl
 describeIdleWorld('plans', ({ world }) => {
   const set = (agentId: string, plans: readonly PlanInput[]) => world.in((tx) => setPlans(tx, agentId, plans));
   const setAt = (agentId: string, plans: readonly PlanInput[], now = NOW) =>
-    world.in(async (tx) => writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, now)));
+    world.in(async (tx) => writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, { now })));
   const remove = (agentId: string, keys: readonly string[]) => world.in((tx) => deletePlans(tx, agentId, keys));
   const list = (agentId: string) => listPlans(world.store.db, agentId);
   const keys = async (agentId: string) => (await list(agentId)).map(({ key }) => key);

@@ -40,6 +40,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0040-files',
       '0041-space-numbers',
       '0042-usage',
+      '0043-plan-setters',
     ]);
     await fresh.close();
   });

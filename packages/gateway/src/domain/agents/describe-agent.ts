@@ -99,6 +99,8 @@ export interface SituationPlan {
   readonly timeZone?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly nextAt?: number | undefined;
+  /** Set if the agent did not set it itself. */
+  readonly setBy?: 'operator' | 'file' | undefined;
 }
 
 /**

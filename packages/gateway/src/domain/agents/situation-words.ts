@@ -77,13 +77,14 @@ function memoryInWords({ key, value }: SituationLine): string {
 }
 
 /** Also for `get_plans`. */
-export function planInWords({ key, name, instruction, cron, timeZone, nextAt, lastAt }: SituationLine): string {
+export function planInWords({ key, name, instruction, cron, timeZone, nextAt, lastAt, setBy }: SituationLine): string {
   const notes = [
     ...(cron === undefined
       ? []
       : [`cron ${textInWords([cron, timeZone].filter((one) => one !== undefined).join(' '))}`]),
     ...timed('next', nextAt),
     ...timed('last', lastAt),
+    ...(setBy === undefined || setBy === 'agent' ? [] : ['set by an operator']),
   ];
   return `${[`${plain(key)} (${plain(name)})`, ...notes].join(', ')}: ${textInWords(String(instruction))}`;
 }

@@ -18,9 +18,13 @@ export interface Plan {
   /** Missing once the plan has fired for the last time. */
   readonly nextAt?: number;
   readonly lastAt?: number;
+  /** Who set it. The agent cannot change or delete a plan of an operator or of the configuration file. */
+  readonly setBy: PlanSetter;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
+
+export type PlanSetter = 'agent' | 'operator' | 'file';
 
 /** What happens after downtime: `once` fires one time for all missed times, `skip` not at all. */
 export type Misfire = 'once' | 'skip';
@@ -72,6 +76,7 @@ export function toPlan(row: Selectable<PlanRow>): Plan {
     misfire: row.misfire,
     ...(row.next_at === null ? {} : { nextAt: row.next_at }),
     ...(row.last_at === null ? {} : { lastAt: row.last_at }),
+    setBy: row.set_by ?? 'agent',
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

@@ -5,11 +5,12 @@ import { toJson } from '../../ports/store/schema/json.ts';
 import type { PlanRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { ApiError } from '../api-error.ts';
 import { withKeys } from '../memory/note-key.ts';
 import { assertAllKnown, assertLength, assertRoom, noteLimits } from '../memory/note-limits.ts';
 import { parseNotes } from '../memory/parse-notes.ts';
 import { newId } from '../new-id.ts';
-import { type Misfire, type Plan, type PlanInput, planInputSchema, toPlan } from './plan.ts';
+import { type Misfire, type Plan, type PlanInput, type PlanSetter, planInputSchema, toPlan } from './plan.ts';
 import { parseSchedule, type Schedule } from './schedule.ts';
 
 /** A plan whose key, limits and schedule were checked. */
@@ -44,10 +45,22 @@ export function plansOf(
 const list = statement(plansOf);
 
 /** Creates plans, or replaces those with the same key. Returns their keys, in order. */
-export async function setPlans(tx: Tx, agentId: string, plans: readonly PlanInput[]): Promise<string[]> {
-  const prepared = await preparePlans(tx.db, agentId, plans, tx.now());
-  await writePlans(tx, agentId, prepared);
+export async function setPlans(
+  tx: Tx,
+  agentId: string,
+  plans: readonly PlanInput[],
+  setter: PlanSetter = 'agent',
+): Promise<string[]> {
+  const prepared = await preparePlans(tx.db, agentId, plans, { now: tx.now(), setter });
+  await writePlans(tx, agentId, prepared, { setter });
   return prepared.map(({ key }) => key);
+}
+
+interface PrepareOptions {
+  readonly now: number;
+  /** Default: the agent. */
+  readonly setter?: PlanSetter;
+  readonly limits?: AgentLimits | undefined;
 }
 
 /** Checks everything before anything is written. */
@@ -55,16 +68,16 @@ export async function preparePlans(
   db: Kysely<Tables>,
   agentId: string,
   plans: readonly PlanInput[],
-  now: number,
-  knownLimits?: AgentLimits,
+  { now, setter = 'agent', limits: knownLimits }: PrepareOptions,
 ): Promise<PreparedPlan[]> {
   const limits = knownLimits ?? (await noteLimits(db, agentId));
   const known = await knownPlans(db, agentId);
   const keyed = withKeys(parseNotes('plans', planInputSchema, plans), new Set(known.keys()), ({ name }) => name);
+  if (setter === 'agent') assertOwn(keyed, known);
   for (const { key, instruction } of keyed)
     assertLength(`The instruction of plan "${key}"`, instruction, limits.noteLength);
   // Finished plans do not count, because `sweepFinished` deletes them.
-  const waiting = [...known].filter(([, nextAt]) => nextAt !== null).map(([key]) => key);
+  const waiting = [...known].filter(([, { nextAt }]) => nextAt !== null).map(([key]) => key);
   const added = keyed.filter(({ key }) => !waiting.includes(key)).length;
   assertRoom('plans', { kept: waiting.length, added, max: limits.maxPlans });
   return keyed.map(({ key, name, instruction, misfire = 'once', ...schedule }) => ({
@@ -80,15 +93,20 @@ export async function writePlans(
   tx: Tx,
   agentId: string,
   plans: readonly PreparedPlan[],
-  knownLimits?: AgentLimits,
+  { setter = 'agent', limits }: Pick<PrepareOptions, 'setter' | 'limits'> = {},
 ): Promise<void> {
   const now = tx.now();
-  for (const plan of plans) await writePlan(tx, agentId, plan, now);
-  await sweepFinished(tx, agentId, knownLimits ?? (await noteLimits(tx.db, agentId)));
+  for (const plan of plans) await writePlan(tx, agentId, plan, { now, setter });
+  await sweepFinished(tx, agentId, limits ?? (await noteLimits(tx.db, agentId)));
 }
 
 /** A replaced plan keeps its id, so that it never fires twice for the same time. */
-async function writePlan(tx: Tx, agentId: string, plan: PreparedPlan, now: number): Promise<void> {
+async function writePlan(
+  tx: Tx,
+  agentId: string,
+  plan: PreparedPlan,
+  { now, setter }: { readonly now: number; readonly setter: PlanSetter },
+): Promise<void> {
   const { key, name, instruction, misfire, schedule } = plan;
   const told = {
     name: toJson(name),
@@ -98,12 +116,17 @@ async function writePlan(tx: Tx, agentId: string, plan: PreparedPlan, now: numbe
     time_zone: schedule.timeZone,
     misfire,
     next_at: schedule.nextAt,
+    set_by: setter === 'agent' ? null : setter,
     updated_at: now,
   };
   await tx.db
     .insertInto('plans')
     .values({ id: newId(), agent_id: agentId, key, last_at: null, created_at: now, ...told })
-    .onConflict((conflict) => conflict.columns(['agent_id', 'key']).doUpdateSet(told))
+    .onConflict((conflict) => {
+      const replace = conflict.columns(['agent_id', 'key']).doUpdateSet(told);
+      // An operator may have set it after the agent's call was checked: then the operator's plan stays.
+      return setter === 'agent' ? replace.where('plans.set_by', 'is', null) : replace;
+    })
     .execute();
 }
 
@@ -123,21 +146,50 @@ function endOf({ lastAt, updatedAt }: Plan): number {
 
 /** Deletes all of them or none: a key that does not exist, or belongs to another agent, is "not found". */
 export async function deletePlans(tx: Tx, agentId: string, keys: readonly string[]): Promise<void> {
-  await assertPlans(tx.db, agentId, keys);
+  assertAllKnown('plan', keys, new Set((await knownPlans(tx.db, agentId)).keys()));
   await removePlans(tx, agentId, keys);
 }
 
-export async function assertPlans(db: Kysely<Tables>, agentId: string, keys: readonly string[]): Promise<void> {
-  assertAllKnown('plan', keys, new Set((await knownPlans(db, agentId)).keys()));
+/** Throws if one of them does not exist, or the agent may not delete it. */
+export async function assertOwnPlans(db: Kysely<Tables>, agentId: string, keys: readonly string[]): Promise<void> {
+  const known = await knownPlans(db, agentId);
+  assertAllKnown('plan', keys, new Set(known.keys()));
+  assertOwn(
+    keys.map((key) => ({ key })),
+    known,
+  );
 }
 
-export async function removePlans(tx: Tx, agentId: string, keys: readonly string[]): Promise<void> {
+async function removePlans(tx: Tx, agentId: string, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
   await tx.db.deleteFrom('plans').where('agent_id', '=', agentId).where('key', 'in', keys).execute();
 }
 
-/** The next time of each plan, by key. */
-async function knownPlans(db: Kysely<Tables>, agentId: string): Promise<ReadonlyMap<string, number | null>> {
-  const rows = await db.selectFrom('plans').select(['key', 'next_at']).where('agent_id', '=', agentId).execute();
-  return new Map(rows.map(({ key, next_at }) => [key, next_at]));
+/** Deletes plans that the agent set itself. An operator may have replaced one after the agent's call was checked: it stays. */
+export async function removeOwnPlans(tx: Tx, agentId: string, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  const own = tx.db.deleteFrom('plans').where('agent_id', '=', agentId).where('set_by', 'is', null);
+  await own.where('key', 'in', keys).execute();
+}
+
+interface KnownPlan {
+  readonly nextAt: number | null;
+  readonly setBy: PlanSetter;
+}
+
+function assertOwn(plans: readonly { readonly key: string }[], known: ReadonlyMap<string, KnownPlan>): void {
+  const keys = plans.flatMap(({ key }) => ((known.get(key)?.setBy ?? 'agent') === 'agent' ? [] : [key]));
+  if (keys.length === 0) return;
+  const named = keys.map((key) => `"${key}"`).join(', ');
+  throw new ApiError(
+    'forbidden',
+    `An operator set the plan ${named}: you cannot change or delete it. Nothing was changed. Use another key for a plan of your own.`,
+    { details: { keys } },
+  );
+}
+
+async function knownPlans(db: Kysely<Tables>, agentId: string): Promise<ReadonlyMap<string, KnownPlan>> {
+  const plans = db.selectFrom('plans').select(['key', 'next_at', 'set_by']).where('agent_id', '=', agentId);
+  const rows = await plans.execute();
+  return new Map(rows.map(({ key, next_at, set_by }) => [key, { nextAt: next_at, setBy: set_by ?? 'agent' }]));
 }

@@ -70,7 +70,8 @@ const readStoredSituation = batchReads<AgentParams>({ types: { agentId: 'text' }
 });
 
 function toSituationPlan(plan: Plan): SituationPlan {
-  const { key, name, instruction, nextAt } = plan;
+  const { key, name, instruction, nextAt, setBy } = plan;
   const schedule = 'cron' in plan ? { cron: plan.cron, timeZone: plan.timeZone } : {};
-  return { key, name, instruction, ...schedule, ...(nextAt === undefined ? {} : { nextAt }) };
+  const setter = setBy === 'agent' ? {} : { setBy };
+  return { key, name, instruction, ...schedule, ...(nextAt === undefined ? {} : { nextAt }), ...setter };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { planInWords } from '../../domain/agents/situation-words.ts';
 import { noteKeysSchema } from '../../domain/memory/note-key.ts';
 import { type Plan, planInputSchema } from '../../domain/plans/plan.ts';
-import { assertPlans, listPlans, preparePlans, removePlans, writePlans } from '../../domain/plans/plans.ts';
+import { assertOwnPlans, listPlans, preparePlans, removeOwnPlans, writePlans } from '../../domain/plans/plans.ts';
 import type { BuiltInContext } from './built-in-context.ts';
 import { deleted, written } from './note-changes.ts';
 
@@ -24,9 +24,9 @@ export function planTools(currentContext: () => BuiltInContext): ToolSet {
         const { services, agent, read, stage } = currentContext();
         const prepared = await read(async (db) => {
           const now = await services.store.transaction(async (tx) => tx.now());
-          return await preparePlans(db, agent.id, plans, now, agent.limits);
+          return await preparePlans(db, agent.id, plans, { now, limits: agent.limits });
         });
-        stage(ctx, (tx) => writePlans(tx, agent.id, prepared, agent.limits), written('plan', prepared));
+        stage(ctx, (tx) => writePlans(tx, agent.id, prepared, { limits: agent.limits }), written('plan', prepared));
         return { plans: prepared.map(({ key, schedule }) => ({ key, nextAt: toIso(schedule.nextAt) })) };
       },
     }),
@@ -36,8 +36,8 @@ export function planTools(currentContext: () => BuiltInContext): ToolSet {
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
         const { agent, read, stage } = currentContext();
-        await read((db) => assertPlans(db, agent.id, keys));
-        stage(ctx, (tx) => removePlans(tx, agent.id, keys), deleted('plan', keys));
+        await read((db) => assertOwnPlans(db, agent.id, keys));
+        stage(ctx, (tx) => removeOwnPlans(tx, agent.id, keys), deleted('plan', keys));
         return { deleted: keys };
       },
     }),

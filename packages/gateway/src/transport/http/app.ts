@@ -39,6 +39,7 @@ import { type McpEndpointOptions, mcpEndpoints } from './routes/mcp.ts';
 import { mcpServerEndpoints } from './routes/mcp-server.ts';
 import { openAiEndpoints } from './routes/openai.ts';
 import { waitingCallEndpoints } from './routes/pending.ts';
+import { planEndpoints } from './routes/plans.ts';
 import { runEndpoints } from './routes/runs.ts';
 import { sessionEndpoints } from './routes/session.ts';
 import { spaceEndpoints } from './routes/spaces.ts';
@@ -122,6 +123,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...agentEndpoints(options.offered, options.checkProgram),
     ...mcpEndpoints(options.mcp),
     ...agentStateEndpoints,
+    ...planEndpoints,
     ...machineEndpoints({ services, registry }),
     ...fileEndpoints(registry),
     ...toolEndpoints({ services, registry, catalog }),

@@ -128,6 +128,7 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     misfire: 1,
     next_at: 1,
     last_at: 1,
+    set_by: 1,
     created_at: 1,
     updated_at: 1,
   },

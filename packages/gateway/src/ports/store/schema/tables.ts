@@ -428,6 +428,8 @@ export interface PlanRow {
   /** When it is due next; null once it has fired for the last time. */
   next_at: number | null;
   last_at: number | null;
+  /** Null if the agent set it itself. */
+  set_by: 'operator' | 'file' | null;
   created_at: number;
   updated_at: number;
 }

@@ -23,7 +23,7 @@ const goalSchema = z
 
 const memorySchema = z.strictObject({ key: z.string(), value: z.unknown(), ...times }).meta({ id: 'Memory' });
 
-const planSchema = z
+export const planSchema: z.ZodType = z
   .strictObject({
     id: z.string(),
     key: z.string(),
@@ -38,6 +38,9 @@ const planSchema = z
       .optional()
       .meta({ description: 'When it is due next. Absent once the plan will not be due again.' }),
     lastAt: z.int().optional(),
+    setBy: z.enum(['agent', 'operator', 'file']).meta({
+      description: 'Who set it. The agent cannot change a plan of an operator or of the configuration file.',
+    }),
     ...times,
   })
   .meta({ id: 'Plan' });

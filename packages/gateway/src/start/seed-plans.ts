@@ -1,0 +1,67 @@
+import type { PlanSeed } from '../config/plan-seed.ts';
+import { ApiError } from '../domain/api-error.ts';
+import type { Plan } from '../domain/plans/plan.ts';
+import { deletePlans, listPlans, setPlans } from '../domain/plans/plans.ts';
+import type { Seeding } from './seed-space.ts';
+
+/**
+ * Makes the plans of an agent match the file. A plan that did not change keeps its next time; one that the file no longer has is
+ * deleted. Plans of the agent itself and of operators are left, unless the file names their key.
+ */
+export async function seedPlans(
+  { tx, seeded, log }: Seeding,
+  agentName: string,
+  plans: readonly PlanSeed[],
+): Promise<void> {
+  const agentId = seeded.agents[agentName];
+  if (agentId === undefined) return;
+  const stored = await listPlans(tx.db, agentId);
+  const wanted = plans.filter(({ agent }) => agent === agentName);
+  for (const { agent: _agent, name, ...plan } of wanted) {
+    const seed = { ...plan, name: name ?? plan.key };
+    if (stored.some((one) => isSame(one, seed))) continue;
+    await inFile(seed.key, () => setPlans(tx, agentId, [seed], 'file'));
+    log(`Set the plan ${JSON.stringify(seed.key)} of the agent ${JSON.stringify(agentName)}.`);
+  }
+  const dropped = stored.filter(({ key, setBy }) => setBy === 'file' && !wanted.some((one) => one.key === key));
+  await deletePlans(
+    tx,
+    agentId,
+    dropped.map(({ key }) => key),
+  );
+  for (const { key } of dropped)
+    log(
+      `Deleted the plan ${JSON.stringify(key)} of the agent ${JSON.stringify(agentName)}: the configuration no longer has it.`,
+    );
+}
+
+function isSame(
+  stored: Plan,
+  { key, name, instruction, cron, timeZone = 'UTC', misfire = 'once' }: Omit<PlanSeed, 'agent'>,
+): boolean {
+  return (
+    stored.setBy === 'file' &&
+    stored.key === key &&
+    stored.name === name &&
+    stored.instruction === instruction &&
+    stored.cron === cron.trim() &&
+    stored.timeZone === timeZone &&
+    stored.misfire === misfire
+  );
+}
+
+/** The error says where in the file its cause is. */
+async function inFile(key: string, set: () => Promise<unknown>): Promise<void> {
+  try {
+    await set();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new ApiError(
+      error.code,
+      `The plan ${JSON.stringify(key)} of the configuration cannot be set: ${error.message}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}

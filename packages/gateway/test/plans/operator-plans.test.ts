@@ -1,0 +1,125 @@
+import { scriptedModel } from '@lastcall/core/testing';
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../src/config/config-error.ts';
+import type { Plan } from '../../src/domain/plans/plan.ts';
+import { startTestGateway } from '../../src/testing/index.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
+import { databases, locationOf } from '../support/stores.ts';
+
+const agents = [{ name: 'Clerk', instructions: 'Work.' }];
+const daily = { name: 'Report', instruction: 'Write the report.', cron: '0 9 * * *' };
+
+const idOf = async (gateway: { api(path: string): Promise<{ items: { id: string }[] }> }): Promise<string> =>
+  (await gateway.api('/api/agents')).items[0]?.id ?? '';
+
+describe.each(databases)('plans of operators on $kind', ({ create }) => {
+  const settings = async () => locationOf(await create());
+
+  it('[O6] an operator creates, changes and deletes a plan, and the agent is told when it is due', async () => {
+    const model = scriptedModel(() => 'Done.');
+    await using gateway = await startTestGateway({ ...(await settings()), model, agents, limits: { sweepMs: 20 } });
+    const id = await idOf(gateway);
+    const path = `/api/agents/${id}/plans`;
+    const made = await gateway.api(path, { ...daily, timeZone: 'Europe/Berlin' });
+    expect(made).toMatchObject({ key: 'report', setBy: 'operator', cron: '0 9 * * *', timeZone: 'Europe/Berlin' });
+    expect((await gateway.request(path, { ...daily, key: 'report' })).status).toBe(409);
+    const patched = await gateway.api(`${path}/report`, { instruction: 'Write two.' }, { method: 'PATCH' });
+    expect(patched).toMatchObject({
+      id: made.id,
+      nextAt: made.nextAt,
+      instruction: 'Write two.',
+      timeZone: 'Europe/Berlin',
+    });
+    const soon = await gateway.api(`${path}/report`, { after: 1 }, { method: 'PATCH' });
+    expect(soon).not.toHaveProperty('cron');
+    await expect.poll(() => model.requests.length).toBe(1);
+    expect(JSON.stringify(model.requests[0]?.prompt)).toContain('plan report (Report)');
+    expect(JSON.stringify(model.requests[0]?.prompt)).toContain('Write two.');
+    expect(await gateway.api(`${path}/report`, undefined, { method: 'DELETE' })).toEqual({ key: 'report' });
+    expect((await gateway.api(path)).items).toEqual([]);
+  });
+
+  it('[O6] bad input is refused with the reason, and nothing is changed', async () => {
+    await using gateway = await startTestGateway({ ...(await settings()), agents });
+    const path = `/api/agents/${await idOf(gateway)}/plans`;
+    const refused = async (body: object, to = path, method = 'POST') => {
+      const answer = await gateway.request(to, body, { method });
+      return [answer.status, ((await answer.json()) as { error: { message: string } }).error.message];
+    };
+    expect(await refused({ ...daily, cron: 'sometimes' })).toEqual([422, expect.stringContaining('cannot be parsed')]);
+    expect(await refused({ ...daily, at: '2030-01-01T00:00:00Z' })).toEqual([
+      422,
+      expect.stringContaining('exactly one'),
+    ]);
+    expect(await refused({ ...daily, timeZone: 'Moon' })).toEqual([422, expect.stringContaining('not known')]);
+    expect(await refused(daily, '/api/agents/none/plans')).toEqual([404, expect.any(String)]);
+    expect(await refused({ name: 'x' }, `${path}/none`, 'PATCH')).toEqual([404, 'There is no plan "none".']);
+    expect((await gateway.api(path)).items).toEqual([]);
+  });
+
+  it('[O6] the agent sees who set a plan, and can neither change nor delete it', async () => {
+    const model = scriptedModel([
+      [
+        {
+          toolName: 'set_plans',
+          input: { plans: [{ key: 'report', name: 'Mine', instruction: 'Rest.', after: 'P1D' }] },
+        },
+        { toolName: 'delete_plans', input: { keys: ['report'] } },
+        {
+          toolName: 'set_plans',
+          input: { plans: [{ key: 'mine', name: 'Mine', instruction: 'Rest.', after: 'P1D' }] },
+        },
+      ],
+      'Done.',
+    ]);
+    await using gateway = await startTestGateway({ ...(await settings()), model, agents });
+    const id = await idOf(gateway);
+    await gateway.api(`/api/agents/${id}/plans`, daily);
+    await gateway.api(`/api/agents/${id}/events`, { source: 'test', name: 'go' });
+    await expect.poll(() => model.requests.length).toBe(2);
+    expect(JSON.stringify(model.requests[0]?.prompt.at(-1))).toMatch(
+      /report \(Report\)[^\n]*, set by an operator: Write/,
+    );
+    const results = JSON.stringify(model.requests[1]?.prompt.filter(({ role }) => role === 'tool'));
+    expect(results.match(/you cannot change or delete it/g)).toHaveLength(2);
+    const { items } = await gateway.api(`/api/agents/${id}/plans`);
+    expect(items.toSorted((one: Plan, other: Plan) => one.key.localeCompare(other.key))).toMatchObject([
+      { key: 'mine', setBy: 'agent' },
+      { key: 'report', name: 'Report', setBy: 'operator' },
+    ]);
+  });
+});
+
+describe('plans of the configuration file', () => {
+  it('[O6] exist after each start, keep their next time, follow the file, and leave all others', async () => {
+    const home = await scratchFolder('plans');
+    const plans = [{ agent: 'Clerk', key: 'report', instruction: 'Write it.', cron: '0 9 * * *' }];
+    const listed = async (
+      config: object,
+      before?: (path: string, api: (path: string, body: object) => unknown) => unknown,
+    ) => {
+      await using gateway = await startTestGateway({ home, agents, ...config });
+      const path = `/api/agents/${await idOf(gateway)}/plans`;
+      await before?.(path, gateway.api);
+      return (await gateway.api(path)).items as { key: string; nextAt: number; updatedAt: number }[];
+    };
+    const [first] = await listed({ plans });
+    expect(first).toMatchObject({ key: 'report', name: 'report', setBy: 'file', cron: '0 9 * * *' });
+    expect(await listed({ plans }, (path, api) => api(path, { ...daily, key: 'own' }))).toMatchObject([
+      { key: 'report', updatedAt: first?.updatedAt },
+      { key: 'own', setBy: 'operator' },
+    ]);
+    const changed = await listed({ plans: [{ ...plans[0], cron: '0 10 * * *' }] });
+    expect(changed.find(({ key }) => key === 'report')).toMatchObject({ cron: '0 10 * * *' });
+    expect((await listed({ plans: [] })).map(({ key }) => key)).toEqual(['own']);
+  });
+
+  it('[O6] an unknown agent, a key twice or a wrong schedule stops the start with its place', async () => {
+    const plan = { agent: 'Clerk', key: 'report', instruction: 'Write it.', cron: '0 9 * * *' };
+    const start = (...plans: object[]) => startTestGateway({ agents, plans: plans as never });
+    await expect(start({ ...plan, agent: 'Clark' })).rejects.toThrow(ConfigError);
+    await expect(start({ ...plan, agent: 'Clark' })).rejects.toThrow('plans[0].agent is not an agent');
+    await expect(start(plan, plan)).rejects.toThrow('plans[1].key is "report" a second time');
+    await expect(start({ ...plan, cron: 'sometimes' })).rejects.toThrow('The plan "report" of the configuration');
+  });
+});
