@@ -97,6 +97,7 @@ const ROWS = [
   'alter table nested_usage drop column cached_tokens',
   'alter table nested_usage drop column estimated',
   'alter table runs drop column entity_id',
+  'alter table plans drop column set_by',
   "delete from kysely_migration where name > '0036'",
 ];
 
