@@ -240,6 +240,31 @@ describe('resumed', () => {
     expect(machine.suspended).toMatchObject([{ toolName: 'job', node: 'other' }]);
   });
 
+  test('[M24] a leaf that is aborted before it continues with one answer still waits for the other, and no model is called', async () => {
+    const machine = make();
+    await run(machine, [[{ toolName: 'job' }, { toolName: 'pay', input: { sum: 7 } }]], { input: 'Go.' });
+    const [job, approval] = machine.suspended;
+    machine.resume(approval?.id ?? '', { approve: true });
+    const abort = new AbortController();
+    const aborted = await run(machine, [], {
+      signal: abort.signal,
+      tools(own) {
+        abort.abort();
+        return own;
+      },
+    });
+    expect(aborted.steps).toMatchObject([{ yieldReason: 'error', leaves: [{ stop: { reason: 'aborted' } }] }]);
+    expect(serializeMachine(machine).tree).toMatchObject({ root: { phase: { kind: 'suspended' } } });
+    const again = await run(machine, []);
+    expect(reasons(again.steps)).toEqual(['suspend', 'awaiting_resume']);
+    expect(last(again.steps)).toMatchObject([{ id: job?.id, toolName: 'job' }]);
+    expect([...aborted.requests, ...again.requests]).toEqual([]);
+    machine.resume(job?.id ?? '', 'job done');
+    const { steps, requests } = await run(machine, ['Both are done.']);
+    expect(requests.map(problemOf)).toEqual([undefined]);
+    expect(steps.at(-1)?.response).toBe('Both are done.');
+  });
+
   test('[M25] a call whose time has passed fails, and the run goes on', async () => {
     const clock = fakeClock();
     const machine = make();
