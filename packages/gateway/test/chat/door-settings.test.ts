@@ -11,7 +11,7 @@ import { callerId } from '../../src/runtime/chat/start-turn.ts';
 import type { SaidMessage, TurnCaller } from '../../src/runtime/chat/turn-request.ts';
 import { chatWith } from '../support/conversations.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
-import { systemOf } from '../support/requests.ts';
+import { resultsOf, systemOf } from '../support/requests.ts';
 import { call } from './chat-api.ts';
 
 const anything = z.looseObject({});
@@ -88,14 +88,26 @@ describeWorlds('what doors may ask of a turn', (open) => {
     expect(fromJson(last?.settings ?? '')).toEqual({ clientTools: [{ name: 'ask' }], instructions: 'First.' });
   });
 
-  test('calls of two client tools continue the turn when both are answered, in one request or in two', async () => {
-    const model = scriptedModel([[call('one'), call('two')], 'Both.']);
-    const world = await open({ models: { default: model } });
-    const chat = await chatWith(world);
-    const { pending } = await chat.say('Go', { clientTools: [{ name: 'one' }, { name: 'two' }] });
-    const [one = '', two = ''] = pending.map(({ callId }) => callId);
-    expect(await chat.turn({ answers: { [one]: { result: 1 } } })).toMatchObject({ stop: { reason: 'suspended' } });
-    expect(model.requests).toHaveLength(1);
-    expect((await chat.turn({ answers: { [one]: { result: 1 }, [two]: { error: 'No' } } })).response).toBe('Both.');
-  });
+  test.each(['in one request', 'in two requests', 'in two requests, the first of which is repeated'])(
+    'calls of two client tools continue the turn when both are answered, %s',
+    async (how) => {
+      const model = scriptedModel([[call('one'), call('two')], 'Both.']);
+      const world = await open({ models: { default: model } });
+      const chat = await chatWith(world);
+      const { pending } = await chat.say('Go', { clientTools: [{ name: 'one' }, { name: 'two' }] });
+      const [one = '', two = ''] = pending.map(({ callId }) => callId);
+      const [first, second] = [{ [one]: { result: 'ONE' } }, { [two]: { error: 'TWO' } }];
+      if (how !== 'in one request') {
+        expect(await chat.turn({ answers: first })).toMatchObject({ stop: { reason: 'suspended' } });
+        expect(model.requests).toHaveLength(1);
+      }
+      const rest = how === 'in two requests' ? second : { ...first, ...second };
+      expect((await chat.turn({ answers: rest })).response).toBe('Both.');
+      expect(model.requests).toHaveLength(2);
+      expect(resultsOf(model.requests[1] ?? { prompt: [] }).map(({ text }) => text)).toEqual([
+        expect.stringContaining('ONE'),
+        expect.stringContaining('TWO'),
+      ]);
+    },
+  );
 });

@@ -83,7 +83,14 @@ describe.each(embedded)('tools that change, on $kind', ({ create }) => {
     const [{ callId }] = (await agent.gateway.api('/api/pending')).items;
     await setState(files, { description: 'Pays.' });
     await agent.gateway.api(`/api/runs/${runId}/tool-results`, { callId, approve: true });
-    await agent.ended();
+    const { settled } = await agent.ended();
+    expect(settled).toMatchObject([
+      {
+        callId,
+        toolName: 'web__echo',
+        outcome: { status: 'error', code: 'server_unavailable', text: expect.stringContaining('has changed') },
+      },
+    ]);
     const isHeld = async () => (await agent.gateway.api('/api/mcp/tools?status=held')).items.length === 1;
     await waitFor(isHeld, { timeoutMs: 60_000 });
     expect((await logOf(files)).filter((line) => line.startsWith('call echo'))).toEqual([]);

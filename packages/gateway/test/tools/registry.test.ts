@@ -375,6 +375,17 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect(large.outcome.status).toBe('ok');
     expect(large.outcome.text.length).toBeLessThan(270_000);
     expect(site.requests).toHaveLength(2);
+    // An address that is not allowed is not reached.
+    await using other = await startWebSite((_request, response) => response.end('inside'));
+    await gateway.api('/api/tools', {
+      name: 'fetch_inside',
+      executionType: 'gateway',
+      inputSchema: { type: 'object' },
+      execution: { url: other.url },
+    });
+    const refused = await gateway.api('/api/tools/fetch_inside/test', { input: {} });
+    expect(refused.outcome).toMatchObject({ status: 'error', text: expect.stringContaining('is refused: loopback') });
+    expect(other.requests).toEqual([]);
   });
 
   test('a test of a tool asks nobody and stores nothing: what others answer is pending, and approval is given with the test', async () => {
