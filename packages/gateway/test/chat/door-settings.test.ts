@@ -15,7 +15,6 @@ import { resultsOf, systemOf } from '../support/requests.ts';
 import { call } from './chat-api.ts';
 
 const anything = z.looseObject({});
-const pay = tool({ description: 'Pays.', inputSchema: anything, execute: () => 'Paid.' });
 const look = tool({ description: 'Looks.', inputSchema: anything, effects: 'none', execute: () => 'Seen.' });
 
 describeWorlds('what doors may ask of a turn', (open) => {
@@ -45,13 +44,19 @@ describeWorlds('what doors may ask of a turn', (open) => {
   });
 
   test('a turn without effects offers only tools without effects, and a call of another is refused', async () => {
+    let payments = 0;
+    const pay = tool({ description: 'Pays.', inputSchema: anything, execute: () => ++payments });
     const model = scriptedModel([[call('look'), call('pay')], 'A title']);
     const world = await open({ models: { default: model }, tools: { pay, look } });
     const chat = await chatWith(world, { tools: ['pay', 'look'] });
     const { messages } = await chat.say('Title?', { isWithoutEffects: true });
     expect(model.requests[0]?.tools?.map(({ name }) => name).toSorted()).toEqual(['look', 'read_output']);
     expect(JSON.stringify(messages)).toContain('Seen.');
-    expect(JSON.stringify(messages)).not.toContain('Paid.');
+    expect(resultsOf(model.requests[1] ?? { prompt: [] }).map(({ text }) => text)).toEqual([
+      'Seen.',
+      expect.stringContaining('"pay"'),
+    ]);
+    expect(payments).toBe(0);
   });
 
   test('a request is found again by its body alone, for clients that repeat it without a key', async () => {

@@ -16,6 +16,7 @@ const SECRET = { secrets: ['API_KEY'], env: { API_KEY: 'the-secret-of-the-test' 
 async function startAskingServer() {
   const states: unknown[] = [];
   const ran: unknown[] = [];
+  const sizes: unknown[] = [];
   const site = await startModernServer(() => {
     const server = new McpServer({ name: 'asking', version: '1' });
     const size = z.object({ size: z.number() });
@@ -29,6 +30,7 @@ async function startAskingServer() {
           requestState: STATE,
         });
       if (responses?.size !== undefined) {
+        sizes.push(responses.size);
         const chosen = acceptedContent(responses, 'size', size);
         if (chosen === undefined) return { content: [{ type: 'text', text: 'Not ordered.' }] };
         return inputRequired({
@@ -44,7 +46,7 @@ async function startAskingServer() {
     });
     return server;
   });
-  return { site, states, ran };
+  return { site, states, ran, sizes };
 }
 
 type Asking = Awaited<ReturnType<typeof startAskingServer>>;
@@ -147,6 +149,7 @@ describe.each(embedded)('a server that asks, on $kind', ({ create }) => {
     await agent.run([{ toolName: 'shop__order', input: { what: 'tea' } }]);
     await answer(agent, await pendingCall(agent), { error: 'No.' });
     expect((await agent.ended()).settled).toMatchObject([{ outcome: { status: 'ok', value: 'Not ordered.' } }]);
+    expect(asking.sizes).toEqual([{ action: 'decline' }]);
   });
 
   test('[X18] [X7] the state of a call that asks is stored so that nobody can read it, and shown to nobody', async () => {
@@ -267,4 +270,6 @@ test('[X18] a question that could belong to several open calls is asked of nobod
   await using agent = await startMcpAgent([server]);
   const { settled } = await agent.run([{ toolName: 'local__wait' }, { toolName: 'local__ask' }]);
   expect(settled.find(({ toolName }) => toolName === 'local__ask')?.outcome.text).toContain('"cancel"');
+  for (const status of ['pending', 'resolved', 'expired', 'cancelled'])
+    expect((await agent.gateway.api(`/api/pending?status=${status}`)).items).toEqual([]);
 });

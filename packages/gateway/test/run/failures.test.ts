@@ -65,6 +65,7 @@ describeWorlds(
       await world.store.transaction((tx) => redrive(tx, { agentId: bot }));
       await world.idle();
       expect(await inbox(world, bot)).toMatchObject([{ status: 'done' }, { status: 'done' }]);
+      expect(inboxOf(model.requests.at(-1) as never).map(({ data }) => data.text)).toEqual(['poison']);
     });
 
     test('[G15] a changed configuration applies from the next run; an invalid one is refused with its path, and the old one stays', async () => {

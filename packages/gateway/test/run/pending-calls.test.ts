@@ -94,6 +94,9 @@ describeWorlds(
         code: 'expired',
       });
       expect(await cardStatus(world, callId)).toBe('expired');
+      expect(await expireDue(world.services, { now: Date.now() + 120_000 })).toBe(0);
+      await world.idle();
+      expect(model.requests).toHaveLength(3);
     });
 
     test('[G35] a waiting call is still answerable after the configuration changed', async () => {

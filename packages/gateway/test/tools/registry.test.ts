@@ -145,10 +145,13 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
       ['ping', 'file'],
       ['send_message', 'built-in'],
     ]) {
-      expect(await patch(gateway, `/api/tools/${name}`, { visible: false })).toMatchObject({
+      const before = await gateway.api(`/api/tools/${name}`);
+      expect(before).toMatchObject({ name, source });
+      expect(await patch(gateway, `/api/tools/${name}`, { visible: !before.visible })).toMatchObject({
         error: { code: 'not_editable', details: { source } },
       });
       expect((await remove(gateway, `/api/tools/${name}`)).status).toBe(409);
+      expect(await gateway.api(`/api/tools/${name}`)).toEqual(before);
     }
     expect((await remove(gateway, '/api/tools/nobody')).status).toBe(404);
   });
@@ -165,6 +168,8 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect(await status(`/api/tools/${made.id}`, { visible: false }, 'PATCH')).toBe(403);
     expect(await status(`/api/tools/${made.id}`, undefined, 'DELETE')).toBe(403);
     expect(await status(`/api/tools/${made.id}/test`, { input: {} })).toBe(403);
+    expect(await gateway.api(`/api/tools/${made.id}`)).toEqual(made);
+    expect((await gateway.request('/api/tools/other')).status).toBe(404);
   });
 
   test('a tool that is given inline and names an address needs an admin key too, wherever it stands in the agent', async () => {
@@ -402,7 +407,8 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
       code: 'not_testable',
     });
     expect((await gateway.request('/api/tools/nobody/test', { input: {} })).status).toBe(404);
-    expect((await gateway.api('/api/pending?status=pending')).items).toEqual([]);
+    for (const path of ['/api/pending?status=pending', '/api/pending?status=resolved', '/api/runs'])
+      expect((await gateway.api(path)).items).toEqual([]);
   });
 });
 
