@@ -74,7 +74,7 @@ describe.each(databases)('a staged write on $kind', ({ create }) => {
     const { journal, context, ids, settle, stored } = await openJournal();
     const [plain, staged] = ids;
     const refuse = (): never => {
-      throw new ApiError('conflict', 'The memory was deleted meanwhile.');
+      throw new ApiError('not_found', 'The memory was deleted meanwhile.');
     };
     context.stage({ toolCallId: staged, attempt: 1 } as never, async () => refuse(), []);
     // Both end in one tick, so both would be written together.
