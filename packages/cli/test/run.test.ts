@@ -21,6 +21,8 @@ const call = (toolName, input = {}) =>
 function generate({ prompt }) {
   const said = JSON.stringify(prompt);
   if (said.includes('Look around')) return call('look');
+  if (said.includes('Sign it')) return call('sign');
+  if (said.includes('Be filtered')) return reply({ type: 'text', text: '' }, 'content-filter');
   if (said.includes('Be cut off')) return reply({ type: 'text', text: 'I was abo' }, 'length');
   if (said.includes('Pay slowly') && !said.includes('"tool-result"')) return call('pay', {});
   return said.includes('Report') ? call('file_report', { body: 'All is well.' }) : reply({ type: 'text', text: 'Hello.' });
@@ -33,7 +35,7 @@ const model = {
 export default {
   models: { obedient: model },
   model: 'obedient',
-  agents: [{ name: 'Analyst', instructions: 'You report.', tools: ['look', 'pay', 'file_report'], }],
+  agents: [{ name: 'Analyst', instructions: 'You report.', tools: ['look', 'pay', 'sign', 'file_report'] }],
   tools: {
     look: tool({ description: 'Looks around.', inputSchema: z.object({}), effects: 'none', execute: () => 'nothing' }),
     pay: tool({
@@ -93,6 +95,15 @@ test('[S12] run exits with why the run stopped', async () => {
   expect(await run('Be cut off')).toMatchObject({
     code: 13,
     err: expect.stringMatching(/^Stopped: the reply of the model was cut off\./m),
+  });
+  expect(await run('Be filtered')).toMatchObject({
+    code: 13,
+    err: expect.stringMatching(/^Stopped: the reply of the model was filtered\./m),
+  });
+  expect(await run('Sign it')).toMatchObject({
+    code: 11,
+    out: '',
+    err: expect.stringMatching(/^Stopped: it waits for an answer\. See: lastcall replay \S+$/m),
   });
   expect(await run('Report', '--until', 'no_such_tool')).toMatchObject({
     code: 1,

@@ -265,6 +265,16 @@ test('[T22] an approval question that throws denies, and edited arguments are pa
   expect(await edit({ n: 99 })).toMatchObject({ code: 'denied', message: 'too big' });
 });
 
+test.each([undefined, null, 0, '', 'no', Promise.resolve(undefined)])(
+  '[T22] an approval function that returns %o, and not false, asks for approval',
+  async (given) => {
+    let runs = 0;
+    const pay = tool({ description: 'd', inputSchema, approval: () => given as never, execute: () => ++runs });
+    expect(await outcomeOf({ pay }, 'pay', { n: 1 })).toMatchObject({ status: 'pending', kind: 'approval' });
+    expect(runs).toBe(0);
+  },
+);
+
 test.each([
   ['an error', new Error('went wrong'), /"boom" failed: Error: went wrong/],
   ['a text', 'went wrong', /"boom" failed: string: went wrong/],

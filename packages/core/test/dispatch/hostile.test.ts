@@ -299,6 +299,47 @@ test('[T37] middleware that retries for ever ends with the call', async () => {
   expect(tries).toBe(ended);
 });
 
+test.each(['a timeout', 'an abort'])(
+  '[T37] middleware that calls next() from its abort listener starts no run of the tool (%s)',
+  async (how) => {
+    const clock = fakeClock();
+    const abort = new AbortController();
+    let runs = 0;
+    let asked = 0;
+    const persistent: Middleware = {
+      name: 'persistent',
+      async call(next, _call, { abortSignal }) {
+        await next().catch(() => {});
+        return await new Promise((resolve, reject) => {
+          abortSignal.addEventListener('abort', () => {
+            asked++;
+            next().then(resolve, reject);
+          });
+        });
+      },
+    };
+    const failing = (): never => {
+      runs++;
+      throw new Error('again');
+    };
+    const running = dispatchCall({
+      tools: probing(failing, { timeoutMs: 20 }),
+      call,
+      session: session(),
+      clock,
+      signal: abort.signal,
+      middleware: [persistent],
+    });
+    await settled();
+    expect([runs, asked]).toEqual([1, 0]);
+    if (how === 'an abort') abort.abort();
+    else await clock.advance(20);
+    expect((await running).outcome).toMatchObject({ code: how === 'an abort' ? 'aborted' : 'timeout' });
+    await settled();
+    expect([runs, asked]).toEqual([1, 1]);
+  },
+);
+
 test('[T27] each run that a middleware starts begins from a clean state and its own arguments', async () => {
   const on = session();
   const seen: unknown[] = [];

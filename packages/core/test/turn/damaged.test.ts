@@ -231,6 +231,7 @@ describe('[R57] a stored transcript is refused with the path of its flaw:', () =
     'a second settlement': ['entries[2].settlement.callId', reply('a'), settled('a'), settled('a')],
     'an id that two calls have': ['entries[2].calls[0].callId', reply('a'), settled('a'), reply('a')],
     'an answer to a call that did not wait': ['entries[1].answer', reply('a'), settled('a', { answer: { result: 1 } })],
+    'a late end of a call that did not wait': ['entries[1].late', reply('a'), settled('a', { late: true })],
     'an answer that is none': ['entries[1].answer', reply('a'), settled('a', { answer: {} })],
     'a reply before the calls before it have ended': ['entries[1]', reply('a'), reply('b')],
     'an end before its calls have ended': ['entries[1]', reply('a'), { kind: 'stop', stop: { reason: 'suspended' } }],

@@ -11,11 +11,10 @@ import { callerId } from '../../src/runtime/chat/start-turn.ts';
 import type { SaidMessage, TurnCaller } from '../../src/runtime/chat/turn-request.ts';
 import { chatWith } from '../support/conversations.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
-import { systemOf } from '../support/requests.ts';
+import { resultsOf, systemOf } from '../support/requests.ts';
 import { call } from './chat-api.ts';
 
 const anything = z.looseObject({});
-const pay = tool({ description: 'Pays.', inputSchema: anything, execute: () => 'Paid.' });
 const look = tool({ description: 'Looks.', inputSchema: anything, effects: 'none', execute: () => 'Seen.' });
 
 describeWorlds('what doors may ask of a turn', (open) => {
@@ -45,13 +44,19 @@ describeWorlds('what doors may ask of a turn', (open) => {
   });
 
   test('a turn without effects offers only tools without effects, and a call of another is refused', async () => {
+    let payments = 0;
+    const pay = tool({ description: 'Pays.', inputSchema: anything, execute: () => ++payments });
     const model = scriptedModel([[call('look'), call('pay')], 'A title']);
     const world = await open({ models: { default: model }, tools: { pay, look } });
     const chat = await chatWith(world, { tools: ['pay', 'look'] });
     const { messages } = await chat.say('Title?', { isWithoutEffects: true });
     expect(model.requests[0]?.tools?.map(({ name }) => name).toSorted()).toEqual(['look', 'read_output']);
     expect(JSON.stringify(messages)).toContain('Seen.');
-    expect(JSON.stringify(messages)).not.toContain('Paid.');
+    expect(resultsOf(model.requests[1] ?? { prompt: [] }).map(({ text }) => text)).toEqual([
+      'Seen.',
+      expect.stringContaining('"pay"'),
+    ]);
+    expect(payments).toBe(0);
   });
 
   test('a request is found again by its body alone, for clients that repeat it without a key', async () => {
@@ -88,14 +93,26 @@ describeWorlds('what doors may ask of a turn', (open) => {
     expect(fromJson(last?.settings ?? '')).toEqual({ clientTools: [{ name: 'ask' }], instructions: 'First.' });
   });
 
-  test('calls of two client tools continue the turn when both are answered, in one request or in two', async () => {
-    const model = scriptedModel([[call('one'), call('two')], 'Both.']);
-    const world = await open({ models: { default: model } });
-    const chat = await chatWith(world);
-    const { pending } = await chat.say('Go', { clientTools: [{ name: 'one' }, { name: 'two' }] });
-    const [one = '', two = ''] = pending.map(({ callId }) => callId);
-    expect(await chat.turn({ answers: { [one]: { result: 1 } } })).toMatchObject({ stop: { reason: 'suspended' } });
-    expect(model.requests).toHaveLength(1);
-    expect((await chat.turn({ answers: { [one]: { result: 1 }, [two]: { error: 'No' } } })).response).toBe('Both.');
-  });
+  test.each(['in one request', 'in two requests', 'in two requests, the first of which is repeated'])(
+    'calls of two client tools continue the turn when both are answered, %s',
+    async (how) => {
+      const model = scriptedModel([[call('one'), call('two')], 'Both.']);
+      const world = await open({ models: { default: model } });
+      const chat = await chatWith(world);
+      const { pending } = await chat.say('Go', { clientTools: [{ name: 'one' }, { name: 'two' }] });
+      const [one = '', two = ''] = pending.map(({ callId }) => callId);
+      const [first, second] = [{ [one]: { result: 'ONE' } }, { [two]: { error: 'TWO' } }];
+      if (how !== 'in one request') {
+        expect(await chat.turn({ answers: first })).toMatchObject({ stop: { reason: 'suspended' } });
+        expect(model.requests).toHaveLength(1);
+      }
+      const rest = how === 'in two requests' ? second : { ...first, ...second };
+      expect((await chat.turn({ answers: rest })).response).toBe('Both.');
+      expect(model.requests).toHaveLength(2);
+      expect(resultsOf(model.requests[1] ?? { prompt: [] }).map(({ text }) => text)).toEqual([
+        expect.stringContaining('ONE'),
+        expect.stringContaining('TWO'),
+      ]);
+    },
+  );
 });

@@ -83,7 +83,10 @@ describe.each(embedded)('tools that change, on $kind', ({ create }) => {
     const [{ callId }] = (await agent.gateway.api('/api/pending')).items;
     await setState(files, { description: 'Pays.' });
     await agent.gateway.api(`/api/runs/${runId}/tool-results`, { callId, approve: true });
-    await agent.ended();
+    const { settled } = await agent.ended();
+    // The change is noticed when the call is about to run, or by a list that comes before the approval.
+    const outcome = { status: 'error', text: expect.stringContaining('has changed') };
+    expect(settled).toMatchObject([{ callId, toolName: 'web__echo', outcome }]);
     const isHeld = async () => (await agent.gateway.api('/api/mcp/tools?status=held')).items.length === 1;
     await waitFor(isHeld, { timeoutMs: 60_000 });
     expect((await logOf(files)).filter((line) => line.startsWith('call echo'))).toEqual([]);

@@ -16,6 +16,7 @@ const SECRET = { secrets: ['API_KEY'], env: { API_KEY: 'the-secret-of-the-test' 
 async function startAskingServer() {
   const states: unknown[] = [];
   const ran: unknown[] = [];
+  const sizes: unknown[] = [];
   const site = await startModernServer(() => {
     const server = new McpServer({ name: 'asking', version: '1' });
     const size = z.object({ size: z.number() });
@@ -29,6 +30,7 @@ async function startAskingServer() {
           requestState: STATE,
         });
       if (responses?.size !== undefined) {
+        sizes.push(responses.size);
         const chosen = acceptedContent(responses, 'size', size);
         if (chosen === undefined) return { content: [{ type: 'text', text: 'Not ordered.' }] };
         return inputRequired({
@@ -44,14 +46,25 @@ async function startAskingServer() {
     });
     return server;
   });
-  return { site, states, ran };
+  return { site, states, ran, sizes };
 }
 
 type Asking = Awaited<ReturnType<typeof startAskingServer>>;
 
-function startOn(database: Database, { site }: Asking): Promise<McpAgent> {
-  const servers = [{ name: 'shop', transport: 'http' as const, url: site.url, headers: { 'x-key': '${env.API_KEY}' } }];
-  return startMcpAgent(servers, { ...locationOf(database), ...SECRET, egress: { allow: [site.host] } });
+function startOn(database: Database, { site }: Asking, more: Partial<typeof SHOP> = {}): Promise<McpAgent> {
+  const shop = { name: 'shop', transport: 'http' as const, url: site.url, headers: { 'x-key': '${env.API_KEY}' } };
+  const servers = [{ ...shop, tools: { order: { visible: true } } }];
+  return startMcpAgent(servers, { ...locationOf(database), ...SECRET, egress: { allow: [site.host] }, ...more });
+}
+
+/** A space in which people see what the agent's visible tools ask. */
+const SHOP = { spaces: [{ name: 'Shop', agents: ['Asker'], people: [{ name: 'Ada', externalId: 'ada' }] }] };
+
+async function shopOf({ gateway }: McpAgent) {
+  const [{ id }] = (await gateway.api('/api/spaces')).items;
+  const card = async (callId: string) =>
+    (await gateway.api(`/api/spaces/${id}/messages`)).items.find((one: { callId?: string }) => one.callId === callId);
+  return { id: id as string, card };
 }
 
 const pendingCall = ({ gateway }: McpAgent) => waitFor(async () => (await gateway.api('/api/pending')).items[0]);
@@ -104,6 +117,31 @@ describe.each(embedded)('a server that asks, on $kind', ({ create }) => {
     expect(done.requests.join()).not.toContain('"note":"now"');
   });
 
+  test('[X18] a card whose call asks again shows the new question, and not the decision on the first', async () => {
+    const asking = await startAskingServer();
+    await using _site = asking.site;
+    await using agent = await startOn(database, asking, SHOP);
+    const space = await shopOf(agent);
+    await agent.run(
+      [{ toolName: 'enter_space', input: { spaceId: space.id } }],
+      [{ toolName: 'shop__order', input: { what: 'tea' } }],
+    );
+    const asked = await pendingCall(agent);
+    expect(await space.card(asked.callId)).toMatchObject({ status: 'requires_action', call: { round: 1 } });
+    expect((await answer(agent, asked, { result: { size: 3 }, round: 1 })).status).toBe(200);
+    await agent.ended();
+    const { status, call } = await space.card(asked.callId);
+    expect({ status, call }).toMatchObject({ status: 'requires_action', call: { kind: 'input', round: 2 } });
+    for (const field of ['decision', 'by', 'at']) expect(call).not.toHaveProperty(field);
+    const again = await pendingCall(agent);
+    expect((await answer(agent, again, { result: { pay: {}, note: { note: 'now' } } })).status).toBe(200);
+    await agent.ended();
+    expect(await space.card(asked.callId)).toMatchObject({
+      status: 'complete',
+      call: { decision: 'result', round: 2 },
+    });
+  });
+
   test('[X18] whoever is asked may decline, and the server is told so', async () => {
     const asking = await startAskingServer();
     await using _site = asking.site;
@@ -111,6 +149,7 @@ describe.each(embedded)('a server that asks, on $kind', ({ create }) => {
     await agent.run([{ toolName: 'shop__order', input: { what: 'tea' } }]);
     await answer(agent, await pendingCall(agent), { error: 'No.' });
     expect((await agent.ended()).settled).toMatchObject([{ outcome: { status: 'ok', value: 'Not ordered.' } }]);
+    expect(asking.sizes).toEqual([{ action: 'decline' }]);
   });
 
   test('[X18] [X7] the state of a call that asks is stored so that nobody can read it, and shown to nobody', async () => {
@@ -175,15 +214,24 @@ describe.each(embedded)('a server that asks, on $kind', ({ create }) => {
   test('[X18] a question of an open call is withdrawn when the call ends without an answer', async () => {
     const files = await serverFiles();
     await using site = await startHttpServer(files);
-    await using agent = await startMcpAgent([{ name: 'web', transport: 'http', url: site.url, timeout: 2_000 }], {
-      ...locationOf(database),
-      egress: { allow: [site.host] },
-    });
-    await agent.begin([{ toolName: 'web__ask' }]);
+    const tools = { ask: { visible: true } };
+    await using agent = await startMcpAgent(
+      [{ name: 'web', transport: 'http', url: site.url, timeout: 2_000, tools }],
+      {
+        ...locationOf(database),
+        ...SHOP,
+        egress: { allow: [site.host] },
+      },
+    );
+    const space = await shopOf(agent);
+    await agent.begin([{ toolName: 'enter_space', input: { spaceId: space.id } }], [{ toolName: 'web__ask' }]);
     const asked = await pendingCall(agent);
+    expect(await space.card(asked.callId)).toMatchObject({ status: 'requires_action' });
     const { settled } = await agent.ended();
-    expect(settled[0]?.outcome).toMatchObject({ status: 'error', code: 'timeout' });
+    expect(settled[1]?.outcome).toMatchObject({ status: 'error', code: 'timeout' });
     await waitFor(async () => (await agent.gateway.api('/api/pending')).items.length === 0);
+    expect((await agent.gateway.api('/api/pending?status=cancelled')).items).toMatchObject([{ callId: asked.callId }]);
+    expect(await space.card(asked.callId)).toMatchObject({ status: 'cancelled' });
     expect((await answer(agent, asked, { result: { size: 2 } })).status).toBe(410);
   });
 });
@@ -222,4 +270,6 @@ test('[X18] a question that could belong to several open calls is asked of nobod
   await using agent = await startMcpAgent([server]);
   const { settled } = await agent.run([{ toolName: 'local__wait' }, { toolName: 'local__ask' }]);
   expect(settled.find(({ toolName }) => toolName === 'local__ask')?.outcome.text).toContain('"cancel"');
+  for (const status of ['pending', 'resolved', 'expired', 'cancelled'])
+    expect((await agent.gateway.api(`/api/pending?status=${status}`)).items).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { holdChangedTools } from '../../src/domain/mcp/hold-changed-tools.ts';
 import { approveMcpTool, listMcpTools } from '../../src/domain/mcp/mcp-tool.ts';
 import { newId } from '../../src/domain/new-id.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
+import { holdLock, overlapping } from '../support/held-lock.ts';
 import type { World } from '../support/world.ts';
 
 const listWith = (description: string) => ({
@@ -41,5 +42,27 @@ describeIdleWorld('two gateways that use one MCP server', ({ world, beside }) =>
       const held = [await look(world, key, 'One.'), await look(other, key, 'Two.')];
       expect(held.flat()).toEqual(['pay']);
     }
+  });
+});
+
+describeIdleWorld({ title: 'an MCP tool', on: overlapping }, ({ world, database }) => {
+  test('[X17] a tool that is approved while a gateway is about to hold it stays approved', async () => {
+    const key = newId();
+    const server = { key, name: 'shop' };
+    await holdChangedTools(world.services, server, listWith('Pays.'));
+    // Another gateway has held the same definition, and it is approved there.
+    const approval = await holdLock(
+      database,
+      `update mcp_tools set fingerprint = $1, definition = $2, held_fingerprint = null where server_key = $3`,
+      ['Pays twice.', '{"description":"Pays twice."}', key],
+    );
+    const holding = holdChangedTools(world.services, server, listWith('Pays twice.'));
+    await approval.waitedFor({ orDone: holding });
+    await approval.release();
+    await holding;
+    const { items } = await listMcpTools(world.store.db, {});
+    expect(items).toMatchObject([{ status: 'approved', definition: { description: 'Pays twice.' } }]);
+    expect(items[0]).not.toHaveProperty('held');
+    expect((await holdChangedTools(world.services, server, listWith('Pays twice.'))).held.size).toBe(0);
   });
 });

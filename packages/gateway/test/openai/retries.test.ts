@@ -145,6 +145,48 @@ describeOpenAi(
       expect(model.requests).toHaveLength(1);
     });
 
+    test('[S11] a key counts for its caller alone: another caller with the same key has a run of its own', async () => {
+      const model = scriptedModel(() => 'Hello.');
+      const gateway = await open({ models: { default: model } });
+      const agent = await gateway.world.agent();
+      const callers = [await gateway.keyWith('write'), await gateway.keyWith('write'), await gateway.keyWith('write')];
+      const headers = { 'idempotency-key': 'k-2' };
+      const ask = (key: string | undefined, text: string) =>
+        idOf(post(gateway, key ?? '', { model: agent, messages: [user(text)] }, headers));
+      const [one, two, three] = callers;
+      const ids = [await ask(one, 'Hi'), await ask(two, 'Hi'), await ask(three, 'Ho')];
+      expect(new Set(ids).size).toBe(3);
+      expect([await ask(one, 'Hi'), await ask(two, 'Hi'), await ask(three, 'Ho')]).toEqual(ids);
+      expect(model.requests).toHaveLength(3);
+    });
+
+    test('[S11] a retry without a key gets the first answer for an hour, and starts a run of its own after that', async () => {
+      const model = scriptedModel(() => 'Hello.');
+      const gateway = await open({ models: { default: model } });
+      const agent = await gateway.world.agent();
+      const key = await gateway.keyWith('write');
+      const ask = (headers: Record<string, string> = {}) =>
+        idOf(post(gateway, key, { model: agent, messages: [user('Hi')] }, headers));
+      const age = (minutes: number) =>
+        gateway.world.in(({ db, now }) =>
+          db
+            .updateTable('turn_requests')
+            .set({ created_at: now() - minutes * 60_000 })
+            .where('context_id', 'in', (eb) =>
+              eb.selectFrom('threads').select('threads.id').where('threads.agent_id', '=', agent),
+            )
+            .execute(),
+        );
+      const first = await ask();
+      await age(59);
+      expect(await ask({ 'x-stainless-retry-count': '1' })).toBe(first);
+      await age(61);
+      const second = await ask({ 'x-stainless-retry-count': '1' });
+      expect(second).not.toBe(first);
+      expect(await ask({ 'x-stainless-retry-count': '2' })).toBe(second);
+      expect(model.requests).toHaveLength(2);
+    });
+
     test.each([
       ['with a key', { 'idempotency-key': 'renamed' }, { 'idempotency-key': 'renamed' }],
       ['without a key', {}, { 'x-stainless-retry-count': '1' }],

@@ -65,6 +65,7 @@ describeWorlds(
       await world.store.transaction((tx) => redrive(tx, { agentId: bot }));
       await world.idle();
       expect(await inbox(world, bot)).toMatchObject([{ status: 'done' }, { status: 'done' }]);
+      expect(inboxOf(model.requests.at(-1) as never).map(({ data }) => data.text)).toEqual(['poison']);
     });
 
     test('[G15] a changed configuration applies from the next run; an invalid one is refused with its path, and the old one stays', async () => {
@@ -136,21 +137,36 @@ describeWorlds(
         }
         await world.idle();
         leave.resolve();
-        const [told] = resultsOf(model.requests.at(-1) as never);
-        expect(told?.text).toMatch(/outside may have taken effect/);
-        expect(told?.text).not.toMatch(/nothing/i);
+        const results = resultsOf(model.requests.at(-1) as never);
+        expect(results).toHaveLength(1);
+        expect(results[0]?.text).toMatch(/outside may have taken effect/);
+        expect(results[0]?.text).not.toMatch(/nothing/i);
+        const { status, outcome } = await world.store.db
+          .selectFrom('calls')
+          .select(['status', 'outcome'])
+          .where('agent_id', '=', bot)
+          .where('tool_name', '=', 'pay')
+          .executeTakeFirstOrThrow();
+        expect([status, JSON.parse(outcome ?? '{}')]).toMatchObject([
+          'settled',
+          { status: 'error', code: how === 'a cancel' ? 'aborted' : 'timeout', effect: 'possible' },
+        ]);
       },
     );
 
     test('[G16] cancel aborts model and tools, settles what was open, and no later write lands', async () => {
       const inside = Promise.withResolvers<void>();
       const leave = Promise.withResolvers<void>();
+      const returned = Promise.withResolvers<void>();
+      let signal: AbortSignal | undefined;
       const slow = tool({
         description: 'Takes its time.',
         inputSchema: z.object({}),
-        async execute() {
+        async execute(_input, { abortSignal }) {
+          signal = abortSignal;
           inside.resolve();
           await leave.promise;
+          returned.resolve();
           return 'too late';
         },
       });
@@ -166,9 +182,16 @@ describeWorlds(
         .select('id')
         .where('thread_id', '=', bot)
         .executeTakeFirstOrThrow();
+      expect(signal?.aborted).toBe(false);
       await world.store.transaction((tx) => requestCancel(tx, run.id));
       await world.idle();
+      expect(signal?.aborted).toBe(true);
+      // The tool returns after its call was settled. Nothing that it returns is written.
       leave.resolve();
+      await returned.promise;
+      await new Promise(setImmediate);
+      await world.idle();
+      expect(model.requests).toHaveLength(1);
       const ended = await world.store.db
         .selectFrom('runs')
         .select(['status', 'stop'])
@@ -196,6 +219,31 @@ describeWorlds(
       const types = (await world.events(spaceStream(space))).map(({ type }) => type);
       expect(types.filter((type) => type === 'agent.active')).toHaveLength(1);
       expect(types.filter((type) => type === 'agent.inactive')).toHaveLength(1);
+    });
+
+    test('[G16] cancel aborts a request to the model, and its reply is not stored', async () => {
+      const asked = Promise.withResolvers<AbortSignal | undefined>();
+      const reply = Promise.withResolvers<void>();
+      const model = scriptedModel(async ({ abortSignal }) => {
+        asked.resolve(abortSignal);
+        await reply.promise;
+        return 'Too late.';
+      });
+      const world = await open({ models: { default: model } });
+      const { ada, bot, space } = await lobby(world, {}, { isIn: true });
+      await world.say(space, ada, 'go');
+      const signal = await asked.promise;
+      const runs = world.store.db.selectFrom('runs').select(['id', 'status']).where('thread_id', '=', bot);
+      const { id } = await runs.executeTakeFirstOrThrow();
+      await world.store.transaction((tx) => requestCancel(tx, id));
+      await world.idle();
+      expect(signal?.aborted).toBe(true);
+      reply.resolve();
+      await new Promise(setImmediate);
+      await world.idle();
+      expect(await runs.execute()).toEqual([{ id, status: 'cancelled' }]);
+      for (const table of ['transcript_entries', 'messages', 'stream_events'] as const)
+        expect(JSON.stringify(await world.store.db.selectFrom(table).selectAll().execute())).not.toContain('Too late.');
     });
 
     test('[G17] a run of an agent that is deleted meanwhile ends, shows the ends of all it began, and leaves what it took dead', async () => {

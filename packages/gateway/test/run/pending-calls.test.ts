@@ -94,6 +94,9 @@ describeWorlds(
         code: 'expired',
       });
       expect(await cardStatus(world, callId)).toBe('expired');
+      expect(await expireDue(world.services, { now: Date.now() + 120_000 })).toBe(0);
+      await world.idle();
+      expect(model.requests).toHaveLength(3);
     });
 
     test('[G35] a waiting call is still answerable after the configuration changed', async () => {
@@ -177,6 +180,10 @@ describeWorlds(
       if (first === undefined || second === undefined) throw new Error('two calls were expected');
       const edited = { ...first, answer: { approve: true, input: { amount: 700 } }, by: { entityId: ada } } as const;
       await expect(answer(world.services, edited)).rejects.toMatchObject({ code: 'invalid_answer' });
+      await world.idle();
+      expect(paid).toEqual([]);
+      expect(await callStatus(world, first.callId)).toMatchObject({ status: 'pending' });
+      expect(await cardStatus(world, first.callId)).toBe('requires_action');
       await answer(world.services, {
         ...first,
         answer: { approve: true, input: { amount: 7 } },
@@ -188,9 +195,13 @@ describeWorlds(
       expect(JSON.parse((await callStatus(world, second.callId)).outcome ?? '{}')).toMatchObject({
         status: 'error',
         code: 'denied',
+        message: 'too much',
       });
       expect(await cardStatus(world, first.callId)).toBe('complete');
-      expect(['error', 'cancelled']).toContain(await cardStatus(world, second.callId));
+      expect(await cardStatus(world, second.callId)).toBe('cancelled');
+      const read = textsOf((model.requests.at(-1) as never as { prompt: never }).prompt).join('\n');
+      expect(read).toContain('paid 7');
+      expect(read).toContain('too much');
     });
 
     test('[G36] a decision whose run failed after the tool ran is told when it is redriven, also after compactions, and runs nothing again', async () => {

@@ -236,6 +236,9 @@ describeWorlds('the request of a step', (open) => {
     expect(await api.done('GET', path('1'))).toMatchObject({ model: 'scripted', tools: expect.any(Array) });
     for (const step of ['0', '2', 'x', '1e999']) expect((await api.call('GET', path(step))).status).toBe(404);
     expect((await api.call('GET', path('1'), { secret: null })).status).toBe(401);
+    // The request of a person is refused, although the person is in the space that the run answered.
+    expect((await api.call('GET', path('1'), { secret: await api.tokenOf(ada) })).status).toBe(403);
+    expect((await api.call('GET', path('1'), { secret: await api.keyWith('read') })).status).toBe(200);
     api.app.stop();
   });
 });

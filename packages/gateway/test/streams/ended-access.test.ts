@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ensureFirstKey } from '../../src/domain/keys/first-key.ts';
 import { readStream } from '../../src/domain/streams/read-stream.ts';
 import { runStream, spaceStream } from '../../src/domain/streams/stream-names.ts';
+import { sweepStreams } from '../../src/domain/streams/sweep-streams.ts';
 import type { Bus } from '../../src/ports/bus/bus.ts';
 import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
 import { eventSource } from '../../src/transport/sse/event-source.ts';
@@ -148,6 +149,23 @@ describe('a stream of one of two gateways, without a heartbeat,', () => {
     await say('after');
     expect(await stream.rest()).toEqual([]);
     expect(textsOf(await others.take(2))).toEqual(['before', 'after']);
+  });
+
+  test('[G50] streams of all keys end if revocations were deleted before the gateway read them', async () => {
+    const { path, say } = await room(near);
+    const { id, key } = await newKey(near);
+    const stream = await open(deaf, path, key);
+    const others = await open(deaf, path, near.key);
+    await say('before');
+    expect(textsOf([...(await stream.take(1)), ...(await others.take(1))])).toEqual(['before', 'before']);
+    await near.done('DELETE', `/api/keys/${id}`);
+    await sweepStreams(near.services, { now: Date.now() + near.services.limits.streamWindowMs + 60_000 });
+    await say('after');
+    // The gateway cannot know whose key it was, so clients with a valid key have to open another stream.
+    expect([await stream.next(), await others.next()]).toEqual([undefined, undefined]);
+    const again = await open(deaf, path, near.key);
+    await say('later');
+    expect(textsOf(await again.take(1))).toEqual(['later']);
   });
 
   test('[G50] a stream whose key is revoked at any moment gets nothing that was said after the revocation was answered', async () => {

@@ -251,6 +251,23 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     reader.close();
   });
 
+  test('[G45] an event that is committed after the page was read and before the end is read is given, and no reset', async () => {
+    const stream = newStream();
+    const slow = slowAnswers(store);
+    await say(stream, 1);
+    const reader = await open(stream, undefined, { store: slow.store });
+    // A notice may come before its event can be read.
+    reader.expect(2);
+    slow.hold();
+    const next = reader.next();
+    await slow.answered(1);
+    await say(stream, 2);
+    slow.release();
+    expect(await next).toMatchObject({ kind: 'event', event: { seq: 2 } });
+    expect(await seqs(reader, 1)).toEqual([3]);
+    reader.close();
+  });
+
   test('[G45] whatever the order of answers, notices and looks, each event comes once, in order, and no reset', async () => {
     const step = fc.constantFrom<Fate | 'looking' | 'release'>(
       ...(['told', 'lost', 'doubled', 'delayed', 'bare', 'look'] as const),

@@ -145,10 +145,13 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
       ['ping', 'file'],
       ['send_message', 'built-in'],
     ]) {
-      expect(await patch(gateway, `/api/tools/${name}`, { visible: false })).toMatchObject({
+      const before = await gateway.api(`/api/tools/${name}`);
+      expect(before).toMatchObject({ name, source });
+      expect(await patch(gateway, `/api/tools/${name}`, { visible: !before.visible })).toMatchObject({
         error: { code: 'not_editable', details: { source } },
       });
       expect((await remove(gateway, `/api/tools/${name}`)).status).toBe(409);
+      expect(await gateway.api(`/api/tools/${name}`)).toEqual(before);
     }
     expect((await remove(gateway, '/api/tools/nobody')).status).toBe(404);
   });
@@ -165,6 +168,8 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect(await status(`/api/tools/${made.id}`, { visible: false }, 'PATCH')).toBe(403);
     expect(await status(`/api/tools/${made.id}`, undefined, 'DELETE')).toBe(403);
     expect(await status(`/api/tools/${made.id}/test`, { input: {} })).toBe(403);
+    expect(await gateway.api(`/api/tools/${made.id}`)).toEqual(made);
+    expect((await gateway.request('/api/tools/other')).status).toBe(404);
   });
 
   test('a tool that is given inline and names an address needs an admin key too, wherever it stands in the agent', async () => {
@@ -375,6 +380,17 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect(large.outcome.status).toBe('ok');
     expect(large.outcome.text.length).toBeLessThan(270_000);
     expect(site.requests).toHaveLength(2);
+    // An address that is not allowed is not reached.
+    await using other = await startWebSite((_request, response) => response.end('inside'));
+    await gateway.api('/api/tools', {
+      name: 'fetch_inside',
+      executionType: 'gateway',
+      inputSchema: { type: 'object' },
+      execution: { url: other.url },
+    });
+    const refused = await gateway.api('/api/tools/fetch_inside/test', { input: {} });
+    expect(refused.outcome).toMatchObject({ status: 'error', text: expect.stringContaining('is refused: loopback') });
+    expect(other.requests).toEqual([]);
   });
 
   test('a test of a tool asks nobody and stores nothing: what others answer is pending, and approval is given with the test', async () => {
@@ -391,7 +407,8 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
       code: 'not_testable',
     });
     expect((await gateway.request('/api/tools/nobody/test', { input: {} })).status).toBe(404);
-    expect((await gateway.api('/api/pending?status=pending')).items).toEqual([]);
+    for (const path of ['/api/pending?status=pending', '/api/pending?status=resolved', '/api/runs'])
+      expect((await gateway.api(path)).items).toEqual([]);
   });
 });
 

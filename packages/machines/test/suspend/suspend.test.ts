@@ -3,6 +3,7 @@ import { fakeClock, scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
+  cede,
   charter,
   createMachine,
   deserializeMachine,
@@ -238,6 +239,38 @@ describe('resumed', () => {
     });
     expect(reasons(steps)).toEqual(['transition', 'end_turn']);
     expect(machine.suspended).toMatchObject([{ toolName: 'job', node: 'other' }]);
+  });
+
+  test('[M24] a leaf that is aborted after one of its calls was answered still waits for the other, and no model is called', async () => {
+    const helper = node({ instructions: 'helper', transitions: { back: { handler: () => cede('helped') } } });
+    const boss = node({ instructions: 'boss', tools, commands: { help: { execute: () => spawn('helper') } } });
+    const machine = createMachine(charter({ nodes: { boss, helper } }), { root: boss });
+    const calls = [{ toolName: 'job' }, { toolName: 'pay', input: { sum: 7 } }];
+    await run(machine, [calls], { input: 'Go.' });
+    const [job, approval] = machine.suspended;
+    // Another instance speaks meanwhile, so the calls that wait are no longer those of the last reply.
+    await machine.command('help');
+    const helped = await run(machine, [{ toolName: 'transition_back' }], { input: 'Hello?' });
+    expect(reasons(helped.steps)).toEqual(['cede', 'awaiting_resume']);
+    machine.resume(approval?.id ?? '', { approve: true });
+    const abort = new AbortController();
+    const aborted = await run(machine, [], {
+      signal: abort.signal,
+      tools(own) {
+        abort.abort();
+        return own;
+      },
+    });
+    expect(aborted.steps).toMatchObject([{ yieldReason: 'error', leaves: [{ stop: { reason: 'aborted' } }] }]);
+    const again = await run(machine, ['Not asked.']);
+    expect(reasons(again.steps)).toEqual(['awaiting_resume']);
+    expect(last(again.steps)).toMatchObject([{ id: job?.id, toolName: 'job' }]);
+    expect([...aborted.requests, ...again.requests]).toEqual([]);
+    machine.resume(job?.id ?? '', 'job done');
+    const { steps, requests } = await run(machine, ['Both have ended.']);
+    expect(requests.map(problemOf)).toEqual([undefined]);
+    expect(texts(requests[0]).join()).toContain('job done');
+    expect(steps.at(-1)?.response).toBe('Both have ended.');
   });
 
   test('[M25] a call whose time has passed fails, and the run goes on', async () => {

@@ -115,6 +115,19 @@ test('[S3] buttons are dead when they appear, Enter approves nothing, and what t
   await page.keyboard.press('Enter');
   expect(sent).toEqual([]);
 
+  // A denial without a reason does nothing, by whatever means its button is pressed.
+  await page.keyboard.press('d');
+  const deny = card.getByRole('button', { name: 'Deny', exact: true });
+  await card.getByRole('textbox', { name: 'Why not?' }).fill('  ');
+  expect(await deny.getAttribute('aria-disabled')).toBe('true');
+  await deny.focus();
+  for (const key of ['Enter', 'Space']) await page.keyboard.press(key);
+  await deny.evaluate((button) => (button as HTMLElement).click());
+  await deny.click({ force: true });
+  await card.getByRole('button', { name: 'Back' }).click();
+  await card.focus();
+  expect(sent).toEqual([]);
+
   await page.keyboard.press('a');
   await cardOf(page, /^wire_money, done/)
     .getByText('50 to Oslo')
