@@ -1,3 +1,4 @@
+import { median } from '../measure.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { bareLoop } from './bare-loop.ts';
 import type { CostContender } from './contender.ts';
@@ -7,10 +8,10 @@ import { CONVERSATION, type CostTask, SINGLE_TASKS } from './tasks.ts';
 
 const PEERS = ['mastra', 'openai-agents', 'langgraph'];
 
-/** The peers are imported by name: they are installed only when a benchmark runs. */
+/** The peers are imported by name: they are installed only when a benchmark runs. `BENCH_PEERS=` leaves them out. */
 async function contenders(): Promise<readonly CostContender[]> {
   const peers: CostContender[] = [];
-  for (const name of PEERS) {
+  for (const name of process.env.BENCH_PEERS?.split(',').filter((one) => one !== '') ?? PEERS) {
     const { contender } = (await import(`../peers/cost/${name}.ts`)) as { contender: CostContender };
     peers.push(contender);
   }
@@ -20,8 +21,14 @@ async function contenders(): Promise<readonly CostContender[]> {
 /** What a cached token costs, beside one that is not. */
 const CACHED_PRICE = 0.1;
 
+/** How long a model takes to answer, where the time until the answer is measured. */
+const MODEL_MS = 800;
+const [QUESTION, ACTION] = SINGLE_TASKS;
+
 interface Measured {
   readonly contender: CostContender;
+  /** Seconds until the answer of a question and of an action. */
+  readonly seconds: readonly [question: number, action: number];
   /** Requests to the model for one task of each kind, each in a conversation of its own. */
   readonly single: readonly number[];
   readonly conversation: readonly AskedRequest[];
@@ -35,11 +42,38 @@ export async function benchCost(): Promise<Report> {
     for (const contender of await contenders()) {
       const single: number[] = [];
       for (const task of SINGLE_TASKS) single.push((await requestsFor(server, contender, [task])).length);
-      measured.push({ contender, single, conversation: await requestsFor(server, contender, CONVERSATION) });
+      const conversation = await requestsFor(server, contender, CONVERSATION);
+      measured.push({ contender, single, conversation, seconds: await secondsFor(server, contender) });
     }
     return toReport(measured);
   } finally {
     await server.close();
+  }
+}
+
+/** The median of three conversations, each after a question that warms it up. */
+async function secondsFor(server: ModelServer, contender: CostContender): Promise<Measured['seconds']> {
+  if (QUESTION === undefined || ACTION === undefined) throw new Error('There are no tasks.');
+  const conversation = await contender.open(server.url);
+  const timed = async (task: CostTask, delayMs: number): Promise<number> => {
+    server.delay(delayMs);
+    server.begin(task);
+    const start = performance.now();
+    await conversation.say(task.says);
+    return (performance.now() - start) / 1_000;
+  };
+  try {
+    await timed(QUESTION, 0);
+    const questions: number[] = [];
+    const actions: number[] = [];
+    for (let count = 0; count < 3; count++) {
+      questions.push(await timed(QUESTION, MODEL_MS));
+      actions.push(await timed(ACTION, MODEL_MS));
+    }
+    return [median(questions), median(actions)];
+  } finally {
+    server.delay(0);
+    await conversation.close();
   }
 }
 
@@ -83,7 +117,8 @@ function toReport(measured: readonly Measured[]): Report {
     claim:
       'Requests to the model for one task of each kind, then a conversation of ten tasks. All contenders have the same instructions, the same ' +
       'four tools and the same replies, from a server that speaks the wire format of chat completions. Tokens are counted with o200k. What ' +
-      'a request has at its beginning in common with the request before counts as cached, and costs a tenth.',
+      'a request has at its beginning in common with the request before counts as cached, and costs a tenth. The last columns are the time until ' +
+      `the answer with a model of ${MODEL_MS} ms; where it is found by asking every 20 ms, that is included.`,
     columns: [
       '',
       ...SINGLE_TASKS.map(({ kind }) => kind),
@@ -93,6 +128,8 @@ function toReport(measured: readonly Measured[]): Report {
       'output tokens',
       'tokens, ratio',
       'price, ratio',
+      'question, s',
+      'action, s',
     ],
     rows: measured.map((one) => [
       `${one.contender.name}, ${one.contender.of}`,
@@ -103,6 +140,7 @@ function toReport(measured: readonly Measured[]): Report {
       total(one.conversation, ({ output }) => output),
       ratio(one, tokens),
       ratio(one, paid),
+      ...one.seconds,
     ]),
     findings: [
       held('Requests of Lastcall beside the bare loop', own.conversation.length - bare.conversation.length, 0),
@@ -110,6 +148,8 @@ function toReport(measured: readonly Measured[]): Report {
       held('Price of Lastcall with a cache, ratio to the bare loop', ratio(own, paid), 1.3),
       held('Tokens without built-in tools, ratio to the bare loop', ratio(slim, tokens), 2.5),
       held('Price without built-in tools with a cache, ratio to the bare loop', ratio(slim, paid), 1.3),
+      held(`Seconds until the answer of a question, with a model of ${MODEL_MS} ms`, own.seconds[0], 0.9),
+      held(`Seconds until the answer of an action, with a model of ${MODEL_MS} ms`, own.seconds[1], 1.8),
     ],
   };
 }

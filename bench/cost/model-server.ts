@@ -17,6 +17,8 @@ export interface ModelServer {
   readonly url: string;
   /** From now on requests are about this task. Returns those that have come since. */
   begin(task: CostTask): readonly AskedRequest[];
+  /** From now on the model takes this long to answer. */
+  delay(ms: number): void;
   /** Forgets the request before: the next one begins a conversation. */
   forget(): void;
   close(): Promise<void>;
@@ -41,6 +43,7 @@ export async function startModelServer(): Promise<ModelServer> {
   let replies: Reply[] = [];
   let asked: AskedRequest[] = [];
   let before: readonly string[] = [];
+  let delayMs = 0;
   const server = createServer((request, response) => {
     const pieces: Buffer[] = [];
     request.on('data', (piece: Buffer) => pieces.push(piece));
@@ -55,7 +58,7 @@ export async function startModelServer(): Promise<ModelServer> {
       const parts = partsOf(body);
       asked.push({ input: sum(parts), cached: cachedIn(parts, before), output: countTokens(textOf(reply)) });
       before = parts;
-      answer(response, reply, body.stream === true);
+      setTimeout(() => answer(response, reply, body.stream === true), delayMs);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -67,6 +70,9 @@ export async function startModelServer(): Promise<ModelServer> {
       replies = [...task.replies];
       asked = [];
       return asked;
+    },
+    delay(ms) {
+      delayMs = ms;
     },
     forget() {
       before = [];
