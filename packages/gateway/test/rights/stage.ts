@@ -164,6 +164,8 @@ const WRITTEN_BY_WORKERS: ReadonlySet<string> = new Set([
   'stream_events',
   'request_texts',
   'transcript_entries',
+  'usage',
+  'usage_requests',
 ]);
 
 const look = tool({ description: 'Looks.', inputSchema: z.object({}), execute: () => 'seen' });
