@@ -31,6 +31,7 @@ describe('a configuration', () => {
       tools: {},
       definitions: {},
       spaces: [],
+      plans: [],
       models: {},
       imageModels: {},
       prices: {},

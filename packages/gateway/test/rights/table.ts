@@ -152,6 +152,18 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/agents/{id}/goals': { rights: READ, request: ofAgent('/goals') },
   'GET /api/agents/{id}/memories': { rights: READ, request: ofAgent('/memories') },
   'GET /api/agents/{id}/plans': { rights: READ, request: ofAgent('/plans') },
+  'POST /api/agents/{id}/plans': {
+    rights: WRITE,
+    request: ({ agent, name }) => ({ path: `/api/agents/${agent}/plans`, body: yearEnd(name()) }),
+  },
+  'PATCH /api/agents/{id}/plans/{key}': {
+    rights: WRITE,
+    request: async (stage) => ({ path: await planPath(stage), body: { name: 'Another name' } }),
+  },
+  'DELETE /api/agents/{id}/plans/{key}': {
+    rights: WRITE,
+    request: async (stage) => ({ path: await planPath(stage) }),
+  },
   'GET /api/agents/{id}/session': { rights: ADMIN, request: ofAgent('/session') },
   'GET /api/agents/{id}/machine': {
     rights: READ,
@@ -360,4 +372,15 @@ export const ALIASES: Readonly<Record<string, Row>> = {
 
 async function newTool({ api, name }: Stage): Promise<string> {
   return `/api/tools/${(await api.done<{ id: string }>('POST', '/api/tools', fixedTool(name(), 1))).id}`;
+}
+
+function yearEnd(key: string): object {
+  return { key, name: 'Year end', instruction: 'Close the books.', at: '2099-12-31T12:00:00Z' };
+}
+
+/** The path of a new plan. */
+async function planPath({ agent, name, create }: Stage): Promise<string> {
+  const key = name();
+  await create(`/api/agents/${agent}/plans`, yearEnd(key));
+  return `/api/agents/${agent}/plans/${key}`;
 }

@@ -29,7 +29,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0040-files': files(dialect),
     '0041-space-numbers': spaceNumbers,
     '0042-usage': usage(dialect),
-    '0043-plan-setters': planSetters,
+    '0043-plan-setters': planSetters(dialect),
   };
 }
 

@@ -54,7 +54,7 @@ export const planEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'patch',
     path: '/api/agents/{id}/plans/{key}',
-    summary: 'Change a plan of an agent',
+    summary: 'Update a plan of an agent',
     description: `Fields that are left out stay as they are. A plan that the agent set becomes the operator's. ${NOT_BY_AGENT}`,
     access: 'key',
     body: z.strictObject(planFields).partial(),
