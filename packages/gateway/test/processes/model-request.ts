@@ -63,7 +63,7 @@ export function readRequest(gateway: string, { messages }: ChatBody): ModelReque
     said: textsOf(messages, 'user'),
     activeSpaceId: places.find(({ isActive }) => isActive)?.number ?? null,
     spaces: Object.fromEntries(places.map(({ number, name }) => [name, number])),
-    events: inboxes.flatMap((events) => events ?? []),
+    events: inboxes.flatMap((events, index) => events ?? approvedIn(messages[index])),
     newEvents: inboxes[last] ?? [],
     calls: callsIn(messages),
     newCalls: callsIn(messages.slice(last + 1)),
@@ -89,6 +89,13 @@ function shown(message: ChatMessage, name: string): readonly string[] | undefine
 function eventsOf(message: ChatMessage): ShownEvent[] | undefined {
   if (message.role !== 'user') return undefined;
   return parseInbox(textOf(message), tagOf(message, 'inbox'))?.events.map(({ type, ...data }) => ({ type, data }));
+}
+
+/** The input of an approved call is in the message with its outcome, and not in the inbox. */
+function approvedIn(message: ChatMessage | undefined): ShownEvent[] {
+  const text = message?.role === 'user' ? textOf(message) : '';
+  const [, toolName, input] = /^The answer to call .+? \((\w+) (\{.*?\})\) has come:\n/.exec(text) ?? [];
+  return input === undefined ? [] : [{ type: 'tool_result', data: { toolName, input: JSON.parse(input) } }];
 }
 
 function tagOf(message: ChatMessage, name: string): string {
