@@ -12,7 +12,7 @@ export function completeUsage(usage: Usage, request: Request, content: readonly 
   if (usage.inputTokens > 0 && usage.outputTokens > 0) return usage;
   const inputTokens = usage.inputTokens > 0 ? usage.inputTokens : estimateRequest(request);
   const outputTokens = usage.outputTokens > 0 ? usage.outputTokens : toTokens(charactersOf(content));
-  // An empty reply has no output tokens, whoever counts.
+  // The estimate is the same: an empty reply has no output tokens.
   if (inputTokens === usage.inputTokens && outputTokens === usage.outputTokens) return usage;
   return { ...usage, inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
 }

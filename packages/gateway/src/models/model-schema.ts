@@ -1,4 +1,5 @@
 import type { JSONSchema7, LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { wrapModel } from './wrap-model.ts';
 
 type Tools = NonNullable<LanguageModelV4CallOptions['tools']>;
 
@@ -40,20 +41,10 @@ export function withShortSchemas(model: LanguageModelV4): LanguageModelV4 {
     ...options,
     ...sentTools(options, model),
   });
-  return {
-    specificationVersion: model.specificationVersion,
-    get provider() {
-      return model.provider;
-    },
-    get modelId() {
-      return model.modelId;
-    },
-    get supportedUrls() {
-      return model.supportedUrls;
-    },
+  return wrapModel(model, {
     doGenerate: (options) => model.doGenerate(toSend(options)),
     doStream: (options) => model.doStream(toSend(options)),
-  };
+  });
 }
 
 export function schemaForModel(schema: JSONSchema7): JSONSchema7 {

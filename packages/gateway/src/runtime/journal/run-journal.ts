@@ -9,6 +9,7 @@ import { fenced } from '../lease/lease.ts';
 import { decide } from '../run/decide.ts';
 import { asCancelled } from '../run/decide-end.ts';
 import type { DecisionContext } from '../run/decision.ts';
+import { isPlain } from '../run/plain-writes.ts';
 import { rawInput } from '../run/raw-input.ts';
 import type { CallStarted, CallsRecovered, RunEvent } from '../run/run-event.ts';
 import type { RunState } from '../run/run-state.ts';
@@ -369,26 +370,6 @@ function isBuffered(entry: Entry): boolean {
 }
 
 const nothing = (): void => {};
-
-const PLAIN: ReadonlySet<Write['kind']> = new Set([
-  'entry',
-  'request-text',
-  'call-planned',
-  'call-started',
-  'call-ended',
-  'space-event',
-  'live-event',
-  'run-event',
-  'close-run',
-  'count-usage',
-  'release-thread',
-]);
-
-/** The end of a call that may have waited is read before it is written, and so are events that wait for another day. */
-function isPlain(write: Write): boolean {
-  if (write.kind === 'close-run') return write.held === undefined;
-  return PLAIN.has(write.kind) && !(write.kind === 'call-ended' && write.outcomeStatus === 'cancelled');
-}
 
 /** The steps of a machine's instances end too, long before the run does. */
 function isEndOfRun(entry: Entry): boolean {

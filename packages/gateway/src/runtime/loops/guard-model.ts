@@ -2,6 +2,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Messag
 import { tagMessage, tagObserved, tagSystem } from '../../domain/tag-message.ts';
 import type { SentMessages } from '../../domain/transcript/sent-messages.ts';
 import { sentTools } from '../../models/model-schema.ts';
+import { wrapModel } from '../../models/wrap-model.ts';
 import type { Observed } from '../run/thread-kind.ts';
 import { markCached } from './cache-marks.ts';
 import { untagContent, untagError } from './untag-reply.ts';
@@ -54,19 +55,7 @@ export class ModelGuard {
 
   wrap(model: LanguageModelV4): LanguageModelV4 {
     const { tag } = this.#options;
-    return {
-      // Core checks the version to know how to call the model, so a model with an older version must keep it.
-      specificationVersion: model.specificationVersion,
-      // Asked again each time: of a list of models, another one may have answered.
-      get provider() {
-        return model.provider;
-      },
-      get modelId() {
-        return model.modelId;
-      },
-      get supportedUrls() {
-        return model.supportedUrls;
-      },
+    return wrapModel(model, {
       doGenerate: async (options) => {
         const { content, finishReason, usage, warnings } = await untagged(
           () => model.doGenerate(this.#toSend(options, model)),
@@ -78,7 +67,7 @@ export class ModelGuard {
         const { stream } = await untagged(() => model.doStream(this.#toSend(options, model)), tag);
         return { stream: untagStream(stream, tag) };
       },
-    };
+    });
   }
 
   #toSend(options: LanguageModelV4CallOptions, model: LanguageModelV4): LanguageModelV4CallOptions {

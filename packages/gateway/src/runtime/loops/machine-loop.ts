@@ -25,6 +25,7 @@ import {
   ROOT,
 } from '../../domain/transcript/machine-rows.ts';
 import { SentMessages } from '../../domain/transcript/sent-messages.ts';
+import { wrapModel } from '../../models/wrap-model.ts';
 import { asJson } from '../../ports/store/schema/json.ts';
 import type { RunActivity } from '../../telemetry/run-activity.ts';
 import { compactMachine, isMachineOverBudget } from '../journal/compact-machine.ts';
@@ -297,13 +298,13 @@ class Guards {
   }
 
   #counting(model: LanguageModelV4, sent: SentOfInstance): LanguageModelV4 {
-    return {
-      ...model,
+    return wrapModel(model, {
+      doGenerate: (options) => model.doGenerate(options),
       doStream: (options) => {
         this.#last.set(sent, options.prompt);
         return model.doStream(options);
       },
-    };
+    });
   }
 
   of({ instanceId }: Origin): GuardedLeaf {

@@ -8,6 +8,7 @@ import { countUsage, type NewUsage } from '../../domain/usage/count-usage.ts';
 import { spentInRun } from '../../domain/usage/spent.ts';
 import { type CountedRequest, priceFor, type UsageKind, type UsageOwner } from '../../domain/usage/usage-row.ts';
 import { completeUsage, estimateRequest } from '../../models/estimated-usage.ts';
+import { wrapModel } from '../../models/wrap-model.ts';
 import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -107,17 +108,7 @@ export class RunSpend {
 
   /** The same for a model that is asked outside of a turn, without a stream. */
   wrap(model: LanguageModelV4, kind: UsageKind): LanguageModelV4 {
-    return {
-      specificationVersion: model.specificationVersion,
-      get provider() {
-        return model.provider;
-      },
-      get modelId() {
-        return model.modelId;
-      },
-      get supportedUrls() {
-        return model.supportedUrls;
-      },
+    return wrapModel(model, {
       doGenerate: async (options) => {
         const asked = await this.#begin(kind, model.modelId, options);
         try {
@@ -131,7 +122,7 @@ export class RunSpend {
         }
       },
       doStream: async (options) => await model.doStream(options),
-    };
+    });
   }
 
   /** What the next write counts. With `isEnd`, also requests under way: no one waits for their replies any more. */
