@@ -6,5 +6,6 @@ import type { CallRun } from './call-run.ts';
  * becomes untrue.
  */
 export function provisionalText({ toolName, callId }: CallRun, state: 'pending' | 'waiting for approval'): string {
-  return `"${toolName}" was ${state} when this was written (call ${callId}). Its outcome comes later and names this call.`;
+  const what = state === 'pending' ? 'an answer' : 'approval';
+  return `"${toolName}" was sent for ${what} as call ${callId}. The outcome comes later.`;
 }

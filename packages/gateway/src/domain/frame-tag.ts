@@ -10,12 +10,12 @@ import { replaceTexts } from '../telemetry/replace-texts.ts';
 export const HIDDEN = 'hidden';
 
 /**
- * It has about 50 random bits, and a guess can only be tried by a message to the agent. Longer tags cost tokens in every request. Three digits
- * are one token for most models, so 15 digits cost five. In front is a letter that few words end in, so that a delta of a streamed reply is
+ * It has about 40 random bits, and a guess can only be tried by a message to the agent: a million messages with a thousand guesses each hit
+ * it once in a thousand times. Longer tags cost tokens in every request. Three digits are one token for most models, so 12 digits cost four. In front is a letter that few words end in, so that a delta of a streamed reply is
  * rarely held back (see untag-stream.ts). The letter also keeps the tag from being a number in JSON, where it would not be hidden.
  */
 export function newTag(): string {
-  const groups = Array.from({ length: 5 }, () => String(randomInt(1000)).padStart(3, '0'));
+  const groups = Array.from({ length: 4 }, () => String(randomInt(1000)).padStart(3, '0'));
   return `q${groups.join('')}`;
 }
 

@@ -25,7 +25,8 @@ export function showFrame(text: string, tag: string): string | undefined {
 
 /** The lines of a frame in words, for a summary. */
 export function frameLines(frame: Frame): readonly string[] | undefined {
-  return toWords(frame)?.lines;
+  const { continues: _continues, ...attributes } = frame.attributes ?? {};
+  return toWords({ ...frame, attributes })?.lines;
 }
 
 interface FrameWords {
@@ -35,12 +36,14 @@ interface FrameWords {
 
 /** Undefined for frames that are shown as they are stored. */
 function toWords({ name, attributes = {}, lines }: Frame): FrameWords | undefined {
-  const { now, leftout } = attributes;
+  const { now, you, continues, leftout } = attributes;
   const end = leftout === undefined ? [] : [`(${Number(leftout)} more lines were too long to keep.)`];
   switch (name) {
     case 'inbox': {
-      const at = now === undefined ? [] : [`at="${timeInWords(Date.parse(String(now)))}"`];
-      return { attributes: at, lines: [...inboxInWords(lines, now), ...end] };
+      const isContinued = continues !== undefined;
+      const at = now === undefined || isContinued ? [] : [`at="${timeInWords(Date.parse(String(now)))}"`];
+      const name = you === undefined ? undefined : decodeURIComponent(String(you));
+      return { attributes: at, lines: [...inboxInWords(lines, { now, you: name, isContinued }), ...end] };
     }
     case 'situation':
       return { attributes: [], lines: [...situationInWords(lines), ...end] };

@@ -7,7 +7,7 @@ import type { EntityKind, InboxEvent } from '../../src/domain/inbox/inbox-event.
 import { priorityOf } from '../../src/domain/inbox/inbox-event.ts';
 import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
 import { toReadable } from '../../src/domain/transcript/readable-frames.ts';
-import { parseInbox } from '../../src/models/rehearsal/parse-inbox.ts';
+import { parseInboxes } from '../../src/models/rehearsal/parse-inbox.ts';
 import { TAG, waitingEvents } from './hostile-events.ts';
 import { storedInbox } from './stored-inbox.ts';
 
@@ -99,8 +99,8 @@ describe('what waits', () => {
     const text = showFrame(renderInbox([], frame), TAG) ?? '';
     expect(parseInbox(text, 'other')).toBeUndefined();
     expect(parseInbox(text, TAG.slice(0, -1))).toBeUndefined();
-    expect(parseInbox(`hello\n${text}`, TAG)).toBeUndefined();
-    expect(parseInbox(`${text}\nhello`, TAG)).toBeUndefined();
+    expect(parseInboxes([`hello\n${text}`], TAG)[0]).toBeUndefined();
+    expect(parseInboxes([`${text}\nhello`], TAG)[0]).toBeUndefined();
   });
 
   test('an event taken before says how often', () => {

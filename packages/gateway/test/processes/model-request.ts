@@ -1,4 +1,4 @@
-import { parseInbox, shownFrame } from '../../src/models/rehearsal/parse-inbox.ts';
+import { parseInboxes, shownFrame } from '../../src/models/rehearsal/parse-inbox.ts';
 
 /** A request of chat completions, as far as we read it. */
 export interface ChatBody {
@@ -48,7 +48,12 @@ interface ShownEvent {
 }
 
 export function readRequest(gateway: string, { messages }: ChatBody): ModelRequest {
-  const inboxes = messages.map(eventsOf);
+  const parsed = parseInboxes(
+    messages.map((message) => (message.role === 'user' ? textOf(message) : '')),
+    messages.map((message) => tagOf(message, 'inbox')).find((tag) => tag !== '') ?? '',
+  );
+  const inboxes = parsed.map((inbox) => inbox?.events.map(({ type, ...data }) => ({ type, data })));
+  const place = parsed.findLast((inbox) => inbox !== undefined)?.space;
   const last = inboxes.findLastIndex((events) => events !== undefined);
   const situation =
     messages.map((message) => shown(message, 'situation')).findLast((lines) => lines !== undefined) ?? [];
@@ -56,14 +61,17 @@ export function readRequest(gateway: string, { messages }: ChatBody): ModelReque
     const [, number = '', name = ''] = /^(?:Active space: )?(\d+) \((.*)\)/.exec(line) ?? [];
     return number === '' ? [] : [{ number, name, isActive: line.startsWith('Active') }];
   });
+  // Without a situation the agent is in the one space that its inboxes name.
+  if (situation.length === 0 && place !== undefined && place.id !== '')
+    places.push({ number: place.id, name: place.name, isActive: true });
   return {
     gateway,
-    agent: situation.flatMap((line) => /^You are (.*)\.$/.exec(line)?.[1] ?? [])[0] ?? '',
+    agent: situation.flatMap((line) => /^You are (.*)\.$/.exec(line)?.[1] ?? [])[0] ?? place?.you ?? '',
     system: textsOf(messages, 'system'),
     said: textsOf(messages, 'user'),
     activeSpaceId: places.find(({ isActive }) => isActive)?.number ?? null,
     spaces: Object.fromEntries(places.map(({ number, name }) => [name, number])),
-    events: inboxes.flatMap((events, index) => events ?? approvedIn(messages[index])),
+    events: inboxes.flatMap((events, index) => events ?? approvedIn(messages, index)),
     newEvents: inboxes[last] ?? [],
     calls: callsIn(messages),
     newCalls: callsIn(messages.slice(last + 1)),
@@ -86,16 +94,13 @@ function shown(message: ChatMessage, name: string): readonly string[] | undefine
   return message.role === 'user' ? shownFrame(textOf(message), name, tagOf(message, name))?.items : undefined;
 }
 
-function eventsOf(message: ChatMessage): ShownEvent[] | undefined {
-  if (message.role !== 'user') return undefined;
-  return parseInbox(textOf(message), tagOf(message, 'inbox'))?.events.map(({ type, ...data }) => ({ type, data }));
-}
-
-/** The input of an approved call is in the message with its outcome, and not in the inbox. */
-function approvedIn(message: ChatMessage | undefined): ShownEvent[] {
+/** The message with the outcome of an approved call names the call. Its input is found with the call, whose provisional result names it too. */
+function approvedIn(messages: readonly ChatMessage[], at: number): ShownEvent[] {
+  const message = messages[at];
   const text = message?.role === 'user' ? textOf(message) : '';
-  const [, toolName, input] = /^The answer to call .+? \((\w+) (\{.*?\})\) has come:\n/.exec(text) ?? [];
-  return input === undefined ? [] : [{ type: 'tool_result', data: { toolName, input: JSON.parse(input) } }];
+  const [, call, toolName] = /^The answer to call (\S+) \((\w+)\) has come:\n/.exec(text) ?? [];
+  const asked = callsIn(messages).find(({ result }) => result.includes(` as call ${call}.`));
+  return asked === undefined ? [] : [{ type: 'tool_result', data: { toolName, input: asked.input } }];
 }
 
 function tagOf(message: ChatMessage, name: string): string {

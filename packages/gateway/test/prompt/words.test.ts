@@ -137,7 +137,7 @@ describe('[K7] [G10] what others wrote', () => {
     expect(linesOf(frame)).toHaveLength(2);
     expect(frame.match(new RegExp(TAG, 'gi'))).toHaveLength(1);
     expect(frame.match(/<\/?(inbox|situation|summary)/gi)).toHaveLength(2);
-    expect(parseInbox(frame, TAG)?.events).toMatchObject([{ type: 'space_message', from: { name: 'Ada' } }]);
+    expect(parseInboxes([frame], TAG)[0]?.events).toMatchObject([{ type: 'space_message', from: { name: 'Ada' } }]);
   });
 
   test.each([
@@ -160,7 +160,7 @@ describe('[K7] [G10] what others wrote', () => {
     );
     const visible = frame.replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '').normalize('NFKC');
     expect(visible.match(/<\s*\/?\s*(inbox|situation|summary)/gi)).toHaveLength(2);
-    expect(parseInbox(frame, TAG)?.events).toHaveLength(3);
+    expect(parseInboxes([frame], TAG)[0]?.events).toHaveLength(3);
   });
 
   test('a "<" that opens no frame is shown as it is', () => {
@@ -183,7 +183,7 @@ describe('[K7] [G10] what others wrote', () => {
   ])('the name %j is one name', (name) => {
     const frame = shown(says('Hi', { from: { entityId: 'e', name, kind: 'human' }, spaceName: name }));
     expect(linesOf(frame)).toHaveLength(2);
-    const [event] = parseInbox(frame, TAG)?.events ?? [];
+    const [event] = parseInboxes([frame], TAG)[0]?.events ?? [];
     const wanted = name.replaceAll(TAG, 'hidden');
     expect(event).toMatchObject({ from: { name: wanted, kind: 'human' }, spaceName: wanted, text: 'Hi' });
   });

@@ -1,13 +1,13 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { parseInbox } from '../../src/models/rehearsal/parse-inbox.ts';
+import { parseInboxes } from '../../src/models/rehearsal/parse-inbox.ts';
 
 type Prompt = LanguageModelV4CallOptions['prompt'];
 
 /** The events of the newest inbox that a request shows, with ids as the model is shown them. */
 export function inboxOf({ prompt }: { prompt: Prompt }): { type: string; data: Record<string, unknown> }[] {
-  const frame = textsOf(prompt).findLast((text) => text.startsWith('<inbox-')) ?? '';
-  const [, tag = ''] = /^<inbox-(\w+)/.exec(frame) ?? [];
-  return (parseInbox(frame, tag)?.events ?? []).map(({ type, ...data }) => ({ type, data }));
+  const frames = textsOf(prompt).filter((text) => text.startsWith('<inbox-'));
+  const [, tag = ''] = /^<inbox-(\w+)/.exec(frames.at(-1) ?? '') ?? [];
+  return (parseInboxes(frames, tag).at(-1)?.events ?? []).map(({ type, ...data }) => ({ type, data }));
 }
 
 /** The lines of the newest inbox that a request shows. */
@@ -68,7 +68,7 @@ export function resultsOf({ prompt }: { prompt: Prompt }): { toolName: string; c
 
 /** Whether the newest message asks for a first reply, rather than telling of results. */
 export function isFirstStep({ prompt }: { prompt: Prompt }): boolean {
-  const said = prompt.filter(({ role }) => role !== 'system');
-  // The situation comes last, and is not part of the conversation.
-  return said.at(-2)?.role === 'user';
+  const isSituation = (text: string): boolean => text.startsWith('<situation-');
+  // The situation, if there is one, comes last, and is not part of the conversation.
+  return prompt.findLast((message) => !textsOf([message]).some(isSituation))?.role === 'user';
 }

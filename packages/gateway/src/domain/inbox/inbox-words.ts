@@ -6,7 +6,7 @@ import type { InboxLine } from './render-inbox.ts';
 /*
  * The lines of an inbox as a model reads them. Each is made of the stored line alone, so it reads the same in every request:
  *
- *     Space 2 (Invoices):
+ *     Space 2 (Invoices), where you are Clerk:
  *     m12 Ada: Pay invoice 4711, amount 120.
  *     m13 Scout (agent), reply to m12: I can do that.
  *     Other events:
@@ -16,15 +16,23 @@ import type { InboxLine } from './render-inbox.ts';
  *       approved by Ada
  *     plan daily-report (Daily report), due 2026-01-01 09:00: Write the report.
  *     service shop, opened: {"door":1}
+ *
+ * An inbox that continues the one before it begins without its first heading: see inbox-place.ts.
  */
-export function inboxInWords(lines: readonly unknown[], now: string | number | undefined): readonly string[] {
+export function inboxInWords(
+  lines: readonly unknown[],
+  { now, you, isContinued = false }: InboxNotes = {},
+): readonly string[] {
   const shown: string[] = [];
+  const role = you === undefined ? '' : `, where you are ${plain(you)}`;
   let heading: string | undefined;
   for (const line of lines) {
     const { heading: own, text } = lineInWords(line, Date.parse(String(now)));
+    // All messages of an inbox that is continued are of one space.
+    if (isContinued && own !== undefined) heading = own;
     // Without a heading of their own, the other events would read as if they belonged to the space above them.
     const needed = own ?? (heading === undefined ? undefined : OTHERS);
-    if (needed !== undefined && needed !== heading) shown.push(needed);
+    if (needed !== undefined && needed !== heading) shown.push(needed === own ? `${needed}${role}:` : needed);
     heading = needed;
     shown.push(text);
   }
@@ -32,6 +40,14 @@ export function inboxInWords(lines: readonly unknown[], now: string | number | u
 }
 
 const OTHERS = 'Other events:';
+
+interface InboxNotes {
+  /** When the run began. */
+  readonly now?: string | number | undefined;
+  /** The name of the agent. */
+  readonly you?: string | undefined;
+  readonly isContinued?: boolean;
+}
 
 interface LineInWords {
   /** The space of a message. */
@@ -53,7 +69,7 @@ function lineInWords(line: unknown, now: number): LineInWords {
   switch (type) {
     case 'space_message': {
       const message = data as unknown as SpaceMessageEvent;
-      return { heading: `${spaceInWords(message)}:`, text: eventMessage(message, more) };
+      return { heading: spaceInWords(message), text: eventMessage(message, more) };
     }
     case 'tool_result':
       return { text: resultInWords(data as unknown as ToolResultEvent, more) };

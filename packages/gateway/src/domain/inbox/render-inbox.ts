@@ -17,14 +17,27 @@ export interface InboxFrame {
   readonly run: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** The name of the agent. */
+  readonly you?: string;
+  /** True if it comes from the same place as the inbox before it: see inbox-place.ts. */
+  readonly isContinued?: boolean;
 }
 
 /**
  * Renders a batch of events as the text of one user message: one JSON object per line, in a frame that no content can imitate. No
  * message can add an event.
  */
-export function renderInbox(events: readonly WaitingEvent[], { run, now }: InboxFrame): string {
-  const attributes = { run, now: new Date(now).toISOString() };
+export function renderInbox(
+  events: readonly WaitingEvent[],
+  { run, now, you, isContinued = false }: InboxFrame,
+): string {
+  const attributes = {
+    run,
+    now: new Date(now).toISOString(),
+    // An attribute cannot hold quotation marks and tags, and a name can.
+    ...(you === undefined ? {} : { you: encodeURIComponent(you.toWellFormed()) }),
+    ...(isContinued ? { continues: 'true' } : {}),
+  };
   return renderFrame({ name: 'inbox', attributes, lines: events.map(toLine) });
 }
 

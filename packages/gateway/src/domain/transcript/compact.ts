@@ -1,4 +1,5 @@
 import type { Entry } from '@lastcall/core';
+import { withFullInbox } from '../inbox/inbox-place.ts';
 import { estimateEntries } from './estimate-tokens.ts';
 import { clipEntries, replaceLargestOutputs } from './shrink-entries.ts';
 import {
@@ -53,7 +54,7 @@ export async function compact(options: CompactOptions): Promise<Compaction | und
   const lines = [...summarised, ...notes];
   return {
     summary: lines.join('\n'),
-    carried: [...toSummaryEntries(lines), ...waiting, ...withoutForeignStarts(newest, carriedIds)],
+    carried: [...toSummaryEntries(lines), ...waiting, ...withFullInbox(withoutForeignStarts(newest, carriedIds))],
   };
 }
 

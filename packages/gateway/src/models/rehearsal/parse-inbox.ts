@@ -4,24 +4,45 @@ import { isIndented, withoutIndent } from '../../domain/plain-words.ts';
 export interface ParsedInbox {
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** The space that was named last. */
+  readonly space: ParsedSpace;
   readonly events: readonly InboxEvent[];
 }
 
+interface ParsedSpace {
+  /** Empty if none was named. */
+  readonly id: string;
+  readonly name: string;
+  /** The name of the agent, which is told with the space. */
+  readonly you: string;
+}
+
 /**
- * Parses an inbox as a model is shown it: see inbox-words.ts. Spaces and calls have the names that the model is shown, which tools take as
- * ids. Returns undefined if it is not an inbox with this tag.
+ * Parses the inboxes among the texts of a conversation, as a model is shown them: see inbox-words.ts. Spaces and calls have the names that
+ * the model is shown, which tools take as ids. An inbox that continues the one before it has its time and its space. Undefined for a text
+ * that is not an inbox with this tag.
  */
-export function parseInbox(text: string, tag: string): ParsedInbox | undefined {
+export function parseInboxes(texts: readonly string[], tag: string): readonly (ParsedInbox | undefined)[] {
+  let newest: ParsedInbox = { now: Number.NaN, space: { id: '', name: '', you: '' }, events: [] };
+  return texts.map((text) => {
+    const inbox = parseInbox(text, tag, newest);
+    newest = inbox ?? newest;
+    return inbox;
+  });
+}
+
+function parseInbox(text: string, tag: string, before: ParsedInbox): ParsedInbox | undefined {
   const frame = shownFrame(text, 'inbox', tag);
   if (frame === undefined) return undefined;
-  const [, at = ''] = / at="([^"]*)"/.exec(frame.opening) ?? [];
-  let space = { id: '', name: '' };
+  const [, at] = / at="([^"]*)"/.exec(frame.opening) ?? [];
+  let { space } = before;
   const events = frame.items.flatMap((item): InboxEvent[] => {
-    const [, spaceId, spaceName] = SPACE.exec(item) ?? [];
-    if (spaceId !== undefined && spaceName !== undefined) space = { id: toName(spaceId), name: toName(spaceName) };
-    return spaceId === undefined ? toEvent(item, space) : [];
+    const [, id, name, you = ''] = SPACE.exec(item) ?? [];
+    if (id === undefined || name === undefined) return toEvent(item, space);
+    space = { id: toName(id), name: toName(name), you: toName(you) };
+    return [];
   });
-  return { now: toTime(at), events };
+  return { now: at === undefined ? before.now : toTime(at), space, events };
 }
 
 /** The lines of a frame as a model is shown it. A line with the indented ones behind it is one item. */
@@ -49,7 +70,7 @@ const NAME = String.raw`("(?:[^"\\]|\\.)*"|[^"(),:\n]+)`;
 const ID = String.raw`("(?:[^"\\]|\\.)*"|[^\s"(),:]+)`;
 const TIME = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d`;
 const NOTES = `(?:, (?:reply to ${ID.replace('(', '(?:')}|sent ${TIME}|attempt \\d+|shown before|late))*`;
-const SPACE = new RegExp(`^Space ${NAME} \\(${NAME}\\):$`);
+const SPACE = new RegExp(`^Space ${NAME} \\(${NAME}\\)(?:, where you are ${NAME})?:$`);
 const MESSAGE = new RegExp(`^${ID} ${NAME}(?: \\((agent|service)\\))?${NOTES}: ([^]*)$`);
 // An approved call is named without its input.
 const RESULT = new RegExp(`^call ${ID} ${ID}(?: ([^\\n]*))?\\n([^]*)$`);
@@ -59,7 +80,7 @@ const OUTCOME = new RegExp(
   `^(answered|failed|approved|denied|expired|question)(?: \\d+ answered)?(?: by ${NAME})?(?: with another input)?${NOTES}(?:: ([^]*))?$`,
 );
 
-function toEvent(item: string, space: { readonly id: string; readonly name: string }): InboxEvent[] {
+function toEvent(item: string, space: ParsedSpace): InboxEvent[] {
   const [isResult, callId = '', toolName = '', input = '', outcome = ''] = RESULT.exec(item) ?? [];
   if (isResult !== undefined) return [toResult({ callId: toName(callId), toolName: toName(toolName), input }, outcome)];
   const [isPlan, key = '', planName = '', due = '', instruction = ''] = PLAN.exec(item) ?? [];

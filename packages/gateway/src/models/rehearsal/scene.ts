@@ -6,7 +6,7 @@ import type {
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
-import { parseInbox, shownFrame } from './parse-inbox.ts';
+import { type ParsedInbox, parseInboxes, shownFrame } from './parse-inbox.ts';
 
 /** Everything that the rehearsal reads from a request. It has no other memory. */
 export interface Scene {
@@ -38,7 +38,11 @@ export function readScene({ prompt, tools = [], toolChoice: choice }: LanguageMo
   // The gateway writes the tag after the operator's instructions, so the last one counts.
   const system = prompt.map(({ role, content }) => (role === 'system' ? content : '')).join('\n');
   const tag = [...system.matchAll(/<inbox-([\w-]+)>/g)].at(-1)?.[1] ?? '';
-  const topic = lastInbox(prompt, tag) ?? lastWords(prompt);
+  const inboxes = parseInboxes(
+    prompt.map((message) => textsOf(message)[0] ?? ''),
+    tag,
+  );
+  const topic = lastInbox(inboxes) ?? lastWords(prompt);
   const { at } = topic;
   const after = prompt.slice(at + 1);
   const isUsable = (name: string): boolean =>
@@ -48,7 +52,8 @@ export function readScene({ prompt, tools = [], toolChoice: choice }: LanguageMo
     steps: toSteps(after),
     tools: tools.filter((tool) => tool.type === 'function').filter(({ name }) => isUsable(name)),
     mustCall: choice?.type === 'required' || choice?.type === 'tool',
-    activeSpaceId: readActiveSpace(prompt, tag),
+    activeSpaceId:
+      readActiveSpace(prompt, tag) ?? (inboxes.findLast((inbox) => inbox !== undefined)?.space.id || undefined),
     isNudged: isNudged(after),
     lateAnswers: new Map(prompt.slice(Math.max(at, 0)).flatMap(textsOf).flatMap(toLateAnswer)),
   };
@@ -56,8 +61,7 @@ export function readScene({ prompt, tools = [], toolChoice: choice }: LanguageMo
 
 type Topic = Pick<Scene, 'topic' | 'now' | 'at'>;
 
-function lastInbox(prompt: LanguageModelV4Prompt, tag: string): Topic | undefined {
-  const inboxes = prompt.map((message) => textsOf(message).flatMap((text) => parseInbox(text, tag) ?? [])[0]);
+function lastInbox(inboxes: readonly (ParsedInbox | undefined)[]): Topic | undefined {
   const at = inboxes.findLastIndex((inbox) => inbox !== undefined);
   const inbox = inboxes[at];
   return inbox && { at, topic: inbox.events, now: inbox.now };
@@ -80,11 +84,11 @@ function isNudged(after: LanguageModelV4Prompt): boolean {
   return text !== -1 && after.slice(text + 1).some(isReminder);
 }
 
-/** The active space by the name that the model is shown, e.g. `2`. Null: it has none. */
-function readActiveSpace(prompt: LanguageModelV4Prompt, tag: string): unknown {
+/** The active space by the name that the model is shown, e.g. `2`. `none`: it has none. Undefined if no situation says it. */
+function readActiveSpace(prompt: LanguageModelV4Prompt, tag: string): string | undefined {
   const frames = prompt.flatMap(textsOf).flatMap((text) => shownFrame(text, 'situation', tag) ?? []);
   const [, name] = (frames.at(-1)?.items ?? []).flatMap((item) => ACTIVE.exec(item) ?? []);
-  return name === 'none' ? null : name;
+  return name;
 }
 
 const ACTIVE = /^Active space: (none|"(?:[^"\\]|\\.)*"|[^\s(]+)/;

@@ -42,7 +42,7 @@ export async function startRun({ metrics, events, last, ...given }: NewRunInputs
   });
   const isMachine = agent.setup.definition?.machine !== undefined;
   const settled = isMachine ? [] : await settleFromEvents(tx, waiting);
-  const opening = { run, transcript: past.transcript, settled };
+  const opening = { run, transcript: past.transcript, settled, you: row.name };
   const entries = isMachine ? [await readMachineInput(tx, kind, waiting, opening)] : kind.entriesOf(waiting, opening);
   const place = { runId: run.id, seq: nextSeq };
   const beginsTurn = entries.some(

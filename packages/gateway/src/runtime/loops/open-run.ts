@@ -1,6 +1,7 @@
 import type { Entry, Settlement, Stop } from '@lastcall/core';
 import type { AgentConfig } from '../../config/agent-config.ts';
-import { describeContract, renderSituation } from '../../domain/agents/describe-agent.ts';
+import { describeContract, renderSituation, type Situation } from '../../domain/agents/describe-agent.ts';
+import { isToldBy, toldPlace } from '../../domain/inbox/inbox-place.ts';
 import { createSeal } from '../../domain/keys/seal.ts';
 import { newId } from '../../domain/new-id.ts';
 import { addRunUsage } from '../../domain/runs/nested-usage.ts';
@@ -46,7 +47,7 @@ export interface OpenedRun {
   readonly abort: RunAbort;
   readonly tools: RunTools;
   readonly outputs: OutputLimit;
-  /** The agent's latest situation, as a frame. */
+  /** The agent's latest situation, as a frame. Empty if the newest inbox tells it already. */
   readonly situation: () => string;
   readonly requests: RequestNotes;
   readonly journal: RunJournal;
@@ -74,7 +75,9 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   const tools = leafTools === undefined ? ofAgent : leafTools.addTo(ofAgent);
   const end: OpenedRun['end'] = { of: (stop) => endOfTurn(run, stop) };
   const outputs = createOutputLimit(services.limits);
-  let situation = renderSituation(run.situation);
+  const place = toldPlace(run.transcript.entries);
+  const toFrame = (of: Situation): string => (isToldBy(place, of) ? '' : renderSituation(of));
+  let situation = toFrame(run.situation);
   const requests = new RequestNotes(agent.setup);
   const read = storeReader(services, abort);
   const spend = new RunSpend({
@@ -114,7 +117,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     isCancelled: abort.isCancelled,
     signal: abort.signal,
     async onStaged() {
-      situation = renderSituation(await read((db) => loadSituation(db, agent.id)));
+      situation = toFrame(await read((db) => loadSituation(db, agent.id)));
     },
   });
   const context: CurrentRun = {

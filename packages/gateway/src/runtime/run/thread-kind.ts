@@ -65,6 +65,8 @@ export interface RunRequest {
 interface Opening {
   readonly run: Pick<RunRow, 'number' | 'created_at'>;
   readonly transcript: Transcript;
+  /** The name of the agent. */
+  readonly you: string;
   readonly settled: readonly Extract<Entry, { kind: 'settled' }>[];
 }
 

@@ -15,7 +15,7 @@ const goalsSchema = z.strictObject({ goals: z.array(goalInputSchema).min(1).max(
 export function goalTools(currentContext: () => BuiltInContext): ToolSet {
   return {
     set_goals: tool({
-      description: 'Adds goals, or changes those with these keys.',
+      description: 'Adds or changes goals.',
       effects: 'session',
       inputSchema: goalsSchema,
       async execute({ goals }, ctx) {

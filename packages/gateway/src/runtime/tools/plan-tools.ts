@@ -17,7 +17,7 @@ const nothingSchema = z.strictObject({});
 export function planTools(currentContext: () => BuiltInContext): ToolSet {
   return {
     set_plans: tool({
-      description: 'Plans when you are woken: cron, at (ISO time) or after (e.g. PT30M).',
+      description: 'Wakes you by cron, at an ISO time, or after e.g. PT30M.',
       effects: 'session',
       inputSchema: plansSchema,
       async execute({ plans }, ctx) {

@@ -59,7 +59,7 @@ type CurrentContext = () => SpaceToolContext;
 
 function enterSpace(currentContext: CurrentContext): Tool<{ spaceId: string }> {
   return tool({
-    description: 'Makes a space your active space and shows its last messages.',
+    description: 'Enters a space, which shows its last messages.',
     inputSchema: spaceSchema,
     effects: 'session',
     async execute({ spaceId: reference }, ctx) {
@@ -118,7 +118,7 @@ async function moveTo(
 
 function sendMessage(currentContext: CurrentContext, characters: number): Tool<SentText> {
   return tool({
-    description: 'Posts in your active space (replyTo: e.g. m12; final: true ends the run).',
+    description: 'Posts in your active space. final: true ends the run.',
     inputSchema: messageSchema(characters),
     effects: 'session',
     async execute({ text, replyTo: reply, final = false }, ctx: ToolContext) {
