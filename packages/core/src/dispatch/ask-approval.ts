@@ -27,7 +27,7 @@ export async function askApproval(
   const needed = await isNeeded(tool, input, ctx);
   if (typeof needed === 'string') return { end: denied(run.toolName, needed) };
   return needed
-    ? { end: { status: 'pending', kind: 'approval', text: provisionalText(run, 'waiting for approval') } }
+    ? { end: { status: 'pending', kind: 'approval', text: provisionalText(run, 'approval') } }
     : { go: input };
 }
 

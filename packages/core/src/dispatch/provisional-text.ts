@@ -5,7 +5,6 @@ import type { CallRun } from './call-run.ts';
  * after the answer came, so it says how things were when it was written, and where the outcome is found: it never
  * becomes untrue.
  */
-export function provisionalText({ toolName, callId }: CallRun, state: 'pending' | 'waiting for approval'): string {
-  const what = state === 'pending' ? 'an answer' : 'approval';
+export function provisionalText({ toolName, callId }: CallRun, what: 'an answer' | 'approval'): string {
   return `"${toolName}" was sent for ${what} as call ${callId}. The outcome comes later.`;
 }

@@ -105,8 +105,8 @@ describe('the id of an agent’s frames', () => {
     );
   });
 
-  test('a new tag is a 9 and ten random letters or digits', () => {
-    expect(newTag()).toMatch(/^q\d{15}$/);
+  test('a new tag is a letter and twelve random digits', () => {
+    expect(newTag()).toMatch(/^q\d{12}$/);
     expect(newTag()).not.toBe(newTag());
   });
 });

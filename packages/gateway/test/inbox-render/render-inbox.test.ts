@@ -97,8 +97,8 @@ describe('what waits', () => {
 
   test('[G10] an inbox of another tag, or inside other text, is none', () => {
     const text = showFrame(renderInbox([], frame), TAG) ?? '';
-    expect(parseInbox(text, 'other')).toBeUndefined();
-    expect(parseInbox(text, TAG.slice(0, -1))).toBeUndefined();
+    expect(parseInboxes([text], 'other')[0]).toBeUndefined();
+    expect(parseInboxes([text], TAG.slice(0, -1))[0]).toBeUndefined();
     expect(parseInboxes([`hello\n${text}`], TAG)[0]).toBeUndefined();
     expect(parseInboxes([`${text}\nhello`], TAG)[0]).toBeUndefined();
   });

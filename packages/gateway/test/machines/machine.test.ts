@@ -137,7 +137,7 @@ describe('a machine in spaces', () => {
     expect(ended.status).toBe('complete');
     const [said] = (await at.messages()).filter((one: { text: string }) => one.text === 'Paid.');
     expect(said.metadata).toEqual({ node: 'refund' });
-    expect(systemOf(model, 0)).toContain('How you work');
+    expect(systemOf(model, 0)).toContain('# Rules');
   });
 
   it('[A19] commands are listed, run once per key between two steps, and a failed one changes nothing', async () => {

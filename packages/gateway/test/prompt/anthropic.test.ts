@@ -55,6 +55,8 @@ describeWorlds('the package of Anthropic', (open) => {
     const world = await open({ models: { default: model } });
     const [ada, bot] = [await world.person('Ada'), await world.agent('Bot', { instructions: 'Be kind.' })];
     const space = await world.space('Lobby', [ada, bot]);
+    // In two spaces the agent is told where it is.
+    await world.space('Kitchen', [ada, bot]);
     for (const text of ['One', 'Two']) {
       await world.say(space, ada, text);
       await world.idle();

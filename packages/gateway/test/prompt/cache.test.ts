@@ -27,9 +27,15 @@ const tools = {
   },
 } as const;
 
-/** The conversation of a request without its last part: the situation, which is different in each. */
+/** The conversation of a request without its last part: the situation, if there is one, which is different in each. */
+const conversationIn = (prompt: readonly LanguageModelV4Message[]): readonly LanguageModelV4Message[] =>
+  hasSituation(prompt) ? prompt.slice(0, -1) : prompt;
+
+const hasSituation = (prompt: readonly LanguageModelV4Message[]): boolean =>
+  JSON.stringify(prompt.at(-1)).includes('<situation-');
+
 const kept = ({ prompt }: LanguageModelV4CallOptions): readonly string[] =>
-  prompt.slice(0, -1).map((message) => JSON.stringify(message));
+  conversationIn(prompt).map((message) => JSON.stringify(message));
 
 /** Runs with questions, calls, goals, memories, calls that wait, and answers to them. */
 async function conversation(
@@ -87,8 +93,13 @@ describeWorlds('requests for prompt caches', (open) => {
       expect(JSON.stringify(request.tools)).toBe(JSON.stringify(before.tools));
       expect(kept(request).slice(0, kept(before).length)).toEqual(kept(before));
       expect(kept(request).length).toBeGreaterThan(kept(before).length);
-      expect(JSON.stringify(request.prompt.at(-1))).toContain('<situation-');
     }
+    // It is sent once there is something to say: the script sets a goal.
+    expect(requests.map(({ prompt }) => hasSituation(prompt))).toEqual(
+      requests.map(
+        (_request, at) => at > requests.findIndex(({ prompt }) => JSON.stringify(prompt).includes('set_goals')) - 1,
+      ),
+    );
   });
 
   const marksOf = (prompt: readonly LanguageModelV4Message[]): number[] =>
@@ -98,11 +109,12 @@ describeWorlds('requests for prompt caches', (open) => {
 
   test('[K8] Anthropic gets marks: at the system text, and at the last message before the situation', async () => {
     const requests = await conversation(open, script('anthropic.messages'));
-    for (const { prompt } of requests) expect(marksOf(prompt)).toEqual([-prompt.length, -2]);
+    for (const { prompt } of requests)
+      expect(marksOf(prompt)).toEqual([-prompt.length, hasSituation(prompt) ? -2 : -1]);
     const bare = (message: LanguageModelV4Message): string =>
       JSON.stringify({ ...message, providerOptions: undefined });
     for (const [index, { prompt }] of requests.slice(1).entries()) {
-      const before = (requests[index]?.prompt ?? []).slice(0, -1).map(bare);
+      const before = conversationIn(requests[index]?.prompt ?? []).map(bare);
       expect(prompt.slice(0, before.length).map(bare)).toEqual(before);
     }
   });

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const bench = fileURLToPath(new URL('../../../../bench/cost/cost.bench.ts', import.meta.url));
 
 // Counts only: they are the same on every machine. The times that the benchmark prints too are not looked at.
-test('[K14] a conversation of ten tasks takes as many requests as a bare loop, one more for its approval, and at most three times its tokens', async () => {
+test('[K14] a conversation of ten tasks takes as many requests as a bare loop, one more for its approval, and at most two and a half times its tokens', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=@lastcall/source', bench], {
     env: { ...process.env, BENCH_PEERS: '' },
   });
@@ -16,7 +16,8 @@ test('[K14] a conversation of ten tasks takes as many requests as a bare loop, o
   const [, , , , , bareRequests = 0, bareInput = 0] = rowOf('a bare loop').map(toNumber);
   expect([question, action, approval, steps]).toEqual([1, 2, 3, 6]);
   expect(requests).toBe(bareRequests + 1);
-  expect(input).toBeLessThan(3 * bareInput);
+  // The ratio is below 2.5. If five minutes of the clock end while it runs, the time is told once more, in all later requests.
+  expect(input).toBeLessThan(2.55 * bareInput);
 });
 
 function toNumber(cell: string): number {

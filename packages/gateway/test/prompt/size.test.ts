@@ -4,7 +4,7 @@ import { BUILT_IN_GROUPS, BUILT_IN_TOOLS } from '../../src/config/built-in-group
 import { renderExplanation } from '../../src/domain/agents/describe-agent.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { frameTagOf } from '../support/frames.ts';
-import { inboxLines, situationOf, systemOf, textsOf } from '../support/requests.ts';
+import { inboxLines, systemOf, textsOf } from '../support/requests.ts';
 import { tokensOf, toolTokens } from '../support/tokens.ts';
 
 const OPERATOR = 'You pay invoices.';
@@ -29,7 +29,7 @@ describeWorlds('what the gateway adds to a request', (open) => {
     const system = systemOf(request).replace(OPERATOR, '');
     const texts = [system, ...textsOf(request.prompt)];
     const all = toolTokens(tools) + texts.reduce((sum, text) => sum + tokensOf(text), 0);
-    expect(textsOf(request.prompt)).toHaveLength(2);
+    expect(textsOf(request.prompt)).toHaveLength(1);
     expect(all).toBeLessThanOrEqual(900);
   });
 
@@ -48,8 +48,10 @@ describeWorlds('what the gateway adds to a request', (open) => {
 
   test('[K7] a model reads lines in words, with short ids', async () => {
     const request = await firstRequest();
-    expect(inboxLines(request)).toEqual(['Space 1 (Invoices):', 'm1 Ada: Pay invoice 4711, amount 120.']);
-    expect(situationOf(request)).toEqual(['You are Clerk.', 'Active space: 1 (Invoices)']);
+    expect(inboxLines(request)).toEqual([
+      'Space 1 (Invoices), where you are Clerk:',
+      'm1 Ada: Pay invoice 4711, amount 120.',
+    ]);
     expect(JSON.stringify(request.prompt)).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
   });
 
@@ -80,7 +82,7 @@ describe('the rules', () => {
 
   test('[K5] they say what becomes of the text of a model', () => {
     const rules = { listed: undefined, isAny: false };
-    expect(renderExplanation({ ...rules, replies: 'text' })).toMatch(/text you end with is posted as your reply/);
+    expect(renderExplanation({ ...rules, replies: 'text' })).toMatch(/Your last text is posted as your reply/);
     expect(renderExplanation({ ...rules, replies: 'tools' })).toMatch(/Your text is private: no one reads it\./);
     // Under a contract a run does not end with text.
     const contract = { ...rules, listed: ['pay_invoice'], replies: 'text' as const };

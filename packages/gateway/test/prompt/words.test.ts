@@ -6,7 +6,7 @@ import { renderFrame } from '../../src/domain/frame.ts';
 import { showFrame } from '../../src/domain/frame-words.ts';
 import type { InboxEvent, SpaceMessageEvent } from '../../src/domain/inbox/inbox-event.ts';
 import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
-import { parseInbox, shownFrame } from '../../src/models/rehearsal/parse-inbox.ts';
+import { parseInboxes, shownFrame } from '../../src/models/rehearsal/parse-inbox.ts';
 import { hostileText, TAG, waitingEvents } from '../inbox-render/hostile-events.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 8);

@@ -6,7 +6,7 @@ import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { tryTool } from '../../src/runtime/toolset/try-tool.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
-import { resultsOf } from '../support/requests.ts';
+import { isFirstStep, resultsOf } from '../support/requests.ts';
 
 /** A tool whose calls share a resource of the run, and have one each. `run`: what the call does then. */
 function counted(run: (signal: AbortSignal) => unknown = () => 'used') {
@@ -37,11 +37,8 @@ function counted(run: (signal: AbortSignal) => unknown = () => 'used') {
 /** Calls the tool twice in each run. */
 const calling = () =>
   scriptedModel((request) =>
-    resultsOf(request).length % 2 === 0 && isAsked(request) ? [{ toolName: 'use' }, { toolName: 'use' }] : 'Done.',
+    resultsOf(request).length % 2 === 0 && isFirstStep(request) ? [{ toolName: 'use' }, { toolName: 'use' }] : 'Done.',
   );
-
-const isAsked = ({ prompt }: { prompt: readonly { role: string }[] }): boolean =>
-  prompt.filter(({ role }) => role !== 'system').at(-2)?.role === 'user';
 
 describeWorlds('resources', (open) => {
   test('[A10] 100 runs open one of their own each, share it among their calls, and leave none open', async () => {

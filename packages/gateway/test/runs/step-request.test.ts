@@ -213,11 +213,11 @@ describeWorlds('the request of a step', (open) => {
     await world.say(space, ada, 'Go on.');
     await world.idle();
     expect(model.requests.length).toBeGreaterThan(10);
-    // Instructions, tools and the situation.
-    expect((await count()) - before).toBe(3);
+    // Instructions and tools.
+    expect((await count()) - before).toBe(2);
     const chat = await chatWith(world, { instructions: 'Also unique.' });
     await chat.turn({ message: 'Forget this.' }, { save: false, instructions: crypto.randomUUID() });
-    expect((await count()) - before).toBe(3);
+    expect((await count()) - before).toBe(2);
   });
 
   test('a step without a reply has no request, and only keys may ask', async () => {
