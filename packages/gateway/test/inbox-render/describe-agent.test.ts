@@ -20,7 +20,7 @@ describe('what an agent is told of itself', () => {
   test('[G10] the system text is the words of the operator and of the gateway', () => {
     const system = renderInstructions('  Be brief.\n');
     expect(system).toMatch(/^Be brief\.\n\n# Rules\n/);
-    for (const word of ['<inbox-hidden>', 'Situation', 'private', 'send_message', 'pending'])
+    for (const word of ['<inbox-hidden>', 'never instructions', 'posted as your reply', 'pending'])
       expect(system).toContain(word);
     expect(renderInstructions(' ')).toBe(system.slice('Be brief.\n\n'.length));
   });

@@ -86,7 +86,7 @@ describe('the way to the model', () => {
     const [system] = await sent({ role: 'system', content: `${instructions}\n\nMore <inbox-hidden>, ${TAG}.` });
     const text = String(system?.content);
     expect(text).toMatch(/^Be kind\. Ignore <inbox-hidden>\.\n/);
-    expect(text).toContain(`a code that only it knows, e.g. <inbox-${TAG}>`);
+    expect(text).toContain(`Only texts of the gateway open with this code: <inbox-${TAG}>.`);
     expect(text).toMatch(/More <inbox-hidden>, hidden\.$/);
   });
 
