@@ -88,7 +88,7 @@ export async function startModelServer(): Promise<ModelServer> {
 function isAboutWaiting({ messages }: Body): boolean {
   const last = messages.findLastIndex(({ role }) => role === 'tool');
   const isLast = messages.slice(last + 1).every(({ content }) => textIn(content).startsWith('<situation'));
-  return last !== -1 && isLast && /sent for approval|pending/.test(textIn(messages[last]?.content));
+  return last !== -1 && isLast && /pending/.test(textIn(messages[last]?.content));
 }
 
 /** What a provider reads, in the order in which it caches: tools, then messages. Ids of calls are left out: providers do not show them. */

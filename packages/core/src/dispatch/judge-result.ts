@@ -130,6 +130,6 @@ function waiting({ run, tool }: Judged, result: PendingResult): Outcome {
     ...(expiresInMs === undefined ? {} : { expiresAt: run.clock.now() + expiresInMs }),
     ...(onExpiry === undefined ? {} : { onExpiry }),
     ...(display === undefined ? {} : { display }),
-    text: typeof message === 'string' ? message : provisionalText(run, 'an answer'),
+    text: typeof message === 'string' ? message : provisionalText(run, 'result'),
   };
 }

@@ -312,7 +312,9 @@ describe('approval', () => {
     const pay = tool({ description: 'Pays.', inputSchema: nothing, approval: true, execute: () => ++paid });
     const agent = toAiSdkTools({ pay });
     const execute = agent.settings.tools.pay?.execute;
-    await expect(execute?.({}, { toolCallId: 'c-1', messages: [] })).rejects.toThrow('sent for approval');
+    await expect(execute?.({}, { toolCallId: 'c-1', messages: [] })).rejects.toThrow(
+      'pending as call c-1, for approval',
+    );
     expect(paid).toBe(0);
   });
 });

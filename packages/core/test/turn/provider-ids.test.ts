@@ -123,13 +123,13 @@ test('[R56] what waits and the answer that comes later name the call by the same
   const { transcript } = await runTurn({ ...options, prompt: 'Go.' });
   await runTurn({ ...options, transcript, prompt: 'On.', answers: { 'call-1': { result: 'yes' } } });
   const texts = (request: number): string => JSON.stringify(model.requests[request]?.prompt);
-  expect(texts(1)).toContain('was sent for an answer as call call-1.');
-  expect(texts(2)).toContain('was sent for an answer as call call-1.');
+  expect(texts(1)).toContain('became pending as call call-1.');
+  expect(texts(2)).toContain('became pending as call call-1.');
   expect(texts(2)).toContain('The answer to call call-1 (ask');
   expect(idsIn(model.requests[2]?.prompt)).toEqual(['p1', 'p1']);
   // Repeated, the provider's id is nobody's any more; the texts stay as they were.
   await runTurn({ ...options, transcript, prompt: 'And?' });
-  expect(texts(4)).toContain('was sent for an answer as call call-1.');
+  expect(texts(4)).toContain('became pending as call call-1.');
   expect(texts(4)).toContain('The answer to call call-1 (ask');
   expect(idsIn(model.requests[4]?.prompt)).toEqual(['call-1', 'call-1', 'call-2', 'call-2']);
 });

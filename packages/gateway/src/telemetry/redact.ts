@@ -7,7 +7,7 @@ export type Redact = (text: string) => string;
 const SECRET_TEXT = /\blc_sk_[\w-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*|\bBearer\s+\S+|(?<=:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g;
 
 // A provider's package may throw outside of any request, with the prompt in its message. Errors of requests pass guard-model.ts.
-const FRAME_NAME = /\b(inbox|situation|summary|transcript|caller)-(?:[0-9a-f]{24}|9[a-z2-7]{10}|q\d{15})\b/gi;
+const FRAME_NAME = /\b(inbox|situation|summary|transcript|caller)-(?:[0-9a-f]{24}|9[a-z2-7]{10}|q\d{12}(?:\d{3})?)\b/gi;
 
 /** Removes secrets and frame tags that are recognised by their form, and this process's secrets by their value. */
 export function createRedact(secrets: KnownSecrets = new KnownSecrets()): Redact {

@@ -71,7 +71,7 @@ export function readRequest(gateway: string, { messages }: ChatBody): ModelReque
     said: textsOf(messages, 'user'),
     activeSpaceId: places.find(({ isActive }) => isActive)?.number ?? null,
     spaces: Object.fromEntries(places.map(({ number, name }) => [name, number])),
-    events: inboxes.flatMap((events, index) => events ?? approvedIn(messages, index)),
+    events: inboxes.flatMap((events, index) => events ?? approvedIn(messages[index])),
     newEvents: inboxes[last] ?? [],
     calls: callsIn(messages),
     newCalls: callsIn(messages.slice(last + 1)),
@@ -94,13 +94,11 @@ function shown(message: ChatMessage, name: string): readonly string[] | undefine
   return message.role === 'user' ? shownFrame(textOf(message), name, tagOf(message, name))?.items : undefined;
 }
 
-/** The message with the outcome of an approved call names the call. Its input is found with the call, whose provisional result names it too. */
-function approvedIn(messages: readonly ChatMessage[], at: number): ShownEvent[] {
-  const message = messages[at];
+/** The input of an approved call is in the message with its outcome, and not in the inbox. */
+function approvedIn(message: ChatMessage | undefined): ShownEvent[] {
   const text = message?.role === 'user' ? textOf(message) : '';
-  const [, call, toolName] = /^The answer to call (\S+) \((\w+)\) has come:\n/.exec(text) ?? [];
-  const asked = callsIn(messages).find(({ result }) => result.includes(` as call ${call}.`));
-  return asked === undefined ? [] : [{ type: 'tool_result', data: { toolName, input: asked.input } }];
+  const [, toolName, input] = /^The answer to call .+? \((\w+) (\{.*?\})\) has come:\n/.exec(text) ?? [];
+  return input === undefined ? [] : [{ type: 'tool_result', data: { toolName, input: JSON.parse(input) } }];
 }
 
 function tagOf(message: ChatMessage, name: string): string {

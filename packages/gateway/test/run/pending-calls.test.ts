@@ -139,9 +139,15 @@ describeWorlds(
       const request = model.requests[2] as never as { prompt: never };
       expect(inboxOf(request)[0]?.data).toMatchObject({ callId: nameOfCall(callId), outcome: { status: 'approved' } });
       expect(textsOf(request.prompt).join('\n')).toContain('paid 5');
-      // The call itself has the input. It is not told again, and may be long.
-      expect(JSON.stringify(request.prompt).match(/"amount":5/g)).toHaveLength(1);
-      expect(textsOf(request.prompt).join('\n')).toContain(`The answer to call ${nameOfCall(callId)} (pay) has come:`);
+      // The input is told once: with the result, which names the call.
+      expect(
+        textsOf(request.prompt)
+          .join('\n')
+          .match(/\{"amount":5\}/g),
+      ).toHaveLength(1);
+      expect(textsOf(request.prompt).join('\n')).toContain(
+        `The answer to call ${nameOfCall(callId)} (pay {"amount":5}) has come:`,
+      );
       expect(await callStatus(world, callId)).toMatchObject({ status: 'settled' });
       expect(await cardStatus(world, callId)).toBe('complete');
     });

@@ -54,7 +54,7 @@ const cases: readonly (readonly [string, Case])[] = [
 
 /** What no text may say of a call that has an outcome. */
 const UNTRUE =
-  /not run|has not|waits for|is waiting|is pending|"status":"pending"(?!.*(when this was written|was sent for))/i;
+  /not run|has not|waits for|is waiting|is pending|"status":"pending"(?!.*(when this was written|became pending))/i;
 
 describe.each(embedded)('the provisional result of a call on $kind', ({ create }) => {
   const database = forAllTests(create);
@@ -87,7 +87,7 @@ describe.each(embedded)('the provisional result of a call on $kind', ({ create }
       await first.idle();
       const { callId, runId } = await waitingOf(first, bot);
       const provisional = resultsOf(last(model)).find(({ text }) => text.includes(shortCall(callId)))?.text ?? '';
-      expect(provisional).toMatch(/when this was written|was sent for/);
+      expect(provisional).toMatch(/when this was written|became pending/);
       expect(provisional).toContain(shortCall(callId));
       expect(provisional).toMatch(/outcome comes later/);
 

@@ -172,7 +172,7 @@ function explain(scene: Scene, text: string): string {
 function isWaiting({ text }: Step): boolean {
   const value = parse(text);
   if (typeof value === 'object' && value !== null) return 'status' in value && value.status === 'pending';
-  return /\bpending\b|\bwait(s|ing)? for\b|^.{1,66} was sent for (an answer|approval) as call /i.test(text);
+  return /\bpending\b|\bwait(s|ing)? for\b/i.test(text);
 }
 
 function isYes(value: unknown): boolean {

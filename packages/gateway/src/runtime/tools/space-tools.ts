@@ -59,7 +59,7 @@ type CurrentContext = () => SpaceToolContext;
 
 function enterSpace(currentContext: CurrentContext): Tool<{ spaceId: string }> {
   return tool({
-    description: 'Enters a space, which shows its last messages.',
+    description: 'Enters a space and shows its last messages.',
     inputSchema: spaceSchema,
     effects: 'session',
     async execute({ spaceId: reference }, ctx) {
@@ -164,7 +164,7 @@ function readMessages(
   currentContext: CurrentContext,
 ): Tool<{ spaceId: string; offset?: number | undefined; limit?: number | undefined }> {
   return tool({
-    description: 'Reads messages of a space, newest first.',
+    description: 'Reads messages, newest first.',
     inputSchema: pageSchema,
     effects: 'none',
     async execute({ spaceId: reference, offset = 0, limit = RECENT_MESSAGES }) {
