@@ -41,6 +41,7 @@ export type ErrorCode =
   | 'id_taken'
   | 'idempotency_key_reused'
   | 'inbox_full'
+  | 'insufficient_quota'
   | 'invalid_answer'
   | 'invalid_config'
   | 'invalid_json'

@@ -60,6 +60,7 @@ export const STATUSES: Readonly<Record<ErrorCode, RefusalStatus>> = {
   unknown_tool: 422,
   wrong_answer: 422,
   inbox_full: 429,
+  insufficient_quota: 429,
   too_many_attempts: 429,
   too_many_bodies: 429,
   too_many_streams: 429,

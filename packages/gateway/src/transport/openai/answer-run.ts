@@ -13,7 +13,7 @@ import { errorBody } from '../http/error-answer.ts';
 import { openStream, type StreamOptions } from '../http/open-stream.ts';
 import { statusOf } from '../http/statuses.ts';
 import { type OpenAiError, toOpenAiError } from './openai-error.ts';
-import { type Outcome, outcomeOf } from './outcome.ts';
+import { type Outcome, outcomeOf, quotaError } from './outcome.ts';
 
 /** The format of one kind of answer, as a whole and as chunks. */
 export interface AnswerShape {
@@ -35,7 +35,7 @@ export async function answerRun(
   const { services } = options;
   const answer = await awaitAnswer(accepted.runId, exchange, options);
   if (answer === undefined) return clientLeft();
-  const error = errorOf(answer);
+  const error = errorOf(answer) ?? quotaError(answer);
   if (error !== undefined) throw error;
   return exchange.json(shape.whole(await outcomeOf(services.store.db, answer)));
 }
@@ -48,7 +48,7 @@ async function streamRun(
   const { services } = options;
   const { db } = services.store;
   const lastWords = async (answer: RunAnswer): Promise<Uint8Array<ArrayBuffer>> => {
-    const error = errorOf(answer);
+    const error = errorOf(answer) ?? quotaError(answer);
     return error === undefined ? shape.finish(await outcomeOf(db, answer)) : shape.fail(toChunk(error));
   };
   return await openStream(

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { ApiError } from '../../domain/api-error.ts';
 import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { waitingIn } from '../../domain/conversations/asked-calls.ts';
 import type { RunAnswer } from '../../domain/conversations/run-answer.ts';
@@ -27,6 +28,21 @@ export async function outcomeOf(db: Kysely<Tables>, answer: RunAnswer): Promise<
     finish: calls.length > 0 ? 'tool_calls' : (FINISH[answer.stop.reason] ?? 'stop'),
     extra: extraOf(answer, others),
   };
+}
+
+/**
+ * The error for a run that a limit stopped before it could answer: an empty answer would tell the caller nothing. A run that has answered in
+ * part is cut off like one that reached its length.
+ */
+export function quotaError({ stop, response, pending, runId, contextId }: RunAnswer): ApiError | undefined {
+  if (stop.reason !== 'budget' || response !== '' || pending.length > 0) return undefined;
+  const what = stop.dimension === 'toolCalls' ? 'calls of tools' : stop.dimension;
+  return new ApiError(
+    'insufficient_quota',
+    `The run reached a limit of ${what} before it could answer: that of the run, or of the agent, the person or the project for today. ` +
+      'Raise the limit, or try again on the next day, in UTC.',
+    { details: { run_id: runId, context_id: contextId, stop } },
+  );
 }
 
 const FINISH: Readonly<Record<string, Outcome['finish']>> = {
