@@ -18,7 +18,7 @@ async function openLimited() {
 test('[K12] /v1 answers a request that a spend limit stops with an error, and the client does not try again', async () => {
   const { model, gateway, client } = await openLimited();
   await using _gateway = gateway;
-  const expected = { status: 429, code: 'insufficient_quota', type: 'insufficient_quota' };
+  const expected = { status: 402, code: 'insufficient_quota', type: 'insufficient_quota' };
   let asked = 0;
   const counting = new OpenAI({
     apiKey: gateway.secretKey,

@@ -1,7 +1,7 @@
 import type { ApiError, ErrorCode } from '../../domain/api-error.ts';
 
 /** The HTTP statuses of refusals. */
-export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 410 | 413 | 415 | 422 | 429 | 502 | 503;
+export type RefusalStatus = 400 | 401 | 402 | 403 | 404 | 405 | 408 | 409 | 410 | 413 | 415 | 422 | 429 | 502 | 503;
 
 /** The HTTP status of each code. */
 export const STATUSES: Readonly<Record<ErrorCode, RefusalStatus>> = {
@@ -15,6 +15,8 @@ export const STATUSES: Readonly<Record<ErrorCode, RefusalStatus>> = {
   no_session: 401,
   token_expired: 401,
   unauthorized: 401,
+  // Not 429, after which clients send the request again.
+  insufficient_quota: 402,
   access_ended: 403,
   cross_origin: 403,
   forbidden: 403,
@@ -60,7 +62,6 @@ export const STATUSES: Readonly<Record<ErrorCode, RefusalStatus>> = {
   unknown_tool: 422,
   wrong_answer: 422,
   inbox_full: 429,
-  insufficient_quota: 429,
   too_many_attempts: 429,
   too_many_bodies: 429,
   too_many_streams: 429,

@@ -33,7 +33,7 @@ export async function inOpenAiShape(response: Response): Promise<Response> {
   const headers = new Headers(response.headers);
   headers.delete('content-length');
   // Otherwise the client would repeat the request twice, and be refused each time.
-  if (!PASSING.has(status) || error.code === 'insufficient_quota') headers.set('x-should-retry', 'false');
+  if (!PASSING.has(status)) headers.set('x-should-retry', 'false');
   return Response.json(toOpenAiError(error, status), { status, headers });
 }
 
@@ -42,13 +42,13 @@ const PASSING: ReadonlySet<number> = new Set([429, 500, 503]);
 
 export function toOpenAiError({ code, message, details }: ErrorBody['error'], status: number): OpenAiError {
   const { path } = (details ?? {}) as { readonly path?: unknown };
-  return { error: { message, type: typeOf(status, code), param: typeof path === 'string' ? path : null, code } };
+  return { error: { message, type: typeOf(status), param: typeof path === 'string' ? path : null, code } };
 }
 
-function typeOf(status: number, code: string): string {
+function typeOf(status: number): string {
   if (status === 401) return 'authentication_error';
   if (status === 403) return 'permission_error';
-  if (code === 'insufficient_quota') return code;
+  if (status === 402) return 'insufficient_quota';
   if (status === 429) return 'rate_limit_error';
   return status >= 500 ? 'server_error' : 'invalid_request_error';
 }
