@@ -216,6 +216,7 @@ async function start(starting: Starting): Promise<Running> {
       model: models.find,
       agentLimits: config.limits.agent ?? {},
       personLimits: config.limits.person,
+      tracing: config.tracing,
       metrics,
       shared,
       redact: starting.redact,

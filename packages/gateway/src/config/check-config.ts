@@ -124,6 +124,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools' | 'definitions'>> = z.strictO
   limits: gatewayLimitsSchema.default({}),
   corsOrigins: z.array(origin).default([]),
   mcpServer: mcpExposureSchema.default(DEFAULT_MCP_EXPOSURE),
+  tracing: z.strictObject({ texts: z.boolean().default(false) }).default({ texts: false }),
 });
 
 /** The file is read before there is a registry, so what its sub-agents name must be in the file. */

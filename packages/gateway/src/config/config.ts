@@ -48,6 +48,8 @@ export interface ConfigInput extends SettingsInput {
   readonly corsOrigins?: readonly string[] | undefined;
   /** What the MCP server at `/mcp` offers to holders of a key. Default: all tools and agents. */
   readonly mcpServer?: McpExposureInput | undefined;
+  /** What spans for OpenTelemetry hold. `texts`: also those of people, models and tools. Default: no texts except those of errors. */
+  readonly tracing?: { readonly texts?: boolean | undefined } | undefined;
 }
 
 /** A checked configuration. */
@@ -67,6 +69,7 @@ export interface Config extends SettingsInput {
   readonly limits: GatewayLimitsInput;
   readonly corsOrigins: readonly string[];
   readonly mcpServer: McpExposure;
+  readonly tracing: { readonly texts: boolean };
 }
 
 /** Gives a configuration its type. It is checked when it is loaded, not here. */

@@ -1,6 +1,6 @@
+import { traceTurn } from '@lastcall/core/tracing';
 import { runStream } from '../domain/streams/stream-names.ts';
 import type { Services } from '../ports/services.ts';
-import { inSpan } from '../telemetry/spans.ts';
 import type { Lease } from './lease/lease.ts';
 import { performRun } from './loops/perform-run.ts';
 import type { ActiveRun } from './run/active-run.ts';
@@ -40,11 +40,9 @@ export async function runOnThread(
     if (event?.type === 'run.cancelling') cancel();
   });
   const abort = { signal: controller.signal, isCancelled: () => isCancelled, interrupt };
-  const attributes = { 'gen_ai.agent.id': agent.id, 'gen_ai.agent.name': agent.name };
+  const traced = { agent: agent.name, agentId: agent.id, conversationId: run.lease.threadId };
   try {
-    return await inSpan({ operation: 'invoke_agent', subject: agent.name, attributes }, () =>
-      performRun(services, registry, run, abort),
-    );
+    return await traceTurn(traced, () => performRun(services, registry, run, abort));
   } finally {
     thread.state = nextThread(thread.state, { type: 'run-ended' });
     unsubscribe();

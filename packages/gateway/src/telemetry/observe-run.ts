@@ -1,28 +1,5 @@
-import type { Middleware, TurnEvent } from '@lastcall/core';
+import type { TurnEvent } from '@lastcall/core';
 import type { Metrics } from './metrics.ts';
-import { inSpan, isTraced, usageAttributes } from './spans.ts';
-
-/** Creates spans for the model and tool calls of a run, if tracing is on. They hold names and counts, never texts. */
-export function traceRun(model: string): readonly Middleware[] {
-  if (!isTraced()) return [];
-  return [
-    {
-      name: 'telemetry',
-      async model(next) {
-        const attributes = { 'gen_ai.request.model': model };
-        return await inSpan({ operation: 'chat', subject: model, attributes }, async (span) => {
-          const reply = await next();
-          span.setAttributes(usageAttributes(reply.usage));
-          return reply;
-        });
-      },
-      async call(next, { toolName, callId }) {
-        const attributes = { 'gen_ai.tool.name': toolName, 'gen_ai.tool.call.id': callId };
-        return await inSpan({ operation: 'execute_tool', subject: toolName, attributes }, () => next());
-      },
-    },
-  ];
-}
 
 export interface CountedBy {
   readonly model: string;

@@ -41,6 +41,7 @@ describe('a configuration', () => {
       artifacts: {},
       limits: {},
       corsOrigins: [],
+      tracing: { texts: false },
       mcpServer: { tools: true, agents: true },
     });
   });

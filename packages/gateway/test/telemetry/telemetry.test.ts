@@ -1,12 +1,9 @@
 import { Writable } from 'node:stream';
-import { trace } from '@opentelemetry/api';
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/domain/api-error.ts';
 import { newTag } from '../../src/domain/frame-tag.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { inSpan, usageAttributes } from '../../src/telemetry/spans.ts';
 
 describe('logs', () => {
   function logged(level: 'debug' | 'warn' = 'debug') {
@@ -93,45 +90,5 @@ describe('metrics', () => {
       expect(text).toContain(line);
     expect(await other.render()).toContain('lastcall_open_streams 0');
     expect(await other.render()).not.toContain('send_message');
-  });
-});
-
-describe('spans', () => {
-  const exporter = new InMemorySpanExporter();
-  beforeAll(() => {
-    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
-  });
-  afterAll(() => trace.disable());
-
-  test('spans have the names and attributes of the GenAI conventions, and end with their work', async () => {
-    const value = await inSpan(
-      { operation: 'chat', subject: 'gpt-x', attributes: { 'gen_ai.request.model': 'gpt-x' } },
-      async (span) => {
-        expect(exporter.getFinishedSpans()).toEqual([]);
-        span.setAttributes(usageAttributes({ inputTokens: 5, outputTokens: 2 }));
-        return 42;
-      },
-    );
-    expect(value).toBe(42);
-    const [span] = exporter.getFinishedSpans();
-    expect(span?.name).toBe('chat gpt-x');
-    expect(span?.attributes).toEqual({
-      'gen_ai.operation.name': 'chat',
-      'gen_ai.request.model': 'gpt-x',
-      'gen_ai.usage.input_tokens': 5,
-      'gen_ai.usage.output_tokens': 2,
-    });
-    exporter.reset();
-  });
-
-  test('spans tell of what was thrown, and throw it on', async () => {
-    const error = new ApiError('id_taken', 'It is taken.');
-    await expect(inSpan({ operation: 'execute_tool', subject: 'pay' }, () => Promise.reject(error))).rejects.toBe(
-      error,
-    );
-    const [span] = exporter.getFinishedSpans();
-    expect(span).toMatchObject({ name: 'execute_tool pay', status: { code: 2, message: 'It is taken.' } });
-    expect(span?.attributes).toMatchObject({ 'error.type': 'id_taken' });
-    exporter.reset();
   });
 });

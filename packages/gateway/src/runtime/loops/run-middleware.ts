@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Middleware } from '@lastcall/core';
-import { traceRun } from '../../telemetry/observe-run.ts';
+import { isTraced, tracing } from '@lastcall/core/tracing';
 import { showCards } from '../journal/show-cards.ts';
 import { CallNotes } from '../middleware/call-notes.ts';
 import { configuredMiddleware, type MiddlewareParts } from '../middleware/configured-middleware.ts';
@@ -15,14 +15,13 @@ export function middlewareOf(
   model: LanguageModelV4,
   ofMode: readonly Middleware[] = [],
 ): Middleware[] {
-  const { modelId } = model;
-  const { services, run, tools, outputs, requests, journal, spend } = open;
+  const { services, registry, run, tools, outputs, requests, journal, spend } = open;
   const { config } = run.agent;
   const parts = middlewareParts(open);
   const ofTools = [...tools.middleware].map(([name, own]) => [name, configuredMiddleware(own, parts)] as const);
   return [
     outputs.middleware,
-    ...traceRun(modelId),
+    ...(isTraced() ? [tracing({ ...registry.tracing, redact: registry.redact ?? ((text) => text) })] : []),
     ...(run.kind.hasSpaces && tools.isAnyVisible ? [showCards(services, run, { journal, named: tools.named })] : []),
     parts.notes.middleware,
     ...configuredMiddleware(config.middleware ?? [], parts),

@@ -28,6 +28,8 @@ export interface Registry {
   /** The limits of each person. Default: none. */
   readonly personLimits?: PersonLimits | undefined;
   readonly metrics?: Metrics | undefined;
+  /** What spans hold. Default: no texts. */
+  readonly tracing?: { readonly texts: boolean } | undefined;
   /** The resources that live as long as the gateway. Default: they live as long as the run. */
   readonly shared?: SharedResources | undefined;
   /** Removes the process's secrets from stored texts: a provider may repeat the key that it refuses. */

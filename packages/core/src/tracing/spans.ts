@@ -9,15 +9,19 @@ import {
   trace,
 } from '@opentelemetry/api';
 
-/** The operations of OpenTelemetry's GenAI conventions that a gateway performs. */
+/** The operations of OpenTelemetry's GenAI conventions that are performed here. */
 type Operation = 'invoke_agent' | 'chat' | 'execute_tool';
 
 export interface SpanSubject {
   readonly operation: Operation;
   /** The name of the agent, the model or the tool. It is part of the span's name. */
   readonly subject: string;
-  /** Further attributes, e.g. `gen_ai.request.model`. They never hold texts of people, models or tools. */
+  /** Further attributes, e.g. `gen_ai.request.model`. */
   readonly attributes?: Attributes;
+  /** Default: that of the process. */
+  readonly tracer?: Tracer | undefined;
+  /** Removes secrets from the message of an error. */
+  readonly redact?: ((text: string) => string) | undefined;
 }
 
 /**
@@ -25,16 +29,17 @@ export interface SpanSubject {
  * rethrown. Without an OpenTelemetry SDK in the process this costs next to nothing.
  */
 export async function inSpan<T>(
-  { operation, subject, attributes = {} }: SpanSubject,
+  { operation, subject, attributes = {}, tracer = processTracer(), redact = (text) => text }: SpanSubject,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  if (!isTraced()) return await work(NO_OP_SPAN);
+  if (tracer instanceof ProxyTracer) return await work(NO_OP_SPAN);
   const options = { kind: KIND[operation], attributes: { 'gen_ai.operation.name': operation, ...attributes } };
-  return await tracer().startActiveSpan(`${operation} ${subject}`, options, async (span) => {
+  return await tracer.startActiveSpan(`${operation} ${subject}`, options, async (span) => {
     try {
       return await work(span);
     } catch (error) {
-      fail(span, error);
+      const { code, name, message } = (error ?? {}) as { code?: unknown; name?: unknown; message?: unknown };
+      failSpan(span, String(code ?? name ?? 'unknown'), redact(String(message ?? error)));
       throw error;
     } finally {
       span.end();
@@ -42,24 +47,22 @@ export async function inSpan<T>(
   });
 }
 
+/** Records that the work of a span failed. */
+export function failSpan(span: Span, type: string, message: string): void {
+  span.setAttribute('error.type', type);
+  span.setStatus({ code: SpanStatusCode.ERROR, message: message.slice(0, 1_000) });
+}
+
 /** True if the process has an OpenTelemetry SDK. Without one, tracers are proxies for an SDK that may come later. */
 export function isTraced(): boolean {
-  return !(tracer() instanceof ProxyTracer);
+  return !(processTracer() instanceof ProxyTracer);
 }
 
 /** A span that records nothing. */
 const NO_OP_SPAN: Span = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
-function tracer(): Tracer {
-  return trace.getTracer('@lastcall/gateway');
-}
-
-/** The token usage of one model call. */
-export function usageAttributes(usage: { readonly inputTokens?: number; readonly outputTokens?: number }): Attributes {
-  return {
-    ...(usage.inputTokens === undefined ? {} : { 'gen_ai.usage.input_tokens': usage.inputTokens }),
-    ...(usage.outputTokens === undefined ? {} : { 'gen_ai.usage.output_tokens': usage.outputTokens }),
-  };
+function processTracer(): Tracer {
+  return trace.getTracer('@lastcall/core');
 }
 
 // A model is reached over the network; an agent and a tool run in this process.
@@ -68,9 +71,3 @@ const KIND: Readonly<Record<Operation, SpanKind>> = {
   chat: SpanKind.CLIENT,
   execute_tool: SpanKind.INTERNAL,
 };
-
-function fail(span: Span, error: unknown): void {
-  const { code, name, message } = (error ?? {}) as { code?: unknown; name?: unknown; message?: unknown };
-  span.setAttribute('error.type', String(code ?? name ?? 'unknown'));
-  span.setStatus({ code: SpanStatusCode.ERROR, message: String(message ?? error).slice(0, 1_000) });
-}

@@ -1,0 +1,54 @@
+import type { LanguageModelV4CallOptions, LanguageModelV4Content, LanguageModelV4Message } from '@ai-sdk/provider';
+
+/*
+ * Messages in the JSON of the GenAI conventions, for the attributes `gen_ai.input.messages`, `gen_ai.output.messages` and
+ * `gen_ai.system_instructions`. They are recorded only if texts are asked for. Files are named by their media type, and are not recorded.
+ */
+
+type Part = Readonly<Record<string, unknown>>;
+type ContentPart = Exclude<LanguageModelV4Message['content'], string>[number] | LanguageModelV4Content;
+
+/** The attributes of a request: what the model is told. */
+export function inputTexts({ prompt, tools = [] }: LanguageModelV4CallOptions): Readonly<Record<string, string>> {
+  const system = prompt.flatMap((message) => (message.role === 'system' ? [textPart(message.content)] : []));
+  const messages = prompt.flatMap(({ role, content }) =>
+    typeof content === 'string' ? [] : [{ role, parts: content.flatMap(toParts) }],
+  );
+  return {
+    ...(system.length === 0 ? {} : { 'gen_ai.system_instructions': JSON.stringify(system) }),
+    'gen_ai.input.messages': JSON.stringify(messages),
+    ...(tools.length === 0 ? {} : { 'gen_ai.tool.definitions': JSON.stringify(tools) }),
+  };
+}
+
+/** The attributes of a reply: what the model said. */
+export function outputTexts(
+  content: readonly LanguageModelV4Content[],
+  finishReason: string,
+): Readonly<Record<string, string>> {
+  const message = { role: 'assistant', parts: content.flatMap(toParts), finish_reason: finishReason };
+  return { 'gen_ai.output.messages': JSON.stringify([message]) };
+}
+
+function toParts(part: ContentPart): readonly Part[] {
+  switch (part.type) {
+    case 'text':
+      return [textPart(part.text)];
+    case 'reasoning':
+      return [{ type: 'reasoning', content: part.text }];
+    case 'tool-call':
+      return [{ type: 'tool_call', id: part.toolCallId, name: part.toolName, arguments: part.input }];
+    case 'tool-result':
+      return [
+        { type: 'tool_call_response', id: part.toolCallId, response: 'output' in part ? part.output : part.result },
+      ];
+    case 'file':
+      return [{ type: 'file', mime_type: part.mediaType }];
+    default:
+      return [];
+  }
+}
+
+function textPart(content: string): Part {
+  return { type: 'text', content };
+}

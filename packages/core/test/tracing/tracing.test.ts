@@ -1,0 +1,151 @@
+import { context, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { isTraced, traceTurn, tracing } from '../../src/doors/tracing.ts';
+import { fail, runTurn, tool } from '../../src/index.ts';
+import { scriptedModel } from '../../src/testing/index.ts';
+
+const pay = tool({
+  description: 'Pays.',
+  inputSchema: z.object({ invoice: z.string() }),
+  execute: ({ invoice }) => (invoice === '0' ? fail('There is no such invoice.') : `Paid ${invoice}.`),
+});
+const crash = tool({
+  description: 'Crashes.',
+  inputSchema: z.object({}),
+  execute: () => {
+    throw new TypeError('It broke.');
+  },
+});
+
+const asking = (toolName: string, input: object) => scriptedModel([[{ toolName, input }], 'Done.']);
+
+describe('[O12] spans of the library', () => {
+  const exporter = new InMemorySpanExporter();
+  beforeAll(() => {
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+  });
+  afterAll(() => {
+    trace.disable();
+    context.disable();
+  });
+  beforeEach(() => exporter.reset());
+
+  const spans = () => exporter.getFinishedSpans();
+  const named = (name: string) => spans().find((span) => span.name === name);
+
+  async function turn(options: { readonly texts?: boolean } = {}, model = asking('pay', { invoice: '4711' })) {
+    return await traceTurn({ agent: 'Clerk', agentId: 'a1', conversationId: 'c1' }, () =>
+      runTurn({
+        model,
+        instructions: 'Pay invoices.',
+        prompt: 'Pay 4711.',
+        tools: { pay, crash },
+        middleware: [tracing(options)],
+        modelSettings: { temperature: 0.5, maxOutputTokens: 100 },
+      }),
+    );
+  }
+
+  test('a turn is a span with one for each request to the model and each call inside', async () => {
+    await turn();
+    expect(spans().map(({ name }) => name)).toEqual([
+      'chat scripted',
+      'execute_tool pay',
+      'chat scripted',
+      'invoke_agent Clerk',
+    ]);
+    const root = named('invoke_agent Clerk');
+    for (const span of spans().slice(0, -1)) expect(span.parentSpanContext?.spanId).toBe(root?.spanContext().spanId);
+    expect(root?.attributes).toMatchObject({
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.agent.name': 'Clerk',
+      'gen_ai.agent.id': 'a1',
+      'gen_ai.conversation.id': 'c1',
+    });
+    expect(named('chat scripted')?.attributes).toMatchObject({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'lastcall',
+      'gen_ai.request.model': 'scripted',
+      'gen_ai.response.model': 'scripted',
+      'gen_ai.request.temperature': 0.5,
+      'gen_ai.request.max_tokens': 100,
+      'gen_ai.response.finish_reasons': ['tool-calls'],
+    });
+    expect(named('execute_tool pay')?.attributes).toMatchObject({
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'pay',
+      'gen_ai.tool.type': 'function',
+    });
+  });
+
+  test('they hold no texts', async () => {
+    await turn();
+    const recorded = JSON.stringify(spans().map(({ attributes }) => attributes));
+    for (const text of ['Pay invoices.', 'Pay 4711', '"invoice"', 'Paid 4711', 'Done.'])
+      expect(recorded).not.toContain(text);
+  });
+
+  test('unless they are asked for: then they have them in the JSON of the conventions', async () => {
+    await turn({ texts: true });
+    const [first, call, second] = spans();
+    expect(JSON.parse(String(first?.attributes['gen_ai.system_instructions']))).toEqual([
+      { type: 'text', content: 'Pay invoices.' },
+    ]);
+    expect(JSON.parse(String(first?.attributes['gen_ai.input.messages']))).toEqual([
+      { role: 'user', parts: [{ type: 'text', content: 'Pay 4711.' }] },
+    ]);
+    expect(JSON.parse(String(first?.attributes['gen_ai.output.messages']))).toMatchObject([
+      { role: 'assistant', parts: [{ type: 'tool_call', name: 'pay' }], finish_reason: 'tool-calls' },
+    ]);
+    expect(String(first?.attributes['gen_ai.tool.definitions'])).toContain('"pay"');
+    expect(call?.attributes).toMatchObject({
+      'gen_ai.tool.call.arguments': '{"invoice":"4711"}',
+      'gen_ai.tool.call.result': '"Paid 4711."',
+    });
+    expect(JSON.parse(String(second?.attributes['gen_ai.input.messages'])).at(-1)).toMatchObject({
+      role: 'tool',
+      parts: [{ type: 'tool_call_response' }],
+    });
+  });
+
+  test.each([
+    ['fails', asking('pay', { invoice: '0' }), 'execute_tool pay', 'There is no such invoice.'],
+    ['throws', asking('crash', {}), 'execute_tool crash', 'It broke.'],
+  ])('a tool that %s is an error', async (_how, model, name, message) => {
+    await turn({}, model);
+    expect(named(name)?.status).toMatchObject({ code: 2, message });
+    expect(named(name)?.attributes['error.type']).toEqual(expect.any(String));
+    expect(named('invoke_agent Clerk')?.status.code).toBe(0);
+  });
+
+  test('what JSON cannot hold does not fail a call', async () => {
+    const odd = tool({ description: 'Returns odd values.', inputSchema: z.object({}), execute: () => ({ big: 1n }) });
+    const model = asking('odd', {});
+    await runTurn({ model, prompt: 'Go.', tools: { odd }, middleware: [tracing({ texts: true })] });
+    expect(named('execute_tool odd')?.attributes['gen_ai.tool.call.result']).toBe('[object]');
+  });
+
+  test('a turn that throws is an error, and throws it on', async () => {
+    const error = new TypeError('No.');
+    await expect(traceTurn({ agent: 'Clerk' }, () => Promise.reject(error))).rejects.toBe(error);
+    expect(named('invoke_agent Clerk')).toMatchObject({ status: { code: 2, message: 'No.' } });
+    expect(named('invoke_agent Clerk')?.attributes['error.type']).toBe('TypeError');
+  });
+
+  test('an unknown option is refused', () => {
+    expect(() => tracing({ recordInputs: true } as never)).toThrow(/"recordInputs".*"texts"/);
+  });
+});
+
+test('[O12] without an SDK nothing is recorded, and everything runs', async () => {
+  expect(isTraced()).toBe(false);
+  const model = asking('pay', { invoice: '1' });
+  const result = await traceTurn({ agent: 'Clerk' }, () =>
+    runTurn({ model, prompt: 'Pay.', tools: { pay }, middleware: [tracing()] }),
+  );
+  expect(result.response).toBe('Done.');
+});
