@@ -49,6 +49,8 @@ export class Thread {
    * concluded.
    */
   inFlight = false;
+  /** The start of its turn, if the journal does not have it yet: the first entry of the turn says that it begins one. */
+  beginning: Entry | undefined;
   /** The end of its turn, if the journal does not have it yet: it is written with the end of the step, in one entry. */
   ending: Entry | undefined;
   /** The provider whose model was last asked. */
@@ -119,11 +121,13 @@ export class Thread {
     return this.#session;
   }
 
-  /** The journal refused the end of the step, and with it the end of the turn. */
-  dropEnding(): void {
-    if (this.ending === undefined) return;
+  /** The journal refused a write: the start or the end of the turn that was to be part of it never happened. */
+  dropUnwritten(): void {
+    const count = [this.beginning, this.ending].filter((entry) => entry !== undefined).length;
+    if (count === 0) return;
+    this.beginning = undefined;
     this.ending = undefined;
-    this.#transcript = new Transcript(this.transcript.entries.slice(0, -1));
+    this.#transcript = new Transcript(this.transcript.entries.slice(0, -count));
   }
 
   /** Makes the session that is about to be used. Throws if it cannot be read. */

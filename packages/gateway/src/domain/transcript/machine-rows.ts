@@ -69,6 +69,8 @@ interface MachineFields {
   readonly thread?: string;
   readonly instanceId?: string;
   readonly node?: string;
+  /** True on the first entry of a turn whose start has no row of its own. */
+  readonly begins?: boolean;
 }
 
 /** Which instance of a machine wrote an entry. All fields are undefined for an entry of a turn. */

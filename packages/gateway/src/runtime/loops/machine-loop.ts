@@ -89,7 +89,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     model: ({ model: name }) => (name === undefined ? model : namedModel(name, registry)),
     wrapModel: (own, leaf) => guards.of(leaf).wrap(own as LanguageModelV4),
     tools: (own) => leafTools.offer(own, tools.tools),
-    instructions: (own, leaf) => guards.of(leaf).instructed(joinTexts(own, instructions)),
+    instructions: (own, leaf) => guards.of(leaf).instructed(own, instructions),
     ...(observe === undefined ? {} : { observe: guards.observe }),
     ...(messages.length === 0 ? {} : { input: messages }),
     journal: used.noting(journal),
@@ -243,16 +243,19 @@ class Used {
   }
 
   #add(entry: Entry): void {
-    if (originOf(entry).thread === ROOT) this.spoken.push(entry);
+    const { thread, begins } = originOf(entry);
+    if (thread === ROOT) this.spoken.push(...(begins === true ? [TURN, entry] : [entry]));
     if (entry.kind !== 'reply') return;
     this.#total = addUsage(this.#total, entry.usage);
   }
 }
 
+const TURN: Entry = { kind: 'turn' };
+
 interface GuardedLeaf {
   wrap(model: LanguageModelV4): LanguageModelV4;
-  /** Notes the system text of the instance's next request, and returns it. */
-  instructed(text: string): string;
+  /** Notes the system text of the instance's next request, and returns it: the node's instructions, and those of the gateway. */
+  instructed(own: string, ofGateway: string): string;
 }
 
 interface GuardParts {
@@ -311,6 +314,7 @@ class Guards {
     const known = this.#leaves.get(instanceId);
     if (known !== undefined) return known;
     const { tag, explanation, observe, sent } = this.#parts;
+    let given: string | undefined;
     let text = '';
     const before = sent.get(instanceId) ?? { messages: new SentMessages(), counted: CountedMessages.NONE };
     sent.set(instanceId, before);
@@ -318,9 +322,11 @@ class Guards {
     this.#guards.add(guard.observing(observe));
     const leaf: GuardedLeaf = {
       wrap: (model) => this.#counting(guard.wrap(model), before),
-      instructed(given) {
-        text = given;
-        return given;
+      // The same text in the next step is the same object, which is compared at once.
+      instructed(own, ofGateway) {
+        if (own !== given) text = joinTexts(own, ofGateway);
+        given = own;
+        return text;
       },
     };
     this.#leaves.set(instanceId, leaf);

@@ -23,7 +23,9 @@ export function middlewareOf(
   return [
     outputs.middleware,
     ...traceRun(modelId),
-    ...(run.kind.hasSpaces && tools.isAnyVisible ? [showCards(services, run, { journal, named: tools.named })] : []),
+    ...(run.kind.hasSpaces && (tools.isAnyVisible || tools.ofNodes === true)
+      ? [showCards(services, run, { journal, tools })]
+      : []),
     parts.notes.middleware,
     ...configuredMiddleware(config.middleware ?? [], parts),
     ...toolMiddleware(new Map(ofTools)),
