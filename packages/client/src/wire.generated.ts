@@ -879,6 +879,8 @@ export type PendingCall = {
   readonly agentId: string;
   readonly spaceId?: string | undefined;
   readonly toolName: string;
+  /** The node of the machine that asks, if the agent is one. */
+  readonly node?: string | undefined;
   readonly kind: "result" | "approval" | "input";
   readonly input?: unknown | undefined;
   readonly display?: Display | undefined;
@@ -1574,6 +1576,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1588,6 +1592,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1626,6 +1632,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1640,6 +1648,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1653,6 +1663,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1674,6 +1686,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1688,6 +1702,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1703,6 +1719,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1715,6 +1733,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1728,6 +1748,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1743,6 +1765,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1756,6 +1780,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;

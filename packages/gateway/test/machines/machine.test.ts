@@ -60,6 +60,8 @@ describe('a machine in a conversation', () => {
     expect(asked.stop).toEqual({ reason: 'suspended' });
     expect(asked.pending_calls).toMatchObject([{ tool_name: 'pay_back', kind: 'approval' }]);
     const [{ tool_call_id: callId }] = asked.pending_calls;
+    // It has no card, so the list of waiting calls is where operators read which node asks.
+    expect((await gateway.api('/api/pending')).items).toMatchObject([{ callId, node: 'refund' }]);
     await gateway.api(`/api/runs/${asked.run_id}/tool-results`, { callId, approve: true });
     await expect.poll(async () => (await gateway.api('/api/runs?status=completed')).items.length).toBe(2);
     expect(world).toEqual(['paid back A-1']);
@@ -126,7 +128,8 @@ describe('a machine in spaces', () => {
     await at.say('Money back for A-1!');
     const waiting = async () => (await gateway.api('/api/pending')).items;
     await expect.poll(waiting).toHaveLength(1);
-    const [{ callId, runId }] = await waiting();
+    const [{ callId, runId, node: asking }] = await waiting();
+    expect(asking).toBe('refund');
     const [card] = (await at.messages()).filter((one: { kind: string }) => one.kind === 'tool');
     expect(card).toMatchObject({ status: 'requires_action', metadata: { toolName: 'pay_back', node: 'refund' } });
     expect(JSON.stringify(model.requests[0]?.prompt)).toContain('Money back for A-1!');

@@ -56,7 +56,7 @@ import { voidChangedApprovals } from './void-changed-approvals.ts';
 
 /** Prepares a run of a machine. */
 export async function prepareMachine(open: OpenedRun, activity: RunActivity): Promise<PreparedRun> {
-  const { services, registry, run, abort, tools, situation, journal, leafTools, end } = open;
+  const { services, registry, run, abort, tools, situation, requests, journal, leafTools, end } = open;
   const { machine: defined, ...definition } = run.agent.setup.definition ?? { machine: undefined, policies: [] };
   const { kind } = run;
   const { limits } = run.agent;
@@ -74,7 +74,10 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   await tools.ready?.(readyFor(open));
   const { commands, messages } = give(machine, run, await voidChangedApprovals(open));
   const { sent } = next;
-  const guards = new Guards({ tag: run.agent.tag, explanation, observe: observe ?? (() => ({})), sent }, model);
+  const guards = new Guards(
+    { tag: run.agent.tag, explanation, observe: observe ?? (() => ({})), sent, requests },
+    model,
+  );
   const used = new Used(run);
   end.of = (stop) => ({
     usage: used.total,
@@ -90,7 +93,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     wrapModel: (own, leaf) => guards.of(leaf).wrap(own as LanguageModelV4),
     tools: (own) => leafTools.offer(own, tools.tools),
     instructions: (own, leaf) => guards.of(leaf).instructed(own, instructions),
-    ...(observe === undefined ? {} : { observe: guards.observe }),
+    ...(observe === undefined ? {} : { observe: requests.observing(guards.observe) }),
     ...(messages.length === 0 ? {} : { input: messages }),
     journal: used.noting(journal),
     onEvent: tell,
@@ -264,6 +267,7 @@ interface GuardParts {
   readonly observe: () => object;
   /** What each instance has sent before. */
   readonly sent: SentByInstance;
+  readonly requests: OpenedRun['requests'];
 }
 
 /** The way of each instance to the model: see `ModelGuard`. Each has its own system text. */
@@ -300,17 +304,20 @@ class Guards {
     return Math.max(0, ...[...this.#last.keys()].map(({ counted }) => counted.tokens));
   }
 
-  #counting(model: LanguageModelV4, sent: SentOfInstance): LanguageModelV4 {
+  /** Notes the requests of an instance: what it asked, and how large its conversation is. */
+  #noting(model: LanguageModelV4, sent: SentOfInstance, thread: string): LanguageModelV4 {
+    const by = { thread, model };
     return wrapModel(model, {
       doGenerate: (options) => model.doGenerate(options),
       doStream: (options) => {
         this.#last.set(sent, options.prompt);
+        this.#parts.requests.noteOf(by, options);
         return model.doStream(options);
       },
     });
   }
 
-  of({ instanceId }: Origin): GuardedLeaf {
+  of({ instanceId, worker }: Origin & { readonly worker: boolean }): GuardedLeaf {
     const known = this.#leaves.get(instanceId);
     if (known !== undefined) return known;
     const { tag, explanation, observe, sent } = this.#parts;
@@ -321,7 +328,7 @@ class Guards {
     const guard = new ModelGuard({ tag, instructions: () => text, explanation, sent: before.messages });
     this.#guards.add(guard.observing(observe));
     const leaf: GuardedLeaf = {
-      wrap: (model) => this.#counting(guard.wrap(model), before),
+      wrap: (model) => this.#noting(guard.wrap(model), before, worker ? instanceId : ROOT),
       // The same text in the next step is the same object, which is compared at once.
       instructed(own, ofGateway) {
         if (own !== given) text = joinTexts(own, ofGateway);

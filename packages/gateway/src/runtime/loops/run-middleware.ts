@@ -32,7 +32,8 @@ export function middlewareOf(
     ...ofMode,
     // Inside of all others, because they may ask the model several times, or not at all.
     spend.middleware(open.leafTools === undefined ? 'turn' : 'machine'),
-    requests.noting(model),
+    // The instances of a machine note theirs themselves.
+    ...(open.leafTools === undefined ? [requests.noting(model)] : []),
     ...explainMissing(tools),
     // This middleware is innermost, so that no other one sees the result before secrets are removed.
     removeSecrets(secretsOf(open.registry)),
