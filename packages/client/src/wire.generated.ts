@@ -1514,7 +1514,9 @@ export type Tool = {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  readonly source: "built-in" | "file" | "mcp" | "api";
+  readonly source: "built-in" | "file" | "definition" | "mcp" | "api";
+  /** The definition that has the tool. */
+  readonly definition?: string | undefined;
   readonly executionType: "gateway" | "external" | "space" | "internal";
   readonly visible: boolean;
   readonly effects: "none" | "session" | "external";
@@ -2467,7 +2469,7 @@ export interface Operations {
   'GET /api/status': Operation<{ answer: Status }>;
   'GET /api/tools': Operation<{
     query: PageQuery & {
-      readonly source?: "built-in" | "file" | "mcp" | "api" | undefined;
+      readonly source?: "built-in" | "file" | "definition" | "mcp" | "api" | undefined;
     };
     answer: Page<Tool>;
   }>;

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
@@ -19,6 +20,24 @@ export async function agentsUsing(db: Kysely<Tables>, references: readonly strin
     .where('reference', 'in', references)
     .orderBy('agents.id')
     .execute();
+}
+
+/** The agents that have one of these definitions. `reference` is the definition. */
+export async function agentsDefinedBy(db: Kysely<Tables>, definitions: readonly string[]): Promise<readonly ToolUse[]> {
+  if (definitions.length === 0) return [];
+  const rows = await db
+    .selectFrom('agents')
+    .select(['id as agentId', 'name as agentName', 'config'])
+    .where('status', '!=', 'deleted')
+    .where('config', 'like', '%"definition":"%')
+    .orderBy('id')
+    .execute();
+  return rows.flatMap(({ agentId, agentName, config }) => {
+    const { definition } = fromJson<AgentConfig>(config);
+    return definition !== undefined && definitions.includes(definition)
+      ? [{ reference: definition, agentId, agentName }]
+      : [];
+  });
 }
 
 /** Stores which tools the agent names now. */
