@@ -11,6 +11,7 @@ import {
   runMachine,
 } from '@lastcall/machines';
 import { joinTexts } from '../../domain/join-texts.ts';
+import { newId } from '../../domain/new-id.ts';
 import { CountedMessages } from '../../domain/transcript/estimate-tokens.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
 import {
@@ -82,6 +83,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   end.of = (stop) => ({
     usage: used.total,
     ...saidAtEnd(run, used.spoken, stop),
+    ...(isUnanswered(run, used, stop) ? { reply: { text: waitNotice(machine), messageId: newId() } } : {}),
     isOverBudget: isMachineOverBudget(run, {
       charactersWritten: journal.charactersWritten,
       largestTokens: guards.largestTokens,
@@ -206,6 +208,23 @@ async function runAll(steps: AsyncIterable<MachineStep>, { abort, run }: OpenedR
       return spoken?.reason === 'end_turn' ? spoken : { reason: 'end_turn', by: 'text' };
   }
 }
+
+/** True if the primary was sent messages and was not asked, because it, or a worker that it waits for, waits for an answer. */
+function isUnanswered({ kind, rows }: ActiveRun, { spoken }: Used, { reason }: Stop): boolean {
+  if (!kind.hasSpaces || reason !== 'suspended' || spoken.some((entry) => entry.kind === 'reply')) return false;
+  const row = rows.findLast((one) => one.kind === INPUT);
+  return row !== undefined && (toRecord(row).entry as unknown as MachineInput).messages.length > 0;
+}
+
+/** What the people who wrote read in the meantime. The model reads their messages when it is asked again. */
+function waitNotice({ suspended }: Machine): string {
+  const names = [...new Set(suspended.map(({ toolName }) => toolName.replace(/^transition_/, '')))];
+  const shown = names.slice(0, MOST_NAMES).join(', ');
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  return `I have your message. I go on when these are answered: ${shown}${more}.`;
+}
+
+const MOST_NAMES = 5;
 
 /** The limit that ended the run, if one did: as in a turn, the run is complete. Undefined if a step failed. */
 function limitOf({ error, leaves }: MachineStep): Stop | undefined {
