@@ -7,7 +7,7 @@ import { answerCall } from '../../src/domain/calls/answer-call.ts';
 import { loadTranscriptRows } from '../../src/domain/transcript/load-transcript.ts';
 import { restoreMachine } from '../../src/runtime/run/restore-machine.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
-import { crewCharter } from '../support/crew.ts';
+import { crewCharter } from '../support/crew-charter.ts';
 import { disturb, goOn, type How } from '../support/disturbed-run.ts';
 import { lobby } from '../support/lobby.ts';
 import { type Database, databases } from '../support/stores.ts';

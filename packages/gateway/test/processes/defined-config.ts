@@ -4,7 +4,7 @@ import { planningSection, type Section, type SessionEvent, type Slice, section, 
 import { prompt } from '@lastcall/core/prompt';
 import { type ConfigInput, defineAgent, defineConfig } from '@lastcall/gateway';
 import type { Charter } from '@lastcall/machines';
-import { crewCharter } from '../support/crew.ts';
+import { crewCharter } from '../support/crew-charter.ts';
 import { EFFECTS, processConfig, report } from './tools-config.ts';
 
 interface Noted extends SessionEvent {
@@ -54,7 +54,7 @@ const orders: Section = section({
 }) as Section;
 
 /** The machine of the crew. */
-export const crew: Charter = crewCharter({ weigh, pay });
+export const crewMachine: Charter = crewCharter({ weigh, pay });
 
 /** What the lastcall.config.ts of a test about definitions exports. */
 export const definedConfig: ConfigInput = defineConfig({
@@ -65,7 +65,7 @@ export const definedConfig: ConfigInput = defineConfig({
       slices: [ledger],
       files: true,
     }),
-    crew: defineAgent({ machine: crew, slices: [ledger], files: true }),
+    crew: defineAgent({ machine: crewMachine, slices: [ledger], files: true }),
   },
   agents: [
     { name: 'Clerk', definition: 'clerk' },

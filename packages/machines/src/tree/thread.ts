@@ -13,6 +13,9 @@ import { viewSlice, withoutView } from './view.ts';
 /** The conversation with the user, which all non-workers share: the current primary continues it. */
 export const MAIN: string = ROOT;
 
+// Each run follows the records of the runs before. With more, their result is kept instead, which takes about as long as following them.
+const MOST_RECORDS = 64;
+
 // Core's slice that every session has.
 const ALWAYS = 'lastcall.succeeded';
 
@@ -97,13 +100,15 @@ export class Thread {
     const isUntouched = isKept === true && this.#session === undefined && entries.length === 0;
     if (isUntouched) return this;
     kept.push(...entries);
+    const all = [...(before ?? []), ...records];
+    const folded = all.length > MOST_RECORDS ? this.#folded(all) : undefined;
     const thread = new Thread({
       id,
       transcript: kept,
       isKept: true,
-      sessionJson,
+      sessionJson: folded ?? sessionJson,
       sessionOptions: this.sessionOptions,
-      records: [...(before ?? []), ...records],
+      records: folded === undefined ? all : [],
     });
     thread.logged = this.logged;
     thread.provider = this.provider;
@@ -113,7 +118,7 @@ export class Thread {
   /** Created when first used: most threads of a large tree only wait. */
   get session(): Session {
     if (this.#session === undefined) {
-      const session = this.#restored();
+      const session = this.#restored(this.#records);
       session.register(viewSlice);
       this.#session = session;
       this.#records = undefined;
@@ -140,9 +145,17 @@ export class Thread {
     await this.#session?.dispose();
   }
 
-  #restored(): Session {
+  /** The session after these records, as it is stored. Undefined if it cannot be read: then its next user is told why. */
+  #folded(records: readonly JournalRecord[]): SessionJson | undefined {
+    try {
+      return toStored(this.#restored(records).toJSON());
+    } catch {
+      return undefined;
+    }
+  }
+
+  #restored(records: readonly JournalRecord[] | undefined): Session {
     const { sessionJson } = this.#options;
-    const records = this.#records;
     const options = this.sessionOptions();
     if (records === undefined)
       return sessionJson === undefined ? createSession(options) : Session.fromJSON(sessionJson, options);
