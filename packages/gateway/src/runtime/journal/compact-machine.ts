@@ -17,7 +17,7 @@ import { summariseWithin, writeCompaction } from './compact-transcript.ts';
 interface MachineSize {
   /** The size of the rows that the run wrote. */
   readonly charactersWritten: number;
-  /** The tokens of the largest conversation that an instance sent in the run. */
+  /** The tokens of the largest conversation of an instance that was asked in the run. */
   readonly largestTokens: number;
 }
 

@@ -12,7 +12,7 @@ import {
 } from '@lastcall/machines';
 import { joinTexts } from '../../domain/join-texts.ts';
 import { newId } from '../../domain/new-id.ts';
-import { CountedMessages } from '../../domain/transcript/estimate-tokens.ts';
+import { CountedMessages, jsonLength, toTokens } from '../../domain/transcript/estimate-tokens.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
 import {
   COMMAND_RESULT,
@@ -86,7 +86,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     ...(isUnanswered(run, used, stop) ? { reply: { text: waitNotice(machine), messageId: newId() } } : {}),
     isOverBudget: isMachineOverBudget(run, {
       charactersWritten: journal.charactersWritten,
-      largestTokens: guards.largestTokens,
+      largestTokens: guards.largestTokens(used),
     }),
   });
   const tell = tellRun(open, activity, model);
@@ -238,6 +238,8 @@ function limitOf({ error, leaves }: MachineStep): Stop | undefined {
 class Used {
   readonly spoken: Entry[] = [];
   #total: Usage = noUsage;
+  /** The characters of each conversation since its last request. */
+  readonly #unsent = new Map<string, number>();
 
   /** A worker that takes the run over counts what was used before. */
   constructor({ rows, isTakenOver }: ActiveRun) {
@@ -247,6 +249,11 @@ class Used {
 
   get total(): Usage {
     return this.#total;
+  }
+
+  /** The tokens that the next request of the conversation has more than its last one. */
+  unsentTokens(thread: string): number {
+    return toTokens(this.#unsent.get(thread) ?? 0);
   }
 
   /** The journal, with a note of everything that it is given. */
@@ -266,6 +273,10 @@ class Used {
 
   #add(entry: Entry): void {
     const { thread, begins } = originOf(entry);
+    if (thread !== undefined) {
+      const before = entry.kind === 'reply' ? 0 : (this.#unsent.get(thread) ?? 0);
+      this.#unsent.set(thread, before + charactersIn(entry));
+    }
     if (thread === ROOT) this.spoken.push(...(begins === true ? [TURN, entry] : [entry]));
     if (entry.kind !== 'reply') return;
     this.#total = addUsage(this.#total, entry.usage);
@@ -273,6 +284,13 @@ class Used {
 }
 
 const TURN: Entry = { kind: 'turn' };
+
+/** About what a model reads of an entry. */
+function charactersIn(entry: Entry): number {
+  if (entry.kind === 'reply') return jsonLength(entry.content);
+  if (entry.kind === 'message') return jsonLength(entry.message);
+  return entry.kind === 'settled' || entry.kind === 'pending' ? entry.settlement.outcome.text.length : 0;
+}
 
 interface GuardedLeaf {
   wrap(model: LanguageModelV4): LanguageModelV4;
@@ -297,7 +315,7 @@ class Guards {
   readonly first: LanguageModelV4;
   readonly #guards = new Set<() => string>();
   /** The last request of each instance, which is its longest. */
-  readonly #last = new Map<SentOfInstance, LanguageModelV4Prompt>();
+  readonly #last = new Map<SentOfInstance, { readonly prompt: LanguageModelV4Prompt; readonly thread: string }>();
 
   constructor(parts: GuardParts, model: LanguageModelV4) {
     this.#parts = parts;
@@ -314,13 +332,15 @@ class Guards {
     return shown;
   };
 
-  /** The tokens of the largest conversation that was sent. */
-  get largestTokens(): number {
-    for (const [sent, prompt] of this.#last) {
+  /** The tokens of the largest conversation that was sent, with what was written to it since. */
+  largestTokens(used: Used): number {
+    let largest = 0;
+    for (const [sent, { prompt, thread }] of this.#last) {
       // Without the system text, as the budget of a turn is counted.
       sent.counted = sent.counted.next(prompt.slice(1));
+      largest = Math.max(largest, sent.counted.tokens + used.unsentTokens(thread));
     }
-    return Math.max(0, ...[...this.#last.keys()].map(({ counted }) => counted.tokens));
+    return largest;
   }
 
   /** Notes the requests of an instance: what it asked, and how large its conversation is. */
@@ -329,7 +349,7 @@ class Guards {
     return wrapModel(model, {
       doGenerate: (options) => model.doGenerate(options),
       doStream: (options) => {
-        this.#last.set(sent, options.prompt);
+        this.#last.set(sent, { prompt: options.prompt, thread });
         this.#parts.requests.noteOf(by, options);
         return model.doStream(options);
       },
