@@ -1,18 +1,14 @@
-import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import type { Entry, Journal, Stop, Usage } from '@lastcall/core';
-import { addUsage, noUsage } from '@lastcall/core/internal';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Entry, Stop } from '@lastcall/core';
 import {
   type Machine,
   MachineError,
   type MachineMessage,
   type MachineStep,
-  type Origin,
   RunFailed,
   runMachine,
 } from '@lastcall/machines';
-import { joinTexts } from '../../domain/join-texts.ts';
 import { newId } from '../../domain/new-id.ts';
-import { CountedMessages, jsonLength, toTokens } from '../../domain/transcript/estimate-tokens.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
 import {
   COMMAND_RESULT,
@@ -22,20 +18,17 @@ import {
   INPUT,
   isMachineRecord,
   type MachineInput,
-  originOf,
-  ROOT,
 } from '../../domain/transcript/machine-rows.ts';
-import { SentMessages } from '../../domain/transcript/sent-messages.ts';
-import { wrapModel } from '../../models/wrap-model.ts';
 import { asJson } from '../../ports/store/schema/json.ts';
 import type { RunActivity } from '../../telemetry/run-activity.ts';
 import { compactMachine, isMachineOverBudget } from '../journal/compact-machine.ts';
 import { findOpenCards } from '../journal/recover-calls.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { endingTools } from '../run/ending-tools.ts';
-import { keepMachine, nextMachine, type SentByInstance, type SentOfInstance } from '../run/restore-machine.ts';
+import { keepMachine, nextMachine } from '../run/restore-machine.ts';
 import { newCallIds } from './calls-of-run.ts';
-import { ModelGuard } from './guard-model.ts';
+import { LeafGuards } from './leaf-guards.ts';
+import { MachineUsed } from './machine-used.ts';
 import { type OpenedRun, saidAtEnd } from './open-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
 import { readyFor } from './ready-for.ts';
@@ -75,11 +68,11 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   await tools.ready?.(readyFor(open));
   const { commands, messages } = give(machine, run, await voidChangedApprovals(open));
   const { sent } = next;
-  const guards = new Guards(
+  const guards = new LeafGuards(
     { tag: run.agent.tag, explanation, observe: observe ?? (() => ({})), sent, requests },
     model,
   );
-  const used = new Used(run);
+  const used = new MachineUsed(run);
   end.of = (stop) => ({
     usage: used.total,
     ...saidAtEnd(run, used.spoken, stop),
@@ -210,7 +203,7 @@ async function runAll(steps: AsyncIterable<MachineStep>, { abort, run }: OpenedR
 }
 
 /** True if the primary was sent messages and was not asked, because it, or a worker that it waits for, waits for an answer. */
-function isUnanswered({ kind, rows }: ActiveRun, { spoken }: Used, { reason }: Stop): boolean {
+function isUnanswered({ kind, rows }: ActiveRun, { spoken }: MachineUsed, { reason }: Stop): boolean {
   if (!kind.hasSpaces || reason !== 'suspended' || spoken.some((entry) => entry.kind === 'reply')) return false;
   const row = rows.findLast((one) => one.kind === INPUT);
   return row !== undefined && (toRecord(row).entry as unknown as MachineInput).messages.length > 0;
@@ -232,152 +225,6 @@ function limitOf({ error, leaves }: MachineStep): Stop | undefined {
   if (error !== undefined && !(error instanceof RunFailed && error.cause === undefined)) return undefined;
   const stop = leaves.find(({ yieldReason }) => yieldReason === 'error')?.stop ?? ({ reason: 'deadline' } as const);
   return stop.reason === 'error' || stop.reason === 'aborted' ? undefined : stop;
-}
-
-/** What a run has used, and the entries of the conversation with the user. */
-class Used {
-  readonly spoken: Entry[] = [];
-  #total: Usage = noUsage;
-  /** The characters of each conversation since its last request. */
-  readonly #unsent = new Map<string, number>();
-
-  /** A worker that takes the run over counts what was used before. */
-  constructor({ rows, isTakenOver }: ActiveRun) {
-    const start = rows.findLastIndex(({ kind }) => kind === INPUT);
-    if (isTakenOver) for (const row of rows.slice(start + 1)) this.#add(toRecord(row).entry);
-  }
-
-  get total(): Usage {
-    return this.#total;
-  }
-
-  /** The tokens that the next request of the conversation has more than its last one. */
-  unsentTokens(thread: string): number {
-    return toTokens(this.#unsent.get(thread) ?? 0);
-  }
-
-  /** The journal, with a note of everything that it is given. */
-  noting(journal: OpenedRun['journal']): Journal {
-    return {
-      append: (entries) => {
-        for (const entry of entries) this.#add(entry);
-        return journal.append(entries);
-      },
-      start: (entry, call) => journal.start(entry, call),
-      settle: (entry, staged) => {
-        this.#add(entry);
-        return journal.settle(entry, staged);
-      },
-    };
-  }
-
-  #add(entry: Entry): void {
-    const { thread, begins } = originOf(entry);
-    if (thread !== undefined) {
-      const before = entry.kind === 'reply' ? 0 : (this.#unsent.get(thread) ?? 0);
-      this.#unsent.set(thread, before + charactersIn(entry));
-    }
-    if (thread === ROOT) this.spoken.push(...(begins === true ? [TURN, entry] : [entry]));
-    if (entry.kind !== 'reply') return;
-    this.#total = addUsage(this.#total, entry.usage);
-  }
-}
-
-const TURN: Entry = { kind: 'turn' };
-
-/** About what a model reads of an entry. */
-function charactersIn(entry: Entry): number {
-  if (entry.kind === 'reply') return jsonLength(entry.content);
-  if (entry.kind === 'message') return jsonLength(entry.message);
-  return entry.kind === 'settled' || entry.kind === 'pending' ? entry.settlement.outcome.text.length : 0;
-}
-
-interface GuardedLeaf {
-  wrap(model: LanguageModelV4): LanguageModelV4;
-  /** Notes the system text of the instance's next request, and returns it: the node's instructions, and those of the gateway. */
-  instructed(own: string, ofGateway: string): string;
-}
-
-interface GuardParts {
-  readonly tag: string;
-  readonly explanation: string;
-  readonly observe: () => object;
-  /** What each instance has sent before. */
-  readonly sent: SentByInstance;
-  readonly requests: OpenedRun['requests'];
-}
-
-/** The way of each instance to the model: see `ModelGuard`. Each has its own system text. */
-class Guards {
-  readonly #leaves = new Map<string, GuardedLeaf>();
-  readonly #parts: GuardParts;
-  /** For requests that no instance makes, such as summaries. */
-  readonly first: LanguageModelV4;
-  readonly #guards = new Set<() => string>();
-  /** The last request of each instance, which is its longest. */
-  readonly #last = new Map<SentOfInstance, { readonly prompt: LanguageModelV4Prompt; readonly thread: string }>();
-
-  constructor(parts: GuardParts, model: LanguageModelV4) {
-    this.#parts = parts;
-    const { tag, explanation } = parts;
-    this.first = new ModelGuard({ tag, instructions: () => explanation, explanation, sent: new SentMessages() }).wrap(
-      model,
-    );
-  }
-
-  /** Shown at the end of each request. Every instance sees the same. */
-  readonly observe = (): string => {
-    let shown = '';
-    for (const observe of this.#guards) shown = observe();
-    return shown;
-  };
-
-  /** The tokens of the largest conversation that was sent, with what was written to it since. */
-  largestTokens(used: Used): number {
-    let largest = 0;
-    for (const [sent, { prompt, thread }] of this.#last) {
-      // Without the system text, as the budget of a turn is counted.
-      sent.counted = sent.counted.next(prompt.slice(1));
-      largest = Math.max(largest, sent.counted.tokens + used.unsentTokens(thread));
-    }
-    return largest;
-  }
-
-  /** Notes the requests of an instance: what it asked, and how large its conversation is. */
-  #noting(model: LanguageModelV4, sent: SentOfInstance, thread: string): LanguageModelV4 {
-    const by = { thread, model };
-    return wrapModel(model, {
-      doGenerate: (options) => model.doGenerate(options),
-      doStream: (options) => {
-        this.#last.set(sent, { prompt: options.prompt, thread });
-        this.#parts.requests.noteOf(by, options);
-        return model.doStream(options);
-      },
-    });
-  }
-
-  of({ instanceId, worker }: Origin & { readonly worker: boolean }): GuardedLeaf {
-    const known = this.#leaves.get(instanceId);
-    if (known !== undefined) return known;
-    const { tag, explanation, observe, sent } = this.#parts;
-    let given: string | undefined;
-    let text = '';
-    const before = sent.get(instanceId) ?? { messages: new SentMessages(), counted: CountedMessages.NONE };
-    sent.set(instanceId, before);
-    const guard = new ModelGuard({ tag, instructions: () => text, explanation, sent: before.messages });
-    this.#guards.add(guard.observing(observe));
-    const leaf: GuardedLeaf = {
-      wrap: (model) => this.#noting(guard.wrap(model), before, worker ? instanceId : ROOT),
-      // The same text in the next step is the same object, which is compared at once.
-      instructed(own, ofGateway) {
-        if (own !== given) text = joinTexts(own, ofGateway);
-        given = own;
-        return text;
-      },
-    };
-    this.#leaves.set(instanceId, leaf);
-    return leaf;
-  }
 }
 
 /** The model that a node names. It is found when it is first asked, because finding it may take a while. */
