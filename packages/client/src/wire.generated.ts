@@ -879,6 +879,8 @@ export type PendingCall = {
   readonly agentId: string;
   readonly spaceId?: string | undefined;
   readonly toolName: string;
+  /** The node of the machine that asks, if the agent is one. */
+  readonly node?: string | undefined;
   readonly kind: "result" | "approval" | "input";
   readonly input?: unknown | undefined;
   readonly display?: Display | undefined;
@@ -1512,7 +1514,9 @@ export type Tool = {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  readonly source: "built-in" | "file" | "mcp" | "api";
+  readonly source: "built-in" | "file" | "definition" | "mcp" | "api";
+  /** The definition that has the tool. */
+  readonly definition?: string | undefined;
   readonly executionType: "gateway" | "external" | "space" | "internal";
   readonly visible: boolean;
   readonly effects: "none" | "session" | "external";
@@ -1574,6 +1578,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1588,6 +1594,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1626,6 +1634,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1640,6 +1650,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1653,6 +1665,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1674,6 +1688,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1688,6 +1704,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1703,6 +1721,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1715,6 +1735,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1728,6 +1750,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1743,6 +1767,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -1756,6 +1782,8 @@ export type TranscriptEntry = {
   readonly instanceId?: string | undefined;
   /** Of a machine: the node of the instance. */
   readonly node?: string | undefined;
+  /** Of a machine: the entry is the first of a turn of its instance. */
+  readonly begins?: true | undefined;
   /** Of a machine: changes that were written with the entry. */
   readonly also?: readonly ({
     readonly kind: string;
@@ -2441,7 +2469,7 @@ export interface Operations {
   'GET /api/status': Operation<{ answer: Status }>;
   'GET /api/tools': Operation<{
     query: PageQuery & {
-      readonly source?: "built-in" | "file" | "mcp" | "api" | undefined;
+      readonly source?: "built-in" | "file" | "definition" | "mcp" | "api" | undefined;
     };
     answer: Page<Tool>;
   }>;

@@ -5,6 +5,7 @@ export { type Charter, charter } from './charter/charter.ts';
 export type { CharterDefinition } from './charter/charter-definition.ts';
 export type { CommandDefinition } from './charter/command.ts';
 export { type PackDefinition, pack } from './charter/define-pack.ts';
+export { type ListedTool, listTools } from './charter/list-tools.ts';
 export { type CommandMaker, type NodeDefinition, node, type TransitionMaker } from './charter/node.ts';
 export type { AnyNode, AnyTransition, Node, NodeRef, Spawn, Spawned, To, Transition } from './charter/node-types.ts';
 export type { Pack } from './charter/pack.ts';

@@ -18,7 +18,7 @@ export interface AgentDefinition {
   readonly resources?: readonly AnyResource[] | undefined;
   /** True if its tools have files that last. Default false: its tools cannot write files. */
   readonly files?: boolean | undefined;
-  /** Rules about the calls of all its tools. */
+  /** Rules about the calls of all its tools, also of those that the nodes of a machine have. */
   readonly policies?: readonly Policy[] | undefined;
   /** For an agent whose tools and instructions depend on its mode. `mode` chooses it. */
   readonly plugins?: readonly AnyPlugin[] | undefined;

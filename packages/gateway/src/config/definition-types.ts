@@ -1,10 +1,11 @@
 import type { Policy, Prompt } from '@lastcall/core';
 import type { Plugin } from '@lastcall/core/prompt';
+import type { Charter } from '@lastcall/machines';
 import type { AgentDefinition, ModeContext } from './agent-definition.ts';
 
 /*
  * Types that make a wrong definition a compile error. The runtime checks of definitions.ts say more, and find more: these types know a
- * name only if it is a literal, and cannot see what sections and plugins bring.
+ * name only if it is a literal, and cannot see what sections, plugins and nodes bring.
  *
  * The argument of defineAgent() is `D & TypedModes<Mode, Context> & Mistakes<D>`. `Mistakes<D>` is `unknown`, which demands nothing, for a
  * right definition. For a wrong one it demands a field that `D` does not have, or a text where `D` has a value: the compiler shows the text.
@@ -26,8 +27,11 @@ type UnknownFields<D> = {
 
 type MissingMode<D> = D extends { readonly plugins: readonly unknown[] } ? { readonly mode: unknown } : unknown;
 
-/** Sections and plugins bring tools whose names are not in their types, so a definition with one of them is not checked. */
-type UnknownTools<D> = D extends { readonly instructions: Prompt } | { readonly plugins: readonly unknown[] }
+/** Sections, plugins and nodes bring tools whose names are not in their types, so a definition with one of them is not checked. */
+type UnknownTools<D> = D extends
+  | { readonly instructions: Prompt }
+  | { readonly plugins: readonly unknown[] }
+  | { readonly machine: Charter }
   ? unknown
   : Complaint<
       'policies',

@@ -9,7 +9,7 @@ import {
 } from '@lastcall/core';
 import { closestNames } from '@lastcall/core/internal';
 import { type AgentMode, buildModes, type Plugin } from '@lastcall/core/prompt';
-import { type Charter, createMachine } from '@lastcall/machines';
+import { type Charter, createMachine, type ListedTool, listTools } from '@lastcall/machines';
 import { z } from 'zod';
 import type { AgentConfig } from './agent-config.ts';
 import type { AgentDefinition } from './agent-definition.ts';
@@ -121,7 +121,9 @@ export function compileDefinition(
   if (!shape.ok) return shape;
   const definition = shape.value;
   const tools = checkTools(definition.tools ?? {}, [...path, 'tools']);
-  if (!tools.ok) return tools;
+  const ofNodes = toolsOfNodes(definition);
+  const reserved = reservedInNodes(ofNodes, [...path, 'machine']);
+  if (!tools.ok) return { ok: false, problems: [...tools.problems, ...reserved] };
   const brought = new Brought(path, tools.value);
   const { instructions = '', slices = [], resources = [], policies = [], files = false } = definition;
   if (typeof instructions === 'object') brought.addSections(instructions.sections, [...path, 'instructions']);
@@ -132,9 +134,13 @@ export function compileDefinition(
     ...repeatedIn(resources, ({ key }) => key, [...path, 'resources']),
     ...secondFilesystem(files, resources, [...path, 'resources']),
     ...clashingSlices(slices, instructions, [...path, 'slices']),
-    ...unknownInPolicies(policies, [...Object.keys(tools.value), ...brought.tools.keys()], [...path, 'policies']),
+    ...unknownInPolicies(
+      policies,
+      [...Object.keys(tools.value), ...brought.tools.keys(), ...ofNodes.map(({ name: own }) => own)],
+      [...path, 'policies'],
+    ),
   ];
-  const problems = [...brought.problems, ...repeated, ...(modes.ok ? [] : modes.problems)];
+  const problems = [...brought.problems, ...repeated, ...reserved, ...(modes.ok ? [] : modes.problems)];
   if (problems.length > 0 || !modes.ok) return { ok: false, problems };
   const parts = { name, instructions, slices, resources, policies, files, observe: definition.observe };
   const machine = compileMachine(definition, path);
@@ -150,6 +156,23 @@ export function compileDefinition(
       machine: machine.value,
     },
   };
+}
+
+/** The tools of a machine's nodes. Empty for a charter that cannot be read, which `compileMachine` refuses. */
+function toolsOfNodes({ machine }: Pick<AgentDefinition, 'machine'>): readonly ListedTool[] {
+  try {
+    return machine === undefined ? [] : listTools(machine);
+  } catch {
+    return [];
+  }
+}
+
+/** Names of built-in tools are refused here, and not in the first run that reaches the node. */
+function reservedInNodes(tools: readonly ListedTool[], path: readonly PropertyKey[]): readonly ConfigProblem[] {
+  return tools.flatMap(({ name, path: own }) => {
+    const message = toolNameProblem(name);
+    return message === undefined ? [] : [{ path: `${formatPath(path)}.${own}`, message }];
+  });
 }
 
 /** A machine that cannot begin is refused here, and not in the first run. */

@@ -6,17 +6,13 @@ import { z } from 'zod';
 import { checkDefinitions } from '../../src/config/definitions.ts';
 import { answer } from '../../src/domain/calls/answer-call.ts';
 import { readSession } from '../../src/domain/transcript/read-session.ts';
-import type { Services } from '../../src/ports/services.ts';
-import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
-import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
-import { performRun } from '../../src/runtime/loops/perform-run.ts';
-import { RunInterrupted } from '../../src/runtime/loops/run-interrupted.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
+import { disturb, goOn, type How } from '../support/disturbed-run.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf } from '../support/requests.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { waitingOf } from '../support/waiting-of.ts';
-import { killedAt, type When, watched } from '../support/watched-store.ts';
+import type { When } from '../support/watched-store.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const ledger = slice('ledger', {
@@ -108,20 +104,6 @@ function lineOf(input: unknown): string {
   return ((typeof input === 'string' ? JSON.parse(input) : input) as { line: string }).line;
 }
 
-/** A process that is killed writes nothing more. A run that is interrupted still writes the ends of its calls. */
-type How = 'kill' | 'interrupt';
-
-type Registry = ReturnType<typeof script>['registry'];
-
-/** Takes the agent's thread and works until the run has ended, or until it is interrupted. */
-async function work(services: Services, registry: Registry, bot: string, abort = new AbortController()) {
-  const transcriptCache = new TranscriptCache();
-  const taken = await claimNextRun(services, registry, bot, { owner: 'me', isUrgent: false, transcriptCache });
-  if (taken === undefined) return;
-  const interrupt = (reason: Error): void => abort.abort(reason);
-  await performRun(services, registry, taken.run, { signal: abort.signal, isCancelled: () => false, interrupt });
-}
-
 describe.each(databases)('an agent that uses everything at once on $kind', ({ create }) => {
   let database: Database;
   let world: World;
@@ -139,32 +121,13 @@ describe.each(databases)('an agent that uses everything at once on $kind', ({ cr
     const { effects, registry } = script();
     const { ada, bot, space } = await lobby(world, { definition: 'clerk', instructions: '' }, { isIn: true });
     await world.say(space, ada, 'A chair and a lamp.');
-    const letGo = () =>
-      world.in((tx) =>
-        tx.db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', bot).execute(),
-      );
-    const goOn = async (): Promise<void> => {
-      await work(world.services, registry, bot);
-      await letGo();
-    };
-    const kill = async (): Promise<number> => {
-      const abort = new AbortController();
-      const { store, count } =
-        how === 'kill'
-          ? killedAt(world.store, at, when)
-          : watched(world.store, at, when, () => abort.abort(new RunInterrupted()));
-      await work({ ...world.services, store }, registry, bot, abort).catch((error: Error) => {
-        if (!['RunInterrupted', 'Killed'].includes(error.name)) throw error;
-      });
-      await letGo();
-      return count();
-    };
+    const kill = (): Promise<number> => disturb(world, registry, bot, { at, when, how });
     const first = run === 1 ? await kill() : 0;
-    await goOn();
+    await goOn(world, registry, bot);
     const call = await waitingOf(world, bot);
     await answer(world.services, { ...call, answer: { approve: true }, by: { key: true } });
     const second = run === 2 ? await kill() : 0;
-    for (let tries = 0; tries < 2; tries++) await goOn();
+    for (let tries = 0; tries < 2; tries++) await goOn(world, registry, bot);
     return { transactions: first + second, effects, ...(await stateOf(bot, space)) };
   }
 

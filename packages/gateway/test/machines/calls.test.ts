@@ -307,10 +307,16 @@ it('[A15] a run that has used its tokens is complete, as that of a turn', async 
   expect(stop).toEqual({ reason: 'budget', dimension: 'tokens' });
 });
 
-it('a node cannot have a tool with the name of a built-in tool', async () => {
+it('a node that only a handler returns cannot have a tool with the name of a built-in tool', async () => {
   const send_message = tool({ description: 'Sends.', inputSchema: z.object({}), execute: () => 'Sent.' });
-  const model = scriptedModel([call('send_message')]);
-  await using gateway = await startTestGateway({ model, definitions: { desk: only({ send_message }) }, agents });
+  const hidden = node({ instructions: 'Send.', tools: { send_message } });
+  const open = node({
+    instructions: 'Go on.',
+    transitions: { next: { description: 'Goes on.', handler: () => to(hidden) } },
+  });
+  const desk = defineAgent({ machine: charter({ nodes: { open } }) });
+  const model = scriptedModel([call('transition_next'), call('send_message')]);
+  await using gateway = await startTestGateway({ model, definitions: { desk }, agents });
   const { error } = await ask(gateway, 'Send');
   expect(JSON.stringify(error)).toContain('built-in tool of that name');
 });

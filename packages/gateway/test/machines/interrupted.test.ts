@@ -1,21 +1,17 @@
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
-import { cede, charter, node, spawn, to } from '@lastcall/machines';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkDefinitions } from '../../src/config/definitions.ts';
 import { answerCall } from '../../src/domain/calls/answer-call.ts';
 import { loadTranscriptRows } from '../../src/domain/transcript/load-transcript.ts';
-import type { Services } from '../../src/ports/services.ts';
-import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
-import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
-import { performRun } from '../../src/runtime/loops/perform-run.ts';
-import { RunInterrupted } from '../../src/runtime/loops/run-interrupted.ts';
 import { restoreMachine } from '../../src/runtime/run/restore-machine.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
+import { crewCharter } from '../support/crew-charter.ts';
+import { disturb, goOn, type How } from '../support/disturbed-run.ts';
 import { lobby } from '../support/lobby.ts';
 import { type Database, databases } from '../support/stores.ts';
-import { killedAt, type When, watched } from '../support/watched-store.ts';
+import type { When } from '../support/watched-store.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 /** A boss with two workers, a transition, and an approval in the leaf that it leads to. */
@@ -38,20 +34,6 @@ function script() {
       return 'Paid.';
     },
   });
-  const worker = node({
-    worker: true,
-    instructions: 'You are a worker.',
-    tools: { weigh },
-    transitions: { report: { description: 'Reports.', handler: () => cede('It was weighed.') } },
-  });
-  const payer = node({ instructions: 'You are the payer.', tools: { pay } });
-  const boss = node({
-    instructions: 'You are the boss.',
-    transitions: {
-      hire: { description: 'Hires two.', targets: ['worker'], handler: () => spawn(['worker', 'worker']) },
-      settle: { description: 'Settles.', targets: ['payer'], handler: () => to('payer') },
-    },
-  });
   const model = scriptedModel(({ prompt }) => {
     const [system] = prompt;
     const all = JSON.stringify(prompt.slice(1));
@@ -61,7 +43,7 @@ function script() {
       return all.includes('"toolName":"pay"') ? 'Done.' : [{ toolName: 'pay' }];
     return all.includes('It was weighed.') ? [{ toolName: 'transition_settle' }] : [{ toolName: 'transition_hire' }];
   });
-  const definitions = checkDefinitions({ crew: { machine: charter({ nodes: { boss, worker, payer } }) } });
+  const definitions = checkDefinitions({ crew: { machine: crewCharter({ weigh, pay }) } });
   if (!definitions.ok) throw new Error(definitions.problems[0]?.message);
   const registry = {
     tools: {},
@@ -71,17 +53,6 @@ function script() {
     toolCaches: new ToolCaches(),
   };
   return { effects, registry };
-}
-
-type Registry = ReturnType<typeof script>['registry'];
-
-/** Takes the agent's thread and works until the run has ended, or until it is interrupted. */
-async function work(services: Services, registry: Registry, bot: string, abort = new AbortController()) {
-  const transcriptCache = new TranscriptCache();
-  const taken = await claimNextRun(services, registry, bot, { owner: 'me', isUrgent: false, transcriptCache });
-  if (taken === undefined) return;
-  const interrupt = (reason: Error): void => abort.abort(reason);
-  await performRun(services, registry, taken.run, { signal: abort.signal, isCancelled: () => false, interrupt });
 }
 
 describe.each(databases)('a machine on $kind', ({ create }) => {
@@ -96,11 +67,6 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
     await database.remove();
   });
 
-  const letGo = (bot: string) =>
-    world.store.transaction((tx) =>
-      tx.db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', bot).execute(),
-    );
-
   const waitingCalls = (bot: string) =>
     world.store.db
       .selectFrom('calls')
@@ -110,28 +76,13 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
       .execute();
 
   /** The machine gets a message; what waits is approved; one of the two runs is killed, or interrupted, at its n-th transaction. */
-  async function killed(run: 1 | 2, at: number, when: When, how: 'kill' | 'interrupt') {
+  async function killed(run: 1 | 2, at: number, when: When, how: How) {
     const { effects, registry } = script();
     const { ada, bot, space } = await lobby(world, { definition: 'crew', instructions: '' }, { isIn: true });
     await world.say(space, ada, 'Go');
-    const kill = async (): Promise<number> => {
-      const abort = new AbortController();
-      const { store, count } =
-        how === 'kill'
-          ? killedAt(world.store, at, when)
-          : watched(world.store, at, when, () => abort.abort(new RunInterrupted()));
-      await work({ ...world.services, store }, registry, bot, abort).catch((error: Error) => {
-        if (!['RunInterrupted', 'Killed'].includes(error.name)) throw error;
-      });
-      await letGo(bot);
-      return count();
-    };
-    const goOn = async (): Promise<void> => {
-      await work(world.services, registry, bot);
-      await letGo(bot);
-    };
+    const kill = (): Promise<number> => disturb(world, registry, bot, { at, when, how });
     const first = run === 1 ? await kill() : 0;
-    await goOn();
+    await goOn(world, registry, bot);
     const [call] = await waitingCalls(bot);
     if (call === undefined) throw new Error(`Nothing waits after a kill ${when} transaction ${at} of run ${run}.`);
     const answer = {
@@ -142,7 +93,7 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
     } as const;
     await world.store.transaction((tx) => answerCall(tx, answer));
     const second = run === 2 ? await kill() : 0;
-    for (let tries = 0; tries < 2; tries++) await goOn();
+    for (let tries = 0; tries < 2; tries++) await goOn(world, registry, bot);
     const { db } = world.store;
     const rows = await loadTranscriptRows(db, bot);
     const machine = restoreMachine(registry.definitions.crew?.machine as never, { rows, state: undefined });

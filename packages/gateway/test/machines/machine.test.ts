@@ -60,6 +60,8 @@ describe('a machine in a conversation', () => {
     expect(asked.stop).toEqual({ reason: 'suspended' });
     expect(asked.pending_calls).toMatchObject([{ tool_name: 'pay_back', kind: 'approval' }]);
     const [{ tool_call_id: callId }] = asked.pending_calls;
+    // It has no card, so the list of waiting calls is where operators read which node asks.
+    expect((await gateway.api('/api/pending')).items).toMatchObject([{ callId, node: 'refund' }]);
     await gateway.api(`/api/runs/${asked.run_id}/tool-results`, { callId, approve: true });
     await expect.poll(async () => (await gateway.api('/api/runs?status=completed')).items.length).toBe(2);
     expect(world).toEqual(['paid back A-1']);
@@ -126,7 +128,8 @@ describe('a machine in spaces', () => {
     await at.say('Money back for A-1!');
     const waiting = async () => (await gateway.api('/api/pending')).items;
     await expect.poll(waiting).toHaveLength(1);
-    const [{ callId, runId }] = await waiting();
+    const [{ callId, runId, node: asking }] = await waiting();
+    expect(asking).toBe('refund');
     const [card] = (await at.messages()).filter((one: { kind: string }) => one.kind === 'tool');
     expect(card).toMatchObject({ status: 'requires_action', metadata: { toolName: 'pay_back', node: 'refund' } });
     expect(JSON.stringify(model.requests[0]?.prompt)).toContain('Money back for A-1!');
@@ -138,6 +141,41 @@ describe('a machine in spaces', () => {
     const [said] = (await at.messages()).filter((one: { text: string }) => one.text === 'Paid.');
     expect(said.metadata).toEqual({ node: 'refund' });
     expect(systemOf(model, 0)).toContain('# Rules');
+  });
+
+  it('[A17] a person who writes while the machine waits for an approval is told so, and the message is read afterwards', async () => {
+    const model = scriptedModel([
+      call('transition_refund', { order: 'A-1' }),
+      call('pay_back', { order: 'A-1' }),
+      'Paid, and hello to you.',
+    ]);
+    await using gateway = await startTestGateway({ model, definitions, agents, spaces });
+    const at = await shop(gateway);
+    await at.say('Money back for A-1!');
+    await expect.poll(async () => (await gateway.api('/api/pending')).items).toHaveLength(1);
+    const [{ callId, runId }] = (await gateway.api('/api/pending')).items;
+    const texts = async () => (await at.messages()).map(({ text }: { text: string }) => text);
+    expect((await texts()).join(' ')).not.toContain('I have your message');
+    await at.say('Are you there?');
+    const notice = 'I have your message. I go on when these are answered: pay_back.';
+    await expect.poll(texts).toContain(notice);
+    expect(model.requests).toHaveLength(2);
+    await gateway.api(`/api/runs/${runId}/tool-results`, { callId, approve: true });
+    await expect.poll(texts).toContain('Paid, and hello to you.');
+    expect((await texts()).filter((text: string) => text === notice)).toHaveLength(1);
+    expect(JSON.stringify(model.requests[2]?.prompt)).toContain('Are you there?');
+  });
+
+  it('[A17] an agent that replies with its tools alone does not say that it waits', async () => {
+    const model = scriptedModel([call('transition_ask', { question: 'Which colour?' }), 'Red.']);
+    const quiet = [{ name: 'Desk', definition: 'desk', replies: 'tools' as const }];
+    await using gateway = await startTestGateway({ model, definitions, agents: quiet, spaces });
+    const at = await shop(gateway);
+    await at.say('A chair!');
+    await expect.poll(async () => (await gateway.api('/api/pending')).items).toHaveLength(1);
+    await at.say('Hello?');
+    await expect.poll(async () => (await gateway.api('/api/runs?status=completed')).items.length).toBe(2);
+    expect(JSON.stringify(await at.messages())).not.toContain('I have your message');
   });
 
   it('[A19] commands are listed, run once per key between two steps, and a failed one changes nothing', async () => {

@@ -2,6 +2,7 @@ import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provide
 import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, it } from 'vitest';
 import { startTestGateway } from '../../src/testing/index.ts';
+import { desk } from '../machines/desk.ts';
 
 const overloaded = (statusCode: number, message = 'Overloaded.') =>
   Object.assign(new Error(message), { name: 'AI_APICallError', statusCode, isRetryable: statusCode >= 500 });
@@ -48,6 +49,24 @@ describe('a list of models', () => {
     expect(reply.model).toBe('one');
     expect(reply.warnings).toBeUndefined();
     expect(second.requests).toEqual([]);
+  });
+
+  it('[K10] each reply of a machine names the model that answered it', async () => {
+    const look = [{ toolName: 'look_up', input: { order: 'A-1' } }];
+    const first = named(scriptedModel([overloaded(529), look, overloaded(529), 'Done.']), 'one');
+    const second = named(scriptedModel([look, look]), 'two');
+    await using gateway = await startTestGateway({
+      models: { first, second },
+      definitions: { desk },
+      agents: [{ name: 'Desk', definition: 'desk', model: ['first', 'second'] }],
+    });
+    const { run_id, response } = await gateway.api('/api/chat', { message: 'A-1?' });
+    expect(response).toBe('Done.');
+    const { items } = await gateway.api(`/api/runs/${run_id}/transcript`);
+    const models = items.flatMap(({ kind, entry }: { kind: string; entry: { model: string } }) =>
+      kind === 'reply' ? [entry.model] : [],
+    );
+    expect(models).toEqual(['two', 'one', 'two', 'one']);
   });
 
   it('[K10] an error in the stream before the first word goes to the next', async () => {

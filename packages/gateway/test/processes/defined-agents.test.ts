@@ -7,7 +7,7 @@ import { ask } from './api.ts';
 import { problemsOfStore } from './check-store.ts';
 import { problemsOfStreams } from './check-streams.ts';
 import { type Crew, openCrew } from './crew.ts';
-import { crewCharter } from './defined-config.ts';
+import { crewMachine } from './defined-config.ts';
 import type { ModelReply } from './loopback-model.ts';
 import type { ModelRequest } from './model-request.ts';
 import { bearsAnotherLoss } from './run-progress.ts';
@@ -184,7 +184,7 @@ function refOf(input: unknown): string {
 
 async function checkMachine(crew: Crew, id: string): Promise<void> {
   const rows = await loadTranscriptRows(crew.site.db, id);
-  const machine = restoreMachine({ charter: crewCharter, root: 'boss' } as never, { rows, state: undefined });
+  const machine = restoreMachine({ charter: crewMachine, root: 'boss' } as never, { rows, state: undefined });
   expect(machine.tree.root).toMatchObject({ node: 'payer', children: [] });
   expect(machine.suspended).toEqual([]);
   expect(machine.history.filter(({ kind }) => kind === 'ceded')).toHaveLength(2);

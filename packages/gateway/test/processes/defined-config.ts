@@ -3,7 +3,8 @@ import type { ToolContext } from '@lastcall/core';
 import { planningSection, type Section, type SessionEvent, type Slice, section, slice, tool } from '@lastcall/core';
 import { prompt } from '@lastcall/core/prompt';
 import { type ConfigInput, defineAgent, defineConfig } from '@lastcall/gateway';
-import { cede, charter, node, spawn, to } from '@lastcall/machines';
+import type { Charter } from '@lastcall/machines';
+import { crewCharter } from '../support/crew-charter.ts';
 import { EFFECTS, processConfig, report } from './tools-config.ts';
 
 interface Noted extends SessionEvent {
@@ -52,23 +53,8 @@ const orders: Section = section({
   tools: { note },
 }) as Section;
 
-const worker = node({
-  worker: true,
-  instructions: 'You are a worker.',
-  tools: { weigh },
-  transitions: { report: { description: 'Reports.', handler: () => cede('It was weighed.') } },
-});
-const payer = node({ instructions: 'You are the payer.', tools: { pay } });
-const boss = node({
-  instructions: 'You are the boss.',
-  transitions: {
-    hire: { description: 'Hires two.', targets: ['worker'], handler: () => spawn(['worker', 'worker']) },
-    settle: { description: 'Settles.', targets: ['payer'], handler: () => to('payer') },
-  },
-});
-
 /** The machine of the crew. */
-export const crewCharter: ReturnType<typeof charter> = charter({ nodes: { boss, worker, payer } });
+export const crewMachine: Charter = crewCharter({ weigh, pay });
 
 /** What the lastcall.config.ts of a test about definitions exports. */
 export const definedConfig: ConfigInput = defineConfig({
@@ -79,7 +65,7 @@ export const definedConfig: ConfigInput = defineConfig({
       slices: [ledger],
       files: true,
     }),
-    crew: defineAgent({ machine: crewCharter, slices: [ledger], files: true }),
+    crew: defineAgent({ machine: crewMachine, slices: [ledger], files: true }),
   },
   agents: [
     { name: 'Clerk', definition: 'clerk' },

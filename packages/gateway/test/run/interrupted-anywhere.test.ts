@@ -7,12 +7,9 @@ import { answer } from '../../src/domain/calls/answer-call.ts';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { fromEntryPayload } from '../../src/domain/transcript/transcript-row.ts';
-import type { Services } from '../../src/ports/services.ts';
-import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
-import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
-import { performRun } from '../../src/runtime/loops/perform-run.ts';
 import { RunInterrupted } from '../../src/runtime/loops/run-interrupted.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
+import { goOn, letGo, work } from '../support/disturbed-run.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf } from '../support/requests.ts';
 import { type Database, databases } from '../support/stores.ts';
@@ -84,29 +81,6 @@ function ending() {
   const paid: string[] = [];
   return { paid, registry: { tools: tools.value, model: () => model, agentLimits: {}, toolCaches: new ToolCaches() } };
 }
-
-/** Takes the agent's thread and works until the run has ended, or until it is interrupted. */
-async function work(
-  services: Services,
-  registry: ReturnType<typeof script>['registry'],
-  bot: string,
-  abort: AbortController,
-) {
-  const transcriptCache = new TranscriptCache();
-  const taken = await claimNextRun(services, registry, bot, { owner: 'me', isUrgent: false, transcriptCache });
-  if (taken === undefined) return undefined;
-  const { run } = taken;
-  const isCancelled = run.isCancelRequested;
-  if (isCancelled) abort.abort(new Error('The run was cancelled.'));
-  const interrupt = (reason: Error): void => abort.abort(reason);
-  await performRun(services, registry, run, { signal: abort.signal, isCancelled: () => isCancelled, interrupt });
-  return run.runId;
-}
-
-const letGo = (world: World, bot: string) =>
-  world.store.transaction((tx) =>
-    tx.db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', bot).execute(),
-  );
 
 const ENDS = /^(message|tool-call)\.(complete|error|cancelled|expired|requires-action)$/;
 const PARTS = /^(message|tool-call)\.(start|delta|progress)|^tool-input-delta/;
@@ -197,10 +171,7 @@ describe.each(databases)('a run on $kind', ({ create }) => {
       if (!['RunInterrupted', 'RunCancelled'].includes(error.name)) throw error;
     });
     await letGo(world, bot);
-    for (let tries = 0; tries < 3; tries++) {
-      await work(world.services, registry, bot, new AbortController());
-      await letGo(world, bot);
-    }
+    for (let tries = 0; tries < 3; tries++) await goOn(world, registry, bot);
     return { ...(await stateOf(world, bot, space)), paid: paid.length, transactions: count(), isAccepted };
   }
 
@@ -279,7 +250,7 @@ describe.each(databases)('a run on $kind', ({ create }) => {
     const { registry } = script();
     const { ada, bot, space } = await lobby(world, { tools: Object.keys(registry.tools) }, { isIn: true });
     await world.say(space, ada, 'Go');
-    await work(world.services, registry, bot, new AbortController());
+    await work(world.services, registry, bot);
     const call = await waitingOf(world, bot);
     const { runId } = await answer(world.services, { ...call, answer: { result: 'yes' }, by: { key: true } });
     const abort = new AbortController();
@@ -288,7 +259,7 @@ describe.each(databases)('a run on $kind', ({ create }) => {
       if (error.name !== 'RunInterrupted') throw error;
     });
     await letGo(world, bot);
-    await work(world.services, registry, bot, new AbortController());
+    await work(world.services, registry, bot);
     const runs = world.store.db.selectFrom('runs').select(['id', 'status']).where('thread_id', '=', bot);
     return { asked: call.runId, runId, runs: await runs.orderBy('number').execute(), transactions: count() };
   }

@@ -98,6 +98,7 @@ const ROWS = [
   'alter table nested_usage drop column estimated',
   'alter table runs drop column entity_id',
   'alter table plans drop column set_by',
+  'alter table calls drop column node',
   "delete from kysely_migration where name > '0036'",
 ];
 

@@ -137,6 +137,59 @@ describe('a sub-agent', () => {
     expect(JSON.stringify(model.requests[2]?.prompt)).toContain('Too expensive.');
   });
 
+  it('that another sub-agent called waits for people too, also on another gateway, and is asked about one after the other', async () => {
+    const home = await scratchFolder('sub-agent');
+    const paid: string[] = [];
+    const options = {
+      home,
+      tools: {
+        pay: paying(paid),
+        cashier: sub({ instructions: 'You are the cashier.', tools: ['pay'] }),
+        helper: sub({ instructions: 'You help.', tools: ['cashier'] }),
+      },
+      agents,
+    };
+    const twice = ['Pay 20.', 'Pay 30.'].map((task) => ({ toolName: 'cashier', input: { task } }));
+    // Each cashier has its own conversation. Both are asked at the same time.
+    const model = () =>
+      scriptedModel(({ prompt }) => {
+        const [system, said] = [String(prompt[0]?.content), JSON.stringify(prompt)];
+        if (system.startsWith('You are the cashier.')) {
+          if (said.includes('Paid') || said.includes('Too much.'))
+            return said.includes('Paid') ? 'I paid.' : 'Not paid.';
+          return [{ toolName: 'pay', input: { euros: said.includes('Pay 20.') ? 20 : 30 } }];
+        }
+        if (system.startsWith('You help.')) return said.includes('I paid.') ? 'One of two.' : twice;
+        return said.includes('One of two.') ? 'That is all.' : asking;
+      });
+    let asked: { run_id: string; context_id: string; pending_calls: { tool_call_id: string }[] };
+    {
+      await using gateway = await startTestGateway({ ...options, model: model() });
+      asked = await gateway.api('/api/chat', { message: 'Go.' });
+      expect(asked.pending_calls).toMatchObject([{ tool_name: 'helper', kind: 'input' }]);
+      const { items } = await gateway.api('/api/pending');
+      expect(items).toHaveLength(1);
+      expect(JSON.stringify(items)).toContain('A sub-agent wants to call pay {\\"euros\\":20}. May it?');
+    }
+    const callId = asked.pending_calls[0]?.tool_call_id;
+    {
+      await using gateway = await startTestGateway({ ...options, model: model() });
+      await gateway.api(`/api/runs/${asked.run_id}/tool-results`, { callId, result: { approve: true } });
+      await expect
+        .poll(async () => JSON.stringify((await gateway.api('/api/pending')).items))
+        .toContain('30}. May it?');
+      expect(paid).toEqual(['20']);
+    }
+    await using gateway = await startTestGateway({ ...options, model: model() });
+    const [{ runId, round }] = (await gateway.api('/api/pending')).items;
+    const refused = { callId, round, result: { approve: false, reason: 'Too much.' } };
+    await gateway.api(`/api/runs/${runId}/tool-results`, refused);
+    const last = async () => (await gateway.api(`/contexts/${asked.context_id}`)).messages.at(-1);
+    await expect.poll(last).toEqual({ sender: 'ai', message: 'That is all.' });
+    expect(paid).toEqual(['20']);
+    expect((await gateway.api('/api/pending')).items).toEqual([]);
+  });
+
   it('is refused with a definition that does not exist, or that is not for sub-agents', async () => {
     const clerk = defineAgent({ instructions: 'You are a clerk.' });
     const start = startTestGateway({ definitions: { clerk }, tools: { helper: sub({ definition: 'clrek' }) }, agents });

@@ -36,6 +36,7 @@ type Op =
       readonly origin: Origin;
       readonly logged: boolean;
     }
+  | { readonly kind: 'beginning'; readonly thread: string; readonly entry: Entry; readonly origin: Origin }
   | { readonly kind: 'ending'; readonly thread: string; readonly entry: Entry; readonly origin: Origin }
   | { readonly kind: 'concluded'; readonly thread: string; readonly origin: Origin }
   | { readonly kind: 'noted'; readonly entry: NotedEntry }
@@ -54,6 +55,8 @@ export class Plan {
   readonly #concluded = new Set<string>();
   /** The ends of turns that the plan writes. */
   readonly #endings = new Set<Entry>();
+  /** The starts of turns that the plan writes, by thread. */
+  readonly #beginnings = new Map<Thread, Entry>();
   /** The instances that cede with the plan. */
   readonly #ceded: string[] = [];
   #tree: Tree;
@@ -160,12 +163,24 @@ export class Plan {
     for (const op of this.#ops) carryOut(machine, op, underway);
   }
 
-  /** The end of the conversation's turn is in memory, and not in the journal yet. */
-  #takeEnding(thread: string, origin: Origin): void {
-    const entry = this.#machine.threads.get(thread)?.ending;
+  /** The plan was not written: the starts of turns that it took are still to be written. */
+  giveUp(): void {
+    for (const [thread, entry] of this.#beginnings) thread.beginning ??= entry;
+  }
+
+  /** The start or the end of the conversation's turn is in memory, and not in the journal yet. */
+  #takeEnding(name: string, origin: Origin): void {
+    const thread = this.#machine.threads.get(name);
+    if (thread?.beginning !== undefined) {
+      this.#ops.push({ kind: 'beginning', thread: name, entry: thread.beginning, origin });
+      this.#beginnings.set(thread, thread.beginning);
+      // Taken at once: the turn goes on while the plan is written, and its next entry must not begin it again.
+      thread.beginning = undefined;
+    }
+    const entry = thread?.ending;
     if (entry === undefined || this.#endings.has(entry)) return;
     this.#endings.add(entry);
-    this.#ops.push({ kind: 'ending', thread, entry, origin });
+    this.#ops.push({ kind: 'ending', thread: name, entry, origin });
   }
 
   /** While the journal wrote, a message or an answer may have come in. */
@@ -221,6 +236,8 @@ function carryOut(machine: Planned, op: Op, underway: TreeEntry[] | undefined): 
       if (op.logged) machine.log.takeIn(thread, op.origin);
       return;
     }
+    case 'beginning':
+      return;
     case 'ending':
       machine.threadNamed(op.thread).ending = undefined;
       return;
@@ -262,6 +279,8 @@ function toEntry(op: Op): RecordedEntry {
         ...(op.logged ? { logged: true } : {}),
         ...(op.entry.kind === 'turn' ? { session: 'kept' } : {}),
       };
+    case 'beginning':
+      return { ...op.entry, thread: op.thread, ...op.origin, session: 'kept' } as RecordedEntry;
     case 'ending':
       return { ...op.entry, thread: op.thread, ...op.origin };
     case 'concluded':

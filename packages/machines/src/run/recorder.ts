@@ -3,7 +3,7 @@ import { deferred, settlesWithin, systemClock } from '@lastcall/core/internal';
 import { MachineError } from '../errors.ts';
 import type { Origin, TreeEntry } from '../tree/log.ts';
 import { toMachineJson } from '../tree/machine-json.ts';
-import type { MachineStaged, RecordedEntry } from '../tree/machine-record.ts';
+import type { MachineStaged, RecordedEntry, ThreadEntry } from '../tree/machine-record.ts';
 import { Plan, type Planned } from './plan.ts';
 import type { Turnstile } from './turnstile.ts';
 
@@ -63,12 +63,15 @@ export class Recorder {
   /** Changes of the machine between the steps of its leaves. */
   async record<T>(make: (plan: Plan) => T): Promise<T> {
     const leave = await this.#machine.writes.enter();
+    const plan = new Plan(this.#machine);
     try {
-      const plan = new Plan(this.#machine);
       const made = make(plan);
       await this.#append(plan.toEntries());
       plan.carryOut();
       return made;
+    } catch (error) {
+      plan.giveUp();
+      throw error;
     } finally {
       leave();
     }
@@ -88,8 +91,11 @@ export class Recorder {
       thread.ending = entry;
       return undefined;
     }
-    const all = thread.ending === undefined ? entries : [thread.ending, ...entries];
-    const written = this.#accepted(() => this.#journal.append(all.map((one) => ({ ...one, ...acting }))));
+    const [first, ...others] = thread.ending === undefined ? entries : [thread.ending, ...entries];
+    if (first === undefined) return undefined;
+    const written = this.#asFirst(first, acting, (one) =>
+      this.#journal.append([one, ...others.map((other) => ({ ...other, ...acting }))]),
+    );
     const done = (): void => {
       thread.ending = undefined;
     };
@@ -99,11 +105,11 @@ export class Recorder {
   }
 
   start(entry: StartedEntry, call: StartedCall, acting: Acting): void | Promise<void> {
-    return this.#accepted(() => this.#journal.start?.({ ...entry, ...acting }, call));
+    return this.#asFirst(entry, acting, (one) => this.#journal.start?.(one, call));
   }
 
   settle(entry: EndEntry, staged: Staged, acting: Acting): void | Promise<void> {
-    return this.#accepted(() => this.#journal.settle({ ...entry, ...acting }, staged));
+    return this.#asFirst(entry, acting, (one) => this.#journal.settle(one, staged));
   }
 
   /** The end of a call that changed the tree: both are one write. */
@@ -113,12 +119,15 @@ export class Recorder {
     underway: TreeEntry[],
   ): Promise<void> {
     const leave = await this.#machine.writes.enter();
+    const plan = new Plan(this.#machine);
     try {
-      const plan = new Plan(this.#machine);
       make(plan);
       const staged: MachineStaged = plan.isEmpty ? end.staged : { ...end.staged, machine: plan.toEntries() };
       await this.settle(end.entry, staged, end.acting);
       plan.carryOut(underway);
+    } catch (error) {
+      plan.giveUp();
+      throw error;
     } finally {
       leave();
     }
@@ -150,6 +159,28 @@ export class Recorder {
       throw error;
     }
     machine.unrecorded.splice(0, wasRecorded ? first.length : 0);
+  }
+
+  /** Writes an entry of a conversation. If it is the first of its turn, it says that it begins one. */
+  #asFirst<E extends Entry>(
+    entry: E,
+    acting: Acting,
+    write: (recorded: E & Acting) => unknown,
+  ): undefined | Promise<void> {
+    const thread = this.#machine.threadNamed(acting.thread);
+    const { beginning } = thread;
+    if (beginning === undefined) return this.#accepted(() => write({ ...entry, ...acting }));
+    // Taken at once: calls that end side by side must not all begin the turn.
+    thread.beginning = undefined;
+    const refused = (error: unknown): never => {
+      thread.beginning ??= beginning;
+      throw error;
+    };
+    try {
+      return this.#accepted(() => write({ ...entry, ...acting, ...BEGINS }))?.catch(refused);
+    } catch (error) {
+      return refused(error);
+    }
   }
 
   /** Only a promise is awaited, whatever else a journal returns. */
@@ -191,6 +222,8 @@ export class Recorder {
     throw error;
   }
 }
+
+const BEGINS: Pick<ThreadEntry, 'begins'> = Object.freeze({ begins: true });
 
 // Far above what a write takes that is in progress when the deadline passes.
 const GRACE_MS = 1_000;

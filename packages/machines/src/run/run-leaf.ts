@@ -93,6 +93,12 @@ function begin(machine: LiveMachine, leaf: Instance, thread: Thread, answers: An
     transcript.push(...entries);
     return undefined;
   }
+  const [entry] = entries;
+  if (entries.length === 1 && entry?.kind === 'turn') {
+    thread.beginning = entry;
+    transcript.push(entry);
+    return undefined;
+  }
   // Steps of a machine share a session: unlike a turn of core, they reset nothing in it.
   const marked = entries.map((entry) => (entry.kind === 'turn' ? KEEPING : entry));
   return Promise.resolve(recorder.append(marked, actingOn(thread, leaf))).then(() => transcript.push(...entries));

@@ -104,7 +104,10 @@ function startRecording(
 function forgetRecords(machine: LiveMachine): void {
   machine.isRecorded = false;
   machine.unrecorded.length = 0;
-  for (const thread of machine.threads.values()) thread.ending = undefined;
+  for (const thread of machine.threads.values()) {
+    thread.beginning = undefined;
+    thread.ending = undefined;
+  }
 }
 
 async function* begun(

@@ -79,7 +79,7 @@ function assertRecorded({ recorder }: LiveMachine, outcomes: readonly LeafOutcom
 }
 
 function leaveInFlight(machine: LiveMachine, thread: Thread): void {
-  thread.dropEnding();
+  thread.dropUnwritten();
   if (thread.logged === thread.transcript.entries.length) return;
   thread.inFlight = true;
   machine.leftovers.add(thread);

@@ -66,11 +66,12 @@ function isAtRest(live: LiveMachine): boolean {
 }
 
 function note(written: Map<string, Noted>, given: Entry, staged: JournalRecord['staged']): void {
-  const { thread, instanceId, node, logged, session, also, ...entry } = given as Entry &
+  const { thread, instanceId, node, logged, session, begins, also, ...entry } = given as Entry &
     Readonly<Record<string, unknown>>;
   if (typeof thread !== 'string') return;
   const known = written.get(thread) ?? { entries: [], records: [] };
   written.set(thread, known);
+  if (begins === true) known.entries.push({ kind: 'turn' });
   known.entries.push(entry as Entry);
   // As in `machineFromRecords`: a step of a machine resets nothing in a session.
   if (entry.kind === 'settled' || entry.kind === 'pending' || (entry.kind === 'turn' && session !== 'kept'))

@@ -99,8 +99,9 @@ export class ReplayedMachine {
 
   #entry(given: Fields, staged: unknown, path: string): void {
     this.#known(path);
-    const { thread: name, instanceId, node, logged, session, ...entry } = given;
+    const { thread: name, instanceId, node, logged, session, begins, ...entry } = given;
     const thread = this.#thread(text(name, `${path}.thread`));
+    if (begins === true) thread.entries.push({ kind: 'turn' });
     thread.entries.push(entry);
     // What a session follows. A step of a machine resets nothing in it.
     if (entry.kind === 'settled' || entry.kind === 'pending' || (entry.kind === 'turn' && session !== 'kept'))

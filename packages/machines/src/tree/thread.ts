@@ -13,6 +13,9 @@ import { viewSlice, withoutView } from './view.ts';
 /** The conversation with the user, which all non-workers share: the current primary continues it. */
 export const MAIN: string = ROOT;
 
+// Each run follows the records of the runs before. With more, their result is kept instead, which takes about as long as following them.
+const MOST_RECORDS = 64;
+
 // Core's slice that every session has.
 const ALWAYS = 'lastcall.succeeded';
 
@@ -49,6 +52,8 @@ export class Thread {
    * concluded.
    */
   inFlight = false;
+  /** The start of its turn, if the journal does not have it yet: the first entry of the turn says that it begins one. */
+  beginning: Entry | undefined;
   /** The end of its turn, if the journal does not have it yet: it is written with the end of the step, in one entry. */
   ending: Entry | undefined;
   /** The provider whose model was last asked. */
@@ -95,13 +100,15 @@ export class Thread {
     const isUntouched = isKept === true && this.#session === undefined && entries.length === 0;
     if (isUntouched) return this;
     kept.push(...entries);
+    const all = [...(before ?? []), ...records];
+    const folded = all.length > MOST_RECORDS ? this.#folded(all) : undefined;
     const thread = new Thread({
       id,
       transcript: kept,
       isKept: true,
-      sessionJson,
+      sessionJson: folded ?? sessionJson,
       sessionOptions: this.sessionOptions,
-      records: [...(before ?? []), ...records],
+      records: folded === undefined ? all : [],
     });
     thread.logged = this.logged;
     thread.provider = this.provider;
@@ -111,7 +118,7 @@ export class Thread {
   /** Created when first used: most threads of a large tree only wait. */
   get session(): Session {
     if (this.#session === undefined) {
-      const session = this.#restored();
+      const session = this.#restored(this.#records);
       session.register(viewSlice);
       this.#session = session;
       this.#records = undefined;
@@ -119,11 +126,13 @@ export class Thread {
     return this.#session;
   }
 
-  /** The journal refused the end of the step, and with it the end of the turn. */
-  dropEnding(): void {
-    if (this.ending === undefined) return;
+  /** The journal refused a write: the start or the end of the turn that was to be part of it never happened. */
+  dropUnwritten(): void {
+    const count = [this.beginning, this.ending].filter((entry) => entry !== undefined).length;
+    if (count === 0) return;
+    this.beginning = undefined;
     this.ending = undefined;
-    this.#transcript = new Transcript(this.transcript.entries.slice(0, -1));
+    this.#transcript = new Transcript(this.transcript.entries.slice(0, -count));
   }
 
   /** Makes the session that is about to be used. Throws if it cannot be read. */
@@ -136,9 +145,17 @@ export class Thread {
     await this.#session?.dispose();
   }
 
-  #restored(): Session {
+  /** The session after these records, as it is stored. Undefined if it cannot be read: then its next user is told why. */
+  #folded(records: readonly JournalRecord[]): SessionJson | undefined {
+    try {
+      return toStored(this.#restored(records).toJSON());
+    } catch {
+      return undefined;
+    }
+  }
+
+  #restored(records: readonly JournalRecord[] | undefined): Session {
     const { sessionJson } = this.#options;
-    const records = this.#records;
     const options = this.sessionOptions();
     if (records === undefined)
       return sessionJson === undefined ? createSession(options) : Session.fromJSON(sessionJson, options);

@@ -104,6 +104,25 @@ describe('a machine that its host keeps between runs', () => {
     expect(machineFromRecords(team, journal.records, { session }).suspended.length).toBe(machine.suspended.length);
   });
 
+  test('[A21] has the session that the records have after more runs than it keeps records of', async () => {
+    const { journal, machine } = await waiting();
+    let live: Machine | undefined = machine;
+    let from = journal.records.length;
+    for (let count = 0; count < 150 && live !== undefined; count++) {
+      await run(live, journal);
+      const written = journal.records.slice(from);
+      from = journal.records.length;
+      live = continueMachine(live, written, { session });
+    }
+    if (live === undefined) return expect.unreachable();
+    const rebuilt = machineFromRecords(team, journal.records, { session });
+    await run(live, journal);
+    await run(rebuilt, memoryJournal());
+    const stored = (of: Machine) => serializeMachine(of).threads.root?.session;
+    expect(stored(live)).toEqual(stored(rebuilt));
+    expect(JSON.stringify(stored(live))).toContain('note 151');
+  });
+
   test('[A21] is not continued if the records do not have all of it', async () => {
     const { journal, machine } = await waiting();
     const before = journal.records.length;

@@ -109,10 +109,24 @@ describe('the records of a run', () => {
     expect(kinds(journal)).toEqual([
       'machine created',
       'message + delivered',
-      'turn',
       'reply',
       'stop + concluded + phased + reported',
     ]);
+    expect(journal.records[2]?.entry).toMatchObject({ kind: 'reply', begins: true });
+  });
+
+  test('[A16] have the start of a turn in its first entry, or as an entry if the turn has no other', async () => {
+    const journal = memoryJournal();
+    const machine = make();
+    const failed = await go(machine, [new Error('No.')], { input: 'Hi.', journal, modelRetries: 0 });
+    expect(failed.yieldReason).toBe('error');
+    expect(kinds(journal).slice(2)).toEqual(['turn + concluded + reported']);
+    expect(stored(restored(journal.records))).toEqual(stored(machine));
+    await go(machine, [{ toolName: 'look' }, 'Hello.'], { journal });
+    const begun = journal.records.flatMap(({ entry }) => ('begins' in entry ? [entry.kind] : []));
+    // The first reply goes on with the turn that failed.
+    expect(begun).toEqual(['reply']);
+    expect(stored(restored(journal.records))).toEqual(stored(machine));
   });
 
   test('[A16] name the conversation, the instance and its node', async () => {
@@ -336,7 +350,7 @@ describe('a machine restored from its records', () => {
       transitions: { ...both, again: { description: 'A.', handler: () => to('head') } },
     });
     const made = charter({ nodes: { head, talker, hand } });
-    const journal = crashingJournal(4, { when: 'after' });
+    const journal = crashingJournal(3, { when: 'after' });
     const script: Script = (request) =>
       systemOf(request).startsWith('head') ? [take('both'), take('again')] : take('ask');
     await go(createMachine(made, { root: 'head' }), script, { input: 'Go.', journal });
@@ -553,7 +567,7 @@ describe('a journal that refuses', () => {
   });
 
   test('[A16] an answer that was recorded is not asked for again if the end of its step was refused', async () => {
-    const journal = crashingJournal(4);
+    const journal = crashingJournal(3);
     const machine = make();
     const model = scriptedModel(['Ok.']);
     const refused = await runMachineToCompletion(machine, { model, input: 'Go.', journal });
@@ -564,7 +578,7 @@ describe('a journal that refuses', () => {
   });
 
   test('[A16] a worker that it stops has not failed: nothing is ceded', async () => {
-    const journal = crashingJournal(8);
+    const journal = crashingJournal(7);
     const machine = make();
     await go(machine, [take('hire'), { toolName: 'look' }, 'Ok.'], { input: 'Go.', journal });
     expect(journal.writes.at(-1)).toBe('settled look');
@@ -671,7 +685,7 @@ describe('records that do not fit', () => {
     );
     expect(caught(() => restored([])).message).toContain('the records must begin with the whole machine');
     expect(caught(() => restored(all.slice(1))).path).toBe('records[0].entry');
-    expect(caught(() => restored(all.filter((_one, at) => at !== 4))).path).toContain('threads.root.transcript');
+    expect(caught(() => restored(all.filter((_one, at) => at !== 3))).path).toContain('threads.root.transcript');
   });
 
   function caught(read: () => unknown): StoredMachineError {

@@ -32,6 +32,8 @@ export interface OpenedWait {
   readonly resumeState?: string | undefined;
   /** The open call that asks. */
   readonly duringCall?: string | undefined;
+  /** The node of the machine that asks. */
+  readonly node?: string | undefined;
   /** True if workers may claim it: a call of an `external` tool. */
   readonly isJob?: boolean | undefined;
 }
@@ -60,6 +62,7 @@ export async function openWait(tx: Tx, call: OpenedWait): Promise<number | undef
     answered_at: null,
     resume_state: call.resumeState ?? null,
     asked_definition: call.askedDefinition ?? null,
+    node: call.node ?? null,
     ...(isOffered ? { offered_at: now, offers: 1, announce_at: now } : {}),
   };
   if (call.duringCall !== undefined) return await insertQuestion(tx, call, { ...wait, waiting_since: now, rounds: 1 });

@@ -13,6 +13,8 @@ export interface WaitingCall {
   /** The space of its card. Without one, only secret keys and the named entities can answer. */
   readonly spaceId?: string;
   readonly toolName: string;
+  /** The node of the machine that asks, if the agent is one. */
+  readonly node?: string;
   readonly kind: WaitKind;
   readonly input: unknown;
   readonly display?: Display;
@@ -67,6 +69,7 @@ export function toWaitingCall(row: Selectable<CallRow>): WaitingCall {
     agentId: row.agent_id,
     ...optionalField('spaceId', row.space_id),
     toolName: row.tool_name,
+    ...optionalField('node', row.node),
     kind,
     input: fromJson(row.input),
     ...optionalField('display', row.display === null ? null : toDisplay(fromJson(row.display))),

@@ -8,7 +8,9 @@ import { notFound } from '../api-error.ts';
 import { HIDDEN } from '../frame-tag.ts';
 import { showFrame } from '../frame-words.ts';
 import { tagMessage } from '../tag-message.ts';
-import { loadRowsBefore, toStoredTranscript } from '../transcript/load-transcript.ts';
+import { loadRowsBefore, type TranscriptRow, toStoredTranscript } from '../transcript/load-transcript.ts';
+import { conversationOf, originOf } from '../transcript/machine-rows.ts';
+import { recordsIn, storedMachine } from '../transcript/stored-machine.ts';
 import type { EntryRecord } from '../transcript/transcript-row.ts';
 import { getRun, type Run } from './run.ts';
 import type { RequestSettings, StoredRequest } from './stored-request.ts';
@@ -31,8 +33,8 @@ export async function getStepRequest(db: Kysely<Tables>, runId: string, step: nu
   const reply = await findReply(db, run, step);
   const texts = reply && (await readTexts(db, reply.request));
   if (reply === undefined || texts === undefined) throw notFound('request of step', String(step));
-  const { entries } = toStoredTranscript(await loadRowsBefore(db, { threadId: run.threadId, seq: reply.seq }));
-  const prompt = promptOf(new Transcript(entries), reply, texts);
+  const rows = await loadRowsBefore(db, { threadId: run.threadId, seq: reply.seq });
+  const prompt = promptOf(new Transcript(conversationBefore(rows, reply)), reply, texts);
   if (prompt === undefined) throw notFound('request of step', String(step));
   const { instructions = '', tools = [], settings = {} } = texts;
   const { model } = reply.asked;
@@ -50,25 +52,41 @@ interface AskedReply {
   readonly seq: number;
   readonly asked: Pick<Extract<Entry, { kind: 'reply' }>, 'model' | 'provider' | 'systemAsUser'>;
   readonly request: StoredRequest;
+  /** Of a machine: the conversation of the instance that asked. */
+  readonly thread: string | undefined;
 }
 
-/** Returns undefined for a step that has no reply yet and has not failed, and for replies of earlier versions. */
+function conversationBefore(rows: readonly TranscriptRow[], { thread }: AskedReply): readonly Entry[] {
+  if (thread === undefined) return toStoredTranscript(rows).entries;
+  return conversationOf(thread, { ...storedMachine({ rows, state: undefined }), records: recordsIn(rows) });
+}
+
+/**
+ * Returns undefined for a step that has no reply yet and has not failed, and for replies of earlier versions. Steps of a machine are
+ * numbered by the replies of its run, because each turn of an instance counts its own steps from 1.
+ */
 async function findReply(db: Kysely<Tables>, { id }: Run, step: number): Promise<AskedReply | undefined> {
   const rows = await db
     .selectFrom('transcript_entries')
     .select(['seq', 'payload'])
     .where('run_id', '=', id)
     .where('kind', 'in', ['reply', 'stop'])
-    .orderBy('seq', 'desc')
+    .orderBy('seq')
     .execute();
+  let found: AskedReply | undefined;
+  let replies = 0;
   for (const { seq, payload } of rows) {
     const { entry, request } = fromJson<EntryRecord>(payload);
+    const { thread } = originOf(entry);
+    if (entry.kind === 'reply') replies++;
     if (request === undefined) continue;
     if ('step' in request) {
-      if (request.step === step) return { seq: request.beforeSeq, asked: request, request };
-    } else if (entry.kind === 'reply' && entry.step === step) return { seq, asked: entry, request };
+      const number = request.thread === undefined ? request.step : replies + 1;
+      if (number === step) found = { seq: request.beforeSeq, asked: request, request, thread: request.thread };
+    } else if (entry.kind === 'reply' && (thread === undefined ? entry.step : replies) === step)
+      found = { seq, asked: entry, request, thread };
   }
-  return undefined;
+  return found;
 }
 
 interface RequestTexts {

@@ -18,6 +18,8 @@ export interface StoredRequest {
 /** A request that was never answered. It is stored with the end of its run. */
 export interface FailedRequest extends StoredRequest {
   readonly step: number;
+  /** Of a machine: the conversation of the instance that asked. Its step is the one after the last reply of the run. */
+  readonly thread?: string;
   readonly model: string;
   readonly provider: string;
   /** The first row that was written after it was sent. */

@@ -5,13 +5,15 @@ import { invalid } from '../entities/invalid.ts';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
 import type { ListedTool, ToolSource, ToolSourceName } from './listed-tool.ts';
 import { findToolRow } from './stored-tool.ts';
-import { agentsUsing } from './used-by.ts';
+import { agentsDefinedBy, agentsUsing } from './used-by.ts';
 
 export interface ToolFilter extends PageOptions {
   readonly source?: ToolSourceName | undefined;
 }
 
-/** A tool with the agents that name it. Every agent has the built-in tools without naming them. */
+/**
+ * A tool with the agents that name it, or that have its definition. Every agent has the built-in tools without naming them.
+ */
 export interface UsedTool extends ListedTool {
   readonly usedBy: readonly { readonly id: string; readonly name: string }[];
 }
@@ -68,9 +70,15 @@ async function rowsAfter(db: Kysely<Tables>, id: string, limit: number): Promise
 }
 
 async function withUses(db: Kysely<Tables>, tools: readonly ListedTool[]): Promise<readonly UsedTool[]> {
-  const uses = await agentsUsing(db, [...new Set(tools.flatMap(({ id, name }) => [id, name]))]);
+  const named = tools.filter(({ definition }) => definition === undefined);
+  const uses = await agentsUsing(db, [...new Set(named.flatMap(({ id, name }) => [id, name]))]);
+  const definitions = [...new Set(tools.flatMap(({ definition }) => definition ?? []))];
+  const defined = await agentsDefinedBy(db, definitions);
   return tools.map((one) => {
-    const own = uses.filter(({ reference }) => reference === one.id || reference === one.name);
+    const own =
+      one.definition === undefined
+        ? uses.filter(({ reference }) => reference === one.id || reference === one.name)
+        : defined.filter(({ reference }) => reference === one.definition);
     const byId = new Map(own.map(({ agentId, agentName }) => [agentId, { id: agentId, name: agentName }]));
     return { ...one, usedBy: [...byId.values()] };
   });

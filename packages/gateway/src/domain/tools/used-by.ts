@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -19,6 +19,24 @@ export async function agentsUsing(db: Kysely<Tables>, references: readonly strin
     .where('reference', 'in', references)
     .orderBy('agents.id')
     .execute();
+}
+
+/** The agents that have one of these definitions, themselves or for a sub-agent. `reference` is the definition. */
+export async function agentsDefinedBy(db: Kysely<Tables>, definitions: readonly string[]): Promise<readonly ToolUse[]> {
+  const found: ToolUse[] = [];
+  for (const reference of definitions) {
+    // A text that contains this has its quotes escaped. A sub-agent of the configuration may have the definition too.
+    const named = `%"definition":${JSON.stringify(reference)}%`.replaceAll('_', '\\_');
+    const agents = await db
+      .selectFrom('agents')
+      .select(['id as agentId', 'name as agentName'])
+      .where('status', '!=', 'deleted')
+      .where(sql<boolean>`config like ${named} escape '\\'`)
+      .orderBy('id')
+      .execute();
+    found.push(...agents.map((agent) => ({ reference, ...agent })));
+  }
+  return found;
 }
 
 /** Stores which tools the agent names now. */

@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import type { Answer, Entry, JournalRecord } from '@lastcall/core';
+import { type Answer, type Entry, type JournalRecord, Transcript, type TranscriptJson } from '@lastcall/core';
 
 /*
  * The rows of a machine, in the transcript of its thread:
@@ -69,6 +69,8 @@ interface MachineFields {
   readonly thread?: string;
   readonly instanceId?: string;
   readonly node?: string;
+  /** True on the first entry of a turn whose start has no row of its own. */
+  readonly begins?: boolean;
 }
 
 /** Which instance of a machine wrote an entry. All fields are undefined for an entry of a turn. */
@@ -86,6 +88,32 @@ export function isOfMachine(entry: Entry): boolean {
 export function isMachineRecord({ entry }: JournalRecord): boolean {
   const { kind } = entry as { readonly kind: string };
   return isOfMachine(entry) && kind !== INPUT && kind !== COMMAND_RESULT;
+}
+
+/** The conversation of one instance, as the rows since the last compaction have it. */
+export function conversationOf(
+  thread: string,
+  { records, machine }: { readonly records: readonly JournalRecord[]; readonly machine?: unknown },
+): readonly Entry[] {
+  let entries = [...storedConversation(machine, thread)];
+  for (const { entry, staged } of records) {
+    const { change } = entry as { readonly change?: { readonly kind: string; readonly machine?: unknown } };
+    if (change?.kind === 'created') entries = [...storedConversation(change.machine, thread)];
+    const { machine: more = [] } = (staged ?? {}) as { readonly machine?: readonly Entry[] };
+    entries.push(...[entry, ...more].filter((one) => originOf(one).thread === thread));
+  }
+  return entries;
+}
+
+/** A conversation of a machine that was stored whole. */
+function storedConversation(machine: unknown, thread: string): readonly Entry[] {
+  const { threads = {} } = (machine ?? {}) as { readonly threads?: Readonly<Record<string, StoredThread>> };
+  const stored = Object.hasOwn(threads, thread) ? threads[thread] : undefined;
+  return stored === undefined ? [] : Transcript.fromJSON(stored.transcript).entries;
+}
+
+interface StoredThread {
+  readonly transcript: TranscriptJson;
 }
 
 /** True for an entry of the conversation with the user: of a turn, or of the machine's primary. */

@@ -17,7 +17,7 @@ import { summariseWithin, writeCompaction } from './compact-transcript.ts';
 interface MachineSize {
   /** The size of the rows that the run wrote. */
   readonly charactersWritten: number;
-  /** The tokens of the largest conversation that an instance sent in the run. */
+  /** The tokens of the largest conversation of an instance that was asked in the run. */
   readonly largestTokens: number;
 }
 
@@ -34,8 +34,11 @@ export function isMachineOverBudget({ agent, past, rows }: ActiveRun, size: Mach
   return size.largestTokens > consciousnessTokens || since > most;
 }
 
-/** A row has about this many characters for each that a model reads of it: the rest are ids, times and fields. */
-const ROWS_PER_TEXT = 4;
+/**
+ * Rows of short messages and calls have about this many characters for each that a model reads of them: the rest are ids, times and fields.
+ * With fewer, a machine that says little would be stored whole long before its conversations are too long, and read again each time.
+ */
+const ROWS_PER_TEXT = 12;
 
 interface MachineCompaction {
   readonly machine: Machine;

@@ -28,6 +28,8 @@ export interface QuestionsOptions {
   readonly read: CurrentRun['read'];
   /** The space that sees the call, or null. */
   readonly spaceOf: (call: ToolContext) => string | null;
+  /** The node of a machine that made the call. */
+  readonly nodeOf: (callId: string) => string | undefined;
 }
 
 /** The questions that calls of one run ask people. */
@@ -70,10 +72,11 @@ export class Questions implements People {
   }
 
   async #open(ctx: ToolContext, questionId: string, { text, schema }: Question): Promise<void> {
-    const { store, run, spaceOf } = this.#options;
+    const { store, run, spaceOf, nodeOf } = this.#options;
     const { runId, agent, lease } = run;
     const spaceId = spaceOf(ctx);
     const { toolName } = ctx;
+    const node = nodeOf(ctx.toolCallId);
     const input = { question: text };
     await fenced(store, lease, async (tx) => {
       const opened: OpenedWait = {
@@ -83,6 +86,7 @@ export class Questions implements People {
         runId,
         spaceId,
         toolName,
+        node,
         kind: 'input',
         input,
         display: { text },
@@ -95,7 +99,7 @@ export class Questions implements People {
       const round = await openWait(tx, opened);
       if (spaceId === null) return;
       const rawInput = toJson(input);
-      const card = { spaceId, entityId: agent.entityId, runId, callId: questionId, toolName, input, rawInput };
+      const card = { node, spaceId, entityId: agent.entityId, runId, callId: questionId, toolName, input, rawInput };
       await openCardIfMember(tx, { ...card, status: 'requires_action', call: toCardCall(opened, round) });
     });
   }

@@ -12,16 +12,30 @@ export interface NotedRequest {
   readonly texts: readonly RequestText[];
 }
 
+/** The instance of a machine that sends a request, and the model that it asks. */
+interface Asking {
+  readonly thread: string;
+  readonly model: Pick<LanguageModelV4, 'modelId' | 'provider'>;
+}
+
+interface Asked {
+  readonly step: number;
+  readonly asked: LanguageModelV4CallOptions;
+  readonly observed: string | undefined;
+  readonly by: Asking | undefined;
+  isAnswered: boolean;
+}
+
 /**
  * Records what a run's model is sent in each step, besides the conversation. This middleware is innermost, so it sees
  * the request as it is sent. Turns inside a call have separate middleware, so their requests are not recorded.
  */
 export class RequestNotes {
   readonly #setup: Pick<RunSetup, 'describe'>;
-  #last: { readonly step: number; readonly asked: LanguageModelV4CallOptions } | undefined;
+  /** The last request of each conversation. Instances of a machine send theirs side by side. */
+  readonly #last = new Map<string | undefined, Asked>();
+  readonly #before = new Map<string | undefined, AskedBeside>();
   #observed = '';
-  #before: AskedBeside | undefined;
-  #answeredStep = 0;
 
   constructor(setup: Pick<RunSetup, 'describe'>) {
     this.#setup = setup;
@@ -32,10 +46,24 @@ export class RequestNotes {
     return {
       name: 'request-notes',
       model: (next, request, { step }) => {
-        this.#last = { step, asked: { ...request, ...sentTools(request, model) } };
+        this.#note({ step, asked: { ...request, ...sentTools(request, model) }, observed: undefined, by: undefined });
         return next(request);
       },
     };
+  }
+
+  /** The same for a request of a machine's instance. Each of its turns has one step. */
+  noteOf(by: Asking, request: LanguageModelV4CallOptions): void {
+    // What the instances observe may differ meanwhile, and it is the last message.
+    const observed = this.#observed === '' ? '' : lastText(request);
+    this.#note({ step: 1, asked: { ...request, ...sentTools(request, by.model) }, observed, by });
+  }
+
+  #note(asked: Omit<Asked, 'isAnswered'>): void {
+    const thread = asked.by?.thread;
+    // The last request is the last of the map.
+    this.#last.delete(thread);
+    this.#last.set(thread, { ...asked, isAnswered: false });
   }
 
   /** Wraps the function and records the last text that it returned. */
@@ -46,32 +74,32 @@ export class RequestNotes {
     };
   }
 
-  /** The request that led to the reply of this step. */
-  of(step: number): NotedRequest | undefined {
-    if (this.#last?.step !== step) return undefined;
-    this.#answeredStep = step;
-    return this.#note(this.#last.asked);
+  /** The request that led to the reply of this step. `thread`: the conversation of a machine's instance. */
+  of(step: number, thread?: string): NotedRequest | undefined {
+    const last = this.#last.get(thread);
+    if (last === undefined || (thread === undefined && last.step !== step)) return undefined;
+    last.isAnswered = true;
+    return this.#toNoted(last);
   }
 
   /** The last request, if no reply to it was stored. */
-  unanswered(): (NotedRequest & { readonly step: number }) | undefined {
-    const last = this.#last;
-    return last === undefined || last.step === this.#answeredStep
-      ? undefined
-      : { step: last.step, ...this.#note(last.asked) };
+  unanswered(): (NotedRequest & Pick<Asked, 'step' | 'by'>) | undefined {
+    const last = [...this.#last.values()].at(-1);
+    if (last === undefined || last.isAnswered) return undefined;
+    return { step: last.step, by: last.by, ...this.#toNoted(last) };
   }
 
-  #note(asked: LanguageModelV4CallOptions): NotedRequest {
+  #toNoted({ asked, observed = this.#observed, by }: Asked): NotedRequest {
     const { prompt, tools, abortSignal: _s, headers: _h, includeRawChunks: _r, ...settings } = asked;
     const [first] = prompt;
     const system = first?.role === 'system' ? first.content : '';
-    const { hashes, texts } = this.#beside({ system, observed: this.#observed, tools, settings });
+    const { hashes, texts } = this.#beside({ system, observed, tools, settings }, by?.thread);
     return { request: { messages: prompt.length, ...hashes }, texts };
   }
 
   /** The result is nearly always the same as in the previous step. */
-  #beside(given: Beside): AskedBeside {
-    const before = this.#before;
+  #beside(given: Beside, thread: string | undefined): AskedBeside {
+    const before = this.#before.get(thread);
     const isSame =
       before?.given.system === given.system &&
       before.given.observed === given.observed &&
@@ -79,9 +107,17 @@ export class RequestNotes {
       isEmpty(before.given.settings) &&
       isEmpty(given.settings);
     if (isSame) return before;
-    this.#before = { given, ...toTexts(given, this.#setup) };
-    return this.#before;
+    const made = { given, ...toTexts(given, this.#setup) };
+    this.#before.set(thread, made);
+    return made;
   }
+}
+
+function lastText({ prompt }: LanguageModelV4CallOptions): string {
+  const last = prompt.at(-1);
+  if (last?.role !== 'user' || last.content.length !== 1) return '';
+  const [part] = last.content;
+  return part?.type === 'text' ? part.text : '';
 }
 
 /** The parts of a request besides the conversation. */

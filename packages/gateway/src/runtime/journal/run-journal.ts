@@ -253,10 +253,10 @@ export class RunJournal implements Journal {
   /** A reply refers to what the model was sent. If the run's messages are not saved, this is not stored either. */
   #toReply(entry: Extract<Entry, { kind: 'reply' }>): RunEvent {
     const { run, requests, services } = this.#options;
-    const { node, thread = ROOT } = originOf(entry);
-    for (const { callId, input } of entry.calls) this.#calls.set(callId, { input, node, isOfWorker: thread !== ROOT });
-    const isNoted = run.settings?.save !== false && !isOfMachine(entry);
-    const noted = isNoted ? requests.of(entry.step) : undefined;
+    const { node, thread } = originOf(entry);
+    const isOfWorker = thread !== undefined && thread !== ROOT;
+    for (const { callId, input } of entry.calls) this.#calls.set(callId, { input, node, isOfWorker });
+    const noted = run.settings?.save === false ? undefined : requests.of(entry.step, thread);
     const texts = noted?.texts.filter((text) => !isStored(services.store, text));
     return { type: 'entry-appended', entry, payload: toEntryPayload({ entry, request: noted?.request }), texts };
   }

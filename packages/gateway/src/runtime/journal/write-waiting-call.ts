@@ -20,6 +20,7 @@ export async function writeWaitingCall(context: ApplyContext, tx: Tx, write: Wai
     agentId: run.agent.id,
     runId: run.runId,
     spaceId,
+    node: context.nodeOf?.(call.callId),
     display: question === undefined ? (tool?.display ?? call.display) : call.display,
     answeredBy: tool?.answerers,
     resultSchema: question?.schema ?? tool?.resultSchema,

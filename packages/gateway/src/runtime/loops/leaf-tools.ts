@@ -1,6 +1,7 @@
 import { LastcallError, type ToolSet } from '@lastcall/core';
 import { isReservedToolName } from '../../config/reserved-tool-names.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
+import type { RunSetup } from '../run/run-setup.ts';
 import type { RunTool, RunTools } from '../run/run-tool.ts';
 import { withoutEffects } from '../toolset/client-tools.ts';
 import { toBroughtTool } from '../toolset/run-tools.ts';
@@ -15,8 +16,17 @@ export class LeafTools {
 
   readonly #settings: TurnSettings | undefined;
 
+  #isAnyVisible = false;
+
   constructor(settings: TurnSettings | undefined) {
     this.#settings = settings;
+  }
+
+  /** The tools of a machine's nodes. Runs of one setup share them: then a model's list of tools is made once, and not in each run. */
+  static of({ setup, settings }: { readonly setup: RunSetup; readonly settings: TurnSettings | undefined }): LeafTools {
+    const known = shared.get(setup) ?? new LeafTools(settings);
+    shared.set(setup, known);
+    return known;
   }
 
   has(name: string): boolean {
@@ -24,13 +34,16 @@ export class LeafTools {
   }
 
   addTo(tools: RunTools): RunTools {
+    const isAnyVisible = (): boolean => this.#isAnyVisible || tools.isAnyVisible;
     return {
       ...tools,
       get tools() {
         return tools.tools;
       },
-      // Whether one of them is visible is known only when it is offered.
-      isAnyVisible: true,
+      // Whether one of the nodes' tools is visible is known when it is offered.
+      get isAnyVisible() {
+        return isAnyVisible();
+      },
       ofNodes: true,
       named: (name) => tools.named(name) ?? this.#known.get(name),
     };
@@ -50,7 +63,9 @@ export class LeafTools {
     const merged: Record<string, ToolSet[string]> = { ...ofAgent, ...own };
     for (const [name, tool] of Object.entries(own)) {
       if (isReservedToolName(name)) throw reserved(name);
-      this.#known.set(name, toBroughtTool(name, tool));
+      const known = toBroughtTool(name, tool);
+      this.#known.set(name, known);
+      this.#isAnyVisible ||= known.isVisible;
     }
     // Names that are found but not advertised: models often leave out the prefix of a transition.
     for (const name of Object.getOwnPropertyNames(own))
@@ -58,6 +73,8 @@ export class LeafTools {
     return merged;
   }
 }
+
+const shared = new WeakMap<RunSetup, LeafTools>();
 
 /** The journal treats calls of built-in tools in its own way, so no other tool may have their names. */
 function reserved(name: string): LastcallError {

@@ -1,17 +1,14 @@
-import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import type { Entry, Journal, Stop, Usage } from '@lastcall/core';
-import { addUsage, noUsage } from '@lastcall/core/internal';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Entry, Stop } from '@lastcall/core';
 import {
   type Machine,
   MachineError,
   type MachineMessage,
   type MachineStep,
-  type Origin,
   RunFailed,
   runMachine,
 } from '@lastcall/machines';
-import { joinTexts } from '../../domain/join-texts.ts';
-import { CountedMessages } from '../../domain/transcript/estimate-tokens.ts';
+import { newId } from '../../domain/new-id.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
 import {
   COMMAND_RESULT,
@@ -21,20 +18,17 @@ import {
   INPUT,
   isMachineRecord,
   type MachineInput,
-  originOf,
-  ROOT,
 } from '../../domain/transcript/machine-rows.ts';
-import { SentMessages } from '../../domain/transcript/sent-messages.ts';
-import { wrapModel } from '../../models/wrap-model.ts';
 import { asJson } from '../../ports/store/schema/json.ts';
 import type { RunActivity } from '../../telemetry/run-activity.ts';
 import { compactMachine, isMachineOverBudget } from '../journal/compact-machine.ts';
 import { findOpenCards } from '../journal/recover-calls.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { endingTools } from '../run/ending-tools.ts';
-import { keepMachine, nextMachine, type SentByInstance, type SentOfInstance } from '../run/restore-machine.ts';
+import { keepMachine, nextMachine } from '../run/restore-machine.ts';
 import { newCallIds } from './calls-of-run.ts';
-import { ModelGuard } from './guard-model.ts';
+import { LeafGuards } from './leaf-guards.ts';
+import { MachineUsed } from './machine-used.ts';
 import { type OpenedRun, saidAtEnd } from './open-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
 import { readyFor } from './ready-for.ts';
@@ -56,7 +50,7 @@ import { voidChangedApprovals } from './void-changed-approvals.ts';
 
 /** Prepares a run of a machine. */
 export async function prepareMachine(open: OpenedRun, activity: RunActivity): Promise<PreparedRun> {
-  const { services, registry, run, abort, tools, situation, journal, leafTools, end } = open;
+  const { services, registry, run, abort, tools, situation, requests, journal, leafTools, end } = open;
   const { machine: defined, ...definition } = run.agent.setup.definition ?? { machine: undefined, policies: [] };
   const { kind } = run;
   const { limits } = run.agent;
@@ -74,14 +68,18 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   await tools.ready?.(readyFor(open));
   const { commands, messages } = give(machine, run, await voidChangedApprovals(open));
   const { sent } = next;
-  const guards = new Guards({ tag: run.agent.tag, explanation, observe: observe ?? (() => ({})), sent }, model);
-  const used = new Used(run);
+  const guards = new LeafGuards(
+    { tag: run.agent.tag, explanation, observe: observe ?? (() => ({})), sent, requests },
+    model,
+  );
+  const used = new MachineUsed(run);
   end.of = (stop) => ({
     usage: used.total,
     ...saidAtEnd(run, used.spoken, stop),
+    ...(isUnanswered(run, used, stop) ? { reply: { text: waitNotice(machine), messageId: newId() } } : {}),
     isOverBudget: isMachineOverBudget(run, {
       charactersWritten: journal.charactersWritten,
-      largestTokens: guards.largestTokens,
+      largestTokens: guards.largestTokens(used),
     }),
   });
   const tell = tellRun(open, activity, model);
@@ -89,8 +87,8 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     model: ({ model: name }) => (name === undefined ? model : namedModel(name, registry)),
     wrapModel: (own, leaf) => guards.of(leaf).wrap(own as LanguageModelV4),
     tools: (own) => leafTools.offer(own, tools.tools),
-    instructions: (own, leaf) => guards.of(leaf).instructed(joinTexts(own, instructions)),
-    ...(observe === undefined ? {} : { observe: guards.observe }),
+    instructions: (own, leaf) => guards.of(leaf).instructed(own, instructions),
+    ...(observe === undefined ? {} : { observe: requests.observing(guards.observe) }),
     ...(messages.length === 0 ? {} : { input: messages }),
     journal: used.noting(journal),
     onEvent: tell,
@@ -204,128 +202,29 @@ async function runAll(steps: AsyncIterable<MachineStep>, { abort, run }: OpenedR
   }
 }
 
+/** True if the primary was sent messages and was not asked, because it, or a worker that it waits for, waits for an answer. */
+function isUnanswered({ kind, rows }: ActiveRun, { spoken }: MachineUsed, { reason }: Stop): boolean {
+  if (!kind.hasSpaces || reason !== 'suspended' || spoken.some((entry) => entry.kind === 'reply')) return false;
+  const row = rows.findLast((one) => one.kind === INPUT);
+  return row !== undefined && (toRecord(row).entry as unknown as MachineInput).messages.length > 0;
+}
+
+/** What the people who wrote read in the meantime. The model reads their messages when it is asked again. */
+function waitNotice({ suspended }: Machine): string {
+  const names = [...new Set(suspended.map(({ toolName }) => toolName.replace(/^transition_/, '')))];
+  const shown = names.slice(0, MOST_NAMES).join(', ');
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  return `I have your message. I go on when these are answered: ${shown}${more}.`;
+}
+
+const MOST_NAMES = 5;
+
 /** The limit that ended the run, if one did: as in a turn, the run is complete. Undefined if a step failed. */
 function limitOf({ error, leaves }: MachineStep): Stop | undefined {
   // Its cause is an error that was thrown.
   if (error !== undefined && !(error instanceof RunFailed && error.cause === undefined)) return undefined;
   const stop = leaves.find(({ yieldReason }) => yieldReason === 'error')?.stop ?? ({ reason: 'deadline' } as const);
   return stop.reason === 'error' || stop.reason === 'aborted' ? undefined : stop;
-}
-
-/** What a run has used, and the entries of the conversation with the user. */
-class Used {
-  readonly spoken: Entry[] = [];
-  #total: Usage = noUsage;
-
-  /** A worker that takes the run over counts what was used before. */
-  constructor({ rows, isTakenOver }: ActiveRun) {
-    const start = rows.findLastIndex(({ kind }) => kind === INPUT);
-    if (isTakenOver) for (const row of rows.slice(start + 1)) this.#add(toRecord(row).entry);
-  }
-
-  get total(): Usage {
-    return this.#total;
-  }
-
-  /** The journal, with a note of everything that it is given. */
-  noting(journal: OpenedRun['journal']): Journal {
-    return {
-      append: (entries) => {
-        for (const entry of entries) this.#add(entry);
-        return journal.append(entries);
-      },
-      start: (entry, call) => journal.start(entry, call),
-      settle: (entry, staged) => {
-        this.#add(entry);
-        return journal.settle(entry, staged);
-      },
-    };
-  }
-
-  #add(entry: Entry): void {
-    if (originOf(entry).thread === ROOT) this.spoken.push(entry);
-    if (entry.kind !== 'reply') return;
-    this.#total = addUsage(this.#total, entry.usage);
-  }
-}
-
-interface GuardedLeaf {
-  wrap(model: LanguageModelV4): LanguageModelV4;
-  /** Notes the system text of the instance's next request, and returns it. */
-  instructed(text: string): string;
-}
-
-interface GuardParts {
-  readonly tag: string;
-  readonly explanation: string;
-  readonly observe: () => object;
-  /** What each instance has sent before. */
-  readonly sent: SentByInstance;
-}
-
-/** The way of each instance to the model: see `ModelGuard`. Each has its own system text. */
-class Guards {
-  readonly #leaves = new Map<string, GuardedLeaf>();
-  readonly #parts: GuardParts;
-  /** For requests that no instance makes, such as summaries. */
-  readonly first: LanguageModelV4;
-  readonly #guards = new Set<() => string>();
-  /** The last request of each instance, which is its longest. */
-  readonly #last = new Map<SentOfInstance, LanguageModelV4Prompt>();
-
-  constructor(parts: GuardParts, model: LanguageModelV4) {
-    this.#parts = parts;
-    const { tag, explanation } = parts;
-    this.first = new ModelGuard({ tag, instructions: () => explanation, explanation, sent: new SentMessages() }).wrap(
-      model,
-    );
-  }
-
-  /** Shown at the end of each request. Every instance sees the same. */
-  readonly observe = (): string => {
-    let shown = '';
-    for (const observe of this.#guards) shown = observe();
-    return shown;
-  };
-
-  /** The tokens of the largest conversation that was sent. */
-  get largestTokens(): number {
-    for (const [sent, prompt] of this.#last) {
-      // Without the system text, as the budget of a turn is counted.
-      sent.counted = sent.counted.next(prompt.slice(1));
-    }
-    return Math.max(0, ...[...this.#last.keys()].map(({ counted }) => counted.tokens));
-  }
-
-  #counting(model: LanguageModelV4, sent: SentOfInstance): LanguageModelV4 {
-    return wrapModel(model, {
-      doGenerate: (options) => model.doGenerate(options),
-      doStream: (options) => {
-        this.#last.set(sent, options.prompt);
-        return model.doStream(options);
-      },
-    });
-  }
-
-  of({ instanceId }: Origin): GuardedLeaf {
-    const known = this.#leaves.get(instanceId);
-    if (known !== undefined) return known;
-    const { tag, explanation, observe, sent } = this.#parts;
-    let text = '';
-    const before = sent.get(instanceId) ?? { messages: new SentMessages(), counted: CountedMessages.NONE };
-    sent.set(instanceId, before);
-    const guard = new ModelGuard({ tag, instructions: () => text, explanation, sent: before.messages });
-    this.#guards.add(guard.observing(observe));
-    const leaf: GuardedLeaf = {
-      wrap: (model) => this.#counting(guard.wrap(model), before),
-      instructed(given) {
-        text = given;
-        return given;
-      },
-    };
-    this.#leaves.set(instanceId, leaf);
-    return leaf;
-  }
 }
 
 /** The model that a node names. It is found when it is first asked, because finding it may take a while. */

@@ -67,7 +67,8 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   const { services, registry, run, abort } = given;
   const { agent, runId, kind, settings } = run;
   const stagedWrites = new StagedWrites();
-  const leafTools = agent.setup.definition?.machine === undefined ? undefined : new LeafTools(settings);
+  const leafTools =
+    agent.setup.definition?.machine === undefined ? undefined : LeafTools.of({ setup: agent.setup, settings });
   const ofAgent = agent.setup.tools(() => {
     const own = ownTools(registry, agent.setup, kind.builtInTools(services.limits, agent.setup.config.builtIns));
     return forSettings(withMcpTools(withClientTools(own, settings), agent.config, registry), settings);
@@ -98,6 +99,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     read,
     spaceOf: ({ toolCallId, toolName }) =>
       tools.named(toolName)?.isVisible === true ? journal.spaceOf(toolCallId) : null,
+    nodeOf: (callId) => journal.nodeOf(callId),
   });
   const journal: RunJournal = new RunJournal({
     questions,

@@ -64,9 +64,9 @@ export async function performRun(
 function unanswered(open: OpenedRun | undefined, prepared: PreparedRun | undefined): FailedTurn['request'] {
   const noted = open?.run.settings?.save === false ? undefined : open?.requests.unanswered();
   if (noted === undefined || prepared === undefined) return undefined;
-  const { modelId: model, provider } = prepared.model;
-  const { step, texts, request } = noted;
-  return { texts, request: { ...request, step, model, provider } };
+  const { step, texts, request, by } = noted;
+  const { modelId: model, provider } = by?.model ?? prepared.model;
+  return { texts, request: { ...request, step, model, provider, ...(by && { thread: by.thread }) } };
 }
 
 async function runPrepared({ context, journal }: OpenedRun, { perform }: PreparedRun): Promise<EndedState> {

@@ -22,14 +22,17 @@ export function middlewareOf(
   return [
     outputs.middleware,
     ...(isTraced() ? [tracing({ ...registry.tracing, redact: registry.redact ?? ((text) => text) })] : []),
-    ...(run.kind.hasSpaces && tools.isAnyVisible ? [showCards(services, run, { journal, named: tools.named })] : []),
+    ...(run.kind.hasSpaces && (tools.isAnyVisible || tools.ofNodes === true)
+      ? [showCards(services, run, { journal, tools })]
+      : []),
     parts.notes.middleware,
     ...configuredMiddleware(config.middleware ?? [], parts),
     ...toolMiddleware(new Map(ofTools)),
     ...ofMode,
     // Inside of all others, because they may ask the model several times, or not at all.
     spend.middleware(open.leafTools === undefined ? 'turn' : 'machine'),
-    requests.noting(model),
+    // The instances of a machine note theirs themselves.
+    ...(open.leafTools === undefined ? [requests.noting(model)] : []),
     ...explainMissing(tools),
     // This middleware is innermost, so that no other one sees the result before secrets are removed.
     removeSecrets(secretsOf(open.registry)),

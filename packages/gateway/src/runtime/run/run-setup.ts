@@ -17,7 +17,7 @@ export class RunSetup {
   readonly registryTools: RegisteredTools;
   toolsVersion: string | null = null;
   #tools: RunTools | undefined;
-  #described: { readonly tools: object; readonly text: RequestText } | undefined;
+  readonly #described = new WeakMap<object, RequestText>();
 
   constructor({ config, limits, definition, references, registryTools }: SetupParts) {
     this.config = config;
@@ -33,10 +33,11 @@ export class RunSetup {
     return this.#tools;
   }
 
-  /** The text that describes the tools that a model was offered. They are mostly the same list in every request. */
+  /** The text that describes the tools that a model was offered. They are mostly the same list in every request of a node. */
   describe<T extends object>(tools: T, toText: (tools: T) => RequestText): RequestText {
-    if (this.#described?.tools !== tools) this.#described = { tools, text: toText(tools) };
-    return this.#described.text;
+    const text = this.#described.get(tools) ?? toText(tools);
+    this.#described.set(tools, text);
+    return text;
   }
 }
 

@@ -1,5 +1,7 @@
 import { type AnyTool, createSession, type ToolSet } from '@lastcall/core';
 import { advertise } from '@lastcall/core/internal';
+import { listTools as toolsIn } from '@lastcall/machines';
+import { type CompiledDefinition, needsPeople } from '../../config/definitions.ts';
 import type { GatewayLimits } from '../../config/limits.ts';
 import type { RegisteredTool } from '../../config/registered-tool.ts';
 import { isVisible } from '../../config/visibility.ts';
@@ -24,6 +26,7 @@ export function toolCatalog(
       listOnce(() => Object.entries(agentBuiltIns(limits)).map(([name, tool]) => describeBuiltIn(name, tool))),
       listOnce(() => Object.values(TASK_TOOLS).map((one) => describeTool(one, registry, 'built-in'))),
       listOnce(() => ofFile.map((one) => describeTool(one, registry, 'file'))),
+      listOnce(() => Object.values(registry.definitions ?? {}).flatMap((one) => describeDefined(one, registry))),
       ...others,
     ],
     describe: (row) => describeRow(row, registry),
@@ -55,6 +58,30 @@ async function describeTool(one: RegisteredTool, registry: Registry, source: Too
   const { kind: _kind, id: _id, version: _version, ...config } = one;
   const { description, inputSchema, outputSchema, resultSchema } = config;
   return { ...described, description, inputSchema, outputSchema, resultSchema, config };
+}
+
+/** The tools of a definition: its own, those that its sections, plugins and `rewind` bring, and those of its nodes. */
+function describeDefined(definition: CompiledDefinition, registry: Registry): readonly Promise<ListedTool>[] {
+  const { name, tools, brought, machine } = definition;
+  const own = new Map<string, () => Promise<ListedTool>>();
+  const add = (id: string, describe: () => Promise<ListedTool>): void => {
+    if (!own.has(id)) own.set(id, describe);
+  };
+  for (const one of Object.values(tools)) add(one.name, () => describeTool(one, registry, 'definition'));
+  for (const [tool, { tool: code }] of brought) add(tool, () => describeBrought(tool, code));
+  const ofNodes = new Map<string, ToolSet[string]>();
+  for (const { name: tool, path, tool: code } of machine === undefined ? [] : toolsIn(machine.charter)) {
+    if (code === undefined) continue;
+    // Nodes may have different tools of one name, and hide one that every node has.
+    const isOther = own.has(tool) && ofNodes.get(tool) !== code;
+    if (!isOther) ofNodes.set(tool, code);
+    add(isOther ? path : tool, () => describeBrought(tool, code));
+  }
+  return [...own].map(async ([id, describe]) => ({ ...(await describe()), id: `${name}:${id}`, definition: name }));
+}
+
+async function describeBrought(name: string, tool: ToolSet[string]): Promise<ListedTool> {
+  return { ...(await describeDefinition(name, tool, 'definition')), visible: needsPeople(tool) };
 }
 
 function describeBuiltIn(name: string, tool: ToolSet[string]): Promise<ListedTool> {

@@ -17,7 +17,7 @@ const STATUS = {
 } as const;
 
 function toMessage(call: PendingCall): Message {
-  const { callId, runId, agentId, spaceId = '', toolName, input, createdAt, resolvedAt = createdAt } = call;
+  const { callId, runId, agentId, spaceId = '', toolName, node, input, createdAt, resolvedAt = createdAt } = call;
   const { kind, display, resultSchema, answeredBy: answerers, expiresAt, round, resolvedBy, resolvedByName } = call;
   const by =
     resolvedBy === undefined ? undefined : { id: resolvedBy, name: whoAnswered({ resolvedBy, resolvedByName }) };
@@ -26,7 +26,7 @@ function toMessage(call: PendingCall): Message {
   return {
     ...{ id: callId, callId, runId, spaceId, seq: 0, entityId: agentId, kind: 'tool', text: '' },
     status,
-    metadata: { toolName, input, output },
+    metadata: { toolName, input, output, ...(node === undefined ? {} : { node }) },
     call: own,
     createdAt,
     updatedAt: resolvedAt,

@@ -83,13 +83,13 @@ function Wanted({ call, show }: Pick<InboxRowProps, 'call' | 'show'>): ReactElem
   return <>{wantedInWords(call)}</>;
 }
 
-/** The agent, and where it asks. */
-function Origin({ call: { agentId, spaceId } }: { call: PendingCall }): ReactElement {
+/** The agent, the node of its machine that asks, and where it asks. */
+function Origin({ call: { agentId, spaceId, node } }: { call: PendingCall }): ReactElement {
   const { data: space } = useQuery({ ...spaceById(spaceId ?? ''), enabled: spaceId !== undefined });
   const { data: members } = useQuery({ ...spaceMembers(spaceId ?? ''), enabled: spaceId !== undefined });
   const agent = members?.find(({ entityId }) => entityId === agentId)?.displayName;
-  const names = [agent, space?.name].filter((name) => name !== undefined);
-  return <bdi>{withVisibleControls(names.length === 0 ? 'an agent' : names.join(', '))}</bdi>;
+  const names = [agent ?? 'an agent', node, space?.name].filter((name) => name !== undefined);
+  return <bdi>{withVisibleControls(names.join(', '))}</bdi>;
 }
 
 function OpenCard({ call, isOver }: Pick<InboxRowProps, 'call' | 'isOver'>): ReactElement {

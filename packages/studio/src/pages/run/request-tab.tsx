@@ -13,23 +13,20 @@ interface RequestTabProps {
   readonly isOfMachine: boolean;
 }
 
-/** The exact request of a step. Messages that were not in the step before are marked. */
-export function RequestTab({ isOfMachine, ...props }: RequestTabProps): ReactElement {
-  // The gateway finds requests by the step's number, which the instances of a machine count separately.
-  if (isOfMachine) return <p className="text-quiet">The requests of a machine’s nodes cannot be shown.</p>;
-  return <StepRequestView {...props} />;
-}
-
-function StepRequestView({ run, step }: Omit<RequestTabProps, 'isOfMachine'>): ReactElement {
+/**
+ * The exact request of a step. Messages that were not in the step before are marked, unless it is a step of a machine: the step before may be
+ * that of another instance.
+ */
+export function RequestTab({ run, step, isOfMachine }: RequestTabProps): ReactElement {
   const known = step ?? 1;
   const { data, error, refetch } = useQuery({ ...stepRequest(run.id, known), enabled: step !== undefined });
-  const { data: before } = useQuery({ ...stepRequest(run.id, known - 1), enabled: known > 1 });
+  const { data: before } = useQuery({ ...stepRequest(run.id, known - 1), enabled: known > 1 && !isOfMachine });
   if (step === undefined)
     return <p className="text-quiet">An earlier run asked for this call. Its request is there.</p>;
   if (error !== null)
     return <ErrorNote error={error} title="The request of this step cannot be shown." retry={() => void refetch()} />;
   if (data === undefined) return <p className="text-quiet">Reading the request …</p>;
-  return <Request request={data} before={before} step={step} />;
+  return <Request request={data} before={isOfMachine ? undefined : before} step={step} />;
 }
 
 function Request({

@@ -35,6 +35,7 @@ function Mark({
 export const SOURCES: Readonly<Record<Tool['source'], string>> = {
   'built-in': 'built in',
   file: 'configuration file',
+  definition: 'definition',
   mcp: 'MCP server',
   api: 'registry',
 };

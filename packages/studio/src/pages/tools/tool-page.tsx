@@ -134,6 +134,7 @@ function WhyNot({ tool, mayEdit }: { tool: Tool; mayEdit: boolean }): ReactEleme
   const why = {
     api: mayEdit ? '' : 'To change it, you need the scope “admin”.',
     file: 'Change it in the configuration file.',
+    definition: `Change it in the definition “${tool.definition ?? ''}” of the configuration file.`,
     mcp: 'Its MCP server defines it.',
     'built-in': 'It comes with the gateway.',
   }[tool.source];

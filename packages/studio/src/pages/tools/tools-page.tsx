@@ -150,7 +150,10 @@ function ToolRow({ tool }: { tool: Tool }): ReactElement {
         >
           {withVisibleControls(tool.name)}
         </Link>
-        <p className="text-xs text-quiet">{SOURCES[tool.source]}</p>
+        <p className="text-xs text-quiet">
+          {SOURCES[tool.source]}
+          {tool.definition !== undefined && ` ${tool.definition}`}
+        </p>
       </div>
       <div className="flex min-w-0 flex-col gap-1">
         <p className="line-clamp-2 text-sm">{withVisibleControls(tool.description)}</p>

@@ -395,6 +395,8 @@ export interface WaitColumns {
   resume_state: string | null;
   /** SHA-256 of the tool as it was when approval was requested. Null for other calls, and for those of earlier versions. */
   asked_definition: string | null;
+  /** The node of the machine that asks. Null for agents that are no machines, and for calls of earlier versions. */
+  node: string | null;
 }
 
 export interface GoalRow {

@@ -19,10 +19,9 @@ import { dataTool } from '@lastcall/core/internal';
 import { dataSchemas } from '../../../config/data-schema.ts';
 import type { SubAgentConfig, SubAgentExecution } from '../../../config/sub-agent.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
-import type { People } from '../mcp/people.ts';
 import { NestedUsage } from './nested-usage.ts';
 import { renderContext } from './render-context.ts';
-import { askPeople, readWait } from './sub-agent-wait.ts';
+import { type AskedPeople, askPeople, HeldQuestions, readWait } from './sub-agent-wait.ts';
 
 /** What a sub-agent needs from the gateway. */
 export interface SubAgentHost {
@@ -47,7 +46,7 @@ export interface SubAgentSetup extends Pick<TurnOptions, 'policies'> {
 export interface SubAgentRun {
   readonly depthLimit: number;
   /** The people who answer calls that wait. */
-  readonly people: Pick<People, 'willAsk' | 'stateOf'>;
+  readonly people: AskedPeople;
   /** Counts the requests of sub-agents. */
   readonly counting: Middleware;
   /** Stores what a sub-agent did, and adds to the usage of the run. */
@@ -67,8 +66,8 @@ const DEFAULT_TIMEOUT_MS = 300_000;
 /** Lower than for an agent, because a sub-agent has one task. */
 const DEFAULT_MAX_STEPS = 20;
 
-/** The nesting depth of sub-agents of the running call. */
-const depths = new AsyncLocalStorage<number>();
+/** The sub-agent that makes the running call: how deep it is nested, and whom its calls ask. */
+const callers = new AsyncLocalStorage<{ readonly depth: number; readonly people: AskedPeople }>();
 
 /** A tool that runs a turn inside the call: with its own model, instructions and tools, and the caller's deadline and budget. */
 export function subAgentTool(
@@ -77,16 +76,16 @@ export function subAgentTool(
 ): { tool: AnyTool; timeoutMs: number; effects?: 'session' } {
   const { agentConfig, includeContext = false, timeout } = config.execution as unknown as SubAgentExecution;
   const execute = async (input: unknown, ctx: ToolContext): Promise<unknown> => {
-    const depth = (depths.getStore() ?? 0) + 1;
+    const caller = callers.getStore();
+    const depth = (caller?.depth ?? 0) + 1;
     const run = host.run();
+    const people = caller?.people ?? run.people;
     if (depth > run.depthLimit)
       return fail(`Sub-agents may be nested ${run.depthLimit} deep, and this one would be deeper.`, {
         code: 'too_deep',
       });
     const context = includeContext ? renderContext(ctx.messages) : undefined;
-    return await depths.run(depth, () =>
-      runSubAgent({ agentConfig, prompt: toPrompt(input), context, ctx, host, run }),
-    );
+    return await runSubAgent({ agentConfig, prompt: toPrompt(input), context, ctx, host, run, people, depth });
   };
   const made = dataTool({ description: config.description, ...dataSchemas(config), execute });
   const timeoutMs = config.timeoutMs ?? timeout ?? DEFAULT_TIMEOUT_MS;
@@ -96,6 +95,8 @@ export function subAgentTool(
     : { tool: made, timeoutMs };
 }
 
+type NestedOptions = Parameters<ToolContext['runTurn']>[0];
+
 interface SubAgentCall {
   readonly agentConfig: SubAgentConfig;
   readonly prompt: string;
@@ -103,28 +104,33 @@ interface SubAgentCall {
   readonly ctx: ToolContext;
   readonly host: SubAgentHost;
   readonly run: SubAgentRun;
+  readonly people: AskedPeople;
+  readonly depth: number;
 }
 
-async function runSubAgent({ agentConfig, prompt, context, ctx, host, run }: SubAgentCall): Promise<unknown> {
+async function runSubAgent(call: SubAgentCall): Promise<unknown> {
+  const { agentConfig, prompt, context, ctx, host, run, people, depth } = call;
   const { limits, settings } = agentConfig;
   const { resultSchemaOf, ...setup } = host.setupOf(agentConfig);
-  const waited = ctx.answer === undefined ? undefined : await readWait(run, ctx);
+  const waited = ctx.answer === undefined ? undefined : await readWait(people, ctx);
   if (ctx.answer !== undefined && waited === undefined)
     return fail('What the sub-agent did before it waited cannot be read any more.');
   const begin = {
     messages: context === undefined ? [] : [{ role: 'user' as const, content: context }],
     prompt,
   };
+  const { held = {}, ...goesOn } = waited ?? {};
+  const questions = new HeldQuestions(held);
   const model = agentConfig.model === undefined ? undefined : await host.model(agentConfig.model);
   const usage = new NestedUsage();
   let entries: readonly Entry[] = [];
   // What came before the wait was recorded then.
   const recorded = waited?.transcript.entries.length ?? 0;
   try {
-    const result = await ctx.runTurn({
+    const turn: NestedOptions = {
       ...(model === undefined ? {} : { model }),
       ...setup,
-      ...(waited ?? begin),
+      ...(waited === undefined ? begin : goesOn),
       ...(settings === undefined ? {} : { modelSettings: settings as NonNullable<TurnOptions['modelSettings']> }),
       maxSteps: limits?.maxSteps ?? DEFAULT_MAX_STEPS,
       ...(limits?.tokensPerCycle === undefined ? {} : { budget: { tokens: limits.tokensPerCycle } }),
@@ -133,11 +139,11 @@ async function runSubAgent({ agentConfig, prompt, context, ctx, host, run }: Sub
         usage.add(event);
         host.onEvent(event, model);
       },
-    });
+    };
+    const result = await callers.run({ depth, people: questions }, () => ctx.runTurn(turn));
     entries = result.transcript.entries;
-    const isOutermost = depths.getStore() === 1;
-    return result.stop.reason === 'suspended' && isOutermost
-      ? await askPeople(result, { run, ctx, resultSchemaOf })
+    return result.stop.reason === 'suspended'
+      ? await askPeople(result, { people, questions, ctx, resultSchemaOf })
       : toAnswer(result);
   } catch (error) {
     entries = (error as { readonly transcript?: Transcript } | null)?.transcript?.entries ?? [];
@@ -157,8 +163,6 @@ function toPrompt(input: unknown): string {
 
 function toAnswer({ stop, response, output }: TurnResult): unknown {
   if (stop.reason === 'end_turn') return stop.by === 'text' ? response : (output ?? response);
-  if (stop.reason === 'suspended')
-    return fail('A sub-agent that another sub-agent called used a tool that waits for an answer, which it cannot do.');
   const said = response === '' ? '' : ` Its last text: ${response}`;
   return fail(`The sub-agent stopped without an answer (${stop.reason}).${said}`);
 }

@@ -15,51 +15,102 @@ import type { People, PeopleAnswer, Question } from '../mcp/people.ts';
  * A sub-agent that waits for people. Its turn is suspended, so the call around it asks the people instead, and keeps the sub-agent's
  * transcript, sealed, with the question. With the answer the call runs again, and the turn goes on from there. If several calls of the
  * sub-agent wait, they are asked about one after the other.
+ *
+ * A sub-agent of a sub-agent asks in the same way: the call around it is a call of the outer sub-agent, whose turn is then suspended too.
+ * What the inner one keeps is part of what the outer one keeps, so that only the call of the run itself is stored.
  */
 
-interface WaitingRun {
-  readonly people: Pick<People, 'willAsk' | 'stateOf'>;
-}
+/** Whom a call asks. */
+export type AskedPeople = Pick<People, 'willAsk' | 'stateOf'>;
 
 /** What is kept until the answer comes. */
 interface WaitState {
   readonly transcript: TranscriptJson;
   readonly callId: string;
   readonly kind: PendingCall['kind'];
+  /** What the calls that wait keep, if they are sub-agents themselves. */
+  readonly held?: HeldStates;
+}
+
+type HeldStates = Readonly<Record<string, HeldQuestion>>;
+
+interface HeldQuestion extends Question {
+  readonly state: string;
+}
+
+/** The questions of sub-agents that a sub-agent called, until it asks people itself. */
+export class HeldQuestions implements AskedPeople {
+  /** By the id of the call. */
+  readonly #held: Map<string, HeldQuestion>;
+
+  constructor(held: HeldStates) {
+    this.#held = new Map(Object.entries(held));
+  }
+
+  async willAsk({ toolCallId }: ToolContext, question: Question, state: string): Promise<void> {
+    this.#held.set(toolCallId, { ...question, state });
+  }
+
+  async stateOf({ toolCallId }: ToolContext): Promise<string | undefined> {
+    return this.#held.get(toolCallId)?.state;
+  }
+
+  of(callId: string): Question | undefined {
+    return this.#held.get(callId);
+  }
+
+  /** What the calls that still wait keep. */
+  statesOf(waiting: readonly Pick<PendingCall, 'callId'>[]): HeldStates {
+    return Object.fromEntries(
+      waiting.flatMap(({ callId }) => {
+        const held = this.#held.get(callId);
+        return held === undefined ? [] : [[callId, held]];
+      }),
+    );
+  }
 }
 
 /** Asks about the first call that waits. */
 export async function askPeople(
-  { pending: [first], transcript }: TurnResult,
+  { pending: waiting, transcript }: TurnResult,
   {
-    run,
+    people,
+    questions,
     ctx,
     resultSchemaOf,
   }: {
-    readonly run: WaitingRun;
+    readonly people: AskedPeople;
+    readonly questions: HeldQuestions;
     readonly ctx: ToolContext;
     readonly resultSchemaOf: (toolName: string) => JsonSchemaObject | undefined;
   },
 ): Promise<ToolResult> {
+  const [first] = waiting;
   if (first === undefined) throw new Error('The turn of a sub-agent is suspended, and nothing waits.');
   const { callId, kind, toolName } = first;
-  const state: WaitState = { transcript: transcript.toJSON(), callId, kind };
-  const question = toQuestion(first, resultSchemaOf(toolName));
-  await run.people.willAsk(ctx, question, JSON.stringify(state));
+  const held = questions.statesOf(waiting);
+  const state: WaitState = { transcript: transcript.toJSON(), callId, kind, held };
+  const question = questions.of(callId) ?? toQuestion(first, resultSchemaOf(toolName));
+  await people.willAsk(ctx, question, JSON.stringify(state));
   const message = `The sub-agent waits: people were asked about its call of ${toolName}.`;
   return pending({ asks: true, display: { text: question.text }, message });
 }
 
 /** What the sub-agent's turn continues with. Undefined if it cannot be read any more. */
-export async function readWait(
-  { people }: WaitingRun,
-  ctx: ToolContext,
-): Promise<{ readonly transcript: Transcript; readonly answers: Readonly<Record<string, Answer>> } | undefined> {
+export async function readWait(people: AskedPeople, ctx: ToolContext): Promise<Continued | undefined> {
   const stored = await people.stateOf(ctx);
   if (stored === undefined) return undefined;
-  const { transcript, callId, kind } = JSON.parse(stored) as WaitState;
-  const answer = toAnswer(kind, ctx.answer as PeopleAnswer);
-  return { transcript: Transcript.fromJSON(transcript), answers: { [callId]: answer } };
+  const { transcript, callId, kind, held = {} } = JSON.parse(stored) as WaitState;
+  const given = ctx.answer as PeopleAnswer;
+  // The inner sub-agent asked, and reads the answer itself.
+  const answer = Object.hasOwn(held, callId) ? given : toAnswer(kind, given);
+  return { transcript: Transcript.fromJSON(transcript), answers: { [callId]: answer }, held };
+}
+
+interface Continued {
+  readonly transcript: Transcript;
+  readonly answers: Readonly<Record<string, Answer>>;
+  readonly held: HeldStates;
 }
 
 const APPROVAL: JsonSchemaObject = {

@@ -16,7 +16,7 @@ import { jsonSchemaSchema } from '../schemas/json-schema.ts';
 import { settlementSchema } from '../schemas/outcome.ts';
 import { toolConfigJson } from '../schemas/shown-config.ts';
 
-const sourceSchema = z.enum(['built-in', 'file', 'mcp', 'api']);
+const sourceSchema = z.enum(['built-in', 'file', 'definition', 'mcp', 'api']);
 const jsonObject = z.record(z.string(), z.unknown());
 
 const toolSchema = z
@@ -25,6 +25,7 @@ const toolSchema = z
     name: z.string(),
     description: z.string(),
     source: sourceSchema,
+    definition: z.string().optional().meta({ description: 'The definition that has the tool.' }),
     executionType: z.enum(['gateway', 'external', 'space', 'internal']),
     visible: z.boolean(),
     effects: z.enum(['none', 'session', 'external']),
@@ -76,7 +77,7 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       path: '/api/tools',
       summary: 'List tools',
       description:
-        'Built-in tools, tools of the configuration file and of MCP servers come first, then those of the registry.',
+        'Built-in tools, tools of the configuration file, of definitions and of MCP servers come first, then those of the registry.',
       access: 'key',
       query: z.strictObject({ ...pageFields, source: sourceSchema.optional() }),
       answer: pageOf(toolSchema),
@@ -166,7 +167,8 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
 
 async function outsideTool({ sources }: ToolCatalog, name: unknown): Promise<{ source: string } | undefined> {
   const lists = await Promise.all(sources.map((one) => one.list()));
-  return lists.flat().find((one) => one.name === name || one.id === name);
+  // Tools of definitions are found by their ids alone: others may have their names.
+  return lists.flat().find((one) => one.id === name || (one.name === name && one.definition === undefined));
 }
 
 async function assertEditable(tx: Tx, catalog: ToolCatalog, nameOrId: string): Promise<void> {
@@ -174,7 +176,8 @@ async function assertEditable(tx: Tx, catalog: ToolCatalog, nameOrId: string): P
   if (found === undefined) return;
   // A tool of the registry may have the same name as a built-in tool.
   if (found.source === 'built-in' && (await findToolRow(tx.db, nameOrId)) !== undefined) return;
-  const where = found.source === 'file' ? 'Change it in the configuration file.' : 'It cannot be changed here.';
+  const isOfFile = found.source === 'file' || found.source === 'definition';
+  const where = isOfFile ? 'Change it in the configuration file.' : 'It cannot be changed here.';
   throw new ApiError(
     'not_editable',
     `"${nameOrId}" is not a tool of the registry: its source is "${found.source}". ${where}`,

@@ -17,6 +17,7 @@ export const waitingCallSchema: z.ZodType = z
     agentId: z.string(),
     spaceId: z.string().optional(),
     toolName: z.string(),
+    node: z.string().optional().meta({ description: 'The node of the machine that asks, if the agent is one.' }),
     kind: z.enum(['result', 'approval', 'input']),
     input: z.unknown().optional(),
     display: displaySchema.optional(),

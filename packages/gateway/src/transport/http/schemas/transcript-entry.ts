@@ -34,6 +34,10 @@ const origin = {
   thread: z.string().optional().meta({ description: 'Of a machine: the conversation of the instance.' }),
   instanceId: z.string().optional(),
   node: z.string().optional().meta({ description: 'Of a machine: the node of the instance.' }),
+  begins: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'Of a machine: the entry is the first of a turn of its instance.' }),
   also: z
     .array(changeSchema)
     .optional()
