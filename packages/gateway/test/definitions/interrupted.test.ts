@@ -14,7 +14,7 @@ import { RunInterrupted } from '../../src/runtime/loops/run-interrupted.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf } from '../support/requests.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { type Database, embedded } from '../support/stores.ts';
 import { waitingOf } from '../support/waiting-of.ts';
 import { killedAt, type When, watched } from '../support/watched-store.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -122,7 +122,7 @@ async function work(services: Services, registry: Registry, bot: string, abort =
   await performRun(services, registry, taken.run, { signal: abort.signal, isCancelled: () => false, interrupt });
 }
 
-describe.each(databases)('an agent that uses everything at once on $kind', ({ create }) => {
+describe.each(embedded)('an agent that uses everything at once on $kind', ({ create }) => {
   let database: Database;
   let world: World;
   beforeAll(async () => {

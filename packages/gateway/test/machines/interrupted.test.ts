@@ -14,7 +14,7 @@ import { RunInterrupted } from '../../src/runtime/loops/run-interrupted.ts';
 import { restoreMachine } from '../../src/runtime/run/restore-machine.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { lobby } from '../support/lobby.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { type Database, embedded } from '../support/stores.ts';
 import { killedAt, type When, watched } from '../support/watched-store.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -84,7 +84,7 @@ async function work(services: Services, registry: Registry, bot: string, abort =
   await performRun(services, registry, taken.run, { signal: abort.signal, isCancelled: () => false, interrupt });
 }
 
-describe.each(databases)('a machine on $kind', ({ create }) => {
+describe.each(embedded)('a machine on $kind', ({ create }) => {
   let database: Database;
   let world: World;
   beforeAll(async () => {
