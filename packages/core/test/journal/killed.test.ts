@@ -67,14 +67,10 @@ function runProcess(name: string, at: number, when: string): Promise<{ stdout: s
   mkdirSync(place, { recursive: true });
   const program = join(import.meta.dirname, 'order-process.ts');
   const { promise, resolve, reject } = Promise.withResolvers<{ stdout: string; signal: string | undefined }>();
-  execFile(
-    process.execPath,
-    ['--conditions=@lastcall/source', program, place, String(at), when],
-    (error, stdout, stderr) => {
-      const signal = error?.signal ?? undefined;
-      if (error !== null && signal !== 'SIGKILL') reject(new Error(stderr, { cause: error }));
-      else resolve({ stdout, signal });
-    },
-  );
+  execFile(process.execPath, [program, place, String(at), when], (error, stdout, stderr) => {
+    const signal = error?.signal ?? undefined;
+    if (error !== null && signal !== 'SIGKILL') reject(new Error(stderr, { cause: error }));
+    else resolve({ stdout, signal });
+  });
   return promise;
 }

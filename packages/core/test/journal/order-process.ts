@@ -1,6 +1,6 @@
 // A program: runs the order desk on a journal, from what is stored, and kills itself at a write.
 // Arguments: the folder, the number of the write, "before" or "after".
-import type { Journal } from '../../src/index.ts';
+import type { Journal } from '@lastcall/core';
 import { runOrder } from './order-run.ts';
 
 const [folder = '', at = '0', when = 'before'] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { sqliteJournal } from '../../src/doors/sqlite-journal.ts';
-import { type Journal, replay, runTurn, Transcript } from '../../src/index.ts';
+import { type Journal, replay, runTurn, Transcript } from '@lastcall/core';
+import { sqliteJournal } from '@lastcall/core/sqlite-journal';
 import { notes, orderDesk } from './order-desk.ts';
 
 export interface OrderEnd {
