@@ -1,13 +1,10 @@
 import { hash } from 'node:crypto';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { charter, node } from '@lastcall/machines';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { compileDefinition } from '../../src/config/definitions.ts';
-import type { Store } from '../../src/ports/store/store.ts';
 import { demoEndpoints } from '../../src/transport/http/routes/demo.ts';
 import { listen } from '../../src/transport/http/server.ts';
 import { type Api, openApi } from '../http/api.ts';
@@ -96,9 +93,6 @@ export async function openStage(): Promise<Stage> {
     return { cookie: cookie.split(';', 1)[0] ?? '', ...ownPage };
   };
   let [names, addresses] = [0, 0];
-  const beside = new DatabaseSync(join(database.location, 'lastcall.db'), { readOnly: true });
-  const versions = beside.prepare('pragma data_version');
-  let stored: { readonly version: number; readonly hashes: Readonly<Record<string, string>> } | undefined;
   const run: Stage['run'] = async () => {
     await api.call('POST', '/chat', { body: { agent, message: 'Look.' }, secret: secrets.member });
     const calls = store.db.selectFrom('calls').select(['id', 'run_id']).orderBy('id', 'desc');
@@ -131,29 +125,21 @@ export async function openStage(): Promise<Stage> {
     },
     signIn: async () => ((await (await signIn({ key: secrets.admin })).json()) as { id: string }).id,
     async stored() {
-      // Another connection sees by it whether anything was committed: all tables are read only then.
-      const { data_version: version } = versions.get() as { data_version: number };
-      if (version !== stored?.version) stored = { version, hashes: await hashesOf(store) };
-      return stored.hashes;
+      const tables = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(store.db);
+      const names = tables.rows.map(({ name }) => name).filter((name) => !WRITTEN_BY_WORKERS.has(name));
+      const hashOf = async (name: string): Promise<[string, string]> => {
+        const { rows } = await sql`select * from ${sql.table(name)}`.execute(store.db);
+        return [name, hash('sha256', JSON.stringify(rows))];
+      };
+      return Object.fromEntries(await Promise.all(names.map(hashOf)));
     },
     async close() {
-      beside.close();
       api.app.stop();
       await server.close({ graceMs: 100 });
       await world.stop();
       await database.remove();
     },
   };
-}
-
-async function hashesOf({ db }: Store): Promise<Readonly<Record<string, string>>> {
-  const tables = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(db);
-  const names = tables.rows.map(({ name }) => name).filter((name) => !WRITTEN_BY_WORKERS.has(name));
-  const hashOf = async (name: string): Promise<[string, string]> => {
-    const { rows } = await sql`select * from ${sql.table(name)}`.execute(db);
-    return [name, hash('sha256', JSON.stringify(rows))];
-  };
-  return Object.fromEntries(await Promise.all(names.map(hashOf)));
 }
 
 function withFiles() {
