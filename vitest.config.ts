@@ -7,7 +7,11 @@ import { bundleAll } from './scripts/bundle.js';
 // Processes that tests start run the packages as they are published, and so do the global set-ups below: bundle them first.
 await bundleAll();
 
-const source = ['@lastcall/source'];
+const conditions = ['@lastcall/source'];
+/** For projects that test packages: these run from source, the same files that `npm start` runs, with no build in between. */
+const fromSource = { resolve: { conditions }, ssr: { resolve: { conditions } } };
+/** For projects that only use a gateway: a worker loads one bundle of it instead of a thousand files, which Vite would have to transform. */
+const bundled = { server: { deps: { external: [/\/packages\/\w+\/dist\//] } } };
 
 /** Those whose files take long come first; core comes last, whose many short files leave no core of the machine idle at the end. */
 const ORDER = ['cli', 'examples', 'studio', 'gateway', 'hostile', 'client', 'machines', 'core'];
@@ -20,8 +24,6 @@ class LongestFirst extends BaseSequencer {
 }
 
 export default defineConfig({
-  resolve: { conditions: source },
-  ssr: { resolve: { conditions: source } },
   test: {
     // For what never ends: no test is held to a time, and a slow or busy machine fails none. A test may wait several times.
     testTimeout: 240_000,
@@ -36,12 +38,12 @@ export default defineConfig({
     isolate: false,
     // Programs that tests start load what others have compiled before them.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
-    // Everything else runs from source: the same files that `npm start` runs, no build in between.
     projects: [
-      { extends: true, test: { name: 'core', include: ['packages/core/test/**/*.test.ts'] } },
-      { extends: true, test: { name: 'machines', include: ['packages/machines/test/**/*.test.ts'] } },
+      { extends: true, ...fromSource, test: { name: 'core', include: ['packages/core/test/**/*.test.ts'] } },
+      { extends: true, ...fromSource, test: { name: 'machines', include: ['packages/machines/test/**/*.test.ts'] } },
       {
         extends: true,
+        ...fromSource,
         test: {
           name: 'gateway',
           include: ['packages/gateway/test/**/*.test.ts'],
@@ -50,20 +52,26 @@ export default defineConfig({
         },
       },
       // It measures its own process, so it has one to itself.
-      { extends: true, test: { name: 'hostile', include: ['packages/gateway/test/hostile/*.test.ts'], isolate: true } },
       {
         extends: true,
+        ...fromSource,
+        test: { name: 'hostile', include: ['packages/gateway/test/hostile/*.test.ts'], isolate: true },
+      },
+      {
+        extends: true,
+        ...fromSource,
         test: {
           name: 'cli',
           include: ['packages/cli/test/**/*.test.ts'],
           globalSetup: ['packages/cli/test/support/global-setup.ts'],
         },
       },
-      { extends: true, test: { name: 'client', include: ['packages/client/test/**/*.test.ts'] } },
+      { extends: true, ...fromSource, test: { name: 'client', include: ['packages/client/test/**/*.test.ts'] } },
       {
         extends: true,
         test: {
           name: 'studio',
+          ...bundled,
           include: ['packages/studio/test/**/*.test.ts'],
           globalSetup: [
             'packages/gateway/test/support/global-setup.ts',
@@ -75,6 +83,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'examples',
+          ...bundled,
           include: ['examples/**/*.test.ts'],
           globalSetup: ['examples/browser.ts'],
         },

@@ -175,24 +175,21 @@ describe('installed in an empty folder', () => {
     for (const version of [22, 24] as const) {
       await using tests = new Program(['npm', 'test'], { folder, node: installed.nodes[version] });
       expect(await tests.ended).toMatchObject({ code: 0, out: expect.stringMatching(/pass 3\b/) });
-      const healthy = await command(['doctor'], version, folder).ended;
-      expect(healthy).toMatchObject({
-        code: 0,
-        err: '',
-        out: expect.stringContaining('ok    configuration lastcall.config.ts'),
-      });
-      await using gateway = new Program(['npm', 'start'], {
-        folder,
-        node: installed.nodes[version],
-        env: { PORT: '0' },
-      });
-      const url = await gateway.listens();
-      const tried = command(['tools', 'test', 'look_up_order', '{"orderId":"A-17"}', '--url', url], version, folder);
-      expect(await tried.ended).toMatchObject({
-        code: 0,
-        out: expect.stringContaining('{"article":"lamp","euros":40}'),
-      });
     }
+    // On the oldest Node: the tutorial runs all of it on the newest.
+    const healthy = await command(['doctor'], 22, folder).ended;
+    expect(healthy).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringContaining('ok    configuration lastcall.config.ts'),
+    });
+    await using gateway = new Program(['npm', 'start'], { folder, node: installed.nodes[22], env: { PORT: '0' } });
+    const url = await gateway.listens();
+    const tried = command(['tools', 'test', 'look_up_order', '{"orderId":"A-17"}', '--url', url], 22, folder);
+    expect(await tried.ended).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('{"article":"lamp","euros":40}'),
+    });
     const tsc = join(installed.folder, 'node_modules/.bin/tsc');
     await expect(run(tsc, ['-p', folder], { cwd: folder })).resolves.toMatchObject({ stdout: '' });
   });

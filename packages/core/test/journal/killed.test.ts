@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sqliteJournal } from '../../src/doors/sqlite-journal.ts';
 import { killAtEveryBoundary } from '../../src/testing/kill-at-every-boundary.ts';
 import { effectsIn, orderDesk } from './order-desk.ts';
+import { type OrderEnd, runOrder } from './order-run.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -31,7 +32,7 @@ test('[R49] a turn on the SQLite journal comes to the same end wherever the proc
 
 test('[R49] the same holds for a process that is really killed, with SIGKILL, before and after each write', async () => {
   const whole = await runProcess('whole', 0, 'before');
-  const unhurt = JSON.parse(whole.stdout) as End;
+  const unhurt = JSON.parse(whole.stdout) as OrderEnd;
   expect(unhurt.effects).toHaveLength(3);
   expect(unhurt.notes).toEqual(['chair', 'shipped']);
 
@@ -54,18 +55,11 @@ test('[R49] the same holds for a process that is really killed, with SIGKILL, be
   expect(inDoubt).toBe(4);
 }, 120_000);
 
-interface End {
-  readonly response: string;
-  readonly notes: readonly string[];
-  readonly outcomes: readonly string[];
-  readonly effects: readonly string[];
-}
-
-/** A process that is killed, and one that continues. Undefined if there is no such write. */
-async function lives(at: number, when: 'before' | 'after'): Promise<End | undefined> {
+/** A process that is killed, and this one, which continues from its journal. Undefined if there is no such write. */
+async function lives(at: number, when: 'before' | 'after'): Promise<OrderEnd | undefined> {
   const name = `${at}-${when}`;
   if ((await runProcess(name, at, when)).signal !== 'SIGKILL') return undefined;
-  return JSON.parse((await runProcess(name, 0, when)).stdout) as End;
+  return await runOrder(join(folder, name));
 }
 
 function runProcess(name: string, at: number, when: string): Promise<{ stdout: string; signal: string | undefined }> {
@@ -73,14 +67,10 @@ function runProcess(name: string, at: number, when: string): Promise<{ stdout: s
   mkdirSync(place, { recursive: true });
   const program = join(import.meta.dirname, 'order-process.ts');
   const { promise, resolve, reject } = Promise.withResolvers<{ stdout: string; signal: string | undefined }>();
-  execFile(
-    process.execPath,
-    ['--conditions=@lastcall/source', program, place, String(at), when],
-    (error, stdout, stderr) => {
-      const signal = error?.signal ?? undefined;
-      if (error !== null && signal !== 'SIGKILL') reject(new Error(stderr, { cause: error }));
-      else resolve({ stdout, signal });
-    },
-  );
+  execFile(process.execPath, [program, place, String(at), when], (error, stdout, stderr) => {
+    const signal = error?.signal ?? undefined;
+    if (error !== null && signal !== 'SIGKILL') reject(new Error(stderr, { cause: error }));
+    else resolve({ stdout, signal });
+  });
   return promise;
 }

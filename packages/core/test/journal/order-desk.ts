@@ -1,8 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { createSession, type Session, slice, type ToolSet, tool } from '@lastcall/core';
+import { type CrashScenario, scriptedModel } from '@lastcall/core/testing';
 import { z } from 'zod';
-import { createSession, type Session, slice, type ToolSet, tool } from '../../src/index.ts';
-import type { CrashScenario } from '../../src/testing/kill-at-every-boundary.ts';
-import { scriptedModel } from '../../src/testing/scripted-model.ts';
 
 interface Noted {
   readonly type: 'Noted';

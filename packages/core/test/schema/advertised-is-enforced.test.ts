@@ -41,7 +41,7 @@ test('[T5] a value that fits passes: closing refuses nothing that has no extra k
       expect(compiled.validate(value)).toEqual({ ok: true, value });
       expect(compileExtraKeys(closeObjects(schema))(value)).toEqual([]);
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 
@@ -55,7 +55,7 @@ test('[T18] one extra key at any closed level fails, and exactly its path is nam
       expect(interpret(compiled.jsonSchema() as JsonSchemaObject, value)).toBe(false);
       expect(compileExtraKeys(closeObjects(schema))(value).map((problem) => problem.path)).toEqual([path]);
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 
@@ -74,7 +74,7 @@ test('[T5] what is advertised is what is enforced, whatever the value', () => {
         if (ok) expect(interpret(schema, one)).toBe(true);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 

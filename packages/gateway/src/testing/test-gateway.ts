@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { createGateway, type GatewayOptions } from '../gateway.ts';
+import { createTestHome } from './test-home.ts';
 
 /** The options of `createGateway`. Options that are left out have defaults that suit a test. */
 export interface TestGatewayOptions extends Omit<GatewayOptions, 'model'> {
@@ -66,7 +65,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
 /** A folder that the caller passes is not removed: a second gateway may continue where the first stopped. */
 async function homeOf(own: string | undefined): Promise<{ home: string; removeHome: () => Promise<void> }> {
   if (own !== undefined) return { home: own, removeHome: async () => {} };
-  const home = await mkdtemp(join(tmpdir(), 'lastcall-test-'));
+  const home = await createTestHome();
   return { home, removeHome: () => rm(home, { recursive: true, force: true }) };
 }
 

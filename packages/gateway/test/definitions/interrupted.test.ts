@@ -10,7 +10,7 @@ import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { disturb, goOn, type How } from '../support/disturbed-run.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf } from '../support/requests.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { type Database, embedded } from '../support/stores.ts';
 import { waitingOf } from '../support/waiting-of.ts';
 import type { When } from '../support/watched-store.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -104,7 +104,7 @@ function lineOf(input: unknown): string {
   return ((typeof input === 'string' ? JSON.parse(input) : input) as { line: string }).line;
 }
 
-describe.each(databases)('an agent that uses everything at once on $kind', ({ create }) => {
+describe.each(embedded)('an agent that uses everything at once on $kind', ({ create }) => {
   let database: Database;
   let world: World;
   beforeAll(async () => {

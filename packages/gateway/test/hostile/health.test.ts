@@ -36,9 +36,9 @@ const AAAA = `${'a'.repeat(40)}!`;
 const ofServer = (name: string): readonly Case[] => [
   { what: `[X1] a schema with ^(a+)+$ (${name})`, toolName: `${name}__pattern`, text: AAAA, outcome: { status: 'ok' } },
   {
-    what: `200,000 messages of progress (${name})`,
+    what: `50,000 messages of progress (${name})`,
     toolName: `${name}__flood`,
-    text: '200000',
+    text: '50000',
     outcome: { status: 'ok' },
   },
   { what: `a result of 50 MB (${name})`, toolName: `${name}__huge`, outcome: lost },

@@ -8,7 +8,7 @@ import { type Database, databases } from '../support/stores.ts';
 import { type Api, type Document, openApi } from './api.ts';
 
 /** How many requests: on PostgreSQL each costs more, and only what its columns refuse is new. */
-const RUNS = { sqlite: 2_000, postgres: 400 };
+const RUNS = { sqlite: 1_000, postgres: 150 };
 
 describe.each(databases)('requests that make little sense, on $kind', ({ kind, create }) => {
   const database = forAllTests(create);

@@ -10,7 +10,7 @@ import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { crewCharter } from '../support/crew-charter.ts';
 import { disturb, goOn, type How } from '../support/disturbed-run.ts';
 import { lobby } from '../support/lobby.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { type Database, embedded } from '../support/stores.ts';
 import type { When } from '../support/watched-store.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -55,7 +55,7 @@ function script() {
   return { effects, registry };
 }
 
-describe.each(databases)('a machine on $kind', ({ create }) => {
+describe.each(embedded)('a machine on $kind', ({ create }) => {
   let database: Database;
   let world: World;
   beforeAll(async () => {

@@ -10,7 +10,7 @@ export default chorusConfig;
 `;
 
 /** How many things each agent says per event, and how many of them in one reply. */
-const LINES = 40;
+const LINES = 20;
 const LINES_PER_REPLY = 4;
 
 /** Asks every agent to speak, by a message in each space. */

@@ -56,36 +56,6 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
     expect(await streamed(crew, 'message.cancelled')).toHaveLength(1);
   });
 
-  test('[K2] when a gateway is killed while the model writes its reply, what was shown of it is taken back, and it is posted once', async () => {
-    const death = deathOfFirst(({ agent, newCalls }) => agent === 'Anna' && newCalls.length === 1);
-    await using crew = await openCrew({
-      kind,
-      leaseMs: STEADY_LEASE_MS,
-      env: { TEST_REPLIES: 'text' },
-      decide(request) {
-        const [duty] = dutiesOf(request);
-        if (duty === undefined) return { text: '' };
-        if (request.newCalls.length === 0) return { calls: [{ name: 'record', input: { ref: duty.ref } }] };
-        const reply = { text: answerText(duty.ref) };
-        return death.isDue(request) ? { ...reply, hold: death.wait(request) } : reply;
-      },
-    });
-    await say(crew.first.url, 'North', 'Anna: record m1');
-    const victim = await death.victim;
-    await until('a beginning is shown', async () => (await streamed(crew, 'message.start')).length === 1);
-    await crew.crash(victim);
-    await crew.answered('m1');
-    expect(await streamed(crew, 'message.cancelled')).toHaveLength(1);
-    const { db } = crew.site;
-    const answers = db
-      .selectFrom('messages')
-      .select('id')
-      .where('content', '=', `"${answerText('m1')}"`);
-    expect(await answers.execute()).toHaveLength(1);
-    const requests = crew.site.model.requests.filter(({ agent }) => agent === 'Anna');
-    expect(requests.map(({ newCalls }) => newCalls.length)).toEqual([0, 1, 1]);
-  });
-
   test('[A4] [G20] [G39] [G47] when a gateway is killed inside an idempotent call after enter_space, it runs again with the same key, what it wrote to the session is there once, and its start and its input are shown once, as those of the calls after it', async () => {
     await using crew = await crashInsideCall({ kind, decide: recordTwice });
     expect(await crew.problems()).toEqual([]);
@@ -141,6 +111,36 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
 
 // What decides about these is the same wherever it is written.
 describe('a gateway is killed', { concurrent: true }, () => {
+  test('[K2] when a gateway is killed while the model writes its reply, what was shown of it is taken back, and it is posted once', async () => {
+    const death = deathOfFirst(({ agent, newCalls }) => agent === 'Anna' && newCalls.length === 1);
+    await using crew = await openCrew({
+      kind: 'postgres',
+      leaseMs: STEADY_LEASE_MS,
+      env: { TEST_REPLIES: 'text' },
+      decide(request) {
+        const [duty] = dutiesOf(request);
+        if (duty === undefined) return { text: '' };
+        if (request.newCalls.length === 0) return { calls: [{ name: 'record', input: { ref: duty.ref } }] };
+        const reply = { text: answerText(duty.ref) };
+        return death.isDue(request) ? { ...reply, hold: death.wait(request) } : reply;
+      },
+    });
+    await say(crew.first.url, 'North', 'Anna: record m1');
+    const victim = await death.victim;
+    await until('a beginning is shown', async () => (await streamed(crew, 'message.start')).length === 1);
+    await crew.crash(victim);
+    await crew.answered('m1');
+    expect(await streamed(crew, 'message.cancelled')).toHaveLength(1);
+    const { db } = crew.site;
+    const answers = db
+      .selectFrom('messages')
+      .select('id')
+      .where('content', '=', `"${answerText('m1')}"`);
+    expect(await answers.execute()).toHaveLength(1);
+    const requests = crew.site.model.requests.filter(({ agent }) => agent === 'Anna');
+    expect(requests.map(({ newCalls }) => newCalls.length)).toEqual([0, 1, 1]);
+  });
+
   test('[G37] [G41] [G56] when a gateway on SQLite is killed, its successor goes on at once, because no other can hold what it held', async () => {
     const death = deathOfFirst(({ agent, newCalls }) => agent === 'Anna' && newCalls.length > 0);
     await using crew = await openCrew({

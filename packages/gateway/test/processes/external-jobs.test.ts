@@ -3,7 +3,7 @@ import { readEventStream } from '../streams/event-stream.ts';
 import { startWebSite } from '../support/web-site.ts';
 import { doDuties } from './answering.ts';
 import { type ApiAnswer, ask, request, SECRET_KEY } from './api.ts';
-import { type Crew, kinds, openCrew } from './crew.ts';
+import { type Crew, openCrew, twoGateways } from './crew.ts';
 import { findPlace, say } from './site.ts';
 import { until } from './until.ts';
 
@@ -74,7 +74,7 @@ interface Claimed {
   readonly claimToken: string;
 }
 
-test.each(kinds)(
+test.each(twoGateways)(
   '[X2] a gateway on $kind is killed while jobs are claimed: a worker that lives answers through another with its claim, and one that died is replaced: its job is offered again, and answered once',
   async ({ kind }) => {
     await using crew = await openCrew({ kind, decide: doDuties, config: configOf() });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ask } from './api.ts';
-import { kinds, openCrew } from './crew.ts';
+import { openCrew, twoGateways } from './crew.ts';
 import type { ModelReply } from './loopback-model.ts';
 import { until } from './until.ts';
 
@@ -15,7 +15,7 @@ const rewinding: ModelReply = { calls: [{ name: 'rewind', input: { reason: 'Wron
 /** Nothing is taken over before the kill because a machine is slow. */
 const STEADY_LEASE_MS = 4_000;
 
-describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ kind }) => {
+describe.each(twoGateways)('a gateway on $kind is killed', { concurrent: true }, ({ kind }) => {
   test('[A8] [A14] inside a call that has written a file: the file has what settled calls wrote, the call writes it once, and a rewind after the takeover goes back to the start of the run', async () => {
     const inside = Promise.withResolvers<string>();
     const shown: string[] = [];

@@ -10,7 +10,6 @@ import { until } from './until.ts';
 const cases: readonly { kind: 'sqlite' | 'postgres'; era: Era }[] = [
   { kind: 'sqlite', era: '2026' },
   { kind: 'postgres', era: '2025' },
-  { kind: 'postgres', era: '2026' },
 ];
 
 const at = ({ url }: { url: string }) => ({ url, secretKey: SECRET_KEY });

@@ -26,13 +26,13 @@ describe('a takeover on PostgreSQL while the stalled worker is still writing', (
 });
 
 describe('gateways on PostgreSQL that stall again and again', () => {
-  test('[G38] [G40] ten agents that each say forty things per event say each of them once', {
+  test('[G38] [G40] ten agents that each say twenty things per event say each of them once', {
     timeout: 600_000,
   }, async () => {
     const refs = ['m1', 'm2'];
     await using crew = await openCrew({ kind: 'postgres', leaseMs: LEASE_MS, config: CHORUS, decide: speak });
     await askAll(crew.first.url, 'm1');
-    for (const [index, name] of ['a', 'b', 'a', 'b', 'a', 'b'].entries()) {
+    for (const [index, name] of ['a', 'b', 'a', 'b'].entries()) {
       const stalled = crew.named(name);
       stalled.send('SIGSTOP');
       await sleep(1_400 + 100 * index);

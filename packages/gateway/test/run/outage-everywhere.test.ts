@@ -8,7 +8,7 @@ import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf } from '../support/requests.ts';
-import { databases } from '../support/stores.ts';
+import { embedded } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
 /** How an operation of the store fails. */
@@ -61,7 +61,7 @@ function failing(raw: Store): FailingStore {
   };
 }
 
-describe.each(databases)('a store that goes away at any point of a run, on $kind,', ({ create }) => {
+describe.each(embedded)('a store that goes away at any point of a run, on $kind,', ({ create }) => {
   const database = forAllTests(create);
 
   test.each<Failure>(['before', 'in doubt'])(

@@ -19,7 +19,11 @@ declare module 'vitest' {
 }
 
 /** Tests survive no power cut: waiting for the disk was most of what they did. What a commit means to other connections stays. */
-const QUICK = { fsync: 'off', full_page_writes: 'off' };
+const QUICK = {
+  ...{ fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0' },
+  // It would visit each of the hundreds of databases, which are gone before it could be of use.
+  autovacuum: 'off',
+};
 
 interface SharedDatabases {
   readonly provided: Pick<ProvidedContext, 'postgresUrl' | 'postgresTemplate' | 'sqliteTemplate'>;

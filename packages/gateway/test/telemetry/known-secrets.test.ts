@@ -28,7 +28,7 @@ describe('known secrets', () => {
           expect(known.isIn(safe), form).toBe(false);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

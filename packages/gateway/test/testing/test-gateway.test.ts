@@ -1,4 +1,4 @@
-import { access, mkdtemp, rm } from 'node:fs/promises';
+import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scriptedModel } from '@lastcall/core/testing';
@@ -30,6 +30,16 @@ test('an agent of a test gateway speaks with the model it was given', async () =
   });
   expect(run.stop).toEqual({ reason: 'end_turn', by: 'text' });
   expect(model.requests).toHaveLength(1);
+});
+
+test('each test gateway of a process has a database of its own, which its owner alone may read', async () => {
+  await using first = await startTestGateway();
+  await using second = await startTestGateway();
+  await using third = await startTestGateway();
+  await second.api('/api/spaces', { name: 'Lobby' });
+  for (const { api } of [first, third]) expect((await api('/api/spaces')).items).toEqual([]);
+  const { mode } = await stat(join(third.home, 'lastcall.db'));
+  expect(mode & 0o777).toBe(0o600);
 });
 
 test('a test gateway that stops takes its folder along, also when it is stopped twice', async () => {

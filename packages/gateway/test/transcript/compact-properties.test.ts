@@ -42,7 +42,7 @@ test('[G14] a compacted transcript is valid, within its budget, and loses no cal
       const stored = toCompactionPayload(compaction);
       expect(new Transcript(fromCompactionPayload(stored).carried).toJSON()).toEqual(new Transcript(carried).toJSON());
     }),
-    { numRuns: 300 },
+    { numRuns: 120 },
   );
 });
 
@@ -55,7 +55,7 @@ test('[G14] the newest run stays whole if it fits beside a summary', async () =>
       const compaction = await compact({ entries, budgetTokens, summarise });
       if (compaction !== undefined) expect(compaction.carried.slice(-newest.length)).toEqual(newest);
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });
 
@@ -82,7 +82,7 @@ test('[G14] every call that waits can be answered after a compaction', async () 
       for (const [callId, answer] of Object.entries(answers))
         if ('result' in answer) expect(view).toContain(`the answer to ${callId}`);
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });
 
@@ -106,6 +106,6 @@ test('[G14] facts of a summary survive the next compaction, whoever makes it', a
       for (const fact of facts) expect(second?.summary.split('\n')).toContain(fact);
       expect(estimateEntries(second?.carried ?? [])).toBeLessThanOrEqual(budgetTokens);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });

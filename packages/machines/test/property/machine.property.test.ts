@@ -157,6 +157,6 @@ test('[M8] [M14] [M17] [M18] [M20] [M22] [M24] [M26] whatever happens, in whatev
         life.check();
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 80 },
   );
 });

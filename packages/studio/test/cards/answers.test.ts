@@ -3,7 +3,7 @@ import { fill } from '../space/crowd.ts';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
 import { calm, clickStill } from '../support/calm.ts';
-import { type Kind, useStudios } from '../support/studio.ts';
+import { useStudios } from '../support/studio.ts';
 import { askingDesk, CLAUSES, cardOf, holdAnswers, keepScrolling, say } from './desk.ts';
 
 const browser = useBrowser();
@@ -11,8 +11,8 @@ const studios = useStudios(browser, askingDesk());
 const race =
   '[S3] two people and two tabs answer one card: one wins, the other is told who, and a tab that did nothing agrees';
 
-test.each<Kind>(['sqlite', 'postgres'])(`${race} (%s)`, async (kind) => {
-  const studio = studios[kind]();
+test(race, async () => {
+  const studio = studios.postgres();
   const { page: ada, problems } = await studio.open('/');
   const { page: ben, problems: bensProblems } = await studio.open('/', { as: 'Ben', scopes: [] });
   const second = await ada.context().newPage();

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
 import { calm, clickStill, untilStill } from '../support/calm.ts';
-import { type Kind, type Studio, startStudio } from '../support/studio.ts';
+import { type Studio, startStudio } from '../support/studio.ts';
 import { cardOf } from './desk.ts';
 
 const browser = useBrowser();
@@ -23,7 +23,7 @@ const INPUT = {
 };
 
 /** A clerk who wants to send `INPUT`. `calls`: what the tool was run with. */
-async function startDesk(kind: Kind, calls: unknown[]): Promise<Studio> {
+async function startDesk(calls: unknown[]): Promise<Studio> {
   const enter = { toolName: 'enter_space', input: (spaceId: string) => ({ spaceId }) };
   const model = scriptedModel((request) => {
     const text = JSON.stringify(request.prompt);
@@ -43,16 +43,12 @@ async function startDesk(kind: Kind, calls: unknown[]): Promise<Studio> {
       return 'sent';
     },
   });
-  return await startStudio(
-    browser(),
-    {
-      model,
-      tools: { send_contract },
-      agents: [{ name: 'Clerk', instructions: 'Send.', tools: ['send_contract'] }],
-      spaces: [{ name: 'Desk', agents: ['Clerk'], people: [{ name: 'Ada', externalId: 'ada' }] }],
-    },
-    kind,
-  );
+  return await startStudio(browser(), {
+    model,
+    tools: { send_contract },
+    agents: [{ name: 'Clerk', instructions: 'Send.', tools: ['send_contract'] }],
+    spaces: [{ name: 'Desk', agents: ['Clerk'], people: [{ name: 'Ada', externalId: 'ada' }] }],
+  });
 }
 
 const showAll = (card: Locator): Locator => card.getByRole('button', { name: /^Show all/ });
@@ -77,44 +73,41 @@ async function readAll(page: Page, card: Locator, sent: readonly string[]): Prom
   await untilStill(approve);
 }
 
-test.each<Kind>(['sqlite', 'postgres'])(
-  '[S21] an approval of 37 kB is off until every part of the input has been opened, in the space and in the inbox (%s)',
-  async (kind) => {
-    const calls: unknown[] = [];
-    await using studio = await startDesk(kind, calls);
-    const { page, problems } = await studio.open('/', { width: 380, height: 760 });
-    const sent: string[] = [];
-    page.on('request', (request) => void (request.url().endsWith('/tool-results') && sent.push(request.url())));
-    const field = page.getByRole('textbox', { name: /^Write to/ });
-    await field.fill('Send it.');
-    await field.press('Enter');
-    const card = cardOf(page, /^send_contract, waits/);
-    await card.waitFor();
-    await calm(page);
+test('[S21] an approval of 37 kB is off until every part of the input has been opened, in the space and in the inbox', async () => {
+  const calls: unknown[] = [];
+  await using studio = await startDesk(calls);
+  const { page, problems } = await studio.open('/', { width: 380, height: 760 });
+  const sent: string[] = [];
+  page.on('request', (request) => void (request.url().endsWith('/tool-results') && sent.push(request.url())));
+  const field = page.getByRole('textbox', { name: /^Write to/ });
+  await field.fill('Send it.');
+  await field.press('Enter');
+  const card = cardOf(page, /^send_contract, waits/);
+  await card.waitFor();
+  await calm(page);
 
-    // Every field is there by its label, and what hides in it is shown.
-    await card.getByText('Text of the contract', { exact: true }).waitFor();
-    await card.getByText('What both sides sign.').waitFor();
-    await card.getByText('Oslo [U+202E]yned[U+202C][U+00AD][U+E0061]').waitFor();
-    for (const text of ['replicas', 'dryRun', 'false', 'Show all 10,001 characters', 'Show all 100 items'])
-      await card.getByText(text).first().waitFor();
-    expect(await card.getByText('first line').allInnerTexts()).toEqual(['first line\nsecond line']);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380);
-    await readAll(page, card, sent);
-    await card.getByText('Item 100', { exact: true }).waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380);
-    expect(await accessibilityProblems(page)).toEqual([]);
+  // Every field is there by its label, and what hides in it is shown.
+  await card.getByText('Text of the contract', { exact: true }).waitFor();
+  await card.getByText('What both sides sign.').waitFor();
+  await card.getByText('Oslo [U+202E]yned[U+202C][U+00AD][U+E0061]').waitFor();
+  for (const text of ['replicas', 'dryRun', 'false', 'Show all 10,001 characters', 'Show all 100 items'])
+    await card.getByText(text).first().waitFor();
+  expect(await card.getByText('first line').allInnerTexts()).toEqual(['first line\nsecond line']);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380);
+  await readAll(page, card, sent);
+  await card.getByText('Item 100', { exact: true }).waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380);
+  expect(await accessibilityProblems(page)).toEqual([]);
 
-    // The inbox asks the same of the same person.
-    await page.goto(`${studio.gateway.url}/inbox`);
-    await page.getByRole('button', { name: /send_contract/ }).click();
-    const again = cardOf(page, /^send_contract, waits/);
-    await readAll(page, again, sent);
-    await clickStill(again.getByRole('button', { name: 'Approve', exact: true }));
-    await cardOf(page, /^send_contract, done/)
-      .getByText('sent')
-      .waitFor();
-    expect(calls).toEqual([INPUT]);
-    expect(problems).toEqual([]);
-  },
-);
+  // The inbox asks the same of the same person.
+  await page.goto(`${studio.gateway.url}/inbox`);
+  await page.getByRole('button', { name: /send_contract/ }).click();
+  const again = cardOf(page, /^send_contract, waits/);
+  await readAll(page, again, sent);
+  await clickStill(again.getByRole('button', { name: 'Approve', exact: true }));
+  await cardOf(page, /^send_contract, done/)
+    .getByText('sent')
+    .waitFor();
+  expect(calls).toEqual([INPUT]);
+  expect(problems).toEqual([]);
+});

@@ -2,7 +2,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
-import { type Kind, startStudio } from '../support/studio.ts';
+import { startStudio } from '../support/studio.ts';
 
 const browser = useBrowser();
 
@@ -38,61 +38,54 @@ test('[S8] what fails is said in words: an agent whose model fails, a space that
   expect(problems.filter((one) => !one.includes('404'))).toEqual([]);
 });
 
-test.each<Kind>(['sqlite', 'postgres'])(
-  'a failure is told with its cause, also after a reload; operators see the error and try again, others do neither (%s)',
-  async (kind) => {
-    let isBroken = true;
-    const model = scriptedModel((request) => {
-      if (isBroken)
-        return Object.assign(new Error('key sk-1 of host 10.0.0.7'), { name: 'AI_APICallError', statusCode: 401 });
-      const text = JSON.stringify(request.prompt);
-      const spaceId = /Space (\d+) \(/.exec(text)?.[1] ?? '';
-      if (!text.includes('"enter_space"')) return { toolName: 'enter_space', input: { spaceId } };
-      return text.includes('"send_message"') ? 'Done.' : { toolName: 'send_message', input: { text: 'Here I am.' } };
-    });
-    await using studio = await startStudio(
-      browser(),
+test('a failure is told with its cause, also after a reload; operators see the error and try again, others do neither', async () => {
+  let isBroken = true;
+  const model = scriptedModel((request) => {
+    if (isBroken)
+      return Object.assign(new Error('key sk-1 of host 10.0.0.7'), { name: 'AI_APICallError', statusCode: 401 });
+    const text = JSON.stringify(request.prompt);
+    const spaceId = /Space (\d+) \(/.exec(text)?.[1] ?? '';
+    if (!text.includes('"enter_space"')) return { toolName: 'enter_space', input: { spaceId } };
+    return text.includes('"send_message"') ? 'Done.' : { toolName: 'send_message', input: { text: 'Here I am.' } };
+  });
+  await using studio = await startStudio(browser(), {
+    model,
+    agents: [{ name: 'Clerk', instructions: 'Answer.' }],
+    spaces: [
       {
-        model,
-        agents: [{ name: 'Clerk', instructions: 'Answer.' }],
-        spaces: [
-          {
-            name: 'Desk',
-            agents: ['Clerk'],
-            people: ['Ada', 'Ben'].map((name) => ({ name, externalId: name.toLowerCase() })),
-          },
-        ],
+        name: 'Desk',
+        agents: ['Clerk'],
+        people: ['Ada', 'Ben'].map((name) => ({ name, externalId: name.toLowerCase() })),
       },
-      kind,
-    );
-    const { page, problems } = await studio.open('/');
-    const { page: ben, problems: bensProblems } = await studio.open('/', { as: 'Ben', scopes: [] });
-    const field = page.getByRole('textbox', { name: /^Write to/ });
-    await field.fill('Hello?');
-    await field.press('Enter');
-    const told =
-      'The agent cannot work as it is set up: the provider of its model has no valid key. It does not try again by itself.';
-    for (const one of [page, ben]) {
-      await one.getByRole('alert').getByText(told).waitFor();
-      await one.reload();
-      await one.getByRole('alert').getByText(told).waitFor();
-    }
-    const failure = page.getByRole('alert');
-    await failure.getByText('of host 10.0.0.7').waitFor();
-    await failure.getByRole('link', { name: 'run' }).waitFor();
-    expect(await ben.getByText('10.0.0.7').count()).toBe(0);
-    expect(await ben.getByRole('alert').getByRole('button').count()).toBe(0);
-    expect(await accessibilityProblems(page)).toEqual([]);
+    ],
+  });
+  const { page, problems } = await studio.open('/');
+  const { page: ben, problems: bensProblems } = await studio.open('/', { as: 'Ben', scopes: [] });
+  const field = page.getByRole('textbox', { name: /^Write to/ });
+  await field.fill('Hello?');
+  await field.press('Enter');
+  const told =
+    'The agent cannot work as it is set up: the provider of its model has no valid key. It does not try again by itself.';
+  for (const one of [page, ben]) {
+    await one.getByRole('alert').getByText(told).waitFor();
+    await one.reload();
+    await one.getByRole('alert').getByText(told).waitFor();
+  }
+  const failure = page.getByRole('alert');
+  await failure.getByText('of host 10.0.0.7').waitFor();
+  await failure.getByRole('link', { name: 'run' }).waitFor();
+  expect(await ben.getByText('10.0.0.7').count()).toBe(0);
+  expect(await ben.getByRole('alert').getByRole('button').count()).toBe(0);
+  expect(await accessibilityProblems(page)).toEqual([]);
 
-    isBroken = false;
-    await failure.getByRole('button', { name: 'Try again' }).click();
-    for (const one of [page, ben]) {
-      await one.getByRole('log').getByText('Here I am.').waitFor();
-      await one.getByRole('alert').waitFor({ state: 'detached' });
-      await one.reload();
-      await one.getByRole('log').getByText('Here I am.').waitFor();
-      expect(await one.getByRole('alert').count()).toBe(0);
-    }
-    expect([...problems, ...bensProblems]).toEqual([]);
-  },
-);
+  isBroken = false;
+  await failure.getByRole('button', { name: 'Try again' }).click();
+  for (const one of [page, ben]) {
+    await one.getByRole('log').getByText('Here I am.').waitFor();
+    await one.getByRole('alert').waitFor({ state: 'detached' });
+    await one.reload();
+    await one.getByRole('log').getByText('Here I am.').waitFor();
+    expect(await one.getByRole('alert').count()).toBe(0);
+  }
+  expect([...problems, ...bensProblems]).toEqual([]);
+});

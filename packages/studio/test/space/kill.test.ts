@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@lastcall/client';
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
 import { GatewayProcess } from '../../../gateway/test/processes/gateway-process.ts';
-import { databases, locationOf } from '../../../gateway/test/support/stores.ts';
+import { onSqlite } from '../../../gateway/test/support/stores.ts';
 import { useBrowser } from '../support/browser.ts';
 import { heldDemo } from './held-demo.ts';
 
@@ -28,10 +28,8 @@ async function freePort(): Promise<number> {
 const title =
   '[S9] a gateway that is killed while an agent works, and started again: the page says so meanwhile, nothing is lost or repeated';
 
-// Side by side: most of the time they wait, for processes to start and for a lease to end.
-test.concurrent.for(databases)(`${title} ($kind)`, async ({ create }, { expect }) => {
-  const database = await create();
-  const location = locationOf(database);
+test(title, async () => {
+  const database = await onSqlite.create();
   const home = await mkdtemp(join(tmpdir(), 'lastcall-studio-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -39,8 +37,7 @@ test.concurrent.for(databases)(`${title} ($kind)`, async ({ create }, { expect }
   const env = {
     PORT: String(port),
     LASTCALL_SECRET_KEY: KEY,
-    LASTCALL_HOME: 'home' in location ? location.home : join(home, 'home'),
-    ...('databaseUrl' in location ? { DATABASE_URL: location.databaseUrl } : {}),
+    LASTCALL_HOME: database.location,
     ...held,
   };
   const start = (): Promise<GatewayProcess> => GatewayProcess.start({ name: 'studio', folder: home, env });

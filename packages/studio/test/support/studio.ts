@@ -33,7 +33,7 @@ export interface Studio extends AsyncDisposable {
   link(options?: Pick<OpenOptions, 'as' | 'scopes'>): Promise<string>;
 }
 
-export type Kind = 'sqlite' | 'postgres';
+type Kind = 'sqlite' | 'postgres';
 
 /** For the tests of a file. */
 function useStudio(browser: () => Browser, options?: TestGatewayOptions, kind?: Kind): () => Studio {

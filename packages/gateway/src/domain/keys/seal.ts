@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { CompactEncrypt, compactDecrypt } from 'jose';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Store } from '../../ports/store/store.ts';
 
@@ -16,11 +15,14 @@ export async function createSeal(store: Store, encryptionKey: string | undefined
     .update(encryptionKey ?? (await storedKey(store)))
     .digest();
   return {
-    seal: (text) =>
-      new CompactEncrypt(new TextEncoder().encode(text))
-        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
-        .encrypt(key),
+    // Loaded when there is something to seal: see tokens.ts.
+    async seal(text) {
+      const { CompactEncrypt } = await import('jose');
+      const encrypt = new CompactEncrypt(new TextEncoder().encode(text));
+      return await encrypt.setProtectedHeader({ alg: 'dir', enc: 'A256GCM' }).encrypt(key);
+    },
     async open(sealed) {
+      const { compactDecrypt } = await import('jose');
       try {
         return new TextDecoder().decode((await compactDecrypt(sealed, key)).plaintext);
       } catch {

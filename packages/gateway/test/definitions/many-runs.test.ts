@@ -12,7 +12,7 @@ import { scratchFolder } from '../support/scratch-folder.ts';
 import { LONG, withSummaries } from './shop.ts';
 
 /** The last run comes after a compaction, and opens the section again. */
-const RUNS = 1_001;
+const RUNS = 301;
 
 const sums = slice('sums', {
   initial: { count: 0, sum: 0, last: [] as readonly number[] },
@@ -74,7 +74,7 @@ function withoutOpenings(slices: Readonly<Record<string, { readonly state: unkno
   return { ...others, opened: (opened?.state as { readonly keys: unknown } | undefined)?.keys };
 }
 
-it('[A4] [A8] [A11] [A12] after 1,000 runs with a compaction every ten, session and files are those of an uninterrupted run of the library', async () => {
+it('[A4] [A8] [A11] [A12] after 300 runs with a compaction every ten, session and files are those of an uninterrupted run of the library', async () => {
   const files = memoryFilesystem();
   const session = createSession({ slices: [sums], filesystem: files, keepOpenedSections: true });
   const model = scriptedModel(script);
@@ -83,7 +83,7 @@ it('[A4] [A8] [A11] [A12] after 1,000 runs with a compaction every ten, session 
   const { slices: expected } = session.toJSON();
   expect(expected.sums?.state).toMatchObject({ count: RUNS - Math.floor(RUNS / 7) });
 
-  const home = await scratchFolder('thousand');
+  const home = await scratchFolder('many-runs');
   await using gateway = await startTestGateway({
     home,
     model: withSummaries(scriptedModel(script)),
@@ -109,5 +109,5 @@ it('[A4] [A8] [A11] [A12] after 1,000 runs with a compaction every ten, session 
   const compactions = countOf(
     "select count(*) as count from transcript_entries where thread_id = ? and kind = 'compaction'",
   );
-  expect(compactions).toBeGreaterThanOrEqual(100);
+  expect(compactions).toBeGreaterThanOrEqual(30);
 });
