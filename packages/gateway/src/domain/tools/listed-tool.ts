@@ -12,6 +12,8 @@ export interface ListedTool {
   readonly name: string;
   readonly description: string;
   readonly source: ToolSourceName;
+  /** The project that it belongs to. Absent for tools that all projects share. */
+  readonly project?: string | undefined;
   readonly executionType: ExecutionType;
   readonly visible: boolean;
   readonly effects: 'none' | 'session' | 'external';

@@ -2,21 +2,30 @@ import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { inView, type View } from '../projects/view.ts';
 
 /** An agent that names a tool, and the reference that it uses. */
 export interface ToolUse {
   readonly reference: string;
   readonly agentId: string;
   readonly agentName: string;
+  /** The project of the agent. */
+  readonly project: string;
 }
 
-export async function agentsUsing(db: Kysely<Tables>, references: readonly string[]): Promise<readonly ToolUse[]> {
+/** The agents that a caller can see and that name one of these tools. */
+export async function agentsUsing(
+  db: Kysely<Tables>,
+  references: readonly string[],
+  view: View,
+): Promise<readonly ToolUse[]> {
   if (references.length === 0) return [];
   return await db
     .selectFrom('agent_tools')
     .innerJoin('agents', 'agents.id', 'agent_tools.agent_id')
-    .select(['reference', 'agents.id as agentId', 'agents.name as agentName'])
+    .select(['reference', 'agents.id as agentId', 'agents.name as agentName', 'agents.project_id as project'])
     .where('reference', 'in', references)
+    .where(inView(view, 'agents'))
     .orderBy('agents.id')
     .execute();
 }

@@ -42,9 +42,9 @@ function listOnce(describeAll: () => readonly Promise<ListedTool>[]): ToolSource
 }
 
 async function describeRow(row: ToolRow, registry: Registry): Promise<ListedTool> {
-  const { id, version, created_at: createdAt, updated_at: updatedAt } = row;
+  const { id, project_id: project, version, created_at: createdAt, updated_at: updatedAt } = row;
   const described = await describeTool(toRegisteredTool(row), registry, 'api');
-  return { ...described, id, version, createdAt, updatedAt };
+  return { ...described, id, project, version, createdAt, updatedAt };
 }
 
 async function describeTool(one: RegisteredTool, registry: Registry, source: ToolSourceName): Promise<ListedTool> {

@@ -5,7 +5,7 @@ import { VERSION } from '../../../config/version.ts';
 import { countAll } from '../../../domain/count-all.ts';
 import type { DefaultModel } from '../../../models/default-model.ts';
 import { howToSetModel, type ListedModel } from '../../../models/list-models.ts';
-import { limitedTo } from '../../caller.ts';
+import { limitedTo, viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 
 /** The part of a gateway's setup that is not in its database. */
@@ -89,7 +89,7 @@ export function statusEndpoints(setup: Setup): readonly Endpoint[] {
       access: 'entity',
       answer: statusSchema,
       async handle({ caller }, tx) {
-        return limitedTo(caller) === undefined ? await countAll(tx.db) : undefined;
+        return limitedTo(caller) === undefined ? await countAll(tx.db, viewOf(caller)) : undefined;
       },
       async respond(counts) {
         const { gatewayId, store, agentLimits, definitions, canCrash = false } = setup;

@@ -1,0 +1,170 @@
+import type { Kysely } from 'kysely';
+import type { DaySpendLimits } from '../../config/spend-limits.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import type { ProjectRow, Tables } from '../../ports/store/schema/tables.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { isOrdinary } from '../agents/tool-caller.ts';
+import { ApiError, notFound } from '../api-error.ts';
+import { isId, plainText } from '../entities/column-text.ts';
+import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import { newId } from '../new-id.ts';
+import { idTaken, ownId } from '../own-id.ts';
+import { releaseHeld } from '../usage/hold-events.ts';
+import { DEFAULT_PROJECT, type View } from './view.ts';
+
+/** A customer of the gateway, with everything that belongs to it. */
+export interface Project {
+  readonly id: string;
+  readonly name: string;
+  /** What all its agents together may spend on a day. */
+  readonly spend?: DaySpendLimits;
+  readonly createdAt: number;
+}
+
+export interface NewProject {
+  /** An id that the caller chooses. Default: a new one. */
+  readonly id?: string | undefined;
+  /** Default: its id. */
+  readonly name?: string | undefined;
+  readonly spend?: DaySpendLimits | undefined;
+}
+
+export async function createProject(tx: Tx, newProject: NewProject): Promise<Project> {
+  const id = newProject.id === undefined ? newId(tx.now()) : ownId(newProject.id);
+  const row: ProjectRow = {
+    id,
+    name: nameOf(newProject.name ?? id),
+    spend: spendOf(newProject.spend),
+    created_at: tx.now(),
+  };
+  const inserted = await tx.db
+    .insertInto('projects')
+    .values(row)
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (inserted === undefined) throw idTaken(id);
+  return toProject(row);
+}
+
+/** Lists the projects that a caller can see, by id. */
+export async function listProjects(db: Kysely<Tables>, view: View, page: PageOptions = {}): Promise<Page<Project>> {
+  const limit = pageLimit(page.limit);
+  const after = textCursor(page.cursor);
+  let query = db.selectFrom('projects').selectAll();
+  if (view.project !== undefined) query = query.where('id', '=', view.project);
+  if (after !== undefined) query = query.where('id', '>', after);
+  const rows = await query
+    .orderBy('id')
+    .limit(limit + 1)
+    .execute();
+  return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toProject });
+}
+
+export async function getProject(db: Kysely<Tables>, id: string, view: View = {}): Promise<Project> {
+  const isVisible = isId(id) && (view.project ?? id) === id;
+  const row = isVisible
+    ? await db.selectFrom('projects').selectAll().where('id', '=', id).executeTakeFirst()
+    : undefined;
+  if (row === undefined) throw notFound('project', id);
+  return toProject(row);
+}
+
+/** Throws 404 if there is no such project. It is not deleted before the commit. */
+export async function lockProject(tx: Tx, id: string): Promise<void> {
+  if (id === DEFAULT_PROJECT) return;
+  const row = isId(id) ? tx.db.selectFrom('projects').select('id').where('id', '=', id).forShare() : undefined;
+  if ((await row?.executeTakeFirst()) === undefined) throw notFound('project', id);
+}
+
+export interface ProjectChanges {
+  readonly name?: string | undefined;
+  /** Null removes the limits. */
+  readonly spend?: DaySpendLimits | null | undefined;
+}
+
+export async function updateProject(tx: Tx, id: string, { name, spend }: ProjectChanges): Promise<Project> {
+  const before = await getProject(tx.db, id);
+  const changed = {
+    name: nameOf(name ?? before.name),
+    spend: spendOf(spend === undefined ? before.spend : (spend ?? undefined)),
+  };
+  await tx.db.updateTable('projects').set(changed).where('id', '=', id).execute();
+  // A limit may have been raised.
+  if (spend !== undefined) await releaseHeld(tx);
+  return toProject({ id, ...changed, created_at: before.createdAt });
+}
+
+/** Deletes a project that has nothing in it. Its revoked keys are deleted with it. */
+export async function deleteProject(tx: Tx, id: string): Promise<{ readonly id: string }> {
+  if (id === DEFAULT_PROJECT) throw inUse(`The project "${DEFAULT_PROJECT}" cannot be deleted.`);
+  const row = isId(id) ? tx.db.selectFrom('projects').select('id').where('id', '=', id).forUpdate() : undefined;
+  if ((await row?.executeTakeFirst()) === undefined) throw notFound('project', id);
+  const left = await contentOf(tx.db, id);
+  if (left !== undefined) throw inUse(`The project "${id}" still has ${left}: delete or revoke them first.`);
+  await tx.db.deleteFrom('api_keys').where('project_id', '=', id).execute();
+  await tx.db.deleteFrom('projects').where('id', '=', id).execute();
+  return { id };
+}
+
+/** What a project still contains, as a word for people. */
+async function contentOf(db: Kysely<Tables>, id: string): Promise<string | undefined> {
+  const found: readonly [string, Promise<unknown>][] = [
+    [
+      'agents',
+      db
+        .selectFrom('agents')
+        .select('id')
+        .where('project_id', '=', id)
+        .where('status', '!=', 'deleted')
+        .where(isOrdinary)
+        .limit(1)
+        .executeTakeFirst(),
+    ],
+    ['spaces', db.selectFrom('spaces').select('id').where('project_id', '=', id).limit(1).executeTakeFirst()],
+    [
+      'people or services',
+      db
+        .selectFrom('entities')
+        .select('id')
+        .where('project_id', '=', id)
+        .where('deleted_at', 'is', null)
+        .limit(1)
+        .executeTakeFirst(),
+    ],
+    ['tools', db.selectFrom('tools').select('id').where('project_id', '=', id).limit(1).executeTakeFirst()],
+    [
+      'keys',
+      db
+        .selectFrom('api_keys')
+        .select('id')
+        .where('project_id', '=', id)
+        .where('revoked_at', 'is', null)
+        .limit(1)
+        .executeTakeFirst(),
+    ],
+  ];
+  for (const [word, row] of found) if ((await row) !== undefined) return word;
+  return undefined;
+}
+
+function inUse(message: string): ApiError {
+  return new ApiError('project_in_use', message);
+}
+
+function nameOf(name: string): string {
+  return plainText(name, 'name', { min: 1, max: 200 });
+}
+
+function spendOf(spend: DaySpendLimits | undefined): string | null {
+  return spend === undefined || Object.keys(spend).length === 0 ? null : toJson(spend);
+}
+
+function toProject({ id, name, spend, created_at }: ProjectRow): Project {
+  return {
+    id,
+    name,
+    ...(spend === null ? {} : { spend: fromJson<DaySpendLimits>(spend) }),
+    createdAt: created_at,
+  };
+}
