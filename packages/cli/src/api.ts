@@ -14,11 +14,13 @@ const TIMEOUT_MS = 300_000;
 export class Api {
   readonly url: string;
   readonly #key: string | undefined;
+  readonly #project: string | undefined;
   readonly #client: Client;
 
   constructor({ url, env = process.env }: ApiOptions) {
     this.url = (url ?? env.LASTCALL_URL ?? `http://${localHost(env.HOST)}:${env.PORT || 4100}`).replace(/\/+$/, '');
     this.#key = env.LASTCALL_SECRET_KEY || undefined;
+    this.#project = env.LASTCALL_PROJECT || undefined;
     // A person at a terminal sees the failure at once.
     this.#client = this.clientWith({ attempts: 1, timeoutMs: TIMEOUT_MS });
   }
@@ -36,7 +38,8 @@ export class Api {
 
   /** A client of the same gateway that repeats requests. */
   clientWith(options: Pick<ClientOptions, 'attempts' | 'backoff' | 'timeoutMs'>): Client {
-    return createClient({ url: this.url, auth: this.#key === undefined ? 'none' : { key: this.#key }, ...options });
+    const auth = this.#key === undefined ? 'none' : { key: this.#key };
+    return createClient({ url: this.url, auth, project: this.#project, ...options });
   }
 
   #refusal(error: ClientError): CommandFailed {

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow, AgentStatus, Tables } from '../../ports/store/schema/tables.ts';
@@ -7,7 +8,7 @@ import { type Params, statement } from '../../ports/store/statement.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
-import { DEFAULT_PROJECT, EVERYTHING, inView, type View } from '../projects/view.ts';
+import { EVERYTHING, inView, type View } from '../projects/view.ts';
 import { isOrdinary } from './tool-caller.ts';
 
 /** An agent. It is also an entity. */

@@ -1,3 +1,4 @@
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import type { Offered } from '../../config/known-tool.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow } from '../../ports/store/schema/tables.ts';
@@ -8,7 +9,6 @@ import { newTag } from '../frame-tag.ts';
 import { newId } from '../new-id.ts';
 import { idTaken, ownId } from '../own-id.ts';
 import { lockProject } from '../projects/project.ts';
-import { DEFAULT_PROJECT } from '../projects/view.ts';
 import { addMember } from '../spaces/membership.ts';
 import { noteToolUses } from '../tools/used-by.ts';
 import { type Agent, toAgent } from './agent.ts';

@@ -1,9 +1,9 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow, EntityRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { newTag } from '../frame-tag.ts';
-import { DEFAULT_PROJECT } from '../projects/view.ts';
 
 /**
  * The agent that calls tools for callers without an agent: MCP clients. It uses no model, is in no space and in no list, and

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import { requireRow } from '../../ports/store/require-row.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { EntityKind, EntityRow, Tables } from '../../ports/store/schema/tables.ts';
@@ -7,7 +8,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { newId } from '../new-id.ts';
 import { lockProject } from '../projects/project.ts';
-import { DEFAULT_PROJECT, EVERYTHING, inView, type View } from '../projects/view.ts';
+import { EVERYTHING, inView, type View } from '../projects/view.ts';
 import { isId, plainText } from './column-text.ts';
 import { invalid } from './invalid.ts';
 import { type Metadata, toMetadata } from './metadata.ts';

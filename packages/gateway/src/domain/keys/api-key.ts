@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Kysely } from 'kysely';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { ApiKeyRow, Tables } from '../../ports/store/schema/tables.ts';
@@ -11,7 +12,7 @@ import { invalid } from '../entities/invalid.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 import { newId } from '../new-id.ts';
 import { lockProject } from '../projects/project.ts';
-import { DEFAULT_PROJECT, EVERYTHING, inView, type View } from '../projects/view.ts';
+import { EVERYTHING, inView, type View } from '../projects/view.ts';
 import { announceRevocation } from '../streams/revocations.ts';
 import { fromLimits, type KeyLimits, toLimits } from './key-limits.ts';
 import { checkScopes, hasScope, type Scope } from './scope.ts';

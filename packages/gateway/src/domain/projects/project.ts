@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import type { DaySpendLimits } from '../../config/spend-limits.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { ProjectRow, Tables } from '../../ports/store/schema/tables.ts';
@@ -10,7 +11,7 @@ import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../e
 import { newId } from '../new-id.ts';
 import { idTaken, ownId } from '../own-id.ts';
 import { releaseHeld } from '../usage/hold-events.ts';
-import { DEFAULT_PROJECT, type View } from './view.ts';
+import type { View } from './view.ts';
 
 /** A customer of the gateway, with everything that belongs to it. */
 export interface Project {

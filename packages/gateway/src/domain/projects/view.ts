@@ -1,7 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-
-/** The project of everything that names none. It always exists. */
-export const DEFAULT_PROJECT = 'default';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 
 /**
  * What a caller can see. Everything else does not exist for it: every list and every lookup of the API is filtered with a view, and

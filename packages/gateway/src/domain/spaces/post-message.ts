@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import type { Services } from '../../ports/services.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
@@ -9,7 +10,7 @@ import { notFound } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
 import { invalid, tooLarge } from '../entities/invalid.ts';
 import { type Metadata, toMetadata } from '../entities/metadata.ts';
-import { DEFAULT_PROJECT, type View } from '../projects/view.ts';
+import type { View } from '../projects/view.ts';
 import { spaceStream } from '../streams/stream-names.ts';
 import { appendMessage } from './append-message.ts';
 import { lockSpace } from './lock-space.ts';

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { SpaceRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -9,7 +10,7 @@ import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../e
 import { newId } from '../new-id.ts';
 import { idTaken, ownId } from '../own-id.ts';
 import { lockProject } from '../projects/project.ts';
-import { DEFAULT_PROJECT, EVERYTHING, inView, type View } from '../projects/view.ts';
+import { EVERYTHING, inView, type View } from '../projects/view.ts';
 import { addMember, type NewMember } from './membership.ts';
 
 /** A place where entities talk to each other. */

@@ -1,4 +1,5 @@
 import type { AgentConfig } from '../../config/agent-config.ts';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import type { ToolConfig } from '../../config/tool-config.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { ToolRow } from '../../ports/store/schema/tables.ts';
@@ -9,7 +10,6 @@ import { ApiError, notFound } from '../api-error.ts';
 import { newId } from '../new-id.ts';
 import { idTaken, ownId } from '../own-id.ts';
 import { lockProject } from '../projects/project.ts';
-import { DEFAULT_PROJECT } from '../projects/view.ts';
 import { checkToolConfig } from './check-tool-config.ts';
 import { findToolRow } from './stored-tool.ts';
 import { countToolChange } from './tools-version.ts';

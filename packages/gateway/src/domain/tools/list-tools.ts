@@ -1,9 +1,10 @@
 import type { Kysely } from 'kysely';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import type { Tables, ToolRow } from '../../ports/store/schema/tables.ts';
 import { notFound } from '../api-error.ts';
 import { invalid } from '../entities/invalid.ts';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
-import { DEFAULT_PROJECT, EVERYTHING, inView, type View } from '../projects/view.ts';
+import { EVERYTHING, inView, type View } from '../projects/view.ts';
 import type { ListedTool, ToolSource, ToolSourceName } from './listed-tool.ts';
 import { findToolRow } from './stored-tool.ts';
 import { agentsUsing } from './used-by.ts';

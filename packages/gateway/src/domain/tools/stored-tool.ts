@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import type { RegisteredTool } from '../../config/registered-tool.ts';
 import type { ToolConfig } from '../../config/tool-config.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables, ToolRow } from '../../ports/store/schema/tables.ts';
 import { isId } from '../entities/column-text.ts';
-import { DEFAULT_PROJECT } from '../projects/view.ts';
 
 /**
  * Finds tools of a project's registry by name or id. Unknown references are left out. Without a project, as for operators of the whole

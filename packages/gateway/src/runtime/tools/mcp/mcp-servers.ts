@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { AgentConfig } from '../../../config/agent-config.ts';
 import { formatPath } from '../../../config/config-problem.ts';
+import { DEFAULT_PROJECT } from '../../../config/default-project.ts';
 import type { McpServerConfig } from '../../../config/mcp-server.ts';
 import { parseTemplate } from '../../../config/template.ts';
 import type { CheckProgram } from '../../../domain/mcp/file-programs.ts';
 import { holdChangedTools } from '../../../domain/mcp/hold-changed-tools.ts';
 import { voidApprovals } from '../../../domain/mcp/void-approvals.ts';
-import { DEFAULT_PROJECT, projectOf, type View } from '../../../domain/projects/view.ts';
+import { projectOf, type View } from '../../../domain/projects/view.ts';
 import type { Services } from '../../../ports/services.ts';
 import { canonicalJson } from '../../../ports/store/schema/json.ts';
 import type { Secrets } from '../../../telemetry/secrets.ts';

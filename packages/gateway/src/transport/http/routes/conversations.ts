@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DEFAULT_PROJECT } from '../../../config/default-project.ts';
 import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
 import { notFound } from '../../../domain/api-error.ts';
 import {
@@ -14,7 +15,6 @@ import { newContextId, shownContextId } from '../../../domain/conversations/own-
 import { sharesSpace } from '../../../domain/conversations/shares-space.ts';
 import { getEntity } from '../../../domain/entities/entity.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
-import { DEFAULT_PROJECT } from '../../../domain/projects/view.ts';
 import type { AgentRow } from '../../../ports/store/schema/tables.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import { viewOfCaller } from '../../../runtime/chat/turn-request.ts';
