@@ -1546,6 +1546,8 @@ export type Tool = {
   readonly name: string;
   readonly description: string;
   readonly source: "built-in" | "file" | "mcp" | "api";
+  /** The project that it belongs to. Absent for `default`. */
+  readonly project?: string | undefined;
   readonly executionType: "gateway" | "external" | "space" | "internal";
   readonly visible: boolean;
   readonly effects: "none" | "session" | "external";

@@ -41,8 +41,9 @@ export async function findToolRow(
 }
 
 /** A row as agents use it. */
-export function toRegisteredTool({ id, version, config }: ToolRow): RegisteredTool {
-  return { ...fromJson<ToolConfig>(config), kind: 'configured', id, version };
+export function toRegisteredTool({ id, version, config, project_id: project }: ToolRow): RegisteredTool {
+  const own = project === DEFAULT_PROJECT ? {} : { project };
+  return { ...fromJson<ToolConfig>(config), kind: 'configured', id, version, ...own };
 }
 
 /** The ids and names of all tools of a project's registry. Their configurations may be large. */

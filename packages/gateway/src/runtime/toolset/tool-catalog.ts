@@ -52,7 +52,7 @@ async function describeTool(one: RegisteredTool, registry: Registry, source: Too
   const { executionType } = one;
   const described = { ...shown, executionType, visible: isVisible(one) };
   if (one.kind === 'typescript') return described;
-  const { kind: _kind, id: _id, version: _version, ...config } = one;
+  const { kind: _kind, id: _id, version: _version, project: _project, ...config } = one;
   const { description, inputSchema, outputSchema, resultSchema } = config;
   return { ...described, description, inputSchema, outputSchema, resultSchema, config };
 }

@@ -13,7 +13,7 @@ import type { Registry } from '../../../runtime/toolset/registry.ts';
 import { tryTool } from '../../../runtime/toolset/try-tool.ts';
 import { viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { OWN_ID_JSON, ownIdField, pageFields, pageOf } from '../fields.ts';
+import { OWN_ID_JSON, ownIdField, pageFields, pageOf, projectField } from '../fields.ts';
 import { jsonSchemaSchema } from '../schemas/json-schema.ts';
 import { settlementSchema } from '../schemas/outcome.ts';
 import { toolConfigJson } from '../schemas/shown-config.ts';
@@ -27,6 +27,7 @@ const toolSchema = z
     name: z.string(),
     description: z.string(),
     source: sourceSchema,
+    project: projectField,
     executionType: z.enum(['gateway', 'external', 'space', 'internal']),
     visible: z.boolean(),
     effects: z.enum(['none', 'session', 'external']),
