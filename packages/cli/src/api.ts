@@ -44,7 +44,10 @@ export class Api {
 
   #refusal(error: ClientError): CommandFailed {
     const { status, message, code } = error;
-    if (status === 401 || status === 403) return this.#notAllowed(status);
+    // A key may also be limited to a project, or to certain paths: then the gateway says so.
+    const isOfScope = status === 403 && message.includes('scope');
+    if (status === 401 || isOfScope) return this.#notAllowed(status);
+    if (status === 403) return new CommandFailed(message, { exitCode: EXIT.notReached, status, cause: error });
     if (code !== 'unreachable' || status !== undefined) return new CommandFailed(message, { status, cause: error });
     return new CommandFailed(
       `No gateway answers at ${this.url}. Start one with "lastcall start", or name its address with --url.`,

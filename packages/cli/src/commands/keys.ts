@@ -63,7 +63,7 @@ async function create(name: string, options: NewKeyOptions): Promise<void> {
 async function list({ url, json }: ApiCommandOptions): Promise<void> {
   loadEnv(process.cwd());
   const keys = await new Api({ url }).ask((client) => everyItem((page) => client.keys.list(page)));
-  const rows = keys.map(({ id, name, prefix, scopes, project = 'all projects', expiresAt = Infinity, revokedAt }) => [
+  const rows = keys.map(({ id, name, prefix, scopes, project = '', expiresAt = Infinity, revokedAt }) => [
     id,
     `${prefix}…`,
     scopes.join(' '),
