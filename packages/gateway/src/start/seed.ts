@@ -22,10 +22,10 @@ export async function seed({ store, logger }: Pick<Services, 'store' | 'logger'>
   const offered = offeredBy(config);
   const logLines = await store.transaction(async (tx) => {
     const lines: string[] = [];
-    await seedProjects(tx, projects);
-    if (agents.length === 0 && spaces.length === 0 && !(await wasSeeded(tx))) return lines;
+    if (agents.length === 0 && spaces.length === 0 && projects.length === 0 && !(await wasSeeded(tx))) return lines;
     const seeded = await lockSeed(tx);
     const seeding: Seeding = { tx, seeded, log: (line) => void lines.push(line) };
+    await seedProjects(tx, projects);
     for (const agent of agents) {
       await seedAgent(seeding, agent, { offered, project: projectOfSeed(config, 'agents', agent.name) });
       await seedPlans(seeding, agent.name, plans);

@@ -56,7 +56,9 @@ describe.each(databases)('limited keys on $kind', ({ create }) => {
     expect(await idsIn(call, '/api/spaces')).toEqual([lobby]);
     expect(await idsIn(call, '/api/entities')).toEqual([ann]);
     expect((await call('GET', `/api/entities/${ben}`)).status).toBe(404);
-    expect((await call('POST', `/api/entities/${ben}/token`)).status).toBe(404);
+    for (const id of [ann, ben]) expect((await call('POST', `/api/entities/${id}/token`)).status).toBe(403);
+    const members = `/api/spaces/${lobby}/members`;
+    expect((await call('POST', members, { body: { entityId: ben } })).status).toBe(403);
   });
 
   test('[O2] a key for certain paths may use these alone, under their other names too', async () => {

@@ -179,5 +179,7 @@ describe.each(databases)('projects on $kind', ({ create }) => {
     expect((await api.call('DELETE', `/api/projects/${one.id}`)).body).toEqual({ id: one.id });
     expect((await api.call('GET', `/api/projects/${one.id}`)).status).toBe(404);
     expect((await api.call('DELETE', '/api/projects/default')).status).toBe(409);
+    // What was deleted in it still has its id.
+    expect((await api.call('POST', '/api/projects', { body: { id: one.id } })).body.error.code).toBe('id_taken');
   });
 });

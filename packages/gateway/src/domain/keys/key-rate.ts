@@ -19,9 +19,11 @@ type Used = readonly (readonly [part: number, requests: number])[];
 export async function takeRequest(tx: Tx, keyId: string, rate: RateLimit): Promise<number | undefined> {
   const partMs = (rate.seconds * 1_000) / PARTS;
   const used = await lockUsed(tx, keyId);
-  // The clock of another gateway may be ahead of this one.
-  const now = Math.max(Math.floor(tx.now() / partMs), used.at(-1)?.[0] ?? 0);
-  const recent = used.filter(([part]) => part >= now - PARTS);
+  // The clock of another gateway may be ahead of this one. What it counted more than a period ahead is not waited for.
+  const clock = Math.floor(tx.now() / partMs);
+  const known = used.filter(([part]) => part <= clock + PARTS);
+  const now = Math.max(clock, known.at(-1)?.[0] ?? 0);
+  const recent = known.filter(([part]) => part >= now - PARTS);
   const count = recent.reduce((sum, [, requests]) => sum + requests, 0);
   if (count >= rate.requests) {
     const [oldest = now] = recent[0] ?? [];

@@ -37,6 +37,7 @@ export async function createProject(tx: Tx, newProject: NewProject): Promise<Pro
     name: nameOf(newProject.name ?? id),
     spend: spendOf(newProject.spend),
     created_at: tx.now(),
+    deleted_at: null,
   };
   const inserted = await tx.db
     .insertInto('projects')
@@ -52,7 +53,7 @@ export async function createProject(tx: Tx, newProject: NewProject): Promise<Pro
 export async function listProjects(db: Kysely<Tables>, view: View, page: PageOptions = {}): Promise<Page<Project>> {
   const limit = pageLimit(page.limit);
   const after = textCursor(page.cursor);
-  let query = db.selectFrom('projects').selectAll();
+  let query = existing(db);
   if (view.project !== undefined) query = query.where('id', '=', view.project);
   if (after !== undefined) query = query.where('id', '>', after);
   const rows = await query
@@ -64,9 +65,7 @@ export async function listProjects(db: Kysely<Tables>, view: View, page: PageOpt
 
 export async function getProject(db: Kysely<Tables>, id: string, view: View = {}): Promise<Project> {
   const isVisible = isId(id) && (view.project ?? id) === id;
-  const row = isVisible
-    ? await db.selectFrom('projects').selectAll().where('id', '=', id).executeTakeFirst()
-    : undefined;
+  const row = isVisible ? await existing(db).where('id', '=', id).executeTakeFirst() : undefined;
   if (row === undefined) throw notFound('project', id);
   return toProject(row);
 }
@@ -74,7 +73,7 @@ export async function getProject(db: Kysely<Tables>, id: string, view: View = {}
 /** Throws 404 if there is no such project. It is not deleted before the commit. */
 export async function lockProject(tx: Tx, id: string): Promise<void> {
   if (id === DEFAULT_PROJECT) return;
-  const row = isId(id) ? tx.db.selectFrom('projects').select('id').where('id', '=', id).forShare() : undefined;
+  const row = isId(id) ? existing(tx.db).where('id', '=', id).forShare() : undefined;
   if ((await row?.executeTakeFirst()) === undefined) throw notFound('project', id);
 }
 
@@ -93,18 +92,17 @@ export async function updateProject(tx: Tx, id: string, { name, spend }: Project
   await tx.db.updateTable('projects').set(changed).where('id', '=', id).execute();
   // A limit may have been raised.
   if (spend !== undefined) await releaseHeld(tx);
-  return toProject({ id, ...changed, created_at: before.createdAt });
+  return toProject({ id, ...changed, created_at: before.createdAt, deleted_at: null });
 }
 
-/** Deletes a project that has nothing in it. Its revoked keys are deleted with it. */
+/** Deletes a project that has nothing in it. Its id cannot be used again. */
 export async function deleteProject(tx: Tx, id: string): Promise<{ readonly id: string }> {
   if (id === DEFAULT_PROJECT) throw inUse(`The project "${DEFAULT_PROJECT}" cannot be deleted.`);
-  const row = isId(id) ? tx.db.selectFrom('projects').select('id').where('id', '=', id).forUpdate() : undefined;
+  const row = isId(id) ? existing(tx.db).where('id', '=', id).forUpdate() : undefined;
   if ((await row?.executeTakeFirst()) === undefined) throw notFound('project', id);
   const left = await contentOf(tx.db, id);
   if (left !== undefined) throw inUse(`The project "${id}" still has ${left}: delete or revoke them first.`);
-  await tx.db.deleteFrom('api_keys').where('project_id', '=', id).execute();
-  await tx.db.deleteFrom('projects').where('id', '=', id).execute();
+  await tx.db.updateTable('projects').set({ deleted_at: tx.now() }).where('id', '=', id).execute();
   return { id };
 }
 
@@ -148,6 +146,8 @@ async function contentOf(db: Kysely<Tables>, id: string): Promise<string | undef
   for (const [word, row] of found) if ((await row) !== undefined) return word;
   return undefined;
 }
+
+const existing = (db: Kysely<Tables>) => db.selectFrom('projects').selectAll().where('deleted_at', 'is', null);
 
 function inUse(message: string): ApiError {
   return new ApiError('project_in_use', message);

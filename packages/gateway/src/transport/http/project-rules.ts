@@ -22,6 +22,8 @@ import type { Endpoint } from './endpoint.ts';
 type ProjectRule = 'filtered' | 'whole' | 'shared' | 'gateway' | CheckedIds;
 
 interface CheckedIds {
+  /** True if keys for certain agents or spaces may not use it. */
+  readonly isWhole?: true;
   readonly params?: Readonly<Record<string, Named>>;
   readonly query?: Readonly<Record<string, Named>>;
   readonly body?: Readonly<Record<string, Named>>;
@@ -43,13 +45,15 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'GET /api/entities': 'filtered',
   'POST /api/entities': 'whole',
   'GET /api/entities/{id}': ENTITY,
-  'POST /api/entities/{id}/token': ENTITY,
+  // A token sees all spaces of its entity.
+  'POST /api/entities/{id}/token': { ...ENTITY, isWhole: true },
 
   'GET /api/spaces': 'filtered',
   'POST /api/spaces': 'whole',
   'GET /api/spaces/{id}': SPACE,
   'GET /api/spaces/{id}/members': SPACE,
-  'POST /api/spaces/{id}/members': SPACE,
+  // An agent that joins a space can be talked to.
+  'POST /api/spaces/{id}/members': { ...SPACE, isWhole: true },
   'DELETE /api/spaces/{id}/members': SPACE,
   'GET /api/spaces/{id}/messages': SPACE,
   // Checked with the row that every post locks.
@@ -88,9 +92,9 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'GET /api/agents/{id}/chat/{chatId}/stream': 'filtered',
   'GET /api/agents/{id}/chat/{chatId}/messages': 'filtered',
 
-  'GET /api/mcp/servers': 'filtered',
-  'GET /api/mcp/tools': 'filtered',
-  'POST /api/mcp/tools/{id}/approve': { params: { id: 'MCP tool' } },
+  'GET /api/mcp/servers': 'whole',
+  'GET /api/mcp/tools': 'whole',
+  'POST /api/mcp/tools/{id}/approve': { params: { id: 'MCP tool' }, isWhole: true },
   'GET /oauth/callback': 'shared',
 
   'GET /api/tools': 'filtered',
@@ -176,7 +180,8 @@ export async function assertVisible(tx: Tx, { method, path }: Endpoint, asked: A
   if (!isLimited(view) || limitedTo(asked.caller) !== undefined) return;
   const rule = PROJECT_RULES[`${method.toUpperCase()} ${path}`] ?? 'gateway';
   if (rule === 'gateway') throw refused('This needs a key of all projects.');
-  if (rule === 'whole' && isNarrow(view)) throw refused('This key is limited to certain agents or spaces.');
+  const isWhole = typeof rule === 'string' ? rule === 'whole' : rule.isWhole;
+  if (isWhole === true && isNarrow(view)) throw refused('This key is limited to certain agents or spaces.');
   if (typeof rule === 'string') return;
   for (const [kind, id] of idsOf(rule, asked))
     if (!(await isVisible(tx.db, { kind, id }, view))) throw notFound(kind, id);

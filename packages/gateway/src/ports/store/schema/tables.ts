@@ -57,6 +57,8 @@ export interface ProjectRow {
   /** Its spend limits: see config/spend-limits.ts. */
   spend: Json | null;
   created_at: number;
+  /** Its id is never used again: rows of what was deleted in it stay, such as runs. */
+  deleted_at: number | null;
 }
 
 export interface EntityRow {

@@ -25,9 +25,10 @@ function created(text: string): readonly string[] {
     id ${text} primary key,
     name ${text} not null,
     spend ${text},
-    created_at bigint not null
+    created_at bigint not null,
+    deleted_at bigint
   )`,
-    `insert into projects (id, name, spend, created_at) values ('default', 'default', null, 0)`,
+    `insert into projects (id, name, created_at) values ('default', 'default', 0)`,
     ...['agents', 'spaces', 'entities', 'tools', 'mcp_tools'].map(
       (table) => `alter table ${table} add column project_id ${text} not null default 'default'`,
     ),
