@@ -20,7 +20,7 @@ export type Caller =
   | SessionCaller;
 
 /** What limits the requests of a key, and of the browsers that signed in with it. */
-export interface CallerLimits {
+interface CallerLimits {
   /** Everything else does not exist for the caller. */
   readonly view: View;
   readonly paths?: KeyLimits['paths'];

@@ -103,6 +103,19 @@ describe.each(databases)('limited keys on $kind', ({ create }) => {
     expect((await api.call('POST', '/api/keys', { body: foreign })).status).toBe(404);
   });
 
+  test('[O2] a key that may only make links makes them for people, who may do what their tokens may', async () => {
+    const ann = await api.person('Ann');
+    const lobby = await api.space(ann);
+    const call = await keyOf({ paths: ['POST /api/links'] });
+    const link = await call('POST', '/api/links', { body: { entityId: ann } });
+    const headers = { origin: 'http://gateway', 'sec-fetch-site': 'same-origin' };
+    const body = { code: link.body.url.split('#in=')[1] };
+    const signedIn = await api.call('POST', '/api/session', { secret: null, headers, body });
+    const cookie = signedIn.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '';
+    const mine = await api.call('GET', '/api/spaces', { secret: null, headers: { ...headers, cookie } });
+    expect(mine.body.items).toMatchObject([{ id: lobby }]);
+  });
+
   test('[O2] a browser that signs in with a limited key has the same limits', async () => {
     const [mine, other] = [await api.agent('Mine'), await api.agent('Other')];
     const { key } = await api.done<{ key: string }>('POST', '/api/keys', {

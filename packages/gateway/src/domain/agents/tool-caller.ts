@@ -12,7 +12,7 @@ import { newTag } from '../frame-tag.ts';
 const TOOL_CALLER_ID = 'gateway:tool-caller';
 
 /** Each project has one of its own. */
-export function toolCallerOf(project: string): string {
+function toolCallerOf(project: string): string {
   return project === DEFAULT_PROJECT ? TOOL_CALLER_ID : `${TOOL_CALLER_ID}:${project}`;
 }
 

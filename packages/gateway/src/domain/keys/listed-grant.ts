@@ -32,16 +32,15 @@ export type ListedGrantRow = GrantRow &
     readonly key_expires_at: number | null;
   };
 
-/** What limits a grant: the limits of the key that it was made with. A person without scopes sees what its spaces show. */
+/** What limits a grant: the limits of the key that it was made with. A person without scopes may do what a token of that person may. */
 export interface GrantRights extends KeyLimits {
   readonly view: View;
 }
 
 export function rightsOf({ scopes, person_project, key_project, key_limits }: ListedGrantRow): GrantRights {
-  const isPerson = fromJson<readonly Scope[]>(scopes).length === 0;
+  if (fromJson<readonly Scope[]>(scopes).length === 0) return { view: { project: person_project ?? undefined } };
   const limits = fromLimits(key_limits);
-  const project = (isPerson ? person_project : key_project) ?? undefined;
-  return { ...limits, view: { ...viewOfLimits(limits), project } };
+  return { ...limits, view: { ...viewOfLimits(limits), project: key_project ?? undefined } };
 }
 
 export function toListedGrant({
