@@ -108,42 +108,17 @@ export async function deleteProject(tx: Tx, id: string): Promise<{ readonly id: 
 
 /** What a project still contains, as a word for people. */
 async function contentOf(db: Kysely<Tables>, id: string): Promise<string | undefined> {
-  const found: readonly [string, Promise<unknown>][] = [
-    [
-      'agents',
-      db
-        .selectFrom('agents')
-        .select('id')
-        .where('project_id', '=', id)
-        .where('status', '!=', 'deleted')
-        .where(isOrdinary)
-        .limit(1)
-        .executeTakeFirst(),
-    ],
-    ['spaces', db.selectFrom('spaces').select('id').where('project_id', '=', id).limit(1).executeTakeFirst()],
-    [
-      'people or services',
-      db
-        .selectFrom('entities')
-        .select('id')
-        .where('project_id', '=', id)
-        .where('deleted_at', 'is', null)
-        .limit(1)
-        .executeTakeFirst(),
-    ],
-    ['tools', db.selectFrom('tools').select('id').where('project_id', '=', id).limit(1).executeTakeFirst()],
-    [
-      'keys',
-      db
-        .selectFrom('api_keys')
-        .select('id')
-        .where('project_id', '=', id)
-        .where('revoked_at', 'is', null)
-        .limit(1)
-        .executeTakeFirst(),
-    ],
-  ];
-  for (const [word, row] of found) if ((await row) !== undefined) return word;
+  const agents = db.selectFrom('agents').where('status', '!=', 'deleted').where(isOrdinary);
+  const people = db.selectFrom('entities').where('deleted_at', 'is', null).where('kind', '!=', 'agent');
+  const keys = db.selectFrom('api_keys').where('revoked_at', 'is', null);
+  const rows: Readonly<Record<string, { executeTakeFirst(): Promise<unknown> }>> = {
+    agents: agents.where('project_id', '=', id).select('id').limit(1),
+    spaces: db.selectFrom('spaces').where('project_id', '=', id).select('id').limit(1),
+    'people or services': people.where('project_id', '=', id).select('id').limit(1),
+    tools: db.selectFrom('tools').where('project_id', '=', id).select('id').limit(1),
+    keys: keys.where('project_id', '=', id).select('id').limit(1),
+  };
+  for (const [word, row] of Object.entries(rows)) if ((await row.executeTakeFirst()) !== undefined) return word;
   return undefined;
 }
 
