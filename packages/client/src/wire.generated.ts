@@ -564,7 +564,7 @@ export type Key = {
   readonly scopes: readonly ("admin" | "write" | "read")[];
   /** The project that it sees. Absent: all of them. */
   readonly project?: string | undefined;
-  /** The ids of the agents that it may use. All other agents and spaces do not exist for it. */
+  /** The agents that it may use, by id or name. All other agents and spaces do not exist for it. */
   readonly agents?: readonly (string)[] | undefined;
   /** The ids of the spaces that it may use. All other spaces and agents do not exist for it. */
   readonly spaces?: readonly (string)[] | undefined;
@@ -2217,7 +2217,7 @@ export interface Operations {
       readonly scopes: readonly ("admin" | "write" | "read")[];
       /** The project that it sees. Default: your own. With a key of all projects: all of them for scope `admin`, otherwise `default`. */
       readonly project?: string | undefined;
-      /** The ids of the agents that it may use. All other agents and spaces do not exist for it. */
+      /** The agents that it may use, by id or name. All other agents and spaces do not exist for it. */
       readonly agents?: readonly (string)[] | undefined;
       /** The ids of the spaces that it may use. All other spaces and agents do not exist for it. */
       readonly spaces?: readonly (string)[] | undefined;

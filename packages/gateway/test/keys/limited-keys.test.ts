@@ -21,7 +21,7 @@ describe.each(databases)('limited keys on $kind', ({ create }) => {
     const [mine, other] = [await api.agent('Mine'), await api.agent('Other')];
     const space = await api.space(await api.person(), mine);
     const [run, hidden] = [await api.run(mine), await api.run(other)];
-    const call = await keyOf({ agents: [mine] }, ['admin']);
+    const call = await keyOf({ agents: ['Mine', mine] }, ['admin']);
     expect(await idsIn(call, '/api/agents')).toEqual([mine]);
     expect(await idsIn(call, '/api/runs')).toEqual([run]);
     expect(await idsIn(call, '/api/spaces')).toEqual([]);

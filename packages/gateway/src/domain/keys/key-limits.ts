@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
+import { findAgentNamed } from '../agents/find-agent-named.ts';
 import { notFound } from '../api-error.ts';
 import { inView, type View } from '../projects/view.ts';
 
@@ -27,9 +28,8 @@ export async function toLimits(
   { agents, spaces, paths, rate }: KeyLimits,
   project: string | undefined,
 ): Promise<string | null> {
-  await assertThere(db, 'agents', { ids: agents, project });
-  await assertThere(db, 'spaces', { ids: spaces, project });
-  const limits = { agents, spaces, paths, rate };
+  const limits = { agents: agents && (await idsOf(db, agents, project)), spaces, paths, rate };
+  await assertSpaces(db, spaces ?? [], project);
   return Object.values(limits).every((one) => one === undefined) ? null : toJson(limits);
 }
 
@@ -42,18 +42,25 @@ export function viewOfLimits({ agents, spaces }: KeyLimits): View {
   return agents === undefined && spaces === undefined ? {} : { agents: agents ?? [], spaces: spaces ?? [] };
 }
 
-async function assertThere(
+/** Agents may be named by name too. A key keeps their ids: another agent may get the name. */
+async function idsOf(
   db: Kysely<Tables>,
-  table: 'agents' | 'spaces',
-  { ids, project }: { readonly ids: readonly string[] | undefined; readonly project: string | undefined },
-): Promise<void> {
-  if (ids === undefined || ids.length === 0) return;
+  agents: readonly string[],
+  project: string | undefined,
+): Promise<readonly string[]> {
+  const ids = new Set<string>();
+  for (const nameOrId of agents) ids.add((await findAgentNamed(db, nameOrId, { project })).id);
+  return [...ids];
+}
+
+async function assertSpaces(db: Kysely<Tables>, ids: readonly string[], project: string | undefined): Promise<void> {
+  if (ids.length === 0) return;
   const rows = await db
-    .selectFrom(table)
+    .selectFrom('spaces')
     .select('id')
     .where('id', 'in', ids)
-    .where(inView({ project }, table))
+    .where(inView({ project }, 'spaces'))
     .execute();
   const missing = ids.find((id) => !rows.some((row) => row.id === id));
-  if (missing !== undefined) throw notFound(table === 'agents' ? 'agent' : 'space', missing);
+  if (missing !== undefined) throw notFound('space', missing);
 }

@@ -11,7 +11,7 @@ const scopesSchema = z.array(z.enum(SCOPES)).min(1).max(SCOPES.length);
 
 const limitFields = {
   agents: z.array(idField).max(200).optional().meta({
-    description: 'The ids of the agents that it may use. All other agents and spaces do not exist for it.',
+    description: 'The agents that it may use, by id or name. All other agents and spaces do not exist for it.',
   }),
   spaces: z.array(idField).max(200).optional().meta({
     description: 'The ids of the spaces that it may use. All other spaces and agents do not exist for it.',
