@@ -1396,7 +1396,7 @@ export type SpendLimits = {
   readonly currency?: string | undefined;
 };
 
-/** `gatewayId`, `store`, `problems`, `agentLimits`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read. */
+/** `agentLimits`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read. `gatewayId`, `store` and `problems` are for those of all projects, or of the project `default`. */
 export type Status = {
   readonly version: string;
   /** The model of agents that name none. */

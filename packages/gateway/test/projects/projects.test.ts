@@ -56,6 +56,7 @@ describe.each(databases)('projects on $kind', ({ create }) => {
         deadEvents: 0,
         waitingCalls: 0,
       });
+      expect((await each.call('GET', '/api/status')).body).not.toHaveProperty('store');
       expect((await each.call('GET', '/api/tools/look')).body).toMatchObject({ id: tool, project: each.id });
       expect((await each.call('GET', '/v1/models')).body.data).toMatchObject([{ id: 'Bot' }]);
       expect(await idsIn(api, '/api/agents?limit=200')).toContain(agent);
