@@ -59,6 +59,7 @@ async function insertAgents(tx: Tx, count: number): Promise<void> {
     .values(
       ids.map((id) => ({
         id,
+        project_id: 'default',
         kind: 'agent' as const,
         external_id: null,
         display_name: 'Sleeper',
@@ -74,6 +75,7 @@ async function insertAgents(tx: Tx, count: number): Promise<void> {
     .values(
       ids.map((id) => ({
         id,
+        project_id: 'default',
         entity_id: id,
         name: 'Sleeper',
         config,

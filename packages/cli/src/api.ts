@@ -14,11 +14,13 @@ const TIMEOUT_MS = 300_000;
 export class Api {
   readonly url: string;
   readonly #key: string | undefined;
+  readonly #project: string | undefined;
   readonly #client: Client;
 
   constructor({ url, env = process.env }: ApiOptions) {
     this.url = (url ?? env.LASTCALL_URL ?? `http://${localHost(env.HOST)}:${env.PORT || 4100}`).replace(/\/+$/, '');
     this.#key = env.LASTCALL_SECRET_KEY || undefined;
+    this.#project = env.LASTCALL_PROJECT || undefined;
     // A person at a terminal sees the failure at once.
     this.#client = this.clientWith({ attempts: 1, timeoutMs: TIMEOUT_MS });
   }
@@ -36,12 +38,16 @@ export class Api {
 
   /** A client of the same gateway that repeats requests. */
   clientWith(options: Pick<ClientOptions, 'attempts' | 'backoff' | 'timeoutMs'>): Client {
-    return createClient({ url: this.url, auth: this.#key === undefined ? 'none' : { key: this.#key }, ...options });
+    const auth = this.#key === undefined ? 'none' : { key: this.#key };
+    return createClient({ url: this.url, auth, project: this.#project, ...options });
   }
 
   #refusal(error: ClientError): CommandFailed {
     const { status, message, code } = error;
-    if (status === 401 || status === 403) return this.#notAllowed(status);
+    // A key may also be limited to a project, or to certain paths: then the gateway says so.
+    const isOfScope = status === 403 && message.includes('scope');
+    if (status === 401 || isOfScope) return this.#notAllowed(status);
+    if (status === 403) return new CommandFailed(message, { exitCode: EXIT.notReached, status, cause: error });
     if (code !== 'unreachable' || status !== undefined) return new CommandFailed(message, { status, cause: error });
     return new CommandFailed(
       `No gateway answers at ${this.url}. Start one with "lastcall start", or name its address with --url.`,

@@ -6,6 +6,7 @@ import { addDoctor } from './commands/doctor.ts';
 import { addInit } from './commands/init.ts';
 import { addKeys } from './commands/keys.ts';
 import { addOpen } from './commands/open.ts';
+import { addProjects } from './commands/projects.ts';
 import { addReplay } from './commands/replay.ts';
 import { addRun } from './commands/run.ts';
 import { addStart } from './commands/start.ts';
@@ -37,6 +38,7 @@ export function createProgram(): Command {
     addRun,
     addReplay,
     addKeys,
+    addProjects,
     addTools,
     addUsage,
     addDoctor,

@@ -56,6 +56,28 @@ test('[S12] keys are created, listed and revoked, and a created one works until 
   expect((await ask(['keys', 'list'])).out).toMatch(new RegExp(`^${id}  \\S+ +admin +revoked +ci$`, 'm'));
 });
 
+test('[O1] projects are created, listed, changed and deleted, and commands act in the one of LASTCALL_PROJECT', async () => {
+  expect(await ask(['projects', 'create', 'acme', '--name', 'Acme', '--per-day-tokens', '1000'])).toMatchObject({
+    code: 0,
+    out: 'Created the project acme.\n',
+  });
+  expect((await ask(['projects', 'list'])).out).toMatch(/^acme +Acme +1000 tokens a day$/m);
+  expect(await ask(['projects', 'update', 'acme', '--no-limits'])).toMatchObject({ code: 0 });
+  const limits = ['--project', 'acme', '--path', 'GET /api/projects', '--rate', '100/60', '--expires', '2099-01-31'];
+  const key = (await ask(['keys', 'create', 'theirs', '--scope', 'admin', ...limits])).out.trim();
+  const theirs = await ask(['projects', 'list', '--json'], { LASTCALL_SECRET_KEY: key });
+  expect(JSON.parse(theirs.out)).toMatchObject([{ id: 'acme', name: 'Acme' }]);
+  expect(await ask(['keys', 'list'], { LASTCALL_SECRET_KEY: key })).toMatchObject({
+    code: 3,
+    err: 'This key may not use GET /api/keys.\n',
+  });
+  expect(await ask(['projects', 'delete', 'acme'])).toMatchObject({ code: 1, err: expect.stringContaining('keys') });
+  const inAcme = { LASTCALL_PROJECT: 'acme' };
+  const [{ id }] = JSON.parse((await ask(['keys', 'list', '--json'], inAcme)).out);
+  expect(await ask(['keys', 'revoke', id], inAcme)).toMatchObject({ code: 0, out: 'Revoked theirs.\n' });
+  expect(await ask(['projects', 'delete', 'acme'])).toMatchObject({ code: 0, out: 'Deleted the project acme.\n' });
+});
+
 test('[S12] tools test calls the tool once, prints how the call ended, and exits with it', async () => {
   const tried = await ask(['tools', 'test', 'fetch_weather', '{"city":"Tokyo"}']);
   expect(tried).toMatchObject({

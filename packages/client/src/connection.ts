@@ -8,6 +8,8 @@ export interface ClientOptions {
   /** Where the gateway is, e.g. `http://127.0.0.1:4100`, or `https://example.com/agents` behind a proxy. Default: the origin of the page. */
   readonly url?: string;
   readonly auth: Auth;
+  /** The project to act in, for keys that see all projects. Default: all of them, and new things belong to `default`. */
+  readonly project?: string | undefined;
   /** Default: the global one. */
   readonly fetch?: typeof fetch;
   /** How long to wait before a request is repeated or a stream opened again. */
@@ -121,7 +123,8 @@ function withBody(body: unknown, headers: Readonly<Record<string, string>> = {})
 /** One try. A refused token is renewed first: a request that was refused for it did nothing. */
 async function fetchOnce({ options, credentials, clock }: Access, url: string, init: RequestInit): Promise<Response> {
   for (let isRenewed = false; ; isRenewed = true) {
-    const headers = { ...init.headers, ...(await credentials.headers()) };
+    const project = options.project === undefined ? {} : { 'lastcall-project': options.project };
+    const headers = { ...init.headers, ...project, ...(await credentials.headers()) };
     const sentAt = Date.now();
     const response = await (options.fetch ?? fetch)(url, {
       ...init,

@@ -9,6 +9,7 @@ import { type Links, links } from './resources/links.ts';
 import { type Mcp, mcp } from './resources/mcp.ts';
 import { type Models, models } from './resources/models.ts';
 import { type Pending, pending } from './resources/pending.ts';
+import { type Projects, projects } from './resources/projects.ts';
 import { type Runs, runs } from './resources/runs.ts';
 import { type SessionResource, session } from './resources/session.ts';
 import { type Spaces, spaces } from './resources/spaces.ts';
@@ -33,6 +34,7 @@ export interface Client {
   readonly mcp: Mcp;
   readonly models: Models;
   readonly pending: Pending;
+  readonly projects: Projects;
   readonly runs: Runs;
   readonly session: SessionResource;
   readonly spaces: Spaces;
@@ -65,6 +67,7 @@ export function createClient(options: ClientOptions): Client {
     mcp: mcp(connection),
     models: models(connection),
     pending: pending(connection),
+    projects: projects(connection),
     runs: runs(connection),
     session: session(connection),
     spaces: spaces(connection),

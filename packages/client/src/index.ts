@@ -15,6 +15,7 @@ export type { Links } from './resources/links.ts';
 export type { Mcp } from './resources/mcp.ts';
 export type { Models } from './resources/models.ts';
 export type { AnsweredCall, Pending } from './resources/pending.ts';
+export type { Projects } from './resources/projects.ts';
 export type { Runs } from './resources/runs.ts';
 export type { SessionResource } from './resources/session.ts';
 export type { Spaces } from './resources/spaces.ts';
@@ -73,6 +74,7 @@ export type {
   PageQuery,
   PendingCall,
   Plan,
+  Project,
   ResetEvent,
   Run,
   RunCall,

@@ -5,6 +5,8 @@ export type Agent = {
   readonly id: string;
   readonly entityId: string;
   readonly name: string;
+  /** The project that it belongs to. Absent for `default`. */
+  readonly project?: string | undefined;
   readonly status: "active" | "paused" | "invalid" | "deleted";
   readonly config: AgentConfig;
   readonly configVersion: number;
@@ -383,6 +385,8 @@ export type Display = {
 export type Entity = {
   readonly id: string;
   readonly kind: "human" | "agent" | "service";
+  /** The project that it belongs to. Absent for `default`. */
+  readonly project?: string | undefined;
   readonly externalId?: string | undefined;
   readonly displayName: string;
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -558,8 +562,22 @@ export type Key = {
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly ("admin" | "write" | "read")[];
+  /** The project that it sees. Absent: all of them. */
+  readonly project?: string | undefined;
+  /** The agents that it may use, by id or name. All other agents and spaces do not exist for it. */
+  readonly agents?: readonly (string)[] | undefined;
+  /** The ids of the spaces that it may use. All other spaces and agents do not exist for it. */
+  readonly spaces?: readonly (string)[] | undefined;
+  /** The operations that it may use, as this document writes them, e.g. `POST /chat`. */
+  readonly paths?: readonly (string)[] | undefined;
+  /** At most so many requests in any period of so many seconds. More get 429. */
+  readonly rate?: {
+    readonly requests: number;
+    readonly seconds: number;
+  } | undefined;
   readonly prefix: string;
   readonly createdAt: number;
+  readonly expiresAt?: number | undefined;
   readonly revokedAt?: number | undefined;
 };
 
@@ -933,6 +951,19 @@ export type Plan = {
   readonly updatedAt: number;
 };
 
+/** A customer of the gateway, with everything that belongs to it. */
+export type Project = {
+  readonly id: string;
+  readonly name: string;
+  /** What all its agents together may spend on a day, in UTC. */
+  readonly spend?: {
+    readonly perDay?: number | undefined;
+    readonly perDayTokens?: number | undefined;
+    readonly currency?: string | undefined;
+  } | undefined;
+  readonly createdAt: number;
+};
+
 /** Missed events are no longer stored. Reload the state. */
 export type ResetEvent = {
   readonly seq: number;
@@ -1256,6 +1287,8 @@ export type Slice = {
 export type Space = {
   readonly id: string;
   readonly name: string;
+  /** The project that it belongs to. Absent for `default`. */
+  readonly project?: string | undefined;
   readonly description: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
@@ -1365,7 +1398,7 @@ export type SpendLimits = {
   readonly currency?: string | undefined;
 };
 
-/** `gatewayId`, `store`, `problems`, `agentLimits`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read. */
+/** `agentLimits`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read. `gatewayId`, `store` and `problems` are for those of all projects, or of the project `default`. */
 export type Status = {
   readonly version: string;
   /** The model of agents that name none. */
@@ -1517,6 +1550,8 @@ export type Tool = {
   readonly source: "built-in" | "file" | "definition" | "mcp" | "api";
   /** The definition that has the tool. */
   readonly definition?: string | undefined;
+  /** The project that it belongs to. Absent for `default`. */
+  readonly project?: string | undefined;
   readonly executionType: "gateway" | "external" | "space" | "internal";
   readonly visible: boolean;
   readonly effects: "none" | "session" | "external";
@@ -2208,6 +2243,21 @@ export interface Operations {
     body: {
       readonly name: string;
       readonly scopes: readonly ("admin" | "write" | "read")[];
+      /** The project that it sees. Default: your own. With a key of all projects: all of them for scope `admin`, otherwise `default`. */
+      readonly project?: string | undefined;
+      /** The agents that it may use, by id or name. All other agents and spaces do not exist for it. */
+      readonly agents?: readonly (string)[] | undefined;
+      /** The ids of the spaces that it may use. All other spaces and agents do not exist for it. */
+      readonly spaces?: readonly (string)[] | undefined;
+      /** The operations that it may use, as this document writes them, e.g. `POST /chat`. */
+      readonly paths?: readonly (string)[] | undefined;
+      /** At most so many requests in any period of so many seconds. More get 429. */
+      readonly rate?: {
+        readonly requests: number;
+        readonly seconds: number;
+      } | undefined;
+      /** When it stops working, in milliseconds since the epoch. */
+      readonly expiresAt?: number | undefined;
     };
     answer: {
       readonly id: string;
@@ -2265,6 +2315,40 @@ export interface Operations {
       readonly status?: "pending" | "resolved" | "expired" | "cancelled" | undefined;
     };
     answer: Page<PendingCall>;
+  }>;
+  'GET /api/projects': Operation<{ query: PageQuery; answer: Page<Project> }>;
+  'POST /api/projects': Operation<{
+    body: {
+      /** An id that you choose. Default: a new id. */
+      readonly id?: string | undefined;
+      readonly name?: string | undefined;
+      /** What all its agents together may spend on a day, in UTC. */
+      readonly spend?: {
+        readonly perDay?: number | undefined;
+        readonly perDayTokens?: number | undefined;
+        readonly currency?: string | undefined;
+      } | undefined;
+    };
+    answer: Project;
+  }>;
+  'DELETE /api/projects/{id}': Operation<{
+    params: { id: string };
+    answer: {
+      readonly id: string;
+    };
+  }>;
+  'GET /api/projects/{id}': Operation<{ params: { id: string }; answer: Project }>;
+  'PATCH /api/projects/{id}': Operation<{
+    params: { id: string };
+    body: {
+      readonly name?: string | undefined;
+      readonly spend?: {
+        readonly perDay?: number | undefined;
+        readonly perDayTokens?: number | undefined;
+        readonly currency?: string | undefined;
+      } | null | undefined;
+    };
+    answer: Project;
   }>;
   'GET /api/runs': Operation<{
     query: PageQuery & {

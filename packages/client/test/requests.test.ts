@@ -17,6 +17,14 @@ test('without a key nothing is sent to say who asks', async () => {
   expect(server.seen[0]?.headers.authorization).toBeUndefined();
 });
 
+test('[O1] a client with a project names it in every request', async () => {
+  await using server = await startCountingServer();
+  server.treat({ status: 200, body: { items: [] } }, { status: 200, body: { items: [] } });
+  await createClient({ url: server.url, auth: { key: 'k' }, project: 'acme' }).projects.list();
+  await createClient({ url: server.url, auth: { key: 'k' } }).projects.list();
+  expect(server.seen.map(({ headers }) => headers['lastcall-project'])).toEqual(['acme', undefined]);
+});
+
 test('a request that has no method of its own is sent once, with its query and body', async () => {
   await using server = await startCountingServer();
   const { request } = createClient({ url: server.url, auth: { key: 'k' } });

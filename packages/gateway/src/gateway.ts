@@ -14,6 +14,7 @@ import { createSignInCode } from './domain/keys/sign-in-link.ts';
 import { tokenSecret } from './domain/keys/tokens.ts';
 import { filePrograms } from './domain/mcp/file-programs.ts';
 import { McpCredentials } from './domain/mcp/mcp-credentials.ts';
+import { EVERYTHING } from './domain/projects/view.ts';
 import { sweepsOf } from './domain/sweep.ts';
 import { logHiddenTools } from './domain/tools/hidden-tools.ts';
 import { releaseHeld } from './domain/usage/hold-events.ts';
@@ -235,7 +236,7 @@ async function start(starting: Starting): Promise<Running> {
       trustedProxies: settings.trustedProxies,
       offered: offeredBy(config),
       checkProgram,
-      mcp: { status: () => servers.status(), finishLogin: (query) => login.finish(query) },
+      mcp: { status: (view) => servers.status(view), finishLogin: (query) => login.finish(query) },
       registry,
       mcpServer: { ...config.mcpServer, hosts: mcpHosts(config.mcpServer, settings) },
       toolSources: [mcpToolSource(servers)],
@@ -284,7 +285,7 @@ async function signInLink(
   url: string,
 ): Promise<string | undefined> {
   if (!LOOPBACK.includes(settings.host)) return undefined;
-  const maker = { scopes: ['admin'] as const, keyId: undefined, sessionId: undefined };
+  const maker = { scopes: ['admin'] as const, keyId: undefined, sessionId: undefined, view: EVERYTHING };
   const { code } = await store.transaction(async (tx) => {
     const entityId = await findFirstPerson(tx, config);
     return await createSignInCode(tx, { entityId, scopes: maker.scopes, maker });

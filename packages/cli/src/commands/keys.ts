@@ -1,6 +1,6 @@
 import { everyItem } from '@lastcall/client';
 import type { Command } from 'commander';
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { Api } from '../api.ts';
 import { loadEnv } from '../load-env.ts';
 import { createOutput } from '../terminal/output.ts';
@@ -13,6 +13,12 @@ export function addKeys(program: Command): void {
   apiOptions(keys.command('create').argument('<name>', 'what it is for'))
     .description('Create a secret key. It is shown this once.')
     .addOption(new Option('--scope <scope>', 'what it may do').choices(['read', 'write', 'admin']).default('write'))
+    .option('--project <id>', 'the project that it sees (default: all for admin, otherwise "default")')
+    .option('--agent <id...>', 'only these agents')
+    .option('--space <id...>', 'only these spaces')
+    .option('--path <operation...>', 'only these operations, e.g. "POST /chat"')
+    .option('--expires <time>', 'when it stops working, e.g. 2027-01-31', time)
+    .option('--rate <requests/seconds>', 'at most so many requests in so many seconds, e.g. 100/60', rate)
     .action(create);
   apiOptions(keys.command('list')).description('List the keys, without their secrets.').action(list);
   apiOptions(keys.command('revoke').argument('<id>', 'its id, from the list'))
@@ -22,9 +28,34 @@ export function addKeys(program: Command): void {
 
 type Scope = 'read' | 'write' | 'admin';
 
-async function create(name: string, { url, json, scope }: ApiCommandOptions & { scope: Scope }): Promise<void> {
+interface NewKeyOptions extends ApiCommandOptions {
+  readonly scope: Scope;
+  readonly project?: string;
+  readonly agent?: string[];
+  readonly space?: string[];
+  readonly path?: string[];
+  readonly expires?: number;
+  readonly rate?: { readonly requests: number; readonly seconds: number };
+}
+
+function time(text: string): number {
+  const value = Date.parse(text);
+  if (Number.isNaN(value)) throw new InvalidArgumentError('It must be a time such as 2027-01-31T12:00:00Z.');
+  return value;
+}
+
+function rate(text: string): NewKeyOptions['rate'] {
+  const [, requests, seconds] = /^(\d{1,7})\/(\d{1,5})$/.exec(text) ?? [];
+  if (requests === undefined) throw new InvalidArgumentError('It must be like 100/60.');
+  return { requests: Number(requests), seconds: Number(seconds) };
+}
+
+async function create(name: string, options: NewKeyOptions): Promise<void> {
+  const { url, json, scope, project, agent: agents, space: spaces, path: paths, expires: expiresAt, rate } = options;
   loadEnv(process.cwd());
-  const created = await new Api({ url }).ask((client) => client.keys.create({ name, scopes: [scope] }));
+  const limits = { project, agents, spaces, paths, expiresAt, rate };
+  const given = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+  const created = await new Api({ url }).ask((client) => client.keys.create({ name, scopes: [scope], ...given }));
   if (json !== true) process.stderr.write('Shown this once:\n');
   createOutput({ json }).result(created, created.key);
 }
@@ -32,11 +63,12 @@ async function create(name: string, { url, json, scope }: ApiCommandOptions & { 
 async function list({ url, json }: ApiCommandOptions): Promise<void> {
   loadEnv(process.cwd());
   const keys = await new Api({ url }).ask((client) => everyItem((page) => client.keys.list(page)));
-  const rows = keys.map(({ id, name, prefix, scopes, revokedAt }) => [
+  const rows = keys.map(({ id, name, prefix, scopes, project = '', expiresAt = Infinity, revokedAt }) => [
     id,
     `${prefix}…`,
     scopes.join(' '),
-    revokedAt === undefined ? '' : 'revoked',
+    project,
+    revokedAt === undefined ? (expiresAt <= Date.now() ? 'expired' : '') : 'revoked',
     plainLine(name),
   ]);
   createOutput({ json }).result(keys, table(rows));

@@ -13,6 +13,8 @@ import { DEFAULT_MCP_EXPOSURE, mcpExposureSchema } from './mcp-exposure.ts';
 import { namedBySubAgent } from './named-tools.ts';
 import { planSeedSchema } from './plan-seed.ts';
 import { currencySchema, DEFAULT_CURRENCY, pricesSchema } from './prices.ts';
+import { projectProblems } from './project-problems.ts';
+import { projectSeedSchema } from './project-seed.ts';
 import { checkTools, type RegisteredTools } from './registered-tool.ts';
 import { settingSchemas } from './settings.ts';
 import { type SpaceSeed, spaceSeedSchema } from './space-seed.ts';
@@ -49,6 +51,7 @@ export function checkConfig(value: unknown, file: string = 'lastcall.config.ts')
     ...definitionProblems(config),
     ...spaceProblems(config),
     ...planProblems(config),
+    ...projectProblems(config),
     ...spendProblems(config),
   ];
   if (problems.length > 0) throw new ConfigError(file, problems);
@@ -113,6 +116,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools' | 'definitions'>> = z.strictO
   agents: z.array(agentConfigSchema).default([]),
   spaces: z.array(spaceSeedSchema).default([]),
   plans: z.array(planSeedSchema).max(1_000).default([]),
+  projects: z.array(projectSeedSchema).max(1_000).default([]),
   plugins: noPlugins.optional(),
   models: z.record(z.string().regex(/^\S{1,200}$/), model).default({}),
   imageModels: z.record(z.string().regex(/^[\w.-]+\/\S{1,200}$/), imageModel).default({}),

@@ -7,6 +7,7 @@ import type { Definitions } from './definitions.ts';
 import type { McpExposure, McpExposureInput } from './mcp-exposure.ts';
 import type { PlanSeed } from './plan-seed.ts';
 import type { ModelPrices } from './prices.ts';
+import type { ProjectSeed } from './project-seed.ts';
 import type { RegisteredTools, ToolEntries } from './registered-tool.ts';
 import type { SettingsInput } from './settings.ts';
 import type { SpaceSeed } from './space-seed.ts';
@@ -20,6 +21,8 @@ export interface ConfigInput extends SettingsInput {
   readonly definitions?: Readonly<Record<string, AgentDefinition>> | undefined;
   /** Spaces that exist after each start, with their members. */
   readonly spaces?: readonly SpaceSeed[] | undefined;
+  /** Projects that exist after each start, and which of the agents and spaces belong to them. */
+  readonly projects?: readonly ProjectSeed[] | undefined;
   /** Recurring plans that agents have after each start. */
   readonly plans?: readonly PlanSeed[] | undefined;
   /** Refused unless it is empty: plugins belong to definitions. */
@@ -59,6 +62,7 @@ export interface Config extends SettingsInput {
   readonly definitions: Definitions;
   readonly spaces: readonly SpaceSeed[];
   readonly plans: readonly PlanSeed[];
+  readonly projects: readonly ProjectSeed[];
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly imageModels: Readonly<Record<string, ImageModelV4>>;
   readonly prices: ModelPrices;

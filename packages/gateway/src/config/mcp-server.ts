@@ -29,6 +29,8 @@ export interface McpServerConfig {
   readonly connectTimeout?: number | undefined;
   /** Settings of single tools, by the server's own names. */
   readonly tools?: Readonly<Record<string, McpToolSettings>> | undefined;
+  /** The project of the agent, set by the gateway. Default `default`. */
+  readonly project?: string | undefined;
 }
 
 interface McpToolSettings {

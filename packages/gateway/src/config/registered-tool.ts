@@ -21,6 +21,15 @@ interface ConfiguredTool extends ToolConfig {
   readonly id?: string | undefined;
   /** Incremented by every change. Only tools of the registry have a version. */
   readonly version?: number | undefined;
+  /** The project of a tool of the registry. Absent for `default`. */
+  readonly project?: string | undefined;
+}
+
+/** The metric label of tools that belong to one project. */
+export const OF_PROJECT = 'project';
+
+export function isOfProject(tool: RegisteredTool | undefined): boolean {
+  return tool?.kind === 'configured' && tool.project !== undefined;
 }
 
 interface TypescriptTool extends TypescriptSettings {

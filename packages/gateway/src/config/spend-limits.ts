@@ -34,7 +34,10 @@ export const spendLimitsSchema: z.ZodType<SpendLimits> = z.strictObject({ perRun
   description: 'How much its models may cost, in money by run and day, or in tokens by day.',
 });
 
-export const personLimitsSchema: z.ZodType<PersonLimits> = z.strictObject({ spend: z.strictObject(day).optional() });
+/** The limits of a person or a project. */
+export const dayLimitsSchema: z.ZodType<DaySpendLimits> = z.strictObject(day);
+
+export const personLimitsSchema: z.ZodType<PersonLimits> = z.strictObject({ spend: dayLimitsSchema.optional() });
 
 /** True if one of the limits is money. */
 export function hasMoneyLimit({ perRun, perDay }: SpendLimits): boolean {

@@ -1,6 +1,8 @@
 import type { Config } from './config.ts';
 import { type ConfigProblem, formatPath } from './config-problem.ts';
+import { DEFAULT_PROJECT } from './default-project.ts';
 import { priceOf } from './prices.ts';
+import { projectOfSeed } from './project-problems.ts';
 import { hasMoneyLimit, type SpendLimits } from './spend-limits.ts';
 
 /**
@@ -13,6 +15,7 @@ export function spendProblems(config: Config): readonly ConfigProblem[] {
     [['limits', 'agent', 'spend'], limits.agent?.spend],
     [['limits', 'person', 'spend'], limits.person?.spend],
     ...agents.map((agent, index) => [['agents', index, 'limits', 'spend'], agent.limits?.spend] as const),
+    ...config.projects.map((project, index) => [['projects', index, 'spend'], project.spend] as const),
   ];
   return [...places.flatMap(([path, spend]) => currencyProblem(config, path, spend)), ...priceProblems(config)];
 }
@@ -27,10 +30,13 @@ function currencyProblem(
   return [{ path: formatPath([...path, 'currency']), message }];
 }
 
-function priceProblems({ agents, limits, models, prices }: Config): readonly ConfigProblem[] {
+function priceProblems(config: Config): readonly ConfigProblem[] {
+  const { agents, limits, models, prices, projects } = config;
   const ofPerson = hasMoneyLimit(limits.person?.spend ?? {});
-  return agents.flatMap(({ model = [], limits: own }, index) => {
-    if (!ofPerson && !hasMoneyLimit(own?.spend ?? limits.agent?.spend ?? {})) return [];
+  return agents.flatMap(({ name, model = [], limits: own }, index) => {
+    const id = projectOfSeed(config, 'agents', name) ?? DEFAULT_PROJECT;
+    const ofProject = hasMoneyLimit(projects.find((one) => one.id === id)?.spend ?? {});
+    if (!ofPerson && !ofProject && !hasMoneyLimit(own?.spend ?? limits.agent?.spend ?? {})) return [];
     const names = typeof model === 'string' ? [model] : model;
     return names
       .filter((name) => name !== 'rehearsal' && priceOf(providersName(name, models), prices) === undefined)

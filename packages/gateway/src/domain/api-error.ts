@@ -63,6 +63,8 @@ export type ErrorCode =
   | 'not_editable'
   | 'not_found'
   | 'not_testable'
+  | 'project_in_use'
+  | 'rate_limited'
   | 'repeated_key'
   | 'run_cancelled'
   | 'run_ended'

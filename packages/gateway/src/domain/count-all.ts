@@ -1,6 +1,7 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../ports/store/schema/tables.ts';
 import { IS_PENDING } from './calls/is-waiting.ts';
+import { inView, isLimited, throughAgents, type View } from './projects/view.ts';
 
 export interface Counts {
   readonly agents: number;
@@ -9,24 +10,33 @@ export interface Counts {
 }
 
 /** What an operator sees at a glance. */
-export async function countAll(db: Kysely<Tables>): Promise<Counts> {
+export async function countAll(db: Kysely<Tables>, view: View): Promise<Counts> {
   const count = (rows: { count: number | string | bigint }): number => Number(rows.count);
   const [agents, deadEvents, waitingCalls] = await Promise.all([
     db
       .selectFrom('agents')
       .select((eb) => eb.fn.countAll().as('count'))
       .where('status', '!=', 'deleted')
+      .where(inView(view, 'agents'))
       .executeTakeFirstOrThrow(),
     db
       .selectFrom('inbox_events')
       .select((eb) => eb.fn.countAll().as('count'))
       .where('status', '=', sql.lit('dead'))
+      .where(throughThreads(view))
       .executeTakeFirstOrThrow(),
     db
       .selectFrom('calls')
       .select((eb) => eb.fn.countAll().as('count'))
       .where(IS_PENDING)
+      .where(throughAgents(view, 'calls.agent_id'))
       .executeTakeFirstOrThrow(),
   ]);
   return { agents: count(agents), deadEvents: count(deadEvents), waitingCalls: count(waitingCalls) };
+}
+
+function throughThreads(view: View): RawBuilder<SqlBool> {
+  return isLimited(view)
+    ? sql<SqlBool>`thread_id in (select id from threads where ${throughAgents(view, 'threads.agent_id')})`
+    : sql<SqlBool>`1 = 1`;
 }

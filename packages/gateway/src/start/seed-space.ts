@@ -1,3 +1,4 @@
+import { DEFAULT_PROJECT } from '../config/default-project.ts';
 import type { PersonSeed, SpaceSeed } from '../config/space-seed.ts';
 import { createEntity } from '../domain/entities/entity.ts';
 import { lockSpace } from '../domain/spaces/lock-space.ts';
@@ -23,20 +24,22 @@ interface KnownMember {
 }
 
 /** Creates the space if it is missing, and adds every member that the file names. */
-export async function seedSpace(seeding: Seeding, space: SpaceSeed): Promise<void> {
+export async function seedSpace(seeding: Seeding, space: SpaceSeed, project?: string): Promise<void> {
   const { tx, seeded, log } = seeding;
   const { name, description, metadata } = space;
   const id = seeded.spaces[name];
   const isNew = id === undefined;
-  const spaceId = id ?? (await createSpace(tx, { name, description, metadata })).id;
+  const spaceId = id ?? (await createSpace(tx, { name, description, metadata, project })).id;
   seeded.spaces[name] = spaceId;
+  const { project_id } = await lockSpace(tx, spaceId);
+  if (project_id !== (project ?? DEFAULT_PROJECT)) log(movedLine('space', name, project_id));
   if (!isNew) {
-    await lockSpace(tx, spaceId);
     await updateDescription(seeding, spaceId, space);
   }
   const seededSpace: SeededSpace = {
     spaceId,
     name,
+    project: project_id,
     known: await knownMembers(tx, spaceId),
     log: isNew ? () => {} : log,
   };
@@ -50,6 +53,8 @@ export async function seedSpace(seeding: Seeding, space: SpaceSeed): Promise<voi
 interface SeededSpace {
   readonly spaceId: string;
   readonly name: string;
+  /** Its people belong to the same project. */
+  readonly project: string;
   readonly known: readonly KnownMember[];
   readonly log: (line: string) => void;
 }
@@ -96,7 +101,7 @@ async function seedPerson(
   const entityId =
     externalId === undefined && namesake !== undefined
       ? namesake.entityId
-      : (await createEntity(tx, { kind: 'human', displayName: name, externalId })).id;
+      : (await createEntity(tx, { kind: 'human', project: seededSpace.project, displayName: name, externalId })).id;
   return await seedMember(seeding, seededSpace, { name, entityId, role });
 }
 
@@ -136,6 +141,11 @@ function logOtherMembers({ name, known, log }: SeededSpace, named: ReadonlySet<s
     );
   const more = others.length - MAX_LOGGED;
   if (more > 0) log(`${where} ${more} more members that the configuration does not name. They are kept.`);
+}
+
+/** What was created in a project stays in it. */
+export function movedLine(what: 'agent' | 'space', name: string, project: string): string {
+  return `The ${what} ${quote(name)} stays in the project ${quote(project)}, although the configuration names another: nothing moves between projects.`;
 }
 
 const quote = (text: string): string => JSON.stringify(text);

@@ -1,6 +1,8 @@
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { Config } from '../config/config.ts';
+import { DEFAULT_PROJECT } from '../config/default-project.ts';
 import { type Offered, offeredBy } from '../config/known-tool.ts';
+import { projectOfSeed } from '../config/project-problems.ts';
 import { SEEDED } from '../domain/agents/agent-details.ts';
 import { createAgent } from '../domain/agents/create-agent.ts';
 import { updateAgent } from '../domain/agents/update-agent.ts';
@@ -8,26 +10,28 @@ import type { Services } from '../ports/services.ts';
 import { fromJson, toJson } from '../ports/store/schema/json.ts';
 import type { Tx } from '../ports/store/store.ts';
 import { seedPlans } from './seed-plans.ts';
-import type { Seeded } from './seed-space.ts';
-import { type Seeding, seedSpace } from './seed-space.ts';
+import { seedProjects } from './seed-projects.ts';
+import { movedLine, type Seeded, type Seeding, seedSpace } from './seed-space.ts';
 
 /**
  * Makes the store match the configuration file. Agents, spaces and members that the file does not name are kept and logged. It is
  * one transaction that locks one row: if two gateways start at once, the second finds everything done.
  */
 export async function seed({ store, logger }: Pick<Services, 'store' | 'logger'>, config: Config): Promise<void> {
-  const { agents, spaces, plans } = config;
+  const { agents, spaces, plans, projects } = config;
   const offered = offeredBy(config);
   const logLines = await store.transaction(async (tx) => {
     const lines: string[] = [];
-    if (agents.length === 0 && spaces.length === 0 && !(await wasSeeded(tx))) return lines;
+    if (agents.length === 0 && spaces.length === 0 && projects.length === 0 && !(await wasSeeded(tx))) return lines;
     const seeded = await lockSeed(tx);
     const seeding: Seeding = { tx, seeded, log: (line) => void lines.push(line) };
+    await seedProjects(tx, projects);
     for (const agent of agents) {
-      await seedAgent(seeding, agent, offered);
+      await seedAgent(seeding, agent, { offered, project: projectOfSeed(config, 'agents', agent.name) });
       await seedPlans(seeding, agent.name, plans);
     }
-    for (const space of inLockOrder(spaces, seeded)) await seedSpace(seeding, space);
+    for (const space of inLockOrder(spaces, seeded))
+      await seedSpace(seeding, space, projectOfSeed(config, 'spaces', space.name));
     await logDropped(seeding, { agents, spaces });
     await tx.db
       .updateTable('settings')
@@ -67,11 +71,18 @@ function inLockOrder(spaces: Config['spaces'], { spaces: ids }: Seeded): Config[
   return [...known.toSorted((one, other) => ((ids[one.name] ?? '') < (ids[other.name] ?? '') ? -1 : 1)), ...added];
 }
 
-async function seedAgent({ tx, seeded, log }: Seeding, config: AgentConfig, offered: Offered): Promise<void> {
+async function seedAgent(
+  { tx, seeded, log }: Seeding,
+  config: AgentConfig,
+  { offered, project }: { readonly offered: Offered; readonly project: string | undefined },
+): Promise<void> {
   const known = await findAgent(tx, seeded.agents[config.name]);
   if (known === undefined) {
-    seeded.agents[config.name] = (await createAgent(tx, { config, offered })).id;
-  } else if (known.config !== toJson(config)) {
+    seeded.agents[config.name] = (await createAgent(tx, { config, offered, project })).id;
+    return;
+  }
+  if (known.project_id !== (project ?? DEFAULT_PROJECT)) log(movedLine('agent', config.name, known.project_id));
+  if (known.config !== toJson(config)) {
     // Fields that the file no longer sets are removed.
     const cleared = Object.keys(fromJson<object>(known.config)).map((field) => [field, null] as const);
     await updateAgent(tx, {
@@ -83,9 +94,12 @@ async function seedAgent({ tx, seeded, log }: Seeding, config: AgentConfig, offe
   }
 }
 
-async function findAgent(tx: Tx, id: string | undefined): Promise<{ id: string; config: string } | undefined> {
+async function findAgent(
+  tx: Tx,
+  id: string | undefined,
+): Promise<{ id: string; config: string; project_id: string } | undefined> {
   if (id === undefined) return undefined;
-  const agent = tx.db.selectFrom('agents').select(['id', 'config']).where('id', '=', id);
+  const agent = tx.db.selectFrom('agents').select(['id', 'config', 'project_id']).where('id', '=', id);
   return await agent.where('status', '!=', 'deleted').executeTakeFirst();
 }
 

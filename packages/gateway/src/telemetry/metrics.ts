@@ -13,7 +13,7 @@ export interface Metrics {
   /** Counts the tokens that a model read and wrote. */
   tokens(used: { model: string; input: number; cached: number; output: number; isEstimated: boolean }): void;
   /** Counts a spend limit that was reached, once a day for each agent or person. */
-  limitReached(limit: { scope: 'agent' | 'person' }): void;
+  limitReached(limit: { scope: 'agent' | 'person' | 'project' }): void;
   /** Records how long an event waited before a run took it. */
   inboxLag(seconds: number): void;
   streamOpened(): void;

@@ -1,14 +1,16 @@
 import type { Kysely } from 'kysely';
 import { isUndeleted } from '../domain/entities/entity.ts';
 import { isKeyValid } from '../domain/keys/api-key.ts';
+import type { KeyLimits } from '../domain/keys/key-limits.ts';
 import type { Scope } from '../domain/keys/scope.ts';
 import { findSession } from '../domain/keys/session.ts';
+import { EVERYTHING, type View } from '../domain/projects/view.ts';
 import type { Tables } from '../ports/store/schema/tables.ts';
 
 /** Who sends a request. */
 export type Caller =
   | { readonly kind: 'anonymous' }
-  | { readonly kind: 'key'; readonly keyId: string; readonly scopes: readonly Scope[] }
+  | KeyCaller
   | {
       readonly kind: 'entity';
       readonly entityId: string;
@@ -17,8 +19,24 @@ export type Caller =
     }
   | SessionCaller;
 
+/** What limits the requests of a key, and of the browsers that signed in with it. */
+interface CallerLimits {
+  /** Everything else does not exist for the caller. */
+  readonly view: View;
+  readonly paths?: KeyLimits['paths'];
+  readonly rate?: KeyLimits['rate'];
+}
+
+export interface KeyCaller extends CallerLimits {
+  readonly kind: 'key';
+  readonly keyId: string;
+  readonly scopes: readonly Scope[];
+  /** When the key expires, in milliseconds since the epoch. */
+  readonly expiresAt?: number;
+}
+
 /** A browser that is signed in. It may do what its scopes allow, and what its person may. */
-export interface SessionCaller {
+export interface SessionCaller extends CallerLimits {
   readonly kind: 'session';
   readonly sessionId: string;
   /** Empty if they do not allow the operation: then the session acts only as its person. */
@@ -31,6 +49,11 @@ export interface SessionCaller {
 /** The scopes that a caller acts with. */
 export function scopesOf(caller: Caller): readonly Scope[] {
   return caller.kind === 'key' || caller.kind === 'session' ? caller.scopes : [];
+}
+
+/** What a caller can see. An entity sees what it takes part in, which is always in its own project. */
+export function viewOf(caller: Caller): View {
+  return caller.kind === 'key' || caller.kind === 'session' ? caller.view : EVERYTHING;
 }
 
 /** The entity whose view a caller is limited to. Undefined for operators, who see everything. */

@@ -33,7 +33,7 @@ describeIdleWorld('the details of agents', ({ world }) => {
   });
 
   test('an agent of the configuration file says so', async () => {
-    const config = { agents: [{ name: 'Filed', instructions: '' }], spaces: [], plans: [], tools: {} };
+    const config = { agents: [{ name: 'Filed', instructions: '' }], spaces: [], plans: [], projects: [], tools: {} };
     await seed(world.services, config as never);
     const filed = await world.store.db.selectFrom('agents').select('id').where('name', '=', 'Filed').executeTakeFirst();
     expect(await details(filed?.id ?? '')).toMatchObject({ source: 'file' });

@@ -32,6 +32,7 @@ describe('a configuration', () => {
       definitions: {},
       spaces: [],
       plans: [],
+      projects: [],
       models: {},
       imageModels: {},
       prices: {},

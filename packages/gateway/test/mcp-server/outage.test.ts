@@ -43,7 +43,10 @@ describeWorlds('a call whose store goes away', (open) => {
     const services = { ...world.services, store: awayAtTheEnd(world.store) };
     const catalog = toolCatalog(registry, services.limits);
     const mcpReq = { signal: new AbortController().signal, requestState: () => undefined };
-    const ctx = { mcpReq, http: { authInfo: toAuthInfo({ keyId: 'key', address: '' }) } } as unknown as ServerContext;
+    const ctx = {
+      mcpReq,
+      http: { authInfo: toAuthInfo({ keyId: 'key', address: '', view: {} }) },
+    } as unknown as ServerContext;
     const offer = { catalog, fileTools: registry.tools, exposure: DEFAULT_MCP_EXPOSURE };
     const codec = callStateCodec(new Uint8Array(32));
     const calling = callTool(

@@ -9,7 +9,11 @@ const DAY = 86_400_000;
 describeIdleWorld('tools that servers no longer list', ({ world }) => {
   const list = async (key: string, names: readonly string[], { isChanged = true } = {}): Promise<readonly string[]> => {
     const tools = names.map((name) => ({ name, fingerprint: `print of ${name}`, definition: () => ({ title: name }) }));
-    const { held } = await holdChangedTools(world.services, { key, name: 'shop' }, { tools, isChanged });
+    const { held } = await holdChangedTools(
+      world.services,
+      { key, name: 'shop', project: 'default' },
+      { tools, isChanged },
+    );
     return [...held];
   };
   const rowsOf = async (key: string) => {

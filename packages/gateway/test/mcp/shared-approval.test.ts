@@ -14,7 +14,11 @@ const listWith = (description: string) => ({
 describeIdleWorld('two gateways that use one MCP server', ({ world, beside }) => {
   const other = beside();
   const look = async (one: World, key: string, description: string): Promise<readonly string[]> => {
-    const { held } = await holdChangedTools(one.services, { key, name: 'shop' }, listWith(description));
+    const { held } = await holdChangedTools(
+      one.services,
+      { key, name: 'shop', project: 'default' },
+      listWith(description),
+    );
     return [...held];
   };
   const approveAt = async (one: World, fingerprint: string): Promise<void> => {
@@ -48,7 +52,7 @@ describeIdleWorld('two gateways that use one MCP server', ({ world, beside }) =>
 describeIdleWorld({ title: 'an MCP tool', on: overlapping }, ({ world, database }) => {
   test('[X17] a tool that is approved while a gateway is about to hold it stays approved', async () => {
     const key = newId();
-    const server = { key, name: 'shop' };
+    const server = { key, name: 'shop', project: 'default' };
     await holdChangedTools(world.services, server, listWith('Pays.'));
     // Another gateway has held the same definition, and it is approved there.
     const approval = await holdLock(

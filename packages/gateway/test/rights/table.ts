@@ -78,6 +78,18 @@ const context =
   });
 
 export const TABLE: Readonly<Record<string, Row>> = {
+  'GET /api/projects': { rights: READ, request: plain },
+  'POST /api/projects': { rights: ADMIN, request: ({ name }) => ({ body: { id: name() } }) },
+  'GET /api/projects/{id}': { rights: READ, request: at('/api/projects/default') },
+  'PATCH /api/projects/{id}': {
+    rights: ADMIN,
+    request: () => ({ path: '/api/projects/default', body: { name: 'default' } }),
+  },
+  'DELETE /api/projects/{id}': {
+    rights: ADMIN,
+    request: async (stage) => ({ path: `/api/projects/${await stage.create('/api/projects', { id: stage.name() })}` }),
+  },
+
   'GET /api/entities': { rights: READ, request: plain },
   'POST /api/entities': { rights: WRITE, request: () => ({ body: { kind: 'human', displayName: 'Ben' } }) },
   'GET /api/entities/{id}': { rights: READ, request: ({ member }) => ({ path: `/api/entities/${member}` }) },

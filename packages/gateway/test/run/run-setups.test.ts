@@ -36,7 +36,7 @@ describeWorlds('the cache of what runs need of configurations', (open) => {
     const registry = newRegistry();
     const setups = setupsOf(registry);
     const get = async (key: Partial<RunKey> = {}, agent = 'Bot') =>
-      await setups.ofRun(store.db, setups.ofAgent(JSON.stringify({ name: agent, instructions: '', tools: [name] })), {
+      await setups.ofRun(store.db, setups.ofAgent(stored({ name: agent, instructions: '', tools: [name] })), {
         kind: THREAD_KINDS.agent,
         settings: undefined,
         toolsVersion: await versionOf(store),
@@ -106,7 +106,7 @@ describeWorlds('the cache of what runs need of configurations', (open) => {
     const setups = setupsOf(newRegistry());
     expect(await get({ toolsVersion })).toBe(before);
     // A configuration that names no tool of the registry never needs it.
-    const none = setups.ofAgent(JSON.stringify({ name: 'Bot', instructions: '' }));
+    const none = setups.ofAgent(stored({ name: 'Bot', instructions: '' }));
     const key = { kind: THREAD_KINDS.agent, settings: undefined, toolsVersion };
     expect((await setups.ofRun(closed, none, key)).registryTools).toEqual({});
   });
@@ -142,3 +142,5 @@ async function versionOf(store: Store): Promise<string | null> {
     .executeTakeFirst();
   return row?.value ?? null;
 }
+
+const stored = (config: object) => ({ config: JSON.stringify(config), project_id: 'default' });

@@ -228,6 +228,60 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
     expect(config_version).toBe(2);
     if (kind === 'postgres') for (const one of others) await one?.close();
   });
+
+  test('[O1] projects of the file exist after a start, with their agents, spaces, people and limits', async () => {
+    const config: ConfigInput = {
+      agents: [agent('Clerk'), agent('Bot')],
+      spaces: [
+        { name: 'Office', agents: ['Clerk'], people: [ada] },
+        { name: 'Lobby', agents: ['Bot'], people: [ada] },
+      ],
+      projects: [{ id: 'acme', name: 'Acme', spend: { perDay: 5 }, agents: ['Clerk'], spaces: ['Office'] }],
+    };
+    await start(config);
+    await start(config);
+    const projectsOf = async (table: 'agents' | 'spaces') =>
+      await store.db.selectFrom(table).select(['name', 'project_id']).orderBy('name').execute();
+    expect(await projectsOf('agents')).toEqual([
+      { name: 'Bot', project_id: 'default' },
+      { name: 'Clerk', project_id: 'acme' },
+    ]);
+    expect(await projectsOf('spaces')).toEqual([
+      { name: 'Lobby', project_id: 'default' },
+      { name: 'Office', project_id: 'acme' },
+    ]);
+    const people = store.db.selectFrom('entities').select('project_id').where('external_id', '=', 'ada');
+    expect((await people.orderBy('project_id').execute()).map((one) => one.project_id)).toEqual(['acme', 'default']);
+    await start({ ...config, projects: [{ id: 'acme', agents: ['Clerk', 'Bot'], spaces: ['Office', 'Lobby'] }] });
+    expect(said).toContain(
+      'The agent "Bot" stays in the project "default", although the configuration names another: nothing moves between projects.',
+    );
+    const acme = await store.db.selectFrom('projects').select(['name', 'spend']).where('id', '=', 'acme').execute();
+    expect(acme).toEqual([{ name: 'acme', spend: null }]);
+  });
+
+  test.each([
+    [{ projects: [{ id: 'a' }, { id: 'a' }] }, 'projects[1].id is "a" a second time'],
+    [{ projects: [{ id: 'a b' }] }, 'projects[0].id must be'],
+    [{ projects: [{ id: 'a', agents: ['None'] }] }, 'projects[0].agents[0] is not an agent'],
+    [
+      {
+        agents: [agent('A')],
+        projects: [
+          { id: 'a', agents: ['A'] },
+          { id: 'b', agents: ['A'] },
+        ],
+      },
+      'projects[1].agents[0] belongs',
+    ],
+    [
+      { agents: [agent('A')], spaces: [{ name: 'S', agents: ['A'] }], projects: [{ id: 'a', spaces: ['S'] }] },
+      'spaces[0].agents[0] is in another project',
+    ],
+    [{ projects: [{ id: 'a', spend: { perDay: 1, currency: 'EUR' } }] }, 'projects[0].spend.currency'],
+  ])('[O1] projects that cannot be are refused: %j', (config, message) => {
+    expect(() => checkConfig(config)).toThrow(message);
+  });
 });
 
 async function tables({ db }: Store): Promise<unknown> {

@@ -102,12 +102,34 @@ const ROWS = [
   "delete from kysely_migration where name > '0036'",
 ];
 
-describe.each(databases)('a database of the last version that stored tags, on $kind', ({ create }) => {
+/** What 0044-projects adds, taken back. */
+function withoutProjects(kind: 'sqlite' | 'postgres'): readonly string[] {
+  const tables = ['agents', 'spaces', 'entities', 'tools', 'mcp_tools'];
+  return [
+    ...['agents_by_project', 'spaces_by_project', 'entities_by_project'].map((index) => `drop index ${index}`),
+    ...['entities_by_external_id', 'tools_by_name'].map((index) => `drop index ${index}`),
+    ...tables.map((table) => `alter table ${table} drop column project_id`),
+    ...['project_id', 'limits', 'expires_at'].map((column) => `alter table api_keys drop column ${column}`),
+    'drop table projects',
+    'drop table key_rates',
+    ...(kind === 'postgres'
+      ? [
+          'alter table entities add constraint entities_external_id_key unique (external_id)',
+          'alter table tools add constraint tools_name_key unique (name)',
+        ]
+      : [
+          'alter table entities drop column external_id',
+          'alter table entities rename column old_external_id to external_id',
+        ]),
+  ];
+}
+
+describe.each(databases)('a database of the last version that stored tags, on $kind', ({ kind, create }) => {
   const database = forEachTest(create);
 
   async function upgraded(rows = ROWS): Promise<Store> {
     await (await database.open()).close();
-    await runStatements(database, rows);
+    await runStatements(database, [...rows, ...withoutProjects(kind)]);
     return await database.open();
   }
 
@@ -185,7 +207,7 @@ describe.each(databases)('a database of the last version that stored tags, on $k
   test('is left as it was if the upgrade is interrupted, and upgraded by the next start', async () => {
     await (await database.open()).close();
     // The last step of the last migration finds its new name taken.
-    await runStatements(database, [...ROWS, 'create table streams (id text)']);
+    await runStatements(database, [...ROWS, ...withoutProjects(kind), 'create table streams (id text)']);
     await expect(database.open()).rejects.toThrow('0037-one-word-each failed, and was undone');
     await runStatements(database, ['drop table streams']);
     const store = await database.open();

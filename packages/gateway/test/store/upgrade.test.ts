@@ -41,6 +41,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0041-space-numbers',
       '0042-usage',
       '0043-plan-setters',
+      '0044-projects',
       '0045-call-nodes',
     ]);
     await fresh.close();

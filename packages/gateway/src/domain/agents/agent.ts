@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow, AgentStatus, Tables } from '../../ports/store/schema/tables.ts';
@@ -7,7 +8,8 @@ import { type Params, statement } from '../../ports/store/statement.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
-import { TOOL_CALLER_ID } from './tool-caller.ts';
+import { EVERYTHING, inView, type View } from '../projects/view.ts';
+import { isOrdinary } from './tool-caller.ts';
 
 /** An agent. It is also an entity. */
 export interface Agent {
@@ -15,6 +17,8 @@ export interface Agent {
   readonly id: string;
   readonly entityId: string;
   readonly name: string;
+  /** Absent for the project `default`. */
+  readonly project?: string;
   readonly status: AgentStatus;
   readonly config: AgentConfig;
   /** Incremented by every change. A run keeps the version it started with. */
@@ -43,13 +47,19 @@ const findById = statement((db, { agentId }: Params<{ agentId: string }>) =>
 export interface AgentFilter extends PageOptions {
   /** Default: all but deleted ones. */
   readonly status?: AgentStatus | undefined;
+  /** Default: all of them. */
+  readonly view?: View | undefined;
 }
 
 /** Lists agents, oldest first. */
 export async function listAgents(db: Kysely<Tables>, filter: AgentFilter = {}): Promise<Page<Agent>> {
   const limit = pageLimit(filter.limit);
   const after = textCursor(filter.cursor);
-  let query = db.selectFrom('agents').selectAll().where('id', '!=', TOOL_CALLER_ID);
+  let query = db
+    .selectFrom('agents')
+    .selectAll()
+    .where(isOrdinary)
+    .where(inView(filter.view ?? EVERYTHING, 'agents'));
   query =
     filter.status === undefined ? query.where('status', '!=', 'deleted') : query.where('status', '=', filter.status);
   if (after !== undefined) query = query.where('id', '>', after);
@@ -66,6 +76,7 @@ export function toAgent(row: AgentRow): Agent {
     id: row.id,
     entityId: row.entity_id,
     name: row.name,
+    ...(row.project_id === DEFAULT_PROJECT ? {} : { project: row.project_id }),
     status: row.status,
     config: fromJson<AgentConfig>(row.config),
     configVersion: row.config_version,

@@ -13,9 +13,13 @@ import { unknownTools } from '../tools/unknown-tools.ts';
  * Returns the checked configuration, or throws a 422 that lists every problem with its path. Without `offered`, the tools and the
  * definition that it names are assumed to exist, and a missing one fails in the run.
  */
-export async function checkAgentConfig(tx: Tx, value: unknown, offered?: Offered): Promise<AgentConfig> {
+export async function checkAgentConfig(
+  tx: Tx,
+  value: unknown,
+  { offered, project }: { readonly offered?: Offered | undefined; readonly project: string },
+): Promise<AgentConfig> {
   const checked = check(agentConfigSchema, value);
-  const problems = checked.ok ? await namedProblems(tx, checked.value, offered) : checked.problems;
+  const problems = checked.ok ? await namedProblems(tx, checked.value, { offered, project }) : checked.problems;
   if (checked.ok && problems.length === 0) {
     plainText(checked.value.name, 'name', { min: 1, max: 200 });
     return checked.value;
@@ -46,12 +50,16 @@ export async function lockNamedTools(tx: Tx, config: unknown): Promise<void> {
 }
 
 /** What is wrong with the definition and the tools that it names. */
-async function namedProblems(tx: Tx, config: AgentConfig, offered?: Offered): Promise<readonly ConfigProblem[]> {
+async function namedProblems(
+  tx: Tx,
+  config: AgentConfig,
+  { offered, project }: { readonly offered?: Offered | undefined; readonly project: string },
+): Promise<readonly ConfigProblem[]> {
   const { tools = [] } = config;
   const isKnownTool = offered?.isKnownTool ?? (() => true);
-  const unknown = await unknownTools(tx.db, namedTools(tools, ['tools']), isKnownTool);
+  const unknown = await unknownTools(tx.db, namedTools(tools, ['tools']), { isKnown: isKnownTool, project });
   const own = tools.filter((one) => typeof one === 'string' && !isKnownTool(one)) as readonly string[];
-  const registered = await findToolRows(tx.db, own);
+  const registered = await findToolRows(tx.db, own, project);
   const repeated = tools.flatMap((one, index) =>
     typeof one !== 'string' && registered.some(({ name }) => name === one.name)
       ? [{ path: `tools[${index}].name`, message: `is also a registered tool that the agent names. Rename it.` }]

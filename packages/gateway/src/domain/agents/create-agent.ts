@@ -1,3 +1,4 @@
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import type { Offered } from '../../config/known-tool.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow } from '../../ports/store/schema/tables.ts';
@@ -7,6 +8,7 @@ import type { Metadata } from '../entities/metadata.ts';
 import { newTag } from '../frame-tag.ts';
 import { newId } from '../new-id.ts';
 import { idTaken, ownId } from '../own-id.ts';
+import { lockProject } from '../projects/project.ts';
 import { addMember } from '../spaces/membership.ts';
 import { noteToolUses } from '../tools/used-by.ts';
 import { type Agent, toAgent } from './agent.ts';
@@ -16,6 +18,8 @@ import { checkAgentConfig, lockNamedTools } from './check-agent-config.ts';
 export interface NewAgent {
   /** An id that the caller chooses. Default: a new one. */
   readonly id?: string | undefined;
+  /** Default `default`. */
+  readonly project?: string | undefined;
   /** The unchecked configuration as the user wrote it. */
   readonly config: unknown;
   /** The spaces that it is a member of from the start. */
@@ -28,13 +32,16 @@ export interface NewAgent {
 /** Creates an entity, an agent and a thread that can be woken. All three have the same id. */
 export async function createAgent(tx: Tx, newAgent: NewAgent): Promise<Agent> {
   await lockNamedTools(tx, newAgent.config);
-  const config = await checkAgentConfig(tx, newAgent.config, newAgent.offered);
+  const { project = DEFAULT_PROJECT } = newAgent;
+  await lockProject(tx, project);
+  const config = await checkAgentConfig(tx, newAgent.config, { offered: newAgent.offered, project });
   const id = newAgent.id === undefined ? newId() : ownId(newAgent.id);
   if (newAgent.id !== undefined) await assertFree(tx, id);
   const now = tx.now();
-  await insertEntity(tx, { kind: 'agent', displayName: config.name, metadata: newAgent.metadata }, id);
+  await insertEntity(tx, { kind: 'agent', project, displayName: config.name, metadata: newAgent.metadata }, id);
   const row: AgentRow = {
     id,
+    project_id: project,
     entity_id: id,
     name: config.name,
     config: toJson(config),

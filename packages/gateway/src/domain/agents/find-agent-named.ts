@@ -5,12 +5,17 @@ import { type Params, statement } from '../../ports/store/statement.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
-import { TOOL_CALLER_ID } from './tool-caller.ts';
+import { EVERYTHING, inView, type View } from '../projects/view.ts';
+import { isOrdinary } from './tool-caller.ts';
 
-/** Finds an agent by id or name; without either, the only agent. Throws 404, or 422 if several match. */
-export async function findAgentNamed(db: Kysely<Tables>, nameOrId: string | undefined): Promise<AgentRow> {
+/** Finds an agent that the caller can see, by id or name; without either, the only agent. Throws 404, or 422 if several match. */
+export async function findAgentNamed(
+  db: Kysely<Tables>,
+  nameOrId: string | undefined,
+  view: View = EVERYTHING,
+): Promise<AgentRow> {
   if (nameOrId !== undefined && !isId(nameOrId)) throw notFound('agent', nameOrId.slice(0, 100));
-  const rows = await candidates(db, nameOrId);
+  const rows = await candidates(db, nameOrId, view);
   const byId = rows.find(({ id }) => id === nameOrId);
   const [first, second] = byId === undefined ? rows : [byId];
   if (first === undefined) throw notFound('agent', nameOrId ?? '');
@@ -24,15 +29,21 @@ export async function findAgentNamed(db: Kysely<Tables>, nameOrId: string | unde
 }
 
 /** Two are enough to know that there are several. */
-async function candidates(db: Kysely<Tables>, nameOrId: string | undefined): Promise<readonly AgentRow[]> {
-  if (nameOrId === undefined) return await chatAgents(db).limit(2).execute();
-  const byId = await findById(db, { nameOrId });
-  return byId.length > 0 ? byId : await chatAgents(db).where('name', '=', nameOrId).limit(2).execute();
+async function candidates(db: Kysely<Tables>, nameOrId: string | undefined, view: View): Promise<readonly AgentRow[]> {
+  const visible = chatAgents(db).where(inView(view, 'agents'));
+  if (nameOrId === undefined) return await visible.limit(2).execute();
+  const byId = (await findById(db, { nameOrId })).filter((one) => isVisible(one, view));
+  return byId.length > 0 ? byId : await visible.where('name', '=', nameOrId).limit(2).execute();
 }
 
 const chatAgents = (db: Kysely<Tables>) =>
-  db.selectFrom('agents').select(COLUMNS.agents).where('status', '!=', 'deleted').where('id', '!=', TOOL_CALLER_ID);
+  db.selectFrom('agents').select(COLUMNS.agents).where('status', '!=', 'deleted').where(isOrdinary);
 
 const findById = statement((db, { nameOrId }: Params<{ nameOrId: string }>) =>
   chatAgents(db).where('id', '=', nameOrId),
 );
+
+/** The same as `inView`, for a row that was found by a statement that is planned once. */
+function isVisible({ id, project_id }: AgentRow, { project = project_id, agents }: View): boolean {
+  return project === project_id && agents?.includes(id) !== false;
+}

@@ -4,7 +4,7 @@ import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
-import { TOOL_CALLER_ID } from './tool-caller.ts';
+import { isToolCaller } from './tool-caller.ts';
 
 /**
  * Why the row of an agent is locked:
@@ -24,7 +24,7 @@ export async function lockAgent(tx: Tx, agentId: string, purpose: AgentLock): Pr
 
 /** Returns undefined if there is no such agent, or it was deleted. */
 export async function lockAgentIfExists(tx: Tx, agentId: string, purpose: AgentLock): Promise<AgentRow | undefined> {
-  if (!isId(agentId) || agentId === TOOL_CALLER_ID) return undefined;
+  if (!isId(agentId) || isToolCaller(agentId)) return undefined;
   if (purpose === 'inbox') {
     tx.runAlone(agentId);
     return (await lockForInbox(tx.db, { agentId }))[0];

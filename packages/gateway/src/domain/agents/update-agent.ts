@@ -33,7 +33,7 @@ export async function updateAgent(tx: Tx, update: AgentUpdate): Promise<Agent> {
   const config = await checkAgentConfig(
     tx,
     Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined)),
-    update.offered,
+    { offered: update.offered, project: before.project_id },
   );
   const wasInvalid = before.status === 'invalid';
   const changed = {

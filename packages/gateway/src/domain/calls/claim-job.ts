@@ -1,5 +1,5 @@
 import type { Tx } from '../../ports/store/store.ts';
-import { ApiError, notFound } from '../api-error.ts';
+import { ApiError, isNotFound, notFound } from '../api-error.ts';
 import { alreadyAnswered } from './answer-call.ts';
 import { assertUnclaimed, newClaimToken } from './claim.ts';
 import { isOver } from './expire-due.ts';
@@ -34,7 +34,7 @@ export async function claimJob(tx: Tx, claim: JobClaim): Promise<ClaimedJob> {
   const { callId, worker, leaseMs = DEFAULT_LEASE_MS, by } = claim;
   const row = await lockJob(tx, callId);
   const call = toWaitingCall(row);
-  await assertMayAnswer(tx, call, by);
+  await assertMayClaim(tx, call, by);
   const now = tx.now();
   assertWaiting(call, now);
   assertUnclaimed(row, now);
@@ -66,6 +66,13 @@ export async function lockJob(tx: Tx, callId: string): Promise<LockedWait> {
   const row = await lockWaiting(tx, callId);
   if (row === undefined || row.offered_at === null || row.wait_kind !== 'result') throw notFound('job', callId);
   return row;
+}
+
+/** For entities that cannot see the call, there is no job: the same words as for an id of nothing. */
+export async function assertMayClaim(tx: Tx, call: WaitingCall, by: Answerer): Promise<void> {
+  await assertMayAnswer(tx, call, by).catch((error: unknown) => {
+    throw isNotFound(error) ? notFound('job', call.callId) : error;
+  });
 }
 
 /** Throws the same error that an answer would get, so that the worker can stop. */

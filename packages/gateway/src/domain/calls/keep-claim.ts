@@ -2,9 +2,9 @@ import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { tooLarge } from '../entities/invalid.ts';
 import { assertClaim } from './claim.ts';
-import { assertWaiting, lockJob } from './claim-job.ts';
+import { assertMayClaim, assertWaiting, lockJob } from './claim-job.ts';
 import { tellJobClaimed, tellJobProgress } from './job-events.ts';
-import { type Answerer, assertMayAnswer } from './may-answer.ts';
+import type { Answerer } from './may-answer.ts';
 import { toWaitingCall } from './waiting-call.ts';
 
 export interface Heartbeat {
@@ -25,7 +25,7 @@ export async function keepClaim(
 ): Promise<{ readonly callId: string; readonly claimedUntil: number }> {
   const row = await lockJob(tx, callId);
   const call = toWaitingCall(row);
-  await assertMayAnswer(tx, call, by);
+  await assertMayClaim(tx, call, by);
   const now = tx.now();
   assertWaiting(call, now);
   assertClaim(row, claimToken, now);

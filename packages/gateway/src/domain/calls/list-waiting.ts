@@ -1,9 +1,10 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
 import type { CallRow, Tables, WaitStatus } from '../../ports/store/schema/tables.ts';
 import { usableBy } from '../conversations/usable-by.ts';
 import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
+import { EVERYTHING, throughAgents, type View } from '../projects/view.ts';
 import { IS_PENDING } from './is-waiting.ts';
 import { answerRight } from './may-answer.ts';
 import { withNames } from './named-answerers.ts';
@@ -17,6 +18,8 @@ export interface WaitingFilter extends PageOptions {
   readonly spaceId?: string | undefined;
   /** Default `pending`. */
   readonly status?: WaitStatus | undefined;
+  /** Default: those of all projects. */
+  readonly view?: View | undefined;
 }
 
 type Listed = Selectable<CallRow> & {
@@ -82,7 +85,14 @@ function shownTo({ role: _role, owned_context: _owned, ...row }: Listed, entityI
 
 async function readPage(
   db: Kysely<Tables>,
-  { entityId, agentId, spaceId, status = 'pending', after }: WaitingFilter & { readonly after: Position },
+  {
+    entityId,
+    agentId,
+    spaceId,
+    status = 'pending',
+    view = EVERYTHING,
+    after,
+  }: WaitingFilter & { readonly after: Position },
   limit: number,
 ): Promise<Listed[]> {
   const dueAt = sql<number>`coalesce(calls.expires_at, ${sql.lit(NEVER)})`;
@@ -98,6 +108,7 @@ async function readPage(
     .leftJoin('contexts', (join) => join.onRef('contexts.id', '=', 'runs.thread_id').on(usableBy(entityId ?? '')))
     .selectAll('calls')
     .select(['memberships.role', 'contexts.id as owned_context'])
+    .where(throughAgents(view, 'calls.agent_id'))
     .where(status === 'pending' ? IS_PENDING : sql<boolean>`calls.wait_status = ${status}`)
     .where((eb) =>
       eb.or([eb(dueAt, '>', after.dueAt), eb.and([eb(dueAt, '=', after.dueAt), eb('calls.id', '>', after.callId)])]),
@@ -112,8 +123,14 @@ async function readPage(
       eb.or([
         eb('memberships.role', 'is not', null),
         eb('contexts.id', 'is not', null),
-        eb.and([eb('calls.space_id', 'is', null), eb('calls.answerers', 'is not', null)]),
+        eb.and([eb('calls.space_id', 'is', null), eb('calls.answerers', 'is not', null), sameProject(entityId)]),
       ]),
     );
   return await page.execute();
+}
+
+/** A tool that several projects share may name people of one of them. */
+function sameProject(entityId: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(select project_id from agents where agents.id = calls.agent_id)
+    = (select project_id from entities where entities.id = ${entityId})`;
 }

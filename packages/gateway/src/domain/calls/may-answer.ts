@@ -31,7 +31,7 @@ export async function assertMayAnswer(tx: Tx, call: WaitingCall, by: Answerer): 
   if ('key' in by) return;
   const role = call.spaceId === undefined ? undefined : await lockRole(tx, call.spaceId, by.entityId);
   const isOwner = call.spaceId === undefined && (await ownsConversation(tx.db, call.runId, by.entityId));
-  const may = answerRight(call, { entityId: by.entityId, role, isOwner });
+  const may = answerRight(await withoutStrangers(tx.db, call, by.entityId), { entityId: by.entityId, role, isOwner });
   if (may === 'unknown') throw notFound('waiting call', call.callId);
   if (may === 'no') throw new ApiError('may_not_answer', `You may not answer calls of the tool "${call.toolName}".`);
 }
@@ -60,7 +60,20 @@ export function answerRight(
 export async function mayAnswerUnseen(db: Kysely<Tables>, call: WaitingCall, entityId: string): Promise<boolean> {
   const role = call.spaceId === undefined ? undefined : await roleIn(db, call.spaceId, entityId).executeTakeFirst();
   const isOwner = call.spaceId === undefined && (await ownsConversation(db, call.runId, entityId));
-  return answerRight(call, { entityId, role: role?.role, isOwner }) === 'yes';
+  return answerRight(await withoutStrangers(db, call, entityId), { entityId, role: role?.role, isOwner }) === 'yes';
+}
+
+/** A tool that several projects share may name people of one of them. For the calls of another project, they are not named. */
+async function withoutStrangers(db: Kysely<Tables>, call: WaitingCall, entityId: string): Promise<WaitingCall> {
+  const { spaceId, answeredBy } = call;
+  if (spaceId !== undefined || answeredBy?.entities?.includes(entityId) !== true) return call;
+  const own = db
+    .selectFrom('agents')
+    .innerJoin('entities', 'entities.project_id', 'agents.project_id')
+    .select('agents.id')
+    .where('agents.id', '=', call.agentId)
+    .where('entities.id', '=', entityId);
+  return (await own.executeTakeFirst()) === undefined ? { ...call, answeredBy: { entities: [] } } : call;
 }
 
 async function lockRole(tx: Tx, spaceId: string, entityId: string): Promise<string | undefined> {

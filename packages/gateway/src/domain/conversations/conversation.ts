@@ -10,6 +10,7 @@ import { isId } from '../entities/column-text.ts';
 import { type Metadata, toMetadata } from '../entities/metadata.ts';
 import { newId } from '../new-id.ts';
 import { idTaken } from '../own-id.ts';
+import { EVERYTHING, throughAgents, type View } from '../projects/view.ts';
 import { meantIds, shownContextId } from './own-conversation-id.ts';
 import { usableBy } from './usable-by.ts';
 
@@ -37,8 +38,10 @@ export interface NewConversation {
   readonly isGiven?: boolean;
 }
 
-/** Who uses a conversation: the holder of a key may use all of them, an entity only its own. */
-export type ConversationUser = { readonly kind: 'key' } | { readonly kind: 'entity'; readonly entityId: string };
+/** Who uses a conversation: the holder of a key may use all of them that it can see, an entity only its own. */
+export type ConversationUser =
+  | { readonly kind: 'key'; readonly view?: View | undefined }
+  | { readonly kind: 'entity'; readonly entityId: string };
 
 /** Creates a conversation and its thread. Throws 404 without the agent, and 409 if the id is taken. */
 export async function createConversation(tx: Tx, wanted: NewConversation): Promise<Conversation> {
@@ -111,7 +114,10 @@ function selectConversation(db: Kysely<Tables>, contextId: string, user: Convers
     .selectFrom('contexts')
     .innerJoin('threads', 'threads.id', 'contexts.id')
     .selectAll('contexts');
-  if (user.kind === 'key') return conversations.where('contexts.id', '=', contextId);
+  if (user.kind === 'key')
+    return conversations
+      .where('contexts.id', '=', contextId)
+      .where(throughAgents(user.view ?? EVERYTHING, 'contexts.agent_id'));
   const meant = conversations.where('contexts.id', 'in', meantIds(contextId, user.entityId));
   // If both exist, the longer id is the one that the entity chose itself.
   return meant.where(usableBy(user.entityId)).orderBy('contexts.id', 'desc');

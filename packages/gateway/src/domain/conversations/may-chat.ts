@@ -4,7 +4,10 @@ import { notFound } from '../api-error.ts';
 import type { ConversationUser } from './conversation.ts';
 import { sharesSpace } from './shares-space.ts';
 
-/** An entity may open conversations of the agents that share a space with it. Other agents are "not found". */
+/**
+ * An entity may open conversations of the agents that share a space with it. Other agents are "not found". A key has found the agent among
+ * those that it can see.
+ */
 export async function assertMayChat(
   db: Kysely<Tables>,
   { agentId, name }: { readonly agentId: string; readonly name: string },

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import { requireRow } from '../../ports/store/require-row.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { EntityKind, EntityRow, Tables } from '../../ports/store/schema/tables.ts';
@@ -6,6 +7,8 @@ import { type Param, type Params, type Statement, statement } from '../../ports/
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { newId } from '../new-id.ts';
+import { lockProject } from '../projects/project.ts';
+import { EVERYTHING, inView, type View } from '../projects/view.ts';
 import { isId, plainText } from './column-text.ts';
 import { invalid } from './invalid.ts';
 import { type Metadata, toMetadata } from './metadata.ts';
@@ -15,6 +18,8 @@ import { type Page, type PageOptions, pageLimit, textCursor, toPage } from './pa
 export interface Entity {
   readonly id: string;
   readonly kind: EntityKind;
+  /** Absent for the project `default`. */
+  readonly project?: string;
   /** The entity's id in the caller's own system. */
   readonly externalId?: string;
   readonly displayName: string;
@@ -25,6 +30,8 @@ export interface Entity {
 }
 
 export interface NewEntity {
+  /** Default `default`. */
+  readonly project?: string | undefined;
   /** Agents are created with their configuration: see createAgent. */
   readonly kind: EntityKind;
   readonly externalId?: string | undefined;
@@ -36,12 +43,15 @@ export interface NewEntity {
 export async function createEntity(tx: Tx, newEntity: NewEntity): Promise<Entity> {
   if (newEntity.kind === 'agent')
     throw invalid('kind', 'must be "human" or "service": create agents with POST /api/agents.');
+  const { project = DEFAULT_PROJECT } = newEntity;
+  await lockProject(tx, project);
   const inserted = await insertEntity(tx, newEntity);
   if (inserted !== undefined) return toEntity(inserted);
   const existing = await tx.db
     .selectFrom('entities')
     .selectAll()
     .where('external_id', '=', newEntity.externalId ?? '')
+    .where('project_id', '=', project)
     .executeTakeFirstOrThrow();
   if (existing.kind !== newEntity.kind)
     throw new ApiError('external_id_taken', `externalId "${newEntity.externalId}" belongs to a ${existing.kind}.`, {
@@ -56,6 +66,7 @@ export async function insertEntity(tx: Tx, newEntity: NewEntity, id: string = ne
     .insertInto('entities')
     .values({
       id,
+      project_id: newEntity.project ?? DEFAULT_PROJECT,
       kind: newEntity.kind,
       external_id:
         newEntity.externalId === undefined ? null : plainText(newEntity.externalId, 'externalId', { min: 1, max: 200 }),
@@ -65,7 +76,7 @@ export async function insertEntity(tx: Tx, newEntity: NewEntity, id: string = ne
       deleted_at: null,
       spaces_joined: 0,
     })
-    .onConflict((conflict) => conflict.column('external_id').doNothing())
+    .onConflict((conflict) => conflict.columns(['project_id', 'external_id']).doNothing())
     .returningAll()
     .executeTakeFirst();
 }
@@ -82,13 +93,16 @@ export async function getEntity(db: Kysely<Tables>, entityId: string): Promise<E
 export interface EntityFilter extends PageOptions {
   readonly kind?: EntityKind | undefined;
   readonly externalId?: string | undefined;
+  /** Default: those of all projects. */
+  readonly view?: View | undefined;
 }
 
 /** Lists entities, oldest first, without deleted ones. */
 export async function listEntities(db: Kysely<Tables>, filter: EntityFilter = {}): Promise<Page<Entity>> {
   const limit = pageLimit(filter.limit);
   const after = textCursor(filter.cursor);
-  let query = db.selectFrom('entities').selectAll().where('deleted_at', 'is', null);
+  const { view = EVERYTHING } = filter;
+  let query = db.selectFrom('entities').selectAll().where('deleted_at', 'is', null).where(inView(view, 'entities'));
   if (after !== undefined) query = query.where('id', '>', after);
   if (filter.kind !== undefined) query = query.where('kind', '=', filter.kind);
   if (filter.externalId !== undefined)
@@ -104,6 +118,7 @@ function toEntity(row: EntityRow): Entity {
   return {
     id: row.id,
     kind: row.kind,
+    ...(row.project_id === DEFAULT_PROJECT ? {} : { project: row.project_id }),
     ...(row.external_id === null ? {} : { externalId: row.external_id }),
     displayName: row.display_name,
     metadata: fromJson<Metadata>(row.metadata),

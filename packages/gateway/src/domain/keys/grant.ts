@@ -3,6 +3,7 @@ import type { SessionRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
+import { inView, type View } from '../projects/view.ts';
 import type { Scope } from './scope.ts';
 
 /** What a signed-in browser may do: what the scopes allow, and what the person may do. At least one of the two is set. */
@@ -36,7 +37,7 @@ export function fromGrantRow({ scopes, entity_id, key_id, maker_session_id }: Gr
 }
 
 /** Sessions are for people: agents act by their runs, and services have no browser. */
-export async function assertPerson(tx: Tx, entityId: string): Promise<void> {
+export async function assertPerson(tx: Tx, entityId: string, view: View): Promise<void> {
   const person = isId(entityId)
     ? await tx.db
         .selectFrom('entities')
@@ -44,6 +45,7 @@ export async function assertPerson(tx: Tx, entityId: string): Promise<void> {
         .where('id', '=', entityId)
         .where('kind', '=', 'human')
         .where('deleted_at', 'is', null)
+        .where(inView(view, 'entities'))
         .executeTakeFirst()
     : undefined;
   if (person === undefined) throw invalid('entityId', 'must be the id of a person (an entity of kind "human").');

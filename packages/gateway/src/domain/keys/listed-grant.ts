@@ -1,8 +1,11 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { fromJson } from '../../ports/store/schema/json.ts';
 import type { SessionRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import { EVERYTHING, type View } from '../projects/view.ts';
 import { fromGrantRow, type GrantRow } from './grant.ts';
+import { fromLimits, type KeyLimits, viewOfLimits } from './key-limits.ts';
 import type { Scope } from './scope.ts';
 
 /** A grant as it is listed. */
@@ -20,9 +23,34 @@ export interface ListedGrant {
 }
 
 export type ListedGrantRow = GrantRow &
-  Pick<SessionRow, 'id' | 'created_at' | 'expires_at'> & { readonly display_name: string | null };
+  Pick<SessionRow, 'id' | 'created_at' | 'expires_at'> & {
+    readonly display_name: string | null;
+    /** The project of the person. */
+    readonly person_project: string | null;
+    readonly key_project: string | null;
+    readonly key_limits: string | null;
+    readonly key_expires_at: number | null;
+  };
 
-export function toListedGrant({ id, display_name, created_at, expires_at, ...row }: ListedGrantRow): ListedGrant {
+/** What limits a grant: the limits of the key that it was made with. A person without scopes may do what a token of that person may. */
+export interface GrantRights extends KeyLimits {
+  readonly view: View;
+}
+
+export function rightsOf({ scopes, person_project, key_project, key_limits }: ListedGrantRow): GrantRights {
+  if (fromJson<readonly Scope[]>(scopes).length === 0) return { view: { project: person_project ?? undefined } };
+  const limits = fromLimits(key_limits);
+  return { ...limits, view: { ...viewOfLimits(limits), project: key_project ?? undefined } };
+}
+
+export function toListedGrant({
+  id,
+  display_name,
+  created_at,
+  expires_at,
+  key_expires_at,
+  ...row
+}: ListedGrantRow): ListedGrant {
   const { scopes, entityId, keyId, makerSessionId } = fromGrantRow(row);
   return {
     id,
@@ -31,7 +59,7 @@ export function toListedGrant({ id, display_name, created_at, expires_at, ...row
     ...(keyId === undefined ? {} : { keyId }),
     ...(makerSessionId === undefined ? {} : { makerSessionId }),
     createdAt: created_at,
-    expiresAt: expires_at,
+    expiresAt: Math.min(expires_at, key_expires_at ?? expires_at),
   };
 }
 
@@ -46,6 +74,12 @@ interface GrantFilter {
   readonly limit?: number;
   /** For links: neither used nor revoked. */
   readonly isOpen?: boolean;
+  /** Default: those of all projects. */
+  readonly view?: View | undefined;
+}
+
+export interface GrantPage extends PageOptions {
+  readonly view?: View | undefined;
 }
 
 /**
@@ -55,7 +89,7 @@ interface GrantFilter {
 export async function findGrants(
   db: Kysely<Tables>,
   table: GrantTable,
-  { now, id, hash, after, limit, isOpen = false }: GrantFilter,
+  { now, id, hash, after, limit, isOpen = false, view = EVERYTHING }: GrantFilter,
 ): Promise<readonly ListedGrantRow[]> {
   let query = db
     // Sessions have all columns of links that are used here, except those of `isOpen`.
@@ -65,10 +99,14 @@ export async function findGrants(
     .leftJoin('sessions as makers', 'makers.id', 'grants.maker_session_id')
     .select(['grants.id', 'grants.scopes', 'grants.entity_id', 'grants.key_id', 'grants.maker_session_id'])
     .select(['grants.created_at', 'grants.expires_at', 'entities.display_name'])
+    .select(['entities.project_id as person_project', 'api_keys.project_id as key_project'])
+    .select(['api_keys.limits as key_limits', 'api_keys.expires_at as key_expires_at'])
     .where('grants.expires_at', '>', now)
     .where('api_keys.revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('api_keys.expires_at', 'is', null), eb('api_keys.expires_at', '>', now)]))
     .where('entities.deleted_at', 'is', null)
     .where((eb) => eb.or([eb('grants.maker_session_id', 'is', null), eb('makers.id', 'is not', null)]));
+  if (view.project !== undefined) query = query.where(ofProject(view.project));
   if (isOpen) query = query.where('grants.used_at', 'is', null).where('grants.revoked_at', 'is', null);
   if (id !== undefined) query = query.where('grants.id', '=', id);
   if (hash !== undefined) query = query.where('grants.hash', '=', hash);
@@ -76,14 +114,20 @@ export async function findGrants(
   return await (limit === undefined ? query : query.limit(limit)).execute();
 }
 
+/** Grants of the project's keys, and of its people if they have no other rights. */
+function ofProject(project: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(api_keys.project_id = ${project} or (grants.scopes = '[]' and entities.project_id = ${project}))`;
+}
+
 /** Lists grants, oldest first. */
-export async function listGrants(tx: Tx, table: GrantTable, page: PageOptions): Promise<Page<ListedGrant>> {
+export async function listGrants(tx: Tx, table: GrantTable, page: GrantPage): Promise<Page<ListedGrant>> {
   const limit = pageLimit(page.limit);
   const rows = await findGrants(tx.db, table, {
     now: tx.now(),
     after: textCursor(page.cursor) ?? '',
     limit: limit + 1,
     isOpen: table === 'sign_in_links',
+    view: page.view,
   });
   return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toListedGrant });
 }

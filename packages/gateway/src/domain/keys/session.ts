@@ -5,12 +5,21 @@ import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
-import type { Page, PageOptions } from '../entities/page.ts';
+import type { Page } from '../entities/page.ts';
 import { newId } from '../new-id.ts';
+import { EVERYTHING, type View } from '../projects/view.ts';
 import { announceSessionEnd } from '../streams/revocations.ts';
 import { hashKey } from './api-key.ts';
 import { assertPerson, deleteExpired, type Grant, toGrantRow } from './grant.ts';
-import { findGrants, type ListedGrant, listGrants, toListedGrant } from './listed-grant.ts';
+import {
+  findGrants,
+  type GrantPage,
+  type GrantRights,
+  type ListedGrant,
+  listGrants,
+  rightsOf,
+  toListedGrant,
+} from './listed-grant.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** A browser that is not used is signed out within a week. */
@@ -53,14 +62,25 @@ export async function findSession(
   return row === undefined ? undefined : toListedGrant(row);
 }
 
+/** The same, with what its key limits. */
+export async function findSignedIn(
+  db: Kysely<Tables>,
+  secret: string,
+  now: number,
+): Promise<(Session & { readonly rights: GrantRights }) | undefined> {
+  const [row] = await findGrants(db, 'sessions', { now, hash: hashKey(secret) });
+  return row === undefined ? undefined : { ...toListedGrant(row), rights: rightsOf(row) };
+}
+
 /** Lists the sessions that are signed in, oldest first. */
-export async function listSessions(tx: Tx, page: PageOptions = {}): Promise<Page<Session>> {
+export async function listSessions(tx: Tx, page: GrantPage = {}): Promise<Page<Session>> {
   return await listGrants(tx, 'sessions', page);
 }
 
 /** Ends a session: its cookie is refused, its streams end, and so do the links and sessions that it created. */
-export async function endSession(tx: Tx, id: string): Promise<Session> {
-  const session = isId(id) ? await findSession(tx.db, { id }, tx.now()) : undefined;
+export async function endSession(tx: Tx, id: string, view: View = EVERYTHING): Promise<Session> {
+  const [row] = isId(id) ? await findGrants(tx.db, 'sessions', { now: tx.now(), id, view }) : [];
+  const session = row && toListedGrant(row);
   if (session === undefined) throw notFound('session', id);
   const ended = await deleteWithDescendants(tx, id);
   await revokeLinksOf(tx, ended);
@@ -90,7 +110,11 @@ async function revokeLinksOf(tx: Tx, sessionIds: readonly string[]): Promise<voi
 }
 
 /** Changes the person that an operator acts for. */
-export async function changePerson(tx: Tx, id: string, entityId: string | null): Promise<void> {
-  if (entityId !== null) await assertPerson(tx, entityId);
+export async function changePerson(
+  tx: Tx,
+  id: string,
+  { entityId, view }: { readonly entityId: string | null; readonly view: View },
+): Promise<void> {
+  if (entityId !== null) await assertPerson(tx, entityId, view);
   await tx.db.updateTable('sessions').set({ entity_id: entityId }).where('id', '=', id).execute();
 }

@@ -3,11 +3,12 @@ import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
-import type { Page, PageOptions } from '../entities/page.ts';
+import type { Page } from '../entities/page.ts';
 import { newId } from '../new-id.ts';
+import { EVERYTHING, type View } from '../projects/view.ts';
 import { hashKey } from './api-key.ts';
 import { assertPerson, deleteExpired, fromGrantRow, type Grant, toGrantRow } from './grant.ts';
-import { findGrants, type ListedGrant, listGrants, toListedGrant } from './listed-grant.ts';
+import { findGrants, type GrantPage, type ListedGrant, listGrants, toListedGrant } from './listed-grant.ts';
 import { hasScope, type Scope } from './scope.ts';
 
 const DEFAULT_SECONDS = 900;
@@ -20,7 +21,7 @@ export interface NewLink {
   /** Default: none for a link with a person, otherwise the scopes of its creator. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly expiresInSeconds?: number | undefined;
-  readonly maker: Pick<Grant, 'scopes' | 'keyId'> & { readonly sessionId: string | undefined };
+  readonly maker: Pick<Grant, 'scopes' | 'keyId'> & { readonly sessionId: string | undefined; readonly view: View };
 }
 
 export interface SignInCode {
@@ -34,7 +35,7 @@ export async function createSignInCode(tx: Tx, newLink: NewLink): Promise<SignIn
   const { entityId, maker, expiresInSeconds = DEFAULT_SECONDS } = newLink;
   const scopes = newLink.scopes ?? (entityId === undefined ? maker.scopes : []);
   assertAtMost(maker.scopes, scopes);
-  if (entityId !== undefined) await assertPerson(tx, entityId);
+  if (entityId !== undefined) await assertPerson(tx, entityId, maker.view);
   else if (scopes.length === 0) throw invalid('scopes', 'must not be empty without an entityId.');
   await deleteExpired(tx, 'sign_in_links', tx.now() - REMEMBERED_MS);
   const code = randomBytes(32).toString('base64url');
@@ -48,18 +49,19 @@ export async function createSignInCode(tx: Tx, newLink: NewLink): Promise<SignIn
 }
 
 /** Lists the links that still work, oldest first. */
-export async function listLinks(tx: Tx, page: PageOptions = {}): Promise<Page<ListedGrant>> {
+export async function listLinks(tx: Tx, page: GrantPage = {}): Promise<Page<ListedGrant>> {
   return await listGrants(tx, 'sign_in_links', page);
 }
 
 /** Revokes a link that still works. Returns the revoked link. */
-export async function revokeLink(tx: Tx, id: string): Promise<ListedGrant> {
+export async function revokeLink(tx: Tx, id: string, view: View = EVERYTHING): Promise<ListedGrant> {
   if (!isId(id)) throw notFound('link', id);
-  const [link] = await findGrants(tx.db, 'sign_in_links', { now: tx.now(), id });
+  const [link] = await findGrants(tx.db, 'sign_in_links', { now: tx.now(), id, view });
+  if (link === undefined) throw notFound('link', id);
   const unused = tx.db.updateTable('sign_in_links').set({ revoked_at: tx.now() }).where('used_at', 'is', null);
   // If a sign-in happens at the same moment, one of the two comes first. If that is the sign-in, there is nothing left to revoke.
   const [revoked] = await unused.where('id', '=', id).where('revoked_at', 'is', null).returning('id').execute();
-  if (link === undefined || revoked === undefined) throw notFound('link', id);
+  if (revoked === undefined) throw notFound('link', id);
   return toListedGrant(link);
 }
 

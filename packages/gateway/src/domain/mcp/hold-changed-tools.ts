@@ -14,9 +14,10 @@ interface SeenTool {
 }
 
 export interface SeenServer {
-  /** Equal for every gateway and agent that reaches the server in the same way. */
+  /** Equal for every gateway, and for every agent of the project that reaches the server in the same way. */
   readonly key: string;
   readonly name: string;
+  readonly project: string;
 }
 
 export interface SeenList {
@@ -109,6 +110,7 @@ async function insert(tx: Tx, server: SeenServer, tools: readonly SeenTool[]): P
   const rows = tools.map(
     ({ name, fingerprint, definition }): McpToolRow => ({
       id: newId(),
+      project_id: server.project,
       server_key: server.key,
       server_name: server.name,
       tool_name: name,

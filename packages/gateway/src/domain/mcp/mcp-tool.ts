@@ -5,6 +5,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import { EVERYTHING, inView, type View } from '../projects/view.ts';
 
 /** A tool of an MCP server, as operators see it. */
 export interface McpTool {
@@ -23,14 +24,20 @@ export interface McpTool {
   readonly held?: { readonly fingerprint: string; readonly definition: unknown; readonly since: number };
 }
 
+interface McpToolFilter extends PageOptions {
+  readonly status?: McpTool['status'] | undefined;
+  /** Default: those of all projects. */
+  readonly view?: View | undefined;
+}
+
 /** Lists the tools of MCP servers, in the order in which they were first seen. */
 export async function listMcpTools(
   db: Kysely<Tables>,
-  { status, ...page }: PageOptions & { readonly status?: McpTool['status'] | undefined } = {},
+  { status, view = EVERYTHING, ...page }: McpToolFilter = {},
 ): Promise<Page<McpTool>> {
   const limit = pageLimit(page.limit);
   const after = textCursor(page.cursor);
-  let query = db.selectFrom('mcp_tools').selectAll();
+  let query = db.selectFrom('mcp_tools').selectAll().where(inView(view, 'mcp_tools'));
   if (status !== undefined) query = query.where('held_fingerprint', status === 'held' ? 'is not' : 'is', null);
   if (after !== undefined) query = query.where('id', '>', after);
   const rows = await query

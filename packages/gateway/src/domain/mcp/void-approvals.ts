@@ -11,17 +11,18 @@ import { IS_PENDING } from '../calls/is-waiting.ts';
  */
 export async function voidApprovals(
   services: Pick<Services, 'store'>,
-  isOf: (call: { readonly toolName: string; readonly config: AgentConfig }) => boolean,
+  isOf: (call: { readonly toolName: string; readonly config: AgentConfig; readonly project: string }) => boolean,
 ): Promise<void> {
   const waiting = await services.store.db
     .selectFrom('calls')
     .innerJoin('agents', 'agents.id', 'calls.agent_id')
-    .select(['calls.id', 'calls.run_id', 'calls.tool_name', 'agents.config'])
+    .select(['calls.id', 'calls.run_id', 'calls.tool_name', 'agents.config', 'agents.project_id'])
     .where(IS_PENDING)
     .where('calls.wait_kind', '=', 'approval')
     .execute();
-  for (const { id: callId, run_id: runId, tool_name: toolName, config } of waiting)
-    if (isOf({ toolName, config: fromJson<AgentConfig>(config) })) await deny(services, { callId, runId });
+  for (const { id: callId, run_id: runId, tool_name: toolName, config, project_id } of waiting)
+    if (isOf({ toolName, config: fromJson<AgentConfig>(config), project: project_id }))
+      await deny(services, { callId, runId });
 }
 
 async function deny(

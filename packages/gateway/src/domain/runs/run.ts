@@ -6,6 +6,7 @@ import type { InboxEventType, RunRow, RunStatus, Tables } from '../../ports/stor
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import { EVERYTHING, throughAgents, type View } from '../projects/view.ts';
 import { findQueued, type QueuedRun } from './queued-run.ts';
 import type { Takeover } from './takeover.ts';
 
@@ -63,6 +64,8 @@ export interface RunFilter extends PageOptions {
   /** Created at or after this time, and before that one. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
+  /** Default: those of all projects. */
+  readonly view?: View | undefined;
 }
 
 /** Lists runs, newest first. */
@@ -82,7 +85,7 @@ export async function listRuns(db: Kysely<Tables>, filter: RunFilter = {}): Prom
 
 function selectMatching(db: Kysely<Tables>, filter: RunFilter) {
   const { agentId, contextId, status, stop, toolName, outcome, spaceId, eventId, since, until } = filter;
-  let query = withAgent(db);
+  let query = withAgent(db).where(throughAgents(filter.view ?? EVERYTHING, 'threads.agent_id'));
   if (agentId !== undefined) query = query.where('threads.agent_id', '=', agentId);
   if (contextId !== undefined)
     query = query.where('runs.thread_id', '=', contextId).where('threads.kind', '=', 'context');

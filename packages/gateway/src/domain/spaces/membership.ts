@@ -32,9 +32,11 @@ export interface NewMember {
 /** Adds a member. An existing member stays, and gets the new role if there is one. */
 export async function addMember(tx: Tx, newMember: NewMember): Promise<Member> {
   const { spaceId, entityId } = newMember;
-  await lockSpace(tx, spaceId);
+  const space = await lockSpace(tx, spaceId);
   const before = await findEver(tx, spaceId, entityId);
   const entity = before?.number == null ? await countSpace(tx, entityId) : await lockUndeleted(tx, entityId);
+  // Projects are apart because no space has members of two: for each other's spaces, their entities do not exist.
+  if (entity.project_id !== space.project_id) throw notFound('entity', entityId);
   const known = before?.left_at === null ? before : undefined;
   const number = before?.number ?? entity.spaces_joined;
   const role = plainText(newMember.role ?? known?.role ?? 'member', 'role', { min: 1, max: 100 });

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import type { Services } from '../../ports/services.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
@@ -9,11 +10,13 @@ import { notFound } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
 import { invalid, tooLarge } from '../entities/invalid.ts';
 import { type Metadata, toMetadata } from '../entities/metadata.ts';
+import type { View } from '../projects/view.ts';
 import { spaceStream } from '../streams/stream-names.ts';
 import { appendMessage } from './append-message.ts';
 import { lockSpace } from './lock-space.ts';
 import { type Message, toMessage } from './message.ts';
 import { findHearings, findRecipients, type Hearing, notifyAgents } from './notify-agents.ts';
+import type { Space } from './space.ts';
 
 export interface NewMessage {
   readonly spaceId: string;
@@ -29,6 +32,8 @@ export interface NewMessage {
   /** The stream that showed it. Default: the message's id. */
   readonly streamId?: string | undefined;
   readonly runId?: string | undefined;
+  /** What the caller can see. Default: everything. */
+  readonly view?: View | undefined;
 }
 
 export interface PostedMessage {
@@ -52,6 +57,7 @@ export async function postMessage(
     findPosted(tx, newMessage),
     findRecipients(tx, { spaceId, senderId: entityId }),
   );
+  if (!isSpaceVisible({ id: spaceId, project: space.project_id }, newMessage.view)) throw notFound('space', spaceId);
   // Checked before anything is refused: a repeated message gets the same response as the first time.
   if (before !== undefined)
     return { message: toMessage(before), duplicate: true, heardBy: await findHearings(tx, before.id) };
@@ -84,6 +90,14 @@ export async function postMessage(
     }),
   );
   return { message, duplicate: false, heardBy };
+}
+
+/** Every post locks the row of the space anyway, so this costs nothing. */
+export function isSpaceVisible(
+  { id, project: own = DEFAULT_PROJECT }: Pick<Space, 'id' | 'project'>,
+  { project = own, spaces }: View = {},
+): boolean {
+  return project === own && spaces?.includes(id) !== false;
 }
 
 async function findPosted(

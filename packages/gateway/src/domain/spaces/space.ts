@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { SpaceRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -8,12 +9,16 @@ import { type Metadata, toMetadata } from '../entities/metadata.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 import { newId } from '../new-id.ts';
 import { idTaken, ownId } from '../own-id.ts';
+import { lockProject } from '../projects/project.ts';
+import { EVERYTHING, inView, type View } from '../projects/view.ts';
 import { addMember, type NewMember } from './membership.ts';
 
 /** A place where entities talk to each other. */
 export interface Space {
   readonly id: string;
   readonly name: string;
+  /** Absent for the project `default`. */
+  readonly project?: string;
   readonly description: string;
   readonly metadata: Metadata;
   readonly createdAt: number;
@@ -22,6 +27,8 @@ export interface Space {
 }
 
 export interface NewSpace {
+  /** Default `default`. */
+  readonly project?: string | undefined;
   /** An id that the caller chooses. Default: a new one. */
   readonly id?: string | undefined;
   readonly name: string;
@@ -31,8 +38,11 @@ export interface NewSpace {
 }
 
 export async function createSpace(tx: Tx, newSpace: NewSpace): Promise<Space> {
+  const { project = DEFAULT_PROJECT } = newSpace;
+  await lockProject(tx, project);
   const row: SpaceRow = {
     id: newSpace.id === undefined ? newId() : ownId(newSpace.id),
+    project_id: project,
     name: plainText(newSpace.name, 'name', { min: 1, max: 200 }),
     description: plainText(newSpace.description ?? '', 'description', { max: 2_000 }),
     metadata: toMetadata(newSpace.metadata),
@@ -70,15 +80,17 @@ export async function getSpace(db: Kysely<Tables>, spaceId: string): Promise<Spa
 export interface SpaceFilter extends PageOptions {
   /** Only spaces that this entity is a member of. */
   readonly entityId?: string | undefined;
+  /** Default: those of all projects. */
+  readonly view?: View | undefined;
 }
 
 /** Lists spaces, oldest first. */
 export async function listSpaces(db: Kysely<Tables>, filter: SpaceFilter = {}): Promise<Page<Space>> {
   const limit = pageLimit(filter.limit);
   const after = textCursor(filter.cursor);
-  const { entityId } = filter;
+  const { entityId, view = EVERYTHING } = filter;
   if (entityId !== undefined && !isId(entityId)) return { items: [] };
-  let query = db.selectFrom('spaces').selectAll();
+  let query = db.selectFrom('spaces').selectAll().where(inView(view, 'spaces'));
   if (after !== undefined) query = query.where('id', '>', after);
   if (entityId !== undefined)
     query = query.where('id', 'in', (eb) =>
@@ -95,6 +107,7 @@ function toSpace(row: SpaceRow): Space {
   return {
     id: row.id,
     name: row.name,
+    ...(row.project_id === DEFAULT_PROJECT ? {} : { project: row.project_id }),
     description: row.description,
     metadata: fromJson<Metadata>(row.metadata),
     createdAt: row.created_at,

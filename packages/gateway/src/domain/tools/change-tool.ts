@@ -1,4 +1,5 @@
 import type { AgentConfig } from '../../config/agent-config.ts';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import type { ToolConfig } from '../../config/tool-config.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { ToolRow } from '../../ports/store/schema/tables.ts';
@@ -8,6 +9,7 @@ import { updateAgent } from '../agents/update-agent.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { newId } from '../new-id.ts';
 import { idTaken, ownId } from '../own-id.ts';
+import { lockProject } from '../projects/project.ts';
 import { checkToolConfig } from './check-tool-config.ts';
 import { findToolRow } from './stored-tool.ts';
 import { countToolChange } from './tools-version.ts';
@@ -20,17 +22,25 @@ interface NewTool {
   /** An id that the caller chooses. Default: a new one. */
   readonly id?: string | undefined;
   readonly isTaken: IsTaken;
+  /** Default `default`. */
+  readonly project?: string | undefined;
 }
 
 /** Registers a tool. `given` is the unchecked configuration as the user wrote it. */
-export async function createTool(tx: Tx, given: unknown, { id, isTaken }: NewTool): Promise<ToolRow> {
-  const config = await checkToolConfig(tx, given, isTaken);
+export async function createTool(
+  tx: Tx,
+  given: unknown,
+  { id, isTaken, project = DEFAULT_PROJECT }: NewTool,
+): Promise<ToolRow> {
+  await lockProject(tx, project);
+  const config = await checkToolConfig(tx, given, { isOfFile: isTaken, project });
   if (isTaken(config.name)) throw nameTaken(config.name, 'the configuration file');
   await countToolChange(tx);
-  if ((await findToolRow(tx.db, config.name)) !== undefined) throw nameTaken(config.name, 'the registry');
+  if ((await findToolRow(tx.db, config.name, project)) !== undefined) throw nameTaken(config.name, 'the registry');
   const now = tx.now();
   const row: ToolRow = {
     id: id === undefined ? newId(now) : ownId(id),
+    project_id: project,
     name: config.name,
     config: toJson(config),
     version: 1,
@@ -47,6 +57,13 @@ export async function createTool(tx: Tx, given: unknown, { id, isTaken }: NewToo
   return row;
 }
 
+interface ToolUpdate {
+  readonly changes: Readonly<Record<string, unknown>>;
+  readonly isTaken: IsTaken;
+  /** The project to look in. Default: see findToolRows. */
+  readonly project?: string | undefined;
+}
+
 /**
  * Changes a tool from the next run of each agent on. Null removes a field; the others stay. Its name stays too, because agents
  * and waiting calls refer to it.
@@ -54,12 +71,15 @@ export async function createTool(tx: Tx, given: unknown, { id, isTaken }: NewToo
 export async function updateTool(
   tx: Tx,
   nameOrId: string,
-  { changes, isTaken }: { readonly changes: Readonly<Record<string, unknown>>; readonly isTaken: IsTaken },
+  { changes, isTaken, project }: ToolUpdate,
 ): Promise<ToolRow> {
   await countToolChange(tx);
-  const before = await requireToolRow(tx, nameOrId);
+  const before = await requireToolRow(tx, nameOrId, project);
   const merged = Object.entries({ ...fromJson<ToolConfig>(before.config), ...changes });
-  const config = await checkToolConfig(tx, Object.fromEntries(merged.filter(([, value]) => value !== null)), isTaken);
+  const config = await checkToolConfig(tx, Object.fromEntries(merged.filter(([, value]) => value !== null)), {
+    isOfFile: isTaken,
+    project: before.project_id,
+  });
   if (config.name !== before.name) throw nameFixed(before.name);
   const changed = { config: toJson(config), version: before.version + 1, updated_at: tx.now() };
   await tx.db.updateTable('tools').set(changed).where('id', '=', before.id).execute();
@@ -70,13 +90,13 @@ export async function updateTool(
  * Deletes a tool, and removes it from the agents that name it: with an unknown tool they could not run at all. Calls that wait
  * for a result can still be answered. Returns the ids of the agents.
  */
-export async function deleteTool(tx: Tx, nameOrId: string): Promise<readonly string[]> {
+export async function deleteTool(tx: Tx, nameOrId: string, project?: string): Promise<readonly string[]> {
   await countToolChange(tx);
-  const { id, name } = await requireToolRow(tx, nameOrId);
+  const { id, name, project_id } = await requireToolRow(tx, nameOrId, project);
   // Deleted before the agents are looked up: an agent that is about to name the tool has either done so already, or finds it
   // gone.
   await tx.db.deleteFrom('tools').where('id', '=', id).execute();
-  const agents = await agentsUsing(tx.db, [name, id]);
+  const agents = await agentsUsing(tx.db, [name, id], { project: project_id });
   const ids = [...new Set(agents.map(({ agentId }) => agentId))].sort();
   for (const agentId of ids) await takeToolFrom(tx, agentId, [name, id]);
   return ids;
@@ -96,8 +116,8 @@ async function takeToolFrom(tx: Tx, agentId: string, references: readonly unknow
   await updateAgent(tx, { agentId, config });
 }
 
-async function requireToolRow(tx: Tx, nameOrId: string): Promise<ToolRow> {
-  const row = await findToolRow(tx.db, nameOrId);
+async function requireToolRow(tx: Tx, nameOrId: string, project: string | undefined): Promise<ToolRow> {
+  const row = await findToolRow(tx.db, nameOrId, project);
   if (row === undefined) throw notFound('tool', nameOrId);
   return row;
 }

@@ -14,14 +14,17 @@ import { unknownTools } from './unknown-tools.ts';
 export async function checkToolConfig(
   tx: Tx,
   value: unknown,
-  isOfFile: (reference: string) => boolean,
+  { isOfFile, project }: { readonly isOfFile: (reference: string) => boolean; readonly project: string },
 ): Promise<ToolConfig> {
   const checked = check(toolConfigSchema, value);
   if (!checked.ok) throw refuse(checked.problems);
   const config = checked.value;
   const isItself = (reference: string): boolean => reference === config.name;
   const named = namedBySubAgent(config, []);
-  const unknown = await unknownTools(tx.db, named, (one) => isItself(one) || isOfFile(one) || isTaskTool(one));
+  const unknown = await unknownTools(tx.db, named, {
+    isKnown: (one) => isItself(one) || isOfFile(one) || isTaskTool(one),
+    project,
+  });
   if (unknown.length > 0) throw refuse(unknown);
   return config;
 }

@@ -1,14 +1,18 @@
 import type { Kysely } from 'kysely';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import type { Tables, ToolRow } from '../../ports/store/schema/tables.ts';
 import { notFound } from '../api-error.ts';
 import { invalid } from '../entities/invalid.ts';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
+import { EVERYTHING, inView, type View } from '../projects/view.ts';
 import type { ListedTool, ToolSource, ToolSourceName } from './listed-tool.ts';
 import { findToolRow } from './stored-tool.ts';
 import { agentsDefinedBy, agentsUsing } from './used-by.ts';
 
 export interface ToolFilter extends PageOptions {
   readonly source?: ToolSourceName | undefined;
+  /** Default: the tools of all projects. */
+  readonly view?: View | undefined;
 }
 
 /**
@@ -28,18 +32,21 @@ export interface ToolCatalog {
 export async function listTools(
   db: Kysely<Tables>,
   { sources, describe }: ToolCatalog,
-  { source, ...page }: ToolFilter,
+  { source, view = EVERYTHING, ...page }: ToolFilter,
 ): Promise<Page<UsedTool>> {
   const limit = pageLimit(page.limit);
   const after = readCursor(page.cursor);
-  const outside = after.part === 'api' || source === 'api' ? [] : await listOutside(sources);
+  const outside = after.part === 'api' || source === 'api' ? [] : await listOutside(sources, view);
   const wanted = outside.filter((one) => one.id > after.id && (source === undefined || one.source === source));
   const rows =
     source === undefined || source === 'api'
-      ? await rowsAfter(db, after.part === 'api' ? after.id : '', limit + 1 - Math.min(wanted.length, limit))
+      ? await rowsAfter(db, view, {
+          id: after.part === 'api' ? after.id : '',
+          limit: limit + 1 - Math.min(wanted.length, limit),
+        })
       : [];
   const all = [...wanted.slice(0, limit + 1), ...(await Promise.all(rows.map(describe)))];
-  const items = await withUses(db, all.slice(0, limit));
+  const items = await withUses(db, all.slice(0, limit), view);
   const last = items.at(-1);
   if (all.length <= limit || last === undefined) return { items };
   return { items, next: `${last.source === 'api' ? 'api' : 'other'}:${last.id}` };
@@ -50,38 +57,58 @@ export async function getTool(
   db: Kysely<Tables>,
   { sources, describe }: ToolCatalog,
   nameOrId: string,
+  view: View = EVERYTHING,
 ): Promise<UsedTool> {
-  const outside = (await listOutside(sources)).find(({ id }) => id === nameOrId);
+  const outside = (await listOutside(sources, view)).find(({ id }) => id === nameOrId);
   // A tool of the registry may have the name of a built-in tool, and replaces it.
-  const row = outside === undefined || outside.source === 'built-in' ? await findToolRow(db, nameOrId) : undefined;
+  const row =
+    outside === undefined || outside.source === 'built-in' ? await findToolRow(db, nameOrId, view.project) : undefined;
   const found = row === undefined ? outside : await describe(row);
   if (found === undefined) throw notFound('tool', nameOrId);
-  const [used] = await withUses(db, [found]);
-  return used ?? { ...found, usedBy: [] };
+  const [used] = await withUses(db, [found], view);
+  return used ?? { ...withoutDefault(found), usedBy: [] };
 }
 
-async function listOutside(sources: readonly ToolSource[]): Promise<readonly ListedTool[]> {
+/** Tools outside the registry that the caller can see: those that all projects share, and those of MCP servers of its project. */
+export async function listOutside(sources: readonly ToolSource[], view: View): Promise<readonly ListedTool[]> {
   const lists = await Promise.all(sources.map((one) => one.list()));
-  return lists.flat().sort((one, other) => (one.id < other.id ? -1 : 1));
+  const isVisible = ({ project = view.project }: ListedTool): boolean => (view.project ?? project) === project;
+  return lists
+    .flat()
+    .filter(isVisible)
+    .sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
-async function rowsAfter(db: Kysely<Tables>, id: string, limit: number): Promise<readonly ToolRow[]> {
-  return await db.selectFrom('tools').selectAll().where('id', '>', id).orderBy('id').limit(limit).execute();
+async function rowsAfter(
+  db: Kysely<Tables>,
+  view: View,
+  { id, limit }: { readonly id: string; readonly limit: number },
+): Promise<readonly ToolRow[]> {
+  const rows = db.selectFrom('tools').selectAll().where('id', '>', id).where(inView(view, 'tools'));
+  return await rows.orderBy('id').limit(limit).execute();
 }
 
-async function withUses(db: Kysely<Tables>, tools: readonly ListedTool[]): Promise<readonly UsedTool[]> {
+async function withUses(db: Kysely<Tables>, tools: readonly ListedTool[], view: View): Promise<readonly UsedTool[]> {
   const named = tools.filter(({ definition }) => definition === undefined);
-  const uses = await agentsUsing(db, [...new Set(named.flatMap(({ id, name }) => [id, name]))]);
+  const uses = await agentsUsing(db, [...new Set(named.flatMap(({ id, name }) => [id, name]))], view);
   const definitions = [...new Set(tools.flatMap(({ definition }) => definition ?? []))];
-  const defined = await agentsDefinedBy(db, definitions);
+  const defined = await agentsDefinedBy(db, definitions, view);
   return tools.map((one) => {
     const own =
       one.definition === undefined
-        ? uses.filter(({ reference }) => reference === one.id || reference === one.name)
+        ? uses.filter(
+            ({ reference, project }) =>
+              reference === one.id || (reference === one.name && (one.project ?? project) === project),
+          )
         : defined.filter(({ reference }) => reference === one.definition);
     const byId = new Map(own.map(({ agentId, agentName }) => [agentId, { id: agentId, name: agentName }]));
-    return { ...one, usedBy: [...byId.values()] };
+    return { ...withoutDefault(one), usedBy: [...byId.values()] };
   });
+}
+
+/** As everywhere, the project `default` is not named. */
+function withoutDefault({ project, ...one }: ListedTool): ListedTool {
+  return project === undefined || project === DEFAULT_PROJECT ? one : { ...one, project };
 }
 
 /** A cursor names the part of the list it is in, because the parts have ids of different kinds. */

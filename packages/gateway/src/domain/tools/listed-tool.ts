@@ -14,6 +14,8 @@ export interface ListedTool {
   readonly source: ToolSourceName;
   /** The definition that has the tool. Only its agents can use it, and they do not name it. */
   readonly definition?: string | undefined;
+  /** The project that it belongs to. Absent for tools that all projects share. */
+  readonly project?: string | undefined;
   readonly executionType: ExecutionType;
   readonly visible: boolean;
   readonly effects: 'none' | 'session' | 'external';

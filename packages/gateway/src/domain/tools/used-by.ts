@@ -2,35 +2,49 @@ import { type Kysely, sql } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { inView, type View } from '../projects/view.ts';
 
 /** An agent that names a tool, and the reference that it uses. */
 export interface ToolUse {
   readonly reference: string;
   readonly agentId: string;
   readonly agentName: string;
+  /** The project of the agent. */
+  readonly project: string;
 }
 
-export async function agentsUsing(db: Kysely<Tables>, references: readonly string[]): Promise<readonly ToolUse[]> {
+/** The agents that a caller can see and that name one of these tools. */
+export async function agentsUsing(
+  db: Kysely<Tables>,
+  references: readonly string[],
+  view: View,
+): Promise<readonly ToolUse[]> {
   if (references.length === 0) return [];
   return await db
     .selectFrom('agent_tools')
     .innerJoin('agents', 'agents.id', 'agent_tools.agent_id')
-    .select(['reference', 'agents.id as agentId', 'agents.name as agentName'])
+    .select(['reference', 'agents.id as agentId', 'agents.name as agentName', 'agents.project_id as project'])
     .where('reference', 'in', references)
+    .where(inView(view, 'agents'))
     .orderBy('agents.id')
     .execute();
 }
 
-/** The agents that have one of these definitions, themselves or for a sub-agent. `reference` is the definition. */
-export async function agentsDefinedBy(db: Kysely<Tables>, definitions: readonly string[]): Promise<readonly ToolUse[]> {
+/** The agents that a caller can see and that have one of these definitions, themselves or for a sub-agent. `reference` is the definition. */
+export async function agentsDefinedBy(
+  db: Kysely<Tables>,
+  definitions: readonly string[],
+  view: View,
+): Promise<readonly ToolUse[]> {
   const found: ToolUse[] = [];
   for (const reference of definitions) {
     // A text that contains this has its quotes escaped. A sub-agent of the configuration may have the definition too.
     const named = `%"definition":${JSON.stringify(reference)}%`.replaceAll('_', '\\_');
     const agents = await db
       .selectFrom('agents')
-      .select(['id as agentId', 'name as agentName'])
+      .select(['id as agentId', 'name as agentName', 'project_id as project'])
       .where('status', '!=', 'deleted')
+      .where(inView(view, 'agents'))
       .where(sql<boolean>`config like ${named} escape '\\'`)
       .orderBy('id')
       .execute();

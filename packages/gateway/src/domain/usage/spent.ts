@@ -7,16 +7,20 @@ export interface Spent {
   readonly tokens: number;
 }
 
-/** Whose spending is limited. Projects will be a third. */
+/** Whose spending is limited. */
 export interface SpendScope {
-  readonly scope: 'agent' | 'person';
+  readonly scope: 'agent' | 'person' | 'project';
   readonly id: string;
 }
 
-const COLUMN = { agent: 'agent_id', person: 'entity_id' } as const;
+const OWN = {
+  agent: (id: string) => sql`agent_id = ${id}`,
+  person: (id: string) => sql`entity_id = ${id}`,
+  project: (id: string) => sql`agent_id in (select id from agents where project_id = ${id})`,
+} as const;
 
 /**
- * What an agent or a person has spent on a day. It is one statement, so that a request that is added to the sums at the same time counts
+ * What an agent, a person or a project has spent on a day. It is one statement, so that a request that is added to the sums at the same time counts
  * once.
  */
 export async function spentOn(
@@ -26,7 +30,7 @@ export async function spentOn(
 ): Promise<Spent> {
   const own = (table: 'usage' | 'usage_requests') => sql`
     select case when currency = ${currency} then cost else 0 end as cost, input_tokens + output_tokens as tokens
-    from ${sql.table(table)} where ${sql.ref(COLUMN[scope])} = ${id} and day = ${day}`;
+    from ${sql.table(table)} where ${OWN[scope](id)} and day = ${day}`;
   return await sumOf(db, sql`${own('usage')} union all ${own('usage_requests')}`);
 }
 

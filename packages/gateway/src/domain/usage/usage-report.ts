@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { invalid } from '../entities/invalid.ts';
+import { EVERYTHING, throughAgents, type View } from '../projects/view.ts';
 import type { UsageKind } from './usage-row.ts';
 
 /** What requests are added up by. */
@@ -22,6 +23,8 @@ export interface UsageFilter {
   readonly to?: string | undefined;
   readonly agentId?: string | undefined;
   readonly entityId?: string | undefined;
+  /** Default: those of all projects. */
+  readonly view?: View | undefined;
   readonly now: number;
 }
 
@@ -59,13 +62,14 @@ const DEFAULT_DAYS = 30;
 
 /** Adds up the requests of these days. Newest day first, then the most tokens. */
 export async function usageReport(db: Kysely<Tables>, filter: UsageFilter): Promise<UsageReport> {
-  const { by, now, agentId, entityId } = filter;
+  const { by, now, agentId, entityId, view = EVERYTHING } = filter;
   const to = filter.to ?? new Date(now).toISOString().slice(0, 10);
   const from = filter.from ?? new Date(Date.parse(to) - (DEFAULT_DAYS - 1) * 86_400_000).toISOString().slice(0, 10);
   if (from > to) throw invalid('from', 'must not be after to.');
   const columns = by.map((key) => sql.ref(COLUMN[key]));
   const conditions = [
     sql`day >= ${from} and day <= ${to}`,
+    throughAgents(view, 'agent_id'),
     ...(agentId === undefined ? [] : [sql`agent_id = ${agentId}`]),
     ...(entityId === undefined ? [] : [sql`entity_id = ${entityId}`]),
   ];

@@ -12,6 +12,8 @@ import { assertClientTools, type ClientToolLimits } from './check-client-tools.t
 
 export interface ToolCheck {
   readonly config: AgentConfig;
+  /** The project whose registry is read. */
+  readonly project: string;
   /** Names or ids of the agent's tools, of tools in the registry, or of the client's tools. */
   readonly toolIds: readonly string[];
   readonly clientTools: readonly ClientTool[];
@@ -24,11 +26,11 @@ export interface ToolCheck {
  * Returns the tools that have to be added to the agent's for this run. Throws 422 and names the id if no tool has it.
  */
 export async function toolsToAdd(db: Kysely<Tables>, registry: Registry, check: ToolCheck): Promise<readonly string[]> {
-  const { config, toolIds, clientTools, mayAdd, limits } = check;
+  const { config, project, toolIds, clientTools, mayAdd, limits } = check;
   const references = (config.tools ?? []).filter((one) => typeof one === 'string');
   // Tools of the configuration file come before those of the registry, so the registry is not read for them.
   const ofOthers = [...references, ...toolIds].filter((one) => findTool(registry.tools, one) === undefined);
-  const rows = await findToolRows(db, [...new Set(ofOthers)]);
+  const rows = await findToolRows(db, [...new Set(ofOthers)], project);
   const ofRegistry = Object.fromEntries(rows.map((row) => [row.name, toRegisteredTool(row)]));
   const find = (reference: string): RegisteredTool | undefined =>
     findTool(registry.tools, reference) ?? findTool(ofRegistry, reference) ?? findTool(TASK_TOOLS, reference);

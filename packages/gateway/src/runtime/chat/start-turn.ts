@@ -19,6 +19,7 @@ import { countWaiting, inboxFull, inboxLimit } from '../../domain/inbox/inbox-ca
 import type { ChatEvent } from '../../domain/inbox/inbox-event.ts';
 import { pushNewEvent } from '../../domain/inbox/push-event.ts';
 import { newId } from '../../domain/new-id.ts';
+import { isLimited, projectOf } from '../../domain/projects/view.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -26,7 +27,7 @@ import type { Registry } from '../toolset/registry.ts';
 import { settingsFor } from './caller-text.ts';
 import { toolsToAdd } from './check-tools.ts';
 import { giveAnswers } from './give-answers.ts';
-import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from './turn-request.ts';
+import { type AcceptedTurn, type TurnCaller, type TurnInput, type TurnRequest, viewOfCaller } from './turn-request.ts';
 
 /*
  * How all endpoints start turns in conversations: the chat endpoints, /v1, useChat, the MCP server. docs/concepts/conversations.md
@@ -66,7 +67,7 @@ export async function startTurn(tx: Tx, registry: Registry, request: TurnRequest
 
 /**
  * The stored conversation id. An entity's right to use the conversation is checked first, even if the request turns out to be a
- * repeat.
+ * repeat. That of a key is checked when the conversation is opened, or the repeated turn is returned.
  */
 async function contextIdOf(tx: Tx, { conversation, caller }: TurnRequest): Promise<string> {
   if ('contextId' in conversation)
@@ -78,7 +79,7 @@ async function contextIdOf(tx: Tx, { conversation, caller }: TurnRequest): Promi
 
 /** The turn that the same request started before. Throws if the caller may no longer use its conversation. */
 export async function repeatOf(tx: Tx, turn: StartedTurn, caller: TurnCaller): Promise<AcceptedTurn> {
-  if (caller.kind === 'entity') await getConversation(tx.db, turn.contextId, caller);
+  if (caller.kind === 'entity' || isLimited(viewOfCaller(caller))) await getConversation(tx.db, turn.contextId, caller);
   return { runId: turn.runId, contextId: turn.contextId, isRepeat: true };
 }
 
@@ -98,7 +99,7 @@ async function openConversation(tx: Tx, request: TurnRequest, id: string): Promi
   const { conversation: wanted, caller, input, settings } = request;
   const isBrief = request.isBrief === true || settings?.save === false;
   if ('call' in input) {
-    const agent = await ensureToolCaller(tx);
+    const agent = await ensureToolCaller(tx, projectOf(viewOfCaller(caller)));
     return { agent, conversation: await insertConversation(tx, { id, agentId: agent.id, isBrief: true }), isNew: true };
   }
   if ('contextId' in wanted) {
@@ -108,7 +109,7 @@ async function openConversation(tx: Tx, request: TurnRequest, id: string): Promi
     assertActive(agent);
     return { conversation, agent, isNew: false };
   }
-  const agent = await findAgentNamed(tx.db, wanted.agent);
+  const agent = await findAgentNamed(tx.db, wanted.agent, viewOfCaller(caller));
   await assertMayChat(tx.db, { agentId: agent.id, name: wanted.agent ?? agent.id }, caller);
   assertActive(agent);
   const { entityId: ownerId } = caller;
@@ -147,6 +148,7 @@ async function toEvent(
   const { terminating, tools = [], clientTools = [] } = settings;
   const added = await toolsToAdd(tx.db, registry, {
     config: fromJson<AgentConfig>(agent.config),
+    project: agent.project_id,
     toolIds: [...tools, ...(terminating?.toolIds ?? []), ...('call' in input ? [input.call.tool] : [])],
     clientTools,
     limits: tx.limits,

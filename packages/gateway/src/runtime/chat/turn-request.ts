@@ -2,11 +2,23 @@ import type { Answer } from '@lastcall/core';
 import type { RequestIdentity, StartedTurn } from '../../domain/conversations/turn-requests.ts';
 import type { TurnSettings, UserContent } from '../../domain/conversations/turn-settings.ts';
 import type { Metadata } from '../../domain/entities/metadata.ts';
+import { EVERYTHING, type View } from '../../domain/projects/view.ts';
 
 /** The caller. An entity may use only its own conversations; a key may use all, perhaps on behalf of a person. */
 export type TurnCaller =
-  | { readonly kind: 'key'; readonly keyId: string; readonly entityId?: string | undefined }
+  | {
+      readonly kind: 'key';
+      readonly keyId: string;
+      readonly entityId?: string | undefined;
+      /** What the key can see. Default: everything. */
+      readonly view?: View | undefined;
+    }
   | { readonly kind: 'entity'; readonly entityId: string };
+
+/** What a caller can see of agents. An entity sees those that share a space with it: see may-chat.ts. */
+export function viewOfCaller(caller: TurnCaller): View {
+  return (caller.kind === 'key' ? caller.view : undefined) ?? EVERYTHING;
+}
 
 export interface TurnRequest {
   readonly caller: TurnCaller;

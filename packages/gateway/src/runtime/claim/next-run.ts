@@ -22,7 +22,7 @@ import type { Registry } from '../toolset/registry.ts';
 import { setupsOf } from '../toolset/run-setups.ts';
 import { excuseTakeover } from './excuse-takeover.ts';
 import { giveUpThread } from './give-up-thread.ts';
-import { readAgent } from './read-agent.ts';
+import { readAgent, spendOf } from './read-agent.ts';
 import { type Past, readPast } from './read-past.ts';
 import { type LoadedThread, loadThread, readThread, type ThreadRows } from './read-thread.ts';
 import { settingsOfRun } from './settings-of-run.ts';
@@ -187,11 +187,12 @@ async function findRun(
   if (open === undefined && isIdle) return undefined;
   const kind = THREAD_KINDS[row.kind];
   const setups = setupsOf(registry);
-  const configured = setups.ofAgent(row.config);
+  const configured = setups.ofAgent(row);
   const events =
     open === undefined && kind.retriesFailedRuns
       ? await withoutOverLimit(held, {
           agent: { id: row.id, entityId: row.entity_id },
+          project: { id: row.project_id, spend: spendOf(row.project_spend) },
           events: waiting,
           perAgent: configured.limits.spend,
           perPerson: registry.personLimits?.spend,

@@ -15,6 +15,8 @@ export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'update
   Pick<ThreadRow, 'kind' | 'lease_owner'> & {
     /** How often the registry of tools was changed; null if it never was. */
     readonly tools_version: string | null;
+    /** The spend limits of the project. */
+    readonly project_spend: Json | null;
   };
 
 /** The rows that show whether a thread has work. */
@@ -90,9 +92,13 @@ const readThreadRows = batchReads<ThreadParams>({ types: { threadId: 'text', now
       .selectFrom('agents')
       .innerJoin('threads', 'threads.agent_id', 'agents.id')
       .select(['agents.id', 'entity_id', 'name', 'config', 'config_version', 'status', 'active_space_id', 'tag'])
+      .select('agents.project_id')
       .select(['threads.kind', 'threads.lease_owner'])
       .select((eb) =>
         eb.selectFrom('settings').select('value').where('key', '=', sql.lit(TOOLS_VERSION)).as('tools_version'),
+      )
+      .select((eb) =>
+        eb.selectFrom('projects').select('spend').whereRef('projects.id', '=', 'agents.project_id').as('project_spend'),
       )
       .where('threads.id', '=', threadId),
 });

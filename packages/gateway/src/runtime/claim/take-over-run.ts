@@ -52,7 +52,7 @@ export async function takeOverRun(
 ): Promise<boolean> {
   if ((await recordTakeover(held, run)) === 'open') return true;
   const { open, row } = run;
-  const agent = readAgent(row, setupsOf(registry).ofAgent(row.config));
+  const agent = readAgent(row, setupsOf(registry).ofAgent(row));
   await closeStuckRun(services, held, {
     runId: open.id,
     kind: THREAD_KINDS[row.kind],

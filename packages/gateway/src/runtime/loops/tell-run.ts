@@ -1,9 +1,13 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { TurnEvent } from '@lastcall/core';
-import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
+import { OF_PROJECT } from '../../config/registered-tool.ts';
 import { countEvent } from '../../telemetry/observe-run.ts';
 import type { RunActivity } from '../../telemetry/run-activity.ts';
+import type { ActiveRun } from '../run/active-run.ts';
+import type { RunSetup } from '../run/run-setup.ts';
 import type { RunTools } from '../run/run-tool.ts';
+import { isToolNameOf } from '../tools/mcp/mcp-tool-name.ts';
 import { secretsOf, withoutSecrets } from '../toolset/remove-secrets.ts';
 import type { OpenedRun } from './open-run.ts';
 
@@ -14,7 +18,7 @@ export function tellRun(
   { modelId }: Pick<LanguageModelV4, 'modelId'>,
 ): (event: TurnEvent) => void {
   const secrets = secretsOf(registry);
-  const counted = { model: modelId, labelOf: toolLabel(tools, run.settings) };
+  const counted = { model: modelId, labelOf: toolLabel(tools, run) };
   return (event) => {
     const told = withoutSecrets(event, secrets);
     journal.onEvent(told);
@@ -30,7 +34,7 @@ type ToolLabel = (toolName: string) => string;
 
 function toolLabel(
   offered: Pick<RunTools, 'tools' | 'ofNodes' | 'named'>,
-  settings: TurnSettings | undefined,
+  { settings, agent: { project, setup } }: ActiveRun,
 ): ToolLabel {
   const ofCaller = new Set((settings?.clientTools ?? []).map(({ name }) => name));
   return (toolName) => {
@@ -38,6 +42,18 @@ function toolLabel(
     // A machine's nodes have tools of their own.
     const isKnown =
       Object.hasOwn(offered.tools, toolName) || (offered.ofNodes === true && offered.named(toolName) !== undefined);
-    return isKnown ? toolName : 'unknown';
+    if (!isKnown) return 'unknown';
+    // Everyone may read the metrics. A tool that the file or the gateway brings is known to all projects.
+    return project.id !== DEFAULT_PROJECT && isOwn(toolName, setup) ? OF_PROJECT : toolName;
   };
+}
+
+/** True for a tool of the registry, of the agent's own configuration, or of an MCP server. */
+function isOwn(toolName: string, { config, registryTools }: RunSetup): boolean {
+  const inline = (config.tools ?? []).some((one) => typeof one !== 'string' && one.name === toolName);
+  return (
+    inline ||
+    Object.hasOwn(registryTools, toolName) ||
+    (config.mcp?.servers ?? []).some(({ name }) => isToolNameOf(name, toolName))
+  );
 }

@@ -1,6 +1,7 @@
 import type { Answer, Transcript } from '@lastcall/core';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { AgentLimits } from '../../config/agent-limits.ts';
+import type { DaySpendLimits } from '../../config/spend-limits.ts';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
@@ -53,6 +54,7 @@ export interface EndingRun extends Pick<ActiveRun, 'lease' | 'runId' | 'kind' | 
 
 export interface ConfiguredAgent extends BuiltInAgent {
   readonly tag: string;
+  readonly project: { readonly id: string; readonly spend: DaySpendLimits };
   readonly config: AgentConfig;
   readonly limits: AgentLimits;
   /** What is made of the configuration, and shared by runs. */

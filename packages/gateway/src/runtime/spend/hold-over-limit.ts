@@ -15,24 +15,31 @@ import { dayLimitReached, hasDayLimit, type SpendRefusal, textForPeople } from '
 interface DueEvents {
   readonly agent: Pick<BuiltInAgent, 'id' | 'entityId'>;
   readonly events: readonly EventRow[];
+  readonly project: { readonly id: string; readonly spend: DaySpendLimits };
   readonly perAgent: DaySpendLimits;
   readonly perPerson: DaySpendLimits | undefined;
   readonly currency: string | undefined;
 }
 
 /**
- * The events that a run may take now. Those of an agent or a person that has used up a limit of the day wait for the next day, without a
- * run: each run would only read them and stop. Without limits this does nothing.
+ * The events that a run may take now. Those of an agent, a project or a person that has used up a limit of the day wait for the next day,
+ * without a run: each run would only read them and stop. Without limits this does nothing.
  */
 export async function withoutOverLimit(held: HeldThread, due: DueEvents): Promise<readonly EventRow[]> {
-  const { agent, events, perAgent, perPerson = {}, currency } = due;
-  if (events.length === 0 || !(hasDayLimit(perAgent) || hasDayLimit(perPerson))) return events;
+  const { agent, project, events, perAgent, perPerson = {}, currency } = due;
+  if (events.length === 0 || ![perAgent, project.spend, perPerson].some(hasDayLimit)) return events;
   const { tx } = held;
-  const own = await reachedBy(tx, { scope: 'agent', id: agent.id }, perAgent, currency);
-  if (own === 'no longer') await takeHeld(tx, agent.id);
-  else if (own !== undefined) {
-    await hold(held, due, own, events);
-    return [];
+  const ofAll = [
+    [{ scope: 'agent', id: agent.id }, perAgent],
+    [{ scope: 'project', id: project.id }, project.spend],
+  ] as const;
+  for (const [scope, limits] of ofAll) {
+    const own = await reachedBy(tx, scope, limits, currency);
+    if (own === 'no longer') await takeHeld(tx, agent.id);
+    else if (own !== undefined) {
+      await hold(held, due, own, events);
+      return [];
+    }
   }
   if (!hasDayLimit(perPerson)) return events;
   let rest = events;

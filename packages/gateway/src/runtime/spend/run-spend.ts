@@ -75,8 +75,9 @@ export class RunSpend {
     this.#currency = services.currency ?? DEFAULT_CURRENCY;
     this.#limits = agent.limits.spend;
     const ofAgent: LimitedScope = { scope: 'agent', id: agent.id, limits: this.#limits };
+    const ofProject: LimitedScope = { scope: 'project', id: agent.project.id, limits: agent.project.spend };
     const ofPerson: LimitedScope = { scope: 'person', id: entityId ?? '', limits: perPerson };
-    this.#scopes = [ofAgent, ofPerson].filter(({ id, limits }) => id !== '' && hasDayLimit(limits));
+    this.#scopes = [ofAgent, ofProject, ofPerson].filter(({ id, limits }) => id !== '' && hasDayLimit(limits));
   }
 
   /** Why a request was refused, if one was. */
@@ -270,11 +271,12 @@ export class RunSpend {
     const { services, metrics, run } = this.#options;
     const { scope, id, dimension, limit, until } = refusal;
     const details = { event: 'spend_limit', scope, agentId: run.agent.id, dimension, limit, until };
-    services.logger.error(
-      textForOperators(refusal, run.agent, this.#currency),
-      scope === 'person' ? { ...details, entityId: id } : details,
-    );
-    metrics?.limitReached({ scope: scope === 'person' ? 'person' : 'agent' });
+    services.logger.error(textForOperators(refusal, run.agent, this.#currency), {
+      ...details,
+      ...(scope === 'person' ? { entityId: id } : {}),
+      ...(scope === 'project' ? { project: id } : {}),
+    });
+    metrics?.limitReached({ scope: scope === 'run' ? 'agent' : scope });
   }
 }
 

@@ -5,7 +5,7 @@ import { nextDay } from '../../domain/usage/usage-row.ts';
 /** Why a request to a model was refused. */
 export interface SpendRefusal {
   readonly scope: 'run' | SpendScope['scope'];
-  /** The agent or the person. Empty for a run. */
+  /** The agent, the person or the project. Empty for a run. */
   readonly id: string;
   readonly dimension: 'money' | 'tokens';
   readonly limit: number;
@@ -41,6 +41,8 @@ export function hasDayLimit({ perDay, perDayTokens }: DaySpendLimits): boolean {
 /** What people in a space read. It names no amounts: those are the operator's. */
 export function textForPeople({ scope, until = 0 }: SpendRefusal): string {
   const at = `${DATE.format(until)}, 00:00 UTC`;
+  if (scope === 'project')
+    return `The agents of this project have used up what they may spend in a day. They continue on ${at}, and what arrives until then waits.`;
   return scope === 'person'
     ? `The person who asked has used up what one person may spend in a day. What they write waits until ${at}.`
     : `The agent has used up what it may spend in a day. It continues on ${at}, and what arrives until then waits.`;
@@ -55,6 +57,7 @@ export function textForOperators(refusal: SpendRefusal, agent: { id: string; nam
   const amount = `${round(spent)} of ${limit} ${unit}`;
   if (scope === 'run') return `A run of the agent has spent ${amount}, which is its limit (limits.spend.perRun).`;
   const rest = `of today, in UTC. What arrives waits until ${new Date(until).toISOString()}, or until the limit is raised.`;
+  if (scope === 'project') return `Project ${id} has spent ${amount} ${rest}`;
   return scope === 'agent'
     ? `Agent ${JSON.stringify(agent.name)} (${agent.id}) has spent ${amount} ${rest}`
     : `Person ${id} has spent ${amount} ${rest}`;

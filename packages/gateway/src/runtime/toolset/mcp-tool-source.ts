@@ -1,3 +1,4 @@
+import { projectOf } from '../../domain/projects/view.ts';
 import type { ListedTool, ToolSource } from '../../domain/tools/listed-tool.ts';
 import type { McpServers } from '../tools/mcp/mcp-servers.ts';
 import { mcpTool } from '../tools/mcp/mcp-tool.ts';
@@ -14,7 +15,8 @@ export function mcpToolSource(servers: McpServers): ToolSource {
             const name = mcpToolName(server.name, definition.name);
             const described = await describeDefinition(name, mcpTool(definition, server, { connection }), 'mcp');
             const visible = server.tools?.[definition.name]?.visible === true;
-            return { ...described, executionType: 'gateway', visible, outputSchema: definition.outputSchema };
+            const project = projectOf(server);
+            return { ...described, project, executionType: 'gateway', visible, outputSchema: definition.outputSchema };
           }),
         ),
       ),

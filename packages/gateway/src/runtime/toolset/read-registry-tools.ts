@@ -23,11 +23,11 @@ export async function readRegistryTools(
   db: Kysely<Tables>,
   references: readonly string[],
   registry: Registry,
-  toTool: (row: ToolRow) => RegisteredTool,
+  { project, toTool }: { readonly project: string; readonly toTool: (row: ToolRow) => RegisteredTool },
 ): Promise<RegisteredTools> {
   const found = new Map<string, RegisteredTool>();
   for (let wanted = references; wanted.length > 0; ) {
-    const rows = (await findToolRows(db, wanted)).filter(({ name }) => !found.has(name));
+    const rows = (await findToolRows(db, wanted, project)).filter(({ name }) => !found.has(name));
     const added = rows.map((row) => [row.name, toTool(row)] as const);
     for (const [name, tool] of added) found.set(name, tool);
     wanted = added.flatMap(([, tool]) => outsideFile(namedBySubAgent(tool, []), registry));

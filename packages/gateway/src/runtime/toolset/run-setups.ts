@@ -2,14 +2,16 @@ import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import { type AgentLimits, resolveAgentLimits } from '../../config/agent-limits.ts';
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import { definitionNamed } from '../../config/definitions.ts';
 import type { RegisteredTool, RegisteredTools } from '../../config/registered-tool.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import { toRegisteredTool } from '../../domain/tools/stored-tool.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
-import type { Tables, ToolRow } from '../../ports/store/schema/tables.ts';
+import type { AgentRow, Tables, ToolRow } from '../../ports/store/schema/tables.ts';
 import { RunSetup } from '../run/run-setup.ts';
 import type { ThreadKind } from '../run/thread-kind.ts';
+import { withServersOf } from '../tools/mcp/mcp-servers.ts';
 import { namedInRegistry, readRegistryTools } from './read-registry-tools.ts';
 import type { Registry } from './registry.ts';
 
@@ -17,9 +19,9 @@ import type { Registry } from './registry.ts';
  * The cache of what runs need of their agents' configurations. To parse a configuration, check its tools and compile their schemas takes
  * longer than a run.
  *
- * - **Key**: the text of the configuration, the kind of thread, the version of the registry's tools, and the settings of the request that
- *   change the tools. The text stands for an agent and its version: a new version has another text, and agents with equal texts share
- *   an entry.
+ * - **Key**: the project, the text of the configuration, the kind of thread, the version of the registry's tools, and the settings of the request that
+ *   change the tools. The text stands for an agent and its version: a new version has another text, and agents of one project
+ *   with equal texts share an entry.
  * - **Content** (`RunSetup`): the configuration as the run uses it, the limits, the tools of the registry that it names, the tools that were
  *   made of all these, and the text that describes them in stored requests. Tools of MCP servers follow their servers within an entry.
  * - **Dropped**: when the registry's tools have another version, those that the configuration names are read again. If one of them
@@ -41,14 +43,18 @@ export class RunSetups {
     this.#registry = registry;
     this.#agents = new LRUCache({
       ...LARGEST,
-      sizeCalculation: (_setup, json) => json.length,
-      memoMethod: (json) => new AgentSetup(fromJson<AgentConfig>(json), registry),
+      sizeCalculation: (_setup, key) => key.length,
     });
   }
 
-  /** `json` is the stored configuration. */
-  ofAgent(json: string): AgentSetup {
-    return this.#agents.memo(json);
+  /** `config` is the stored configuration. */
+  ofAgent({ config, project_id: project }: Pick<AgentRow, 'config' | 'project_id'>): AgentSetup {
+    const key = project === DEFAULT_PROJECT ? config : `${project} ${config}`;
+    const known = this.#agents.get(key);
+    if (known !== undefined) return known;
+    const made = new AgentSetup(fromJson<AgentConfig>(config), project, this.#registry);
+    this.#agents.set(key, made);
+    return made;
   }
 
   /** Reads the store only if the registry's tools have changed since the last run. `toolsVersion` was read with the claim. */
@@ -57,7 +63,10 @@ export class RunSetups {
     const known = agent.runs.get(key) ?? this.#newRun(agent, kind.configOf(agent.config, settings));
     const { references, registryTools } = known;
     if (references.length > 0 && known.toolsVersion !== toolsVersion) {
-      const tools = await readRegistryTools(db, references, this.#registry, (row) => this.#toolOf(row));
+      const tools = await readRegistryTools(db, references, this.#registry, {
+        project: agent.project,
+        toTool: (row) => this.#toolOf(row),
+      });
       // Most changes of the registry concern other agents' tools.
       const setup = isSame(registryTools, tools) ? known : new RunSetup({ ...known, registryTools: tools });
       setup.toolsVersion = toolsVersion;
@@ -96,11 +105,13 @@ export interface RunKey {
 /** A configuration, and the setups of its runs. */
 class AgentSetup {
   readonly config: AgentConfig;
+  readonly project: string;
   readonly limits: AgentLimits;
   readonly runs: RunsOfAgent = new RunsOfAgent();
 
-  constructor(config: AgentConfig, { agentLimits }: Registry) {
-    this.config = config;
+  constructor(config: AgentConfig, project: string, { agentLimits }: Registry) {
+    this.config = withServersOf(project, config);
+    this.project = project;
     this.limits = resolveAgentLimits(config.limits, agentLimits);
   }
 }

@@ -22,7 +22,13 @@ import {
   unknownDefinition,
 } from '../../config/definitions.ts';
 import { namedBySubAgent } from '../../config/named-tools.ts';
-import { findTool, type RegisteredTool, type RegisteredTools } from '../../config/registered-tool.ts';
+import {
+  findTool,
+  isOfProject,
+  OF_PROJECT,
+  type RegisteredTool,
+  type RegisteredTools,
+} from '../../config/registered-tool.ts';
 import { isForWorkers, type SubAgentConfig } from '../../config/sub-agent.ts';
 import type { ToolConfig } from '../../config/tool-config.ts';
 import { hasUrl, isImage, isInteractive, isSubAgent, isTemplate, isVisible } from '../../config/visibility.ts';
@@ -215,7 +221,10 @@ function imageHost(config: ToolConfig, { images }: Registry): ImageHost {
 function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgentHost {
   let made: SubAgentSetup | undefined;
   const all = [registry.tools, ofRegistry, TASK_TOOLS];
-  const labelOf = (name: string): string => (all.some((tools) => Object.hasOwn(tools, name)) ? name : 'unknown');
+  const labelOf = (name: string): string => {
+    if (isOfProject(ofRegistry[name])) return OF_PROJECT;
+    return all.some((tools) => Object.hasOwn(tools, name)) ? name : 'unknown';
+  };
   return {
     setupOf(config) {
       made ??= subAgentSetup(config, registry, ofRegistry);

@@ -45,9 +45,9 @@ function listOnce(describeAll: () => readonly Promise<ListedTool>[]): ToolSource
 }
 
 async function describeRow(row: ToolRow, registry: Registry): Promise<ListedTool> {
-  const { id, version, created_at: createdAt, updated_at: updatedAt } = row;
+  const { id, project_id: project, version, created_at: createdAt, updated_at: updatedAt } = row;
   const described = await describeTool(toRegisteredTool(row), registry, 'api');
-  return { ...described, id, version, createdAt, updatedAt };
+  return { ...described, id, project, version, createdAt, updatedAt };
 }
 
 async function describeTool(one: RegisteredTool, registry: Registry, source: ToolSourceName): Promise<ListedTool> {
@@ -55,7 +55,7 @@ async function describeTool(one: RegisteredTool, registry: Registry, source: Too
   const { executionType } = one;
   const described = { ...shown, executionType, visible: isVisible(one) };
   if (one.kind === 'typescript') return described;
-  const { kind: _kind, id: _id, version: _version, ...config } = one;
+  const { kind: _kind, id: _id, version: _version, project: _project, ...config } = one;
   const { description, inputSchema, outputSchema, resultSchema } = config;
   return { ...described, description, inputSchema, outputSchema, resultSchema, config };
 }

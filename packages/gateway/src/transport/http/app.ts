@@ -25,6 +25,7 @@ import { ERROR_CODE_HEADER, errorAnswer } from './error-answer.ts';
 import { keepText } from './json-answer.ts';
 import { type AppEnv, mount } from './mount.ts';
 import { openApiDocument } from './openapi.ts';
+import { PROJECT_HEADER } from './project-rules.ts';
 import { agentStateEndpoints } from './routes/agent-state.ts';
 import { agentEndpoints } from './routes/agents.ts';
 import { artifactEndpoints } from './routes/artifacts.ts';
@@ -40,6 +41,7 @@ import { mcpServerEndpoints } from './routes/mcp-server.ts';
 import { openAiEndpoints } from './routes/openai.ts';
 import { waitingCallEndpoints } from './routes/pending.ts';
 import { planEndpoints } from './routes/plans.ts';
+import { projectEndpoints } from './routes/projects.ts';
 import { runEndpoints } from './routes/runs.ts';
 import { sessionEndpoints } from './routes/session.ts';
 import { spaceEndpoints } from './routes/spaces.ts';
@@ -131,6 +133,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...usageEndpoints,
     ...waitingCallEndpoints,
     ...jobEndpoints,
+    ...projectEndpoints,
     ...keyEndpoints,
     ...sessionEndpoints({ publicUrl: options.publicUrl, attempts }),
     ...artifactEndpoints(options.artifacts),
@@ -244,7 +247,7 @@ const MCP_HEADERS = ['mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mc
 
 const CORS = {
   allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-  allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key', ...MCP_HEADERS],
+  allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key', PROJECT_HEADER, ...MCP_HEADERS],
   exposeHeaders: ['x-request-id', 'retry-after', 'last-event-id', 'mcp-session-id', ERROR_CODE_HEADER],
   maxAge: 600,
 };

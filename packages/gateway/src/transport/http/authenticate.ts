@@ -2,9 +2,10 @@ import type { Kysely } from 'kysely';
 import { ApiError } from '../../domain/api-error.ts';
 import { requireEntity } from '../../domain/entities/entity.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
+import { viewOfLimits } from '../../domain/keys/key-limits.ts';
 import type { KnownKeys } from '../../domain/keys/known-keys.ts';
 import { hasScope, type Scope } from '../../domain/keys/scope.ts';
-import { findSession } from '../../domain/keys/session.ts';
+import { findSignedIn } from '../../domain/keys/session.ts';
 import { type VerifiedToken, verifyToken } from '../../domain/keys/tokens.ts';
 import { isRowMissing } from '../../ports/store/require-row.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
@@ -84,8 +85,9 @@ export async function authenticate(
 
 const ANONYMOUS: Caller = { kind: 'anonymous' };
 
-function toCaller({ id, scopes }: ApiKey): Caller {
-  return { kind: 'key', keyId: id, scopes };
+function toCaller({ id, scopes, project, paths, rate, expiresAt, ...limits }: ApiKey): Caller {
+  const view = { ...viewOfLimits(limits), project };
+  return { kind: 'key', keyId: id, scopes, view, paths, rate, ...(expiresAt === undefined ? {} : { expiresAt }) };
 }
 
 /** The form of a token: three parts in base64url. */
@@ -100,7 +102,8 @@ export async function assertStillValid(db: Kysely<Tables>, caller: Caller): Prom
  * Checks whether the caller may use the endpoint at all; the endpoint decides what they may see. Returns the caller to act as: a
  * session without the needed scopes acts as its person.
  */
-export function admit(caller: Caller, endpoint: Pick<Endpoint, 'access' | 'method'>): Caller {
+export function admit(caller: Caller, endpoint: AdmittedTo): Caller {
+  assertPath(caller, endpoint);
   const isPerson = caller.kind === 'session' && caller.entityId !== undefined && endpoint.access === 'entity';
   if (!isPerson) assertMay(caller, endpoint);
   return isPerson && !hasScope(caller.scopes, neededScope(endpoint)) ? { ...caller, scopes: [] } : caller;
@@ -125,6 +128,15 @@ function isAdmitted(caller: Caller, endpoint: Endpoint): boolean {
   }
 }
 
+type AdmittedTo = Pick<Endpoint, 'access' | 'method' | 'path'>;
+
+/** A key can be limited to certain operations. */
+function assertPath(caller: Caller, { method, path }: AdmittedTo): void {
+  const { paths } = 'view' in caller ? caller : {};
+  const operation = `${method.toUpperCase()} ${path}`;
+  if (paths !== undefined && !paths.includes(operation)) throw forbidden(`This key may not use ${operation}.`);
+}
+
 function assertMay(caller: Caller, { access, method }: Pick<Endpoint, 'access' | 'method'>): void {
   if (access === 'anyone') return;
   if (caller.kind === 'anonymous') throw unauthorized('Send "Authorization: Bearer <secret key or entity token>".');
@@ -147,10 +159,11 @@ function neededScope({ access, method }: Pick<Endpoint, 'access' | 'method'>): S
 
 /** Read again on every request: the session may have ended, or the person it acts for may have changed. */
 async function signedIn(tx: Tx, secret: string): Promise<SessionCaller> {
-  const session = await findSession(tx.db, { secret }, tx.now());
+  const session = await findSignedIn(tx.db, secret, tx.now());
   if (session === undefined) throw unauthorized('The session has ended. Sign in again.');
-  const { id: sessionId, scopes, entity, keyId, expiresAt } = session;
-  return { kind: 'session', sessionId, scopes, entityId: entity?.id, keyId, expiresAt };
+  const { id: sessionId, scopes, entity, keyId, expiresAt, rights } = session;
+  const { view, paths, rate } = rights;
+  return { kind: 'session', sessionId, scopes, entityId: entity?.id, keyId, expiresAt, view, paths, rate };
 }
 
 function asRefusal(error: unknown): ApiError {

@@ -22,6 +22,11 @@ export const OWN_ID_JSON: object = { type: 'string', pattern: OWN_ID.source };
 
 export const metadataField: z.ZodType<Readonly<Record<string, unknown>>> = z.record(z.string(), z.unknown());
 
+export const projectField: z.ZodType<string | undefined> = z
+  .string()
+  .optional()
+  .meta({ description: 'The project that it belongs to. Absent for `default`.' });
+
 /** A whole number in a query, written only with digits. */
 export function numberInQuery({ min, max }: { min: number; max: number }): z.ZodType<number, string> {
   return z

@@ -15,7 +15,9 @@ import type { AddressOf } from './client-address.ts';
 import { markEventStream } from './connections.ts';
 import type { Endpoint, Exchange } from './endpoint.ts';
 import { afterCommit, errorAnswer, toTextAnswer } from './error-answer.ts';
+import { assertVisible, inProject, PROJECT_HEADER } from './project-rules.ts';
 import { isJson, parseBody, readBody, textOf } from './read-body.ts';
+import { RequestRate, UncountedRequest } from './request-rate.ts';
 import { readQuery, validate } from './validate.ts';
 
 export interface MountOptions {
@@ -79,22 +81,33 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
   const refuse = (refusal: ApiError): ApiError => options.attempts.refuse(address, refusal);
   const credentials = credentialsOf(request, one, options.publicUrl);
   const identity = await authenticate({ ...options, refuse }, credentials);
+  const rate = new RequestRate(services.store);
+  await rate.count(identity.presumed);
   const bytes = one.method === 'get' ? undefined : await receiveBody(one, c, { identity, address, options });
   const readInput = inputReader(one, request, bytes);
   let place: Place | undefined;
+  const handleOnce = () =>
+    services.store.transaction(
+      async (tx) => {
+        const confirmed = admit(await identity.confirm(tx), one);
+        rate.assertCounted(confirmed);
+        const caller = await inProject(tx, confirmed, request.headers.get(PROJECT_HEADER));
+        const params = paramsOf(c, one);
+        const input = { caller, request, headers: request.headers, params, ...connection, ...readInput() };
+        await assertVisible(tx, one, input);
+        // The place is taken once, although a transaction may run more than once.
+        place ??= one.reserve?.({ caller, address });
+        return { caller, value: await handle(input, tx, services) };
+      },
+      { isUrgent: true, group: one.group?.(c.req.param()) },
+    );
   try {
-    const { value, caller } = await services.store
-      .transaction(
-        async (tx) => {
-          const caller = admit(await identity.confirm(tx), one);
-          const params = paramsOf(c, one);
-          const input = { caller, request, headers: request.headers, params, ...connection, ...readInput() };
-          // The place is taken once, although a transaction may run more than once.
-          place ??= one.reserve?.({ caller, address });
-          return { caller, value: await handle(input, tx, services) };
-        },
-        { isUrgent: true, group: one.group?.(c.req.param()) },
-      )
+    const { value, caller } = await handleOnce()
+      .catch(async (error: unknown) => {
+        if (!(error instanceof UncountedRequest)) throw error;
+        await rate.count(error.caller);
+        return await handleOnce();
+      })
       .catch((error: unknown) => keepLate(services, error));
     return await answerWith(one, c, value, { request, caller, place, ...connection });
   } finally {

@@ -53,6 +53,7 @@ const TAGS: Readonly<Record<string, string>> = {
   mcp: 'MCP servers and their tools.',
   models: 'Models that agents may name.',
   pending: 'Calls that wait for an answer.',
+  projects: 'Customers of the gateway, each with agents, spaces, people, tools and keys of its own.',
   runs: 'Runs of agents, and answers to their calls.',
   session: "The session of the caller's browser.",
   sessions: 'Browsers that are signed in.',
@@ -167,7 +168,8 @@ function queryParameters({ query }: Endpoint, toSchema: ToSchema): Schema[] {
 
 function refusalsOf({ method, path, access, handle, refusals }: Endpoint): readonly number[] {
   const all = [
-    ...(access === 'anyone' ? [] : [401, 403, 429]),
+    // 404: the project that a header names. 429: the rate limit of a key.
+    ...(access === 'anyone' ? [] : [401, 403, 404, 429]),
     ...(path.includes('{') ? [404] : []),
     ...(method === 'get' ? [] : [400, 408, 413, 415, 429]),
     ...(handle === undefined ? [] : [422, 503]),

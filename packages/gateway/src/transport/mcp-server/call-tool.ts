@@ -9,7 +9,7 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { TOOL_CALLER_ID } from '../../domain/agents/tool-caller.ts';
+import { isToolCaller } from '../../domain/agents/tool-caller.ts';
 import { firstOutcomeIn } from '../../domain/calls/outcomes-of.ts';
 import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { agentOfConversation } from '../../domain/conversations/conversation.ts';
@@ -23,6 +23,7 @@ import { cancelWithCall } from './call-cancellation.ts';
 import { CallProgress } from './call-progress.ts';
 import { type CallState, requestHash, stateOf } from './call-state.ts';
 import { giveAnswers } from './give-answers.ts';
+import { viewOf } from './mcp-caller.ts';
 import { findOffered, nameOfGetRun, type Offer, type Offered } from './offered.ts';
 import { toQuestion } from './question.ts';
 import { agentResult, failed, toolResult } from './tool-result.ts';
@@ -57,7 +58,7 @@ export async function callTool(options: CallingOptions, request: CallRequest): P
   const { services, registry, offer } = options;
   const { params, ctx } = request;
   const state = stateOf(ctx, params);
-  const offered = await findOffered(services.store.db, offer, params.name);
+  const offered = await findOffered(services.store.db, offer, { name: params.name, view: viewOf(ctx) });
   if (offered === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
   const called: Called = { ...options, ...request, offered };
   if (state === undefined) {
@@ -158,11 +159,11 @@ async function ask(
 async function toResult({ store: { db } }: Services, answer: RunAnswer): Promise<CallToolResult> {
   const agentId = await agentOfConversation(db, answer.contextId);
   if (agentId === undefined) throw runDeleted(answer.runId);
-  if (agentId !== TOOL_CALLER_ID) return agentResult(answer);
+  if (!isToolCaller(agentId)) return agentResult(answer);
   // A conversation of the tool caller has one call, whose row has the full output.
   return toolResult(await firstOutcomeIn(db, answer.contextId), answer);
 }
 
-async function laterOf({ services, offer }: Called, runId: string): Promise<Later> {
-  return { runId, getRunName: await nameOfGetRun(services.store.db, offer) };
+async function laterOf({ services, offer, ctx }: Called, runId: string): Promise<Later> {
+  return { runId, getRunName: await nameOfGetRun(services.store.db, offer, viewOf(ctx)) };
 }

@@ -14,13 +14,14 @@ import {
 import { VERSION } from '../../config/version.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import { isKeyValid } from '../../domain/keys/api-key.ts';
+import type { View } from '../../domain/projects/view.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { afterCommit } from '../http/error-answer.ts';
 import type { Place } from '../places.ts';
 import type { OpenStreams } from '../sse/open-streams.ts';
 import { callStateCodec } from './call-state.ts';
 import { type CallingOptions, callTool } from './call-tool.ts';
-import { holderOf, keyIdOf, toAuthInfo } from './mcp-caller.ts';
+import { holderOf, keyIdOf, toAuthInfo, viewOf } from './mcp-caller.ts';
 import { McpSessions } from './mcp-sessions.ts';
 import { listOffered } from './offered.ts';
 import { failed, RUN_ID } from './tool-result.ts';
@@ -41,6 +42,7 @@ type Serving = CallingOptions & Pick<McpServerOptions, 'streams'>;
 
 interface McpRequest {
   readonly keyId: string;
+  readonly view: View;
   readonly address: string;
   readonly body: unknown;
 }
@@ -72,10 +74,10 @@ export function createMcpServer(options: McpServerOptions): GatewayMcpServer {
   stopping.addEventListener('abort', close, { once: true });
   return {
     close,
-    async fetch(request, { keyId, address, body }) {
+    async fetch(request, { keyId, view, address, body }) {
       const refused = refuseOrigin(request, { hosts, originHosts });
       if (refused !== undefined) return refused;
-      const given = { authInfo: toAuthInfo({ keyId, address }), parsedBody: body };
+      const given = { authInfo: toAuthInfo({ keyId, view, address }), parsedBody: body };
       return (await isLegacyRequest(request, body))
         ? await sessions.fetch(request, given)
         : await modern.fetch(request, given);
@@ -110,8 +112,8 @@ function buildServer(calling: Serving, era: 'legacy' | 'modern'): Server {
       isLogged = level === 'debug' || level === 'info';
       return {};
     });
-  server.setRequestHandler('tools/list', async ({ params }) => {
-    const offered = await listOffered(services.store.db, offer);
+  server.setRequestHandler('tools/list', async ({ params }, ctx) => {
+    const offered = await listOffered(services.store.db, offer, viewOf(ctx));
     return pageOf(
       offered.map(({ definition }) => definition),
       params?.cursor,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { listActiveAgents } from '../../domain/agents/list-active-agents.ts';
+import type { View } from '../../domain/projects/view.ts';
 import type { AgentRow, Tables } from '../../ports/store/schema/tables.ts';
 
 export interface OfferedAgent extends Pick<AgentRow, 'id' | 'name' | 'config'> {
@@ -11,10 +12,10 @@ export interface OfferedAgent extends Pick<AgentRow, 'id' | 'name' | 'config'> {
 export async function listOfferedAgents(
   db: Kysely<Tables>,
   offered: boolean | readonly string[],
-  toolNames: ReadonlySet<string>,
+  { toolNames, view }: { readonly toolNames: ReadonlySet<string>; readonly view: View },
 ): Promise<readonly OfferedAgent[]> {
   if (offered === false) return [];
-  const agents = (await listActiveAgents(db)).filter(
+  const agents = (await listActiveAgents(db, { view })).filter(
     ({ id, name }) => offered === true || offered.includes(id) || offered.includes(name),
   );
   const sharing = Map.groupBy(agents, ({ name }) => plainName(name));

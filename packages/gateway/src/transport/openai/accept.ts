@@ -9,7 +9,13 @@ import type { AgentRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { findStarted, startOnce } from '../../runtime/chat/start-once.ts';
 import { startTurn } from '../../runtime/chat/start-turn.ts';
-import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from '../../runtime/chat/turn-request.ts';
+import {
+  type AcceptedTurn,
+  type TurnCaller,
+  type TurnInput,
+  type TurnRequest,
+  viewOfCaller,
+} from '../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../runtime/toolset/registry.ts';
 import { isPageTask } from '../page-task.ts';
 import type { Asked } from './asked.ts';
@@ -113,7 +119,7 @@ function identityOf({ headers, path, body }: Sent): { readonly key?: string; rea
 /** The agent that a client names as the model. Throws 404 also for an agent that the client must not see. */
 async function findModel(db: Kysely<Tables>, model: string, caller: TurnCaller): Promise<AgentRow> {
   try {
-    const agent = await findAgentNamed(db, model);
+    const agent = await findAgentNamed(db, model, viewOfCaller(caller));
     await assertMayChat(db, { agentId: agent.id, name: model }, caller);
     return agent;
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { listActiveAgents } from '../../domain/agents/list-active-agents.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
-import type { TurnCaller } from '../../runtime/chat/turn-request.ts';
+import { type TurnCaller, viewOfCaller } from '../../runtime/chat/turn-request.ts';
 
 export const modelSchema: z.ZodType = z
   .strictObject({
@@ -20,10 +20,10 @@ export interface Model {
   readonly owned_by: string;
 }
 
-/** The agents that the caller may talk to: with a key all of them, with a token those that share a space with its entity. */
+/** The agents that the caller may talk to: with a key all that it can see, with a token those that share a space with its entity. */
 export async function listModels(db: Kysely<Tables>, caller: TurnCaller): Promise<readonly Model[]> {
   const sharingWith = caller.kind === 'entity' ? caller.entityId : undefined;
-  const rows = await listActiveAgents(db, { sharingWith, orderBy: 'name' });
+  const rows = await listActiveAgents(db, { sharingWith, orderBy: 'name', view: viewOfCaller(caller) });
   const ofName = Map.groupBy(rows, ({ name }) => name);
   return rows.map(({ id, name, created_at }) => ({
     id: ofName.get(name)?.length === 1 ? name : id,

@@ -24,7 +24,7 @@ export async function openStreamAccess(options: StreamAccessOptions): Promise<St
     concerns: (event) => tellsOfLeaving(event, caller),
     catchUp: (event) => (caller.kind === 'entity' ? undefined : revocations.catchUp(event.revocations)),
     close: unwatch,
-    ...('expiresAt' in caller ? { expiresAt: caller.expiresAt } : {}),
+    ...('expiresAt' in caller && caller.expiresAt !== undefined ? { expiresAt: caller.expiresAt } : {}),
   };
 }
 

@@ -2,7 +2,7 @@ import { findAgentNamed } from '../../domain/agents/find-agent-named.ts';
 import { ifNotFound, notFound } from '../../domain/api-error.ts';
 import { getConversation } from '../../domain/conversations/conversation.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { TurnCaller } from '../../runtime/chat/turn-request.ts';
+import { type TurnCaller, viewOfCaller } from '../../runtime/chat/turn-request.ts';
 
 export interface NamedChat {
   readonly caller: TurnCaller;
@@ -20,7 +20,7 @@ export async function findChat({ db }: Pick<Tx, 'db'>, chat: NamedChat): Promise
   const { caller, agent, chatId } = chat;
   const conversation = await getConversation(db, chatId, caller).catch(ifNotFound);
   if (conversation === undefined) return undefined;
-  const { id } = await findAgentNamed(db, agent);
+  const { id } = await findAgentNamed(db, agent, viewOfCaller(caller));
   if (conversation.agentId !== id) throw notFound('conversation', chatId);
   return conversation.id;
 }

@@ -2,9 +2,10 @@ import type { Tables } from './tables.ts';
 
 // These are records, so that the compiler reports a missing column.
 const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
-  spaces: { id: 1, name: 1, description: 1, metadata: 1, next_seq: 1, hops: 1, created_at: 1 },
+  spaces: { id: 1, project_id: 1, name: 1, description: 1, metadata: 1, next_seq: 1, hops: 1, created_at: 1 },
   entities: {
     id: 1,
+    project_id: 1,
     kind: 1,
     external_id: 1,
     display_name: 1,
@@ -135,6 +136,7 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
   },
   agents: {
     id: 1,
+    project_id: 1,
     entity_id: 1,
     name: 1,
     config: 1,
@@ -166,7 +168,19 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     reserved: 1,
     created_at: 1,
   },
-  api_keys: { id: 1, name: 1, kind: 1, hash: 1, prefix: 1, scopes: 1, created_at: 1, revoked_at: 1 },
+  api_keys: {
+    id: 1,
+    name: 1,
+    kind: 1,
+    hash: 1,
+    prefix: 1,
+    scopes: 1,
+    project_id: 1,
+    limits: 1,
+    created_at: 1,
+    expires_at: 1,
+    revoked_at: 1,
+  },
 };
 
 type Known =

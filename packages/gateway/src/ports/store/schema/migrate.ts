@@ -11,6 +11,7 @@ import { files } from './migrations/0040-files.ts';
 import { spaceNumbers } from './migrations/0041-space-numbers.ts';
 import { usage } from './migrations/0042-usage.ts';
 import { planSetters } from './migrations/0043-plan-setters.ts';
+import { projects } from './migrations/0044-projects.ts';
 import { callNodes } from './migrations/0045-call-nodes.ts';
 import { LAST_OF_TWO_TABLES, ONE_TABLE, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
 import type { Tables } from './tables.ts';
@@ -31,6 +32,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0041-space-numbers': spaceNumbers,
     '0042-usage': usage(dialect),
     '0043-plan-setters': planSetters(dialect),
+    '0044-projects': projects(dialect),
     '0045-call-nodes': callNodes(dialect),
   };
 }

@@ -5,6 +5,7 @@ import type { Generated } from 'kysely';
  * it keeps what a database's own text would refuse (U+0000, lone surrogates), and reads back the same everywhere.
  */
 export interface Tables {
+  projects: ProjectRow;
   entities: EntityRow;
   agents: AgentRow;
   threads: ThreadRow;
@@ -30,6 +31,7 @@ export interface Tables {
   streams: StreamRow;
   stream_events: StreamEventRow;
   api_keys: ApiKeyRow;
+  key_rates: KeyRateRow;
   settings: SettingRow;
   mcp_tools: McpToolRow;
   mcp_credentials: McpCredentialRow;
@@ -48,8 +50,20 @@ export type Json = string;
 
 export type EntityKind = 'human' | 'agent' | 'service';
 
+/** A customer of the gateway, with everything that belongs to it. Rows that name no project are reached through one that does. */
+export interface ProjectRow {
+  id: string;
+  name: string;
+  /** Its spend limits: see config/spend-limits.ts. */
+  spend: Json | null;
+  created_at: number;
+  /** Its id is never used again: rows of what was deleted in it stay, such as runs. */
+  deleted_at: number | null;
+}
+
 export interface EntityRow {
   id: string;
+  project_id: string;
   kind: EntityKind;
   external_id: string | null;
   display_name: string;
@@ -65,6 +79,7 @@ export type AgentStatus = 'active' | 'paused' | 'invalid' | 'deleted';
 
 export interface AgentRow {
   id: string;
+  project_id: string;
   entity_id: string;
   name: string;
   config: Json;
@@ -122,6 +137,7 @@ interface TurnRequestRow {
 
 export interface SpaceRow {
   id: string;
+  project_id: string;
   name: string;
   description: string;
   metadata: Json;
@@ -294,7 +310,7 @@ export interface UsageRequestRow extends UsageRow {
 
 /** The day on which a spend limit was last reached. */
 interface SpendReachedRow {
-  scope: 'agent' | 'person';
+  scope: 'agent' | 'person' | 'project';
   id: string;
   day: string;
   /** The limit. */
@@ -439,6 +455,7 @@ export interface PlanRow {
 /** The registry of custom tools. */
 export interface ToolRow {
   id: string;
+  project_id: string;
   name: string;
   config: Json;
   version: number;
@@ -489,8 +506,19 @@ export interface ApiKeyRow {
   /** The first characters, to tell keys apart. */
   prefix: string;
   scopes: Json;
+  /** Null: the key sees all projects. */
+  project_id: string | null;
+  /** What else limits it: see domain/keys/key-limits.ts. */
+  limits: Json | null;
   created_at: number;
+  expires_at: number | null;
   revoked_at: number | null;
+}
+
+/** The recent requests of a key with a rate limit: see domain/keys/key-rate.ts. */
+interface KeyRateRow {
+  key_id: string;
+  used: Json;
 }
 
 interface SettingRow {
@@ -501,6 +529,7 @@ interface SettingRow {
 /** A tool of an MCP server, as it was approved. */
 export interface McpToolRow {
   id: string;
+  project_id: string;
   /** A hash of the server's address, which identifies it. */
   server_key: string;
   server_name: string;

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { AgentConfig } from '../../../config/agent-config.ts';
 import { formatPath } from '../../../config/config-problem.ts';
+import { DEFAULT_PROJECT } from '../../../config/default-project.ts';
 import type { McpServerConfig } from '../../../config/mcp-server.ts';
 import { parseTemplate } from '../../../config/template.ts';
 import type { CheckProgram } from '../../../domain/mcp/file-programs.ts';
 import { holdChangedTools } from '../../../domain/mcp/hold-changed-tools.ts';
 import { voidApprovals } from '../../../domain/mcp/void-approvals.ts';
+import { projectOf, type View } from '../../../domain/projects/view.ts';
 import type { Services } from '../../../ports/services.ts';
 import { canonicalJson } from '../../../ports/store/schema/json.ts';
 import type { Secrets } from '../../../telemetry/secrets.ts';
@@ -80,9 +82,10 @@ export class McpServers {
     return [...this.#connections.values()];
   }
 
-  /** The status of the servers that were used recently. */
-  status(): readonly (McpStatus & { readonly name: string; readonly transport: string })[] {
-    return [...this.#connections.values()].map(({ server: { name, transport }, connection }) => ({
+  /** The status of the servers that agents of the caller's project used recently. */
+  status(view: View): readonly (McpStatus & { readonly name: string; readonly transport: string })[] {
+    const visible = this.connected().filter(({ server }) => (view.project ?? projectOf(server)) === projectOf(server));
+    return visible.map(({ server: { name, transport }, connection }) => ({
       name,
       transport,
       ...connection.status,
@@ -124,10 +127,14 @@ export class McpServers {
       definition: () => approvedPart(one),
     }));
     const list = { tools: seen, isChanged };
-    const { held, newlyHeld } = await holdChangedTools(this.#services, { key, name: server.name }, list);
+    const { held, newlyHeld } = await holdChangedTools(
+      this.#services,
+      { key, name: server.name, project: projectOf(server) },
+      list,
+    );
     if (newlyHeld.length > 0)
-      await voidApprovals(this.#services, ({ toolName, config }) =>
-        serversOf(config).some(
+      await voidApprovals(this.#services, ({ toolName, config, project }) =>
+        serversOf(withServersOf(project, config)).some(
           (one) => serverKey(one) === key && newlyHeld.some((tool) => mcpToolName(one.name, tool) === toolName),
         ),
       );
@@ -144,14 +151,25 @@ export function serversOf({ mcp }: AgentConfig): readonly McpServerConfig[] {
   return mcp?.servers ?? [];
 }
 
-/** Servers that are reached in the same way with the same credentials have the same key. */
-export function connectionKey({ transport, url, headers, auth, command, args, env }: McpServerConfig): string {
-  return canonicalJson({ transport, url, headers, auth, command, args, env });
+/**
+ * The configuration with servers that name the agent's project. Connections, the authorization that people gave to the gateway, and
+ * approved tools are those of one project, even if another one uses the same server.
+ */
+export function withServersOf(project: string, config: AgentConfig): AgentConfig {
+  const { mcp } = config;
+  if (project === DEFAULT_PROJECT || mcp === undefined) return config;
+  return { ...config, mcp: { ...mcp, servers: mcp.servers.map((one) => ({ ...one, project })) } };
+}
+
+/** Servers of one project that are reached in the same way with the same credentials have the same key. */
+export function connectionKey(server: McpServerConfig): string {
+  const { transport, url, headers, auth, command, args, env, project } = server;
+  return canonicalJson({ transport, url, headers, auth, command, args, env, project });
 }
 
 /** Identifies a server, regardless of its credentials and its name in a configuration. */
-function serverKey({ transport, url, command, args }: McpServerConfig): string {
-  return createHash('sha256').update(canonicalJson({ transport, url, command, args })).digest('hex');
+function serverKey({ transport, url, command, args, project }: McpServerConfig): string {
+  return createHash('sha256').update(canonicalJson({ transport, url, command, args, project })).digest('hex');
 }
 
 function addressOf(

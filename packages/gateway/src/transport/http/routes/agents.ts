@@ -11,7 +11,9 @@ import { listInbox } from '../../../domain/inbox/list-inbox.ts';
 import { pushServiceEvent } from '../../../domain/inbox/push-service-event.ts';
 import { redrive } from '../../../domain/inbox/redrive.ts';
 import { assertFilePrograms, type CheckProgram, filePrograms } from '../../../domain/mcp/file-programs.ts';
+import { projectOf } from '../../../domain/projects/view.ts';
 import { fromJson } from '../../../ports/store/schema/json.ts';
+import { viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, metadataField, OWN_ID_JSON, ownIdField, pageFields, pageOf } from '../fields.ts';
 import { assertMayReachOut } from '../may-reach-out.ts';
@@ -60,8 +62,8 @@ export function agentEndpoints(offered?: Offered, checkProgram: CheckProgram = f
       access: 'key',
       query: z.strictObject({ ...pageFields, status: agentStatusSchema.optional() }),
       answer: pageOf(agentSchema),
-      async handle({ query }, tx) {
-        const page = await listAgents(tx.db, query);
+      async handle({ caller, query }, tx) {
+        const page = await listAgents(tx.db, { ...query, view: viewOf(caller) });
         return { ...page, items: await describeAgents(tx.db, page.items) };
       },
     }),
@@ -77,7 +79,10 @@ export function agentEndpoints(offered?: Offered, checkProgram: CheckProgram = f
       async handle({ caller, body: { id, spaceIds, metadata, ...config } }, tx) {
         await assertMayReachOut(caller, config);
         assertFilePrograms(config, checkProgram);
-        const agent = await createAgent(tx, { id, config, spaceIds, metadata, offered });
+        const agent = await createAgent(tx, {
+          ...{ id, config, spaceIds, metadata, offered },
+          project: projectOf(viewOf(caller)),
+        });
         return await describeAgent(tx.db, agent);
       },
     }),

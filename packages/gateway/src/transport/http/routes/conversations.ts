@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { DEFAULT_PROJECT } from '../../../config/default-project.ts';
 import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
+import { notFound } from '../../../domain/api-error.ts';
 import {
   type Conversation,
   type ConversationUser,
@@ -13,6 +15,9 @@ import { newContextId, shownContextId } from '../../../domain/conversations/own-
 import { sharesSpace } from '../../../domain/conversations/shares-space.ts';
 import { getEntity } from '../../../domain/entities/entity.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
+import type { AgentRow } from '../../../ports/store/schema/tables.ts';
+import type { Tx } from '../../../ports/store/store.ts';
+import { viewOfCaller } from '../../../runtime/chat/turn-request.ts';
 import { messagesSchema } from '../chat-answer.ts';
 import { conversationUser } from '../conversation-user.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
@@ -50,11 +55,12 @@ export const conversationEndpoints: readonly Endpoint[] = [
       const { id, agent = body.agent_id, entity_id: entityId, metadata } = body;
       if (body.agent_id !== undefined && body.agent_id !== agent)
         throw invalid('agent_id', 'must be absent if agent is set, or have the same value.');
-      const { id: agentId } = await findAgentNamed(tx.db, agent);
+      const agentRow = await findAgentNamed(tx.db, agent, viewOfCaller(user));
+      const { id: agentId } = agentRow;
       await assertMayChat(tx.db, { agentId, name: agent ?? agentId }, user);
       if (user.kind === 'entity' && entityId !== undefined && entityId !== user.entityId)
         throw invalid('entity_id', "must be absent or the token's own entity.");
-      if (user.kind === 'key' && entityId !== undefined) await getEntity(tx.db, entityId);
+      if (user.kind === 'key' && entityId !== undefined) await assertSameProject(tx, entityId, agentRow);
       const ownerId = user.kind === 'entity' ? user.entityId : (entityId ?? user.entityId);
       // A member's right ends with the membership. If the person shares no space with the agent, the key has granted the right.
       const isGiven =
@@ -97,6 +103,12 @@ export const conversationEndpoints: readonly Endpoint[] = [
     handle: ({ caller, params }, tx) => deleteIdleConversation(tx, params.id, conversationUser(caller)),
   }),
 ];
+
+/** A conversation and its owner belong to one project: for agents of others, the entity does not exist. */
+async function assertSameProject(tx: Tx, entityId: string, { project_id }: AgentRow): Promise<void> {
+  const { project = DEFAULT_PROJECT } = await getEntity(tx.db, entityId);
+  if (project !== project_id) throw notFound('entity', entityId);
+}
 
 function toWire({ id, agentId, ownerId, metadata, createdAt }: Conversation, user: ConversationUser): object {
   const owner = ownerId === undefined ? {} : { entity_id: ownerId };

@@ -2,13 +2,16 @@ import { z } from 'zod';
 import { notFound } from '../../../domain/api-error.ts';
 import { createEntity, getEntity, listEntities } from '../../../domain/entities/entity.ts';
 import { signToken } from '../../../domain/keys/tokens.ts';
+import { projectOf } from '../../../domain/projects/view.ts';
+import { viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { idField, metadataField, pageFields, pageOf } from '../fields.ts';
+import { idField, metadataField, pageFields, pageOf, projectField } from '../fields.ts';
 
 const entitySchema = z
   .strictObject({
     id: z.string(),
     kind: z.enum(['human', 'agent', 'service']),
+    project: projectField,
     externalId: z.string().optional(),
     displayName: z.string(),
     metadata: metadataField,
@@ -30,7 +33,7 @@ export function entityEndpoints(tokenSecret: Uint8Array): readonly Endpoint[] {
         externalId: idField.optional(),
       }),
       answer: pageOf(entitySchema),
-      handle: ({ query }, tx) => listEntities(tx.db, query),
+      handle: ({ caller, query }, tx) => listEntities(tx.db, { ...query, view: viewOf(caller) }),
     }),
     endpoint({
       method: 'post',
@@ -47,7 +50,7 @@ export function entityEndpoints(tokenSecret: Uint8Array): readonly Endpoint[] {
       status: 201,
       answer: entitySchema,
       refusals: [409],
-      handle: ({ body }, tx) => createEntity(tx, body),
+      handle: ({ caller, body }, tx) => createEntity(tx, { ...body, project: projectOf(viewOf(caller)) }),
     }),
     endpoint({
       method: 'get',

@@ -29,7 +29,7 @@ export function mcpServerEndpoints(options: McpServerOptions): readonly Endpoint
         // Reading a stream needs the scope too: a stream is part of a session, and only keys that may write have one.
         if (caller.kind !== 'key' || !hasScope(caller.scopes, 'write'))
           throw new ApiError('forbidden', 'The MCP server needs a secret key with scope "write".');
-        return { keyId: caller.keyId, address, body };
+        return { keyId: caller.keyId, view: caller.view, address, body };
       },
       respond: async (from, { request }) => {
         loading ??= load();

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { approveMcpTool, listMcpTools } from '../../../domain/mcp/mcp-tool.ts';
+import type { View } from '../../../domain/projects/view.ts';
 import type { McpStatus } from '../../../runtime/tools/mcp/mcp-status.ts';
-import { type Caller, scopesOf } from '../../caller.ts';
+import { type Caller, scopesOf, viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { pageFields, pageOf } from '../fields.ts';
 
@@ -42,7 +43,7 @@ const toolSchema = z
 
 export interface McpEndpointOptions {
   /** The servers that this gateway used recently. */
-  readonly status?: (() => readonly ServerStatus[]) | undefined;
+  readonly status?: ((view: View) => readonly ServerStatus[]) | undefined;
   /** Takes the parameters that a browser brings back from an authorization server. */
   readonly finishLogin?: ((query: URLSearchParams) => Promise<void>) | undefined;
 }
@@ -58,7 +59,9 @@ export function mcpEndpoints({ status = () => [], finishLogin }: McpEndpointOpti
       description: 'The servers that agents of this gateway used in the last minutes, as this gateway sees them.',
       access: 'key',
       answer: z.strictObject({ items: z.array(serverSchema) }),
-      handle: async ({ caller }) => ({ items: status().map((one) => (isAdmin(caller) ? one : withoutUrl(one))) }),
+      handle: async ({ caller }) => ({
+        items: status(viewOf(caller)).map((one) => (isAdmin(caller) ? one : withoutUrl(one))),
+      }),
     }),
     endpoint({
       method: 'get',
@@ -82,7 +85,7 @@ export function mcpEndpoints({ status = () => [], finishLogin }: McpEndpointOpti
       access: 'key',
       query: z.strictObject({ ...pageFields, status: z.enum(['approved', 'held']).optional() }),
       answer: pageOf(toolSchema),
-      handle: ({ query }, tx) => listMcpTools(tx.db, query),
+      handle: ({ caller, query }, tx) => listMcpTools(tx.db, { ...query, view: viewOf(caller) }),
     }),
     endpoint({
       method: 'post',

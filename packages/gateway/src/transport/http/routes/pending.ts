@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type AnsweredCall, answerCall } from '../../../domain/calls/answer-call.ts';
 import { listWaiting } from '../../../domain/calls/list-waiting.ts';
 import type { Answerer } from '../../../domain/calls/may-answer.ts';
-import { type Caller, limitedTo } from '../../caller.ts';
+import { type Caller, limitedTo, viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
 import { onBehalf } from '../on-behalf.ts';
@@ -53,7 +53,7 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
     answer: pageOf(waitingCallSchema),
     async handle({ caller, query }, tx) {
       const entityId = onBehalf(caller, query.entityId);
-      return await listWaiting(tx.db, { ...query, entityId });
+      return await listWaiting(tx.db, { ...query, entityId, view: viewOf(caller) });
     },
   }),
   endpoint({

@@ -9,7 +9,7 @@ import { getRunDetails, listCountedRuns, type RunDetails } from '../../../domain
 import { runTranscript } from '../../../domain/runs/run-transcript.ts';
 import { getStepRequest } from '../../../domain/runs/step-request.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
-import { limitedTo } from '../../caller.ts';
+import { limitedTo, viewOf } from '../../caller.ts';
 import { stopShownTo, toChatAnswer } from '../chat-answer.ts';
 import { conversationUser } from '../conversation-user.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
@@ -43,7 +43,7 @@ export const runEndpoints: readonly Endpoint[] = [
       until: timeInQuery.meta({ description: 'Started before this time.' }),
     }),
     answer: pageOf(runSchema),
-    handle: ({ query }, tx) => listCountedRuns(tx.db, query),
+    handle: ({ caller, query }, tx) => listCountedRuns(tx.db, { ...query, view: viewOf(caller) }),
   }),
   endpoint({
     method: 'get',

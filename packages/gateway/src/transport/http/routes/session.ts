@@ -3,6 +3,7 @@ import { ApiError } from '../../../domain/api-error.ts';
 import { findKey } from '../../../domain/keys/api-key.ts';
 import type { Attempts } from '../../../domain/keys/attempts.ts';
 import { assertPerson, type Grant } from '../../../domain/keys/grant.ts';
+import { viewOfLimits } from '../../../domain/keys/key-limits.ts';
 import { hasScope, type Scope } from '../../../domain/keys/scope.ts';
 import { changePerson, createSession, endSession, findSession, listSessions } from '../../../domain/keys/session.ts';
 import {
@@ -14,7 +15,7 @@ import {
   takeSignInCode,
 } from '../../../domain/keys/sign-in-link.ts';
 import type { Tx } from '../../../ports/store/store.ts';
-import { type Caller, type SessionCaller, scopesOf } from '../../caller.ts';
+import { type Caller, type SessionCaller, scopesOf, viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
 import { assertOwnPage } from '../own-page.ts';
@@ -72,7 +73,7 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
       access: 'admin',
       query: z.strictObject({ ...pageFields }),
       answer: pageOf(linkSchema),
-      handle: ({ query }, tx) => listLinks(tx, query),
+      handle: ({ caller, query }, tx) => listLinks(tx, { ...query, view: viewOf(caller) }),
     }),
     endpoint({
       method: 'delete',
@@ -81,7 +82,7 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
       description: 'It stops working at once. To end the session of a link that was used, revoke the session.',
       access: 'admin',
       answer: linkSchema,
-      handle: ({ params }, tx) => revokeLink(tx, params.id),
+      handle: ({ caller, params }, tx) => revokeLink(tx, params.id, viewOf(caller)),
     }),
     endpoint({
       method: 'post',
@@ -128,7 +129,7 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
       async handle({ caller, body }, tx) {
         const { sessionId, scopes } = sessionOf(caller);
         assertMayActFor(scopes);
-        await changePerson(tx, sessionId, body.entityId);
+        await changePerson(tx, sessionId, { entityId: body.entityId, view: viewOf(caller) });
         return await requireSession(tx, sessionId);
       },
     }),
@@ -151,7 +152,7 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
       access: 'admin',
       query: z.strictObject({ ...pageFields }),
       answer: pageOf(sessionSchema),
-      handle: ({ query }, tx) => listSessions(tx, query),
+      handle: ({ caller, query }, tx) => listSessions(tx, { ...query, view: viewOf(caller) }),
     }),
     endpoint({
       method: 'delete',
@@ -161,7 +162,7 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
         'Its cookie stops working at once. Its streams and waiting requests end, and so do the links and sessions that it made.',
       access: 'admin',
       answer: sessionSchema,
-      handle: ({ params }, tx) => endSession(tx, params.id),
+      handle: ({ caller, params }, tx) => endSession(tx, params.id, viewOf(caller)),
     }),
   ];
 }
@@ -174,7 +175,7 @@ export function linkUrl(base: string, code: string): string {
 function makerOf(caller: Caller): NewLink['maker'] {
   const keyId = caller.kind === 'key' || caller.kind === 'session' ? caller.keyId : undefined;
   const sessionId = caller.kind === 'session' ? caller.sessionId : undefined;
-  return { scopes: scopesOf(caller), keyId, sessionId };
+  return { scopes: scopesOf(caller), keyId, sessionId, view: viewOf(caller) };
 }
 
 async function grantOfKey(tx: Tx, { key, entityId }: { key: string; entityId?: string | undefined }): Promise<Grant> {
@@ -182,7 +183,7 @@ async function grantOfKey(tx: Tx, { key, entityId }: { key: string; entityId?: s
   if (found === undefined) throw new ApiError('unauthorized', 'The key is not valid.');
   if (entityId !== undefined) {
     assertMayActFor(found.scopes);
-    await assertPerson(tx, entityId);
+    await assertPerson(tx, entityId, { ...viewOfLimits(found), project: found.project });
   }
   return { scopes: found.scopes, entityId, keyId: found.id, makerSessionId: undefined };
 }

@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { ApiError, isNotFound } from '../../../domain/api-error.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
+import { projectOf } from '../../../domain/projects/view.ts';
 import { listMessages } from '../../../domain/spaces/list-messages.ts';
 import { markSeen } from '../../../domain/spaces/mark-seen.ts';
 import { addMember, listMembers, removeMember, requireMember } from '../../../domain/spaces/membership.ts';
-import { postMessage } from '../../../domain/spaces/post-message.ts';
+import { isSpaceVisible, postMessage } from '../../../domain/spaces/post-message.ts';
 import { createSpace, getSpace, listSpaces } from '../../../domain/spaces/space.ts';
 import { withActivity } from '../../../domain/spaces/space-activity.ts';
 import type { Tx } from '../../../ports/store/store.ts';
-import { type Caller, limitedTo } from '../../caller.ts';
+import { type Caller, limitedTo, viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { idField, metadataField, numberInQuery, ownIdField, pageFields, pageOf } from '../fields.ts';
+import { idField, metadataField, numberInQuery, ownIdField, pageFields, pageOf, projectField } from '../fields.ts';
 import { actingFor, onBehalf } from '../on-behalf.ts';
 import { messageSchema } from '../schemas/message.ts';
 
@@ -18,6 +19,7 @@ const spaceSchema = z
   .strictObject({
     id: z.string(),
     name: z.string(),
+    project: projectField,
     description: z.string(),
     metadata: metadataField,
     createdAt: z.int(),
@@ -75,7 +77,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
     answer: pageOf(spaceSchema),
     async handle({ caller, query }, tx) {
       const entityId = onBehalf(caller, query.entityId);
-      const page = await listSpaces(tx.db, { ...query, entityId });
+      const page = await listSpaces(tx.db, { ...query, entityId, view: viewOf(caller) });
       return { ...page, items: await withActivity(tx.db, page.items, actingFor(caller, query.entityId)) };
     },
   }),
@@ -94,7 +96,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
     status: 201,
     answer: spaceSchema,
     refusals: [404, 409],
-    handle: ({ body }, tx) => createSpace(tx, body),
+    handle: ({ caller, body }, tx) => createSpace(tx, { ...body, project: projectOf(viewOf(caller)) }),
   }),
   endpoint({
     method: 'get',
@@ -181,7 +183,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
       const entityId = actingFor(caller, body.entityId);
       if (entityId === undefined)
         throw invalid('entityId', 'is required with a secret key: it says who posts the message.');
-      const said = { ...body, entityId, spaceId: params.id };
+      const said = { ...body, entityId, spaceId: params.id, view: viewOf(caller) };
       const { message, duplicate, heardBy } = await postMessage(services, tx, said).catch((error: unknown) =>
         explainAbsence(error, tx, caller, said),
       );
@@ -212,7 +214,8 @@ async function explainAbsence(
   { spaceId, entityId }: { readonly spaceId: string; readonly entityId: string },
 ): Promise<never> {
   if (limitedTo(caller) !== undefined || !isNotFound(error)) throw error;
-  await getSpace(tx.db, spaceId);
+  const space = await getSpace(tx.db, spaceId);
+  if (!isSpaceVisible(space, viewOf(caller))) throw error;
   throw new ApiError('not_found', `"${entityId}" is not a member of this space.`, {
     details: { path: 'entityId' },
   });

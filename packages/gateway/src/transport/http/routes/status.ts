@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { type AgentLimits, DEFAULT_AGENT_LIMITS } from '../../../config/agent-limits.ts';
+import { DEFAULT_PROJECT } from '../../../config/default-project.ts';
 import { spendLimitsSchema } from '../../../config/spend-limits.ts';
 import { VERSION } from '../../../config/version.ts';
 import { countAll } from '../../../domain/count-all.ts';
+import { projectOf } from '../../../domain/projects/view.ts';
 import type { DefaultModel } from '../../../models/default-model.ts';
 import { howToSetModel, type ListedModel } from '../../../models/list-models.ts';
-import { limitedTo } from '../../caller.ts';
+import { limitedTo, viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 
 /** The part of a gateway's setup that is not in its database. */
@@ -68,7 +70,7 @@ const statusSchema = z
   .meta({
     id: 'Status',
     description:
-      '`gatewayId`, `store`, `problems`, `agentLimits`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read.',
+      '`agentLimits`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read. `gatewayId`, `store` and `problems` are for those of all projects, or of the project `default`.',
   });
 
 const modelSchema = z
@@ -89,15 +91,16 @@ export function statusEndpoints(setup: Setup): readonly Endpoint[] {
       access: 'entity',
       answer: statusSchema,
       async handle({ caller }, tx) {
-        return limitedTo(caller) === undefined ? await countAll(tx.db) : undefined;
+        return limitedTo(caller) === undefined ? await countAll(tx.db, viewOf(caller)) : undefined;
       },
-      async respond(counts) {
+      async respond(counts, { caller }) {
         const { gatewayId, store, agentLimits, definitions, canCrash = false } = setup;
         const told = { version: VERSION, model: toModel(await setup.model()) };
         if (counts === undefined) return Response.json(told);
-        // The gateway's name contains the name of its machine.
-        const more = { gatewayId, store, agentLimits, definitions, problems: await setup.problems(), counts };
-        return Response.json({ ...told, ...more, ...(canCrash ? { canCrash } : {}) });
+        const more = { agentLimits, definitions, counts, ...(canCrash ? { canCrash } : {}) };
+        // Customers do not see how the gateway is set up. Its name contains the name of its machine.
+        if (projectOf(viewOf(caller)) !== DEFAULT_PROJECT) return Response.json({ ...told, ...more });
+        return Response.json({ ...told, gatewayId, store, problems: await setup.problems(), ...more });
       },
     }),
     endpoint({

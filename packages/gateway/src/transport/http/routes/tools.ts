@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { findTool, type RegisteredTool } from '../../../config/registered-tool.ts';
 import { ApiError, notFound } from '../../../domain/api-error.ts';
+import { projectOf, type View } from '../../../domain/projects/view.ts';
 import { createTool, deleteTool, updateTool } from '../../../domain/tools/change-tool.ts';
-import { getTool, listTools, type ToolCatalog } from '../../../domain/tools/list-tools.ts';
+import { getTool, listOutside, listTools, type ToolCatalog } from '../../../domain/tools/list-tools.ts';
 import { findToolRow, toRegisteredTool } from '../../../domain/tools/stored-tool.ts';
 import type { Services } from '../../../ports/services.ts';
 import { asJson } from '../../../ports/store/schema/json.ts';
@@ -10,8 +11,9 @@ import type { ToolRow } from '../../../ports/store/schema/tables.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import type { Registry } from '../../../runtime/toolset/registry.ts';
 import { tryTool } from '../../../runtime/toolset/try-tool.ts';
+import { viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { OWN_ID_JSON, ownIdField, pageFields, pageOf } from '../fields.ts';
+import { OWN_ID_JSON, ownIdField, pageFields, pageOf, projectField } from '../fields.ts';
 import { jsonSchemaSchema } from '../schemas/json-schema.ts';
 import { settlementSchema } from '../schemas/outcome.ts';
 import { toolConfigJson } from '../schemas/shown-config.ts';
@@ -26,6 +28,7 @@ const toolSchema = z
     description: z.string(),
     source: sourceSchema,
     definition: z.string().optional().meta({ description: 'The definition that has the tool.' }),
+    project: projectField,
     executionType: z.enum(['gateway', 'external', 'space', 'internal']),
     visible: z.boolean(),
     effects: z.enum(['none', 'session', 'external']),
@@ -70,7 +73,8 @@ export interface ToolEndpointOptions {
 /** Writing a tool needs an admin key: a tool reaches the network, with the gateway's secrets. */
 export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptions): readonly Endpoint[] {
   const isTaken = (name: string): boolean => findTool(registry.tools, name) !== undefined;
-  const show = async (tx: Tx, row: ToolRow): Promise<unknown> => await getTool(tx.db, catalog, row.id);
+  const show = async (tx: Tx, row: ToolRow): Promise<unknown> =>
+    await getTool(tx.db, catalog, row.id, { project: row.project_id });
   return [
     endpoint({
       method: 'get',
@@ -81,7 +85,7 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       access: 'key',
       query: z.strictObject({ ...pageFields, source: sourceSchema.optional() }),
       answer: pageOf(toolSchema),
-      handle: ({ query }, tx) => listTools(tx.db, catalog, query),
+      handle: ({ caller, query }, tx) => listTools(tx.db, catalog, { ...query, view: viewOf(caller) }),
     }),
     endpoint({
       method: 'post',
@@ -93,8 +97,8 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       status: 201,
       answer: toolSchema,
       refusals: [409],
-      async handle({ body: { id, ...config } }, tx) {
-        return await show(tx, await createTool(tx, config, { id, isTaken }));
+      async handle({ caller, body: { id, ...config } }, tx) {
+        return await show(tx, await createTool(tx, config, { id, isTaken, project: projectOf(viewOf(caller)) }));
       },
     }),
     endpoint({
@@ -103,7 +107,7 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       summary: 'Get a tool by id or name',
       access: 'key',
       answer: toolSchema,
-      handle: ({ params }, tx) => getTool(tx.db, catalog, params.id),
+      handle: ({ caller, params }, tx) => getTool(tx.db, catalog, params.id, viewOf(caller)),
     }),
     endpoint({
       method: 'patch',
@@ -114,9 +118,11 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       body: toolUpdateSchema,
       answer: toolSchema,
       refusals: [409],
-      async handle({ params, body }, tx) {
-        await assertEditable(tx, catalog, params.id);
-        return await show(tx, await updateTool(tx, params.id, { changes: body, isTaken }));
+      async handle({ caller, params, body }, tx) {
+        const view = viewOf(caller);
+        await assertEditable(tx, catalog, params.id, view);
+        const changes = { changes: body, isTaken, project: view.project };
+        return await show(tx, await updateTool(tx, params.id, changes));
       },
     }),
     endpoint({
@@ -127,9 +133,10 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       access: 'admin',
       answer: z.strictObject({ id: z.string(), status: z.literal('deleted'), takenFrom: z.array(z.string()) }),
       refusals: [409],
-      async handle({ params }, tx) {
-        await assertEditable(tx, catalog, params.id);
-        return { id: params.id, status: 'deleted', takenFrom: await deleteTool(tx, params.id) };
+      async handle({ caller, params }, tx) {
+        const view = viewOf(caller);
+        await assertEditable(tx, catalog, params.id, view);
+        return { id: params.id, status: 'deleted', takenFrom: await deleteTool(tx, params.id, view.project) };
       },
     }),
     endpoint({
@@ -142,8 +149,8 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       body: trialSchema,
       answer: settlementSchema,
       refusals: [409],
-      async handle({ params, body }, tx) {
-        return { tool: await toTest(tx, params.id), input: body.input, approve: body.approve === true };
+      async handle({ caller, params, body }, tx) {
+        return { tool: await toTest(tx, params.id, viewOf(caller)), input: body.input, approve: body.approve === true };
       },
       async respond(trial, { request: { signal } }) {
         const settlement = await tryTool(services, registry, { ...trial, signal });
@@ -152,12 +159,12 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
     }),
   ];
 
-  async function toTest(tx: Tx, nameOrId: string): Promise<RegisteredTool> {
+  async function toTest(tx: Tx, nameOrId: string, view: View): Promise<RegisteredTool> {
     const ofFile = findTool(registry.tools, nameOrId);
     if (ofFile !== undefined) return ofFile;
-    const row = await findToolRow(tx.db, nameOrId);
+    const row = await findToolRow(tx.db, nameOrId, view.project);
     if (row !== undefined) return toRegisteredTool(row);
-    const { source } = (await outsideTool(catalog, nameOrId)) ?? {};
+    const { source } = (await outsideTool(catalog, nameOrId, view)) ?? {};
     if (source === undefined) throw notFound('tool', nameOrId);
     throw new ApiError('not_testable', `"${nameOrId}" (${source}) works only in a run of an agent.`, {
       details: { source },
@@ -165,17 +172,22 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
   }
 }
 
-async function outsideTool({ sources }: ToolCatalog, name: unknown): Promise<{ source: string } | undefined> {
-  const lists = await Promise.all(sources.map((one) => one.list()));
+async function outsideTool(
+  { sources }: ToolCatalog,
+  name: unknown,
+  view: View,
+): Promise<{ source: string } | undefined> {
   // Tools of definitions are found by their ids alone: others may have their names.
-  return lists.flat().find((one) => one.id === name || (one.name === name && one.definition === undefined));
+  return (await listOutside(sources, view)).find(
+    (one) => one.id === name || (one.name === name && one.definition === undefined),
+  );
 }
 
-async function assertEditable(tx: Tx, catalog: ToolCatalog, nameOrId: string): Promise<void> {
-  const found = await outsideTool(catalog, nameOrId);
+async function assertEditable(tx: Tx, catalog: ToolCatalog, nameOrId: string, view: View): Promise<void> {
+  const found = await outsideTool(catalog, nameOrId, view);
   if (found === undefined) return;
   // A tool of the registry may have the same name as a built-in tool.
-  if (found.source === 'built-in' && (await findToolRow(tx.db, nameOrId)) !== undefined) return;
+  if (found.source === 'built-in' && (await findToolRow(tx.db, nameOrId, view.project)) !== undefined) return;
   const isOfFile = found.source === 'file' || found.source === 'definition';
   const where = isOfFile ? 'Change it in the configuration file.' : 'It cannot be changed here.';
   throw new ApiError(

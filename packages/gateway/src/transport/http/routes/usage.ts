@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { USAGE_KEYS, type UsageKey, usageReport } from '../../../domain/usage/usage-report.ts';
 import { dayOf, USAGE_KINDS } from '../../../domain/usage/usage-row.ts';
+import { viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField } from '../fields.ts';
 
@@ -69,9 +70,9 @@ export const usageEndpoints: readonly Endpoint[] = [
         truncated: z.literal(true).optional().meta({ description: 'There are more items than one answer has.' }),
       })
       .meta({ id: 'UsageReport' }),
-    handle: ({ query }, tx) => {
+    handle: ({ caller, query }, tx) => {
       const { by = 'day', ...filter } = query;
-      return usageReport(tx.db, { ...filter, by: readKeys(by), now: tx.now() });
+      return usageReport(tx.db, { ...filter, by: readKeys(by), view: viewOf(caller), now: tx.now() });
     },
   }),
 ];

@@ -7,7 +7,7 @@ import { shownContextId } from '../../../domain/conversations/own-conversation-i
 import { runsOfLatestTurn } from '../../../domain/conversations/turn-runs.ts';
 import { runStream } from '../../../domain/streams/stream-names.ts';
 import type { Tx } from '../../../ports/store/store.ts';
-import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
+import { type TurnCaller, viewOfCaller } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/toolset/registry.ts';
 import { RunsReader } from '../../sse/runs-reader.ts';
 import { acceptUiRequest } from '../../ui-message/accept-ui-request.ts';
@@ -105,7 +105,7 @@ async function findOpenChat(tx: Tx, chat: NamedChat): Promise<string | undefined
   const found = await findChat(tx, chat).catch(ifNotFound);
   if (found !== undefined) return found;
   const { caller, agent } = chat;
-  const { id: agentId } = await findAgentNamed(tx.db, agent);
+  const { id: agentId } = await findAgentNamed(tx.db, agent, viewOfCaller(caller));
   await assertMayChat(tx.db, { agentId, name: agent }, caller);
   return undefined;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { projectField } from '../fields.ts';
 import { inboxErrorSchema, inboxEventSchema } from './inbox-event.ts';
 import { agentConfigJson } from './shown-config.ts';
 
@@ -25,6 +26,7 @@ export const agentSchema: z.ZodObject = z
     id: z.string(),
     entityId: z.string(),
     name: z.string(),
+    project: projectField,
     status: agentStatusSchema,
     config: configSchema,
     configVersion: z.int(),

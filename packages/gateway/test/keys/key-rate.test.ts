@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { type Api, openApi } from '../http/api.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
+
+describe.each(databases)('rate limits of keys on $kind', ({ kind, create }) => {
+  const database = forAllTests(create);
+  const one = forAllTests(() => openApi(database));
+  // SQLite has one gateway.
+  const two = kind === 'postgres' ? forAllTests(() => openApi(database)) : one;
+
+  const keyWith = async (requests: number, seconds: number): Promise<string> => {
+    const body = { name: 'k', scopes: ['read'], rate: { requests, seconds } };
+    return (await one.done<{ key: string }>('POST', '/api/keys', body)).key;
+  };
+  const ask = async (gateway: Api, secret: string) => await gateway.call('GET', '/api/projects', { secret });
+
+  test('[O2] more requests than a key may send get 429 with Retry-After, and are allowed again after that time', async () => {
+    const secret = await keyWith(3, 2);
+    for (let sent = 0; sent < 3; sent++) expect((await ask(one, secret)).status).toBe(200);
+    const refused = await ask(one, secret);
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { error: { code: 'rate_limited', details: { requests: 3, seconds: 2 } } },
+    });
+    const seconds = Number(refused.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThanOrEqual(1);
+    expect(seconds).toBeLessThanOrEqual(3);
+    await sleep(seconds * 1_000);
+    expect((await ask(one, secret)).status).toBe(200);
+  });
+
+  test('[O2] requests that fail count too, and those of other keys do not', async () => {
+    const [secret, other] = [await keyWith(2, 60), await keyWith(2, 60)];
+    for (let sent = 0; sent < 2; sent++)
+      expect((await one.call('GET', '/api/agents/none', { secret })).status).toBe(404);
+    expect((await ask(one, secret)).status).toBe(429);
+    expect((await ask(one, other)).status).toBe(200);
+  });
+
+  test('[O2] the limit holds within 5 % for requests that two gateways get at the same time', async () => {
+    const [requests, seconds] = [100, 2];
+    const secret = await keyWith(requests, seconds);
+    const allowed: number[] = [];
+    const end = Date.now() + 3 * seconds * 1_000;
+    const sender = async (gateway: Api): Promise<void> => {
+      while (Date.now() < end) {
+        const at = Date.now();
+        if ((await ask(gateway, secret)).status === 200) allowed.push(at);
+        else await sleep(5);
+      }
+    };
+    await Promise.all([one, two, one, two].map(sender));
+    // In no period of this length are more allowed, and over all of them hardly fewer.
+    const times = allowed.toSorted((a, b) => a - b);
+    const most = Math.max(...times.map((start, index) => countUntil(times, index, start + seconds * 1_000)));
+    expect(most).toBeLessThanOrEqual(requests * 1.05);
+    expect(times.length).toBeGreaterThanOrEqual(3 * requests * 0.95 * (20 / 21));
+  }, 20_000);
+});
+
+function countUntil(times: readonly number[], from: number, end: number): number {
+  return times.slice(from).filter((time) => time < end).length;
+}
