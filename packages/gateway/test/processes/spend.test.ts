@@ -14,6 +14,8 @@ describe('spend limits of real gateways', () => {
     await using crew = await openCrew({
       kind: 'postgres',
       config: CONFIG,
+      // No lease may end by itself: a worker that takes a run over asks the model again.
+      leaseMs: 60_000,
       decide: () => ({ text: 'Yes.', paceMs: 5 }),
     });
     const urls = crew.site.gateways.map(({ url }) => url);
