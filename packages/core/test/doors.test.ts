@@ -73,6 +73,7 @@ const DOORS: Readonly<Record<string, { readonly values: string; readonly types: 
       ScriptedReply
     `,
   },
+  './tracing': { values: 'isTraced traceTurn tracing', types: 'TracingOptions TurnSubject' },
 };
 
 const folder = join(import.meta.dirname, '..');

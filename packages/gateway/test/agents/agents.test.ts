@@ -41,7 +41,7 @@ describeIdleWorld('agents', ({ world }) => {
     const rows = await world.store.db.selectFrom('agents').select('tag').where('id', 'in', [one.id, two.id]).execute();
     expect(new Set(rows.map(({ tag }) => tag)).size).toBe(2);
     for (const { tag } of rows) {
-      expect(tag).toMatch(/^q\d{15}$/);
+      expect(tag).toMatch(/^q\d{12}$/);
       expect(JSON.stringify([one, two])).not.toContain(tag);
     }
   });
