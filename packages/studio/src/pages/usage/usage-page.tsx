@@ -48,7 +48,7 @@ function Filter(): ReactElement {
         aria-label="Added up by"
         value={by}
         onChange={({ target }) => set({ by: target.value as UsageBy })}
-        className={`${fieldClass} min-h-8`}
+        className={`${fieldClass} min-h-8 max-w-48`}
       >
         {Object.entries(BY).map(([key, word]) => (
           <option key={key} value={key}>
@@ -60,7 +60,7 @@ function Filter(): ReactElement {
         aria-label="Days"
         value={days}
         onChange={({ target }) => set({ days: Number(target.value) })}
-        className={`${fieldClass} min-h-8`}
+        className={`${fieldClass} min-h-8 max-w-48`}
       >
         {USAGE_DAYS.map((count) => (
           <option key={count} value={count}>
