@@ -96,12 +96,14 @@ export class ModelGuard {
     return frame === '' ? undefined : prompt.findLast((message) => isText(message, shown));
   }
 
-  /** Messages of the transcript are frozen. The next run sends them too, so they are kept. */
+  /** Messages that the next run sends too are kept. Those of a past transcript are frozen. */
   #toModel(message: LanguageModelV4Message): { message: LanguageModelV4Message; isKept: boolean } {
     if (message.role === 'system') return { message: this.#toSystem(message), isKept: false };
     const made = this.#known.get(message) ?? tagMessage(message, this.#options.tag);
     this.#known.set(message, made);
-    return Object.isFrozen(message) ? { message: freeze(made), isKept: true } : { message: made, isKept: false };
+    return this.#options.isLasting === true || Object.isFrozen(message)
+      ? { message: freeze(made), isKept: true }
+      : { message: made, isKept: false };
   }
 
   #toSystem(message: Extract<LanguageModelV4Message, { role: 'system' }>): LanguageModelV4Message {
@@ -124,6 +126,8 @@ export interface GuardOptions {
   readonly explanation: string;
   /** The messages that were sent before: those of the transcript are converted once, not in each run. */
   readonly sent: SentMessages;
+  /** True if the next run sends the same objects. A machine that is kept has them in memory, and does not read them again. */
+  readonly isLasting?: boolean;
 }
 
 const NOTHING = { frame: '', text: '', shown: '' };

@@ -82,7 +82,13 @@ export class LeafGuards {
     let text = '';
     const before = sent.get(instanceId) ?? { messages: new SentMessages(), counted: CountedMessages.NONE };
     sent.set(instanceId, before);
-    const guard = new ModelGuard({ tag, instructions: () => text, explanation, sent: before.messages });
+    const guard = new ModelGuard({
+      tag,
+      instructions: () => text,
+      explanation,
+      sent: before.messages,
+      isLasting: true,
+    });
     this.#guards.add(guard.observing(observe));
     const leaf: GuardedLeaf = {
       wrap: (model) => this.#noting(guard.wrap(model), before, worker ? instanceId : ROOT),
