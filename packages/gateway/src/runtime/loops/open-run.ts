@@ -76,7 +76,8 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   const tools = leafTools === undefined ? ofAgent : leafTools.addTo(ofAgent);
   const end: OpenedRun['end'] = { of: (stop) => endOfTurn(run, stop) };
   const outputs = createOutputLimit(services.limits);
-  const place = toldPlace(run.transcript.entries);
+  const isToldPlaces = kind.hasSpaces && leafTools === undefined;
+  const place = isToldPlaces ? toldPlace(run.transcript.entries) : undefined;
   const toFrame = (of: Situation): string => (isToldBy(place, of) ? '' : renderSituation(of));
   let situation = toFrame(run.situation);
   const requests = new RequestNotes(agent.setup);
