@@ -70,7 +70,7 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
   const waitingCalls = (bot: string) =>
     world.store.db
       .selectFrom('calls')
-      .select(['id', 'run_id'])
+      .select(['id', 'run_id', 'node'])
       .where('thread_id', '=', bot)
       .where('wait_status', '=', 'pending')
       .execute();
@@ -107,6 +107,7 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
     return {
       transactions: first + second,
       effects,
+      asked: call.node,
       heard: rows.filter(({ kind, payload }) => kind === 'message' && payload.includes('space_message')).length,
       tree: machine.tree.root.node,
       children: machine.tree.root.children.length,
@@ -137,6 +138,7 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
       const whole = await killed(run, Number.POSITIVE_INFINITY, 'before', how);
       expect(whole).toMatchObject({
         heard: 1,
+        asked: 'payer',
         tree: 'payer',
         children: 0,
         waits: 0,
@@ -151,10 +153,11 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
         for (const when of ['before', 'after'] as const) {
           const end = await killed(run, at, when, how);
           const where = `${when} transaction ${at} of run ${run}`;
-          const { heard, tree, children, waits, ceded, calls, runs } = end;
-          expect({ where, heard, tree, children, waits, ceded, runs }).toEqual({
+          const { heard, asked, tree, children, waits, ceded, calls, runs } = end;
+          expect({ where, heard, asked, tree, children, waits, ceded, runs }).toEqual({
             where,
             heard: 1,
+            asked: 'payer',
             tree: whole.tree,
             children: 0,
             waits: 0,
