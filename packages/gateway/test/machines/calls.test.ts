@@ -130,6 +130,27 @@ describeWorlds(
       expect(JSON.stringify(model.requests[1]?.prompt)).toContain('No one answered in time.');
     });
 
+    it('[A17] a call is shown as its node has the tool, also if another agent was in a node with another tool of that name', async () => {
+      const inputSchema = z.object({});
+      const pay = tool({ description: 'Pays.', inputSchema, execute: () => 'Paid.' });
+      const safe = tool({ description: 'Pays.', inputSchema, approval: true, execute: () => 'Paid.' });
+      const lock = { description: 'Locks.', inputSchema, targets: ['locked'], handler: () => to('locked') };
+      const nodes = {
+        free: node({ instructions: 'Be free.', tools: { pay }, transitions: { lock } }),
+        locked: node({ instructions: 'Be locked.', tools: { pay: safe } }),
+      };
+      const desk = defineAgent({ machine: charter({ nodes }), root: 'free' });
+      const model = scriptedModel([call('transition_lock'), 'Locked.', call('pay'), 'Paid.']);
+      const world = await open({ models: { default: model }, definitions: { desk } });
+      for (const _agent of [1, 2]) {
+        const { ada, space } = await lobby(world, { definition: 'desk' }, { isIn: true });
+        await world.say(space, ada, 'Go.');
+        await world.idle();
+        expect(await cards(world, space)).toEqual([]);
+      }
+      expect(model.requests).toHaveLength(4);
+    });
+
     it('[A17] a card that asks goes on asking while the machine works on another event', async () => {
       const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
       const worker = node({ worker: true, instructions: 'You pay.', tools: { pay } });

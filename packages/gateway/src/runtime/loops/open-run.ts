@@ -68,7 +68,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   const { agent, runId, kind, settings } = run;
   const stagedWrites = new StagedWrites();
   const leafTools =
-    agent.setup.definition?.machine === undefined ? undefined : LeafTools.of({ setup: agent.setup, settings });
+    agent.setup.definition?.machine === undefined ? undefined : new LeafTools({ setup: agent.setup, settings });
   const ofAgent = agent.setup.tools(() => {
     const own = ownTools(registry, agent.setup, kind.builtInTools(services.limits, agent.setup.config.builtIns));
     return forSettings(withMcpTools(withClientTools(own, settings), agent.config, registry), settings);
