@@ -1,3 +1,4 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Entry } from '@lastcall/core';
 import type { Situation } from '../agents/describe-agent.ts';
 import { type Frame, frameMessage, isFrame, parseFrame, renderFrame } from '../frame.ts';
@@ -100,6 +101,12 @@ export function withFullInbox(entries: readonly Entry[]): readonly Entry[] {
   return entries.with(at, { ...entry, message: frameMessage(renderFrame({ ...inbox, attributes })) });
 }
 
+/** True if the message is an inbox with a message of a person. */
+export function isWrittenByPerson(message: LanguageModelV4Message): boolean {
+  const events = (inboxIn(message)?.lines ?? []).map(toEvent);
+  return events.some((event) => event.type === 'space_message' && event.from.kind === 'human');
+}
+
 /** The place of messages that are all of one space. */
 function placeOf(events: readonly InboxEvent[], you: string): InboxPlace | undefined {
   const spaces = events.map((event) => (event.type === 'space_message' ? event : undefined));
@@ -120,7 +127,11 @@ function toEvent(line: unknown): InboxEvent {
 }
 
 function inboxOf(entry: Entry): Frame | undefined {
-  if (entry.kind !== 'message' || !isFrame(entry.message)) return undefined;
-  const [part] = entry.message.content;
+  return entry.kind === 'message' ? inboxIn(entry.message) : undefined;
+}
+
+function inboxIn(message: LanguageModelV4Message): Frame | undefined {
+  if (!isFrame(message)) return undefined;
+  const [part] = message.content;
   return part?.type === 'text' ? parseFrame(part.text, 'inbox') : undefined;
 }
