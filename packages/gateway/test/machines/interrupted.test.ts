@@ -171,4 +171,27 @@ describe.each(databases)('a machine on $kind', ({ create }) => {
         }
     },
   );
+
+  test.each(['kill', 'interrupt'] as const)(
+    '[A16] [A17] a person who writes while the machine waits is told so once, also if the run is stopped (%s) at any transaction',
+    async (how) => {
+      const told = async (at: number, when: When): Promise<[number, number]> => {
+        const { registry } = script();
+        const config = { definition: 'crew', instructions: '', replies: 'text' };
+        const { ada, bot, space } = await lobby(world, config, { isIn: true });
+        await world.say(space, ada, 'Go');
+        await goOn(world, registry, bot);
+        await world.say(space, ada, 'Are you there?');
+        const transactions = await disturb(world, registry, bot, { at, when, how });
+        for (let tries = 0; tries < 2; tries++) await goOn(world, registry, bot);
+        const said = await world.store.db.selectFrom('messages').selectAll().where('space_id', '=', space).execute();
+        return [said.filter((one) => JSON.stringify(one).includes('I have your message')).length, transactions];
+      };
+      const [whole, transactions] = await told(Number.POSITIVE_INFINITY, 'before');
+      expect([whole, transactions > 1]).toEqual([1, true]);
+      for (let at = 2; at <= transactions; at++)
+        for (const when of ['before', 'after'] as const)
+          expect([at, when, (await told(at, when))[0]]).toEqual([at, when, 1]);
+    },
+  );
 });
