@@ -1,4 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Content, LanguageModelV4Message } from '@ai-sdk/provider';
+import { type RedactText, toRecordedJson } from './recorded-json.ts';
 
 /*
  * Messages in the JSON of the GenAI conventions, for the attributes `gen_ai.input.messages`, `gen_ai.output.messages` and
@@ -7,17 +8,18 @@ import type { LanguageModelV4CallOptions, LanguageModelV4Content, LanguageModelV
 
 type Part = Readonly<Record<string, unknown>>;
 type ContentPart = Exclude<LanguageModelV4Message['content'], string>[number] | LanguageModelV4Content;
+type Texts = Readonly<Record<string, string>>;
 
 /** The attributes of a request: what the model is told. */
-export function inputTexts({ prompt, tools = [] }: LanguageModelV4CallOptions): Readonly<Record<string, string>> {
+export function inputTexts({ prompt, tools = [] }: LanguageModelV4CallOptions, redact: RedactText): Texts {
   const system = prompt.flatMap((message) => (message.role === 'system' ? [textPart(message.content)] : []));
   const messages = prompt.flatMap(({ role, content }) =>
     typeof content === 'string' ? [] : [{ role, parts: content.flatMap(toParts) }],
   );
   return {
-    ...(system.length === 0 ? {} : { 'gen_ai.system_instructions': JSON.stringify(system) }),
-    'gen_ai.input.messages': JSON.stringify(messages),
-    ...(tools.length === 0 ? {} : { 'gen_ai.tool.definitions': JSON.stringify(tools) }),
+    ...(system.length === 0 ? {} : { 'gen_ai.system_instructions': toRecordedJson(system, redact) }),
+    'gen_ai.input.messages': toRecordedJson(messages, redact),
+    ...(tools.length === 0 ? {} : { 'gen_ai.tool.definitions': toRecordedJson(tools, redact) }),
   };
 }
 
@@ -25,9 +27,10 @@ export function inputTexts({ prompt, tools = [] }: LanguageModelV4CallOptions): 
 export function outputTexts(
   content: readonly LanguageModelV4Content[],
   finishReason: string,
-): Readonly<Record<string, string>> {
+  redact: RedactText,
+): Texts {
   const message = { role: 'assistant', parts: content.flatMap(toParts), finish_reason: finishReason };
-  return { 'gen_ai.output.messages': JSON.stringify([message]) };
+  return { 'gen_ai.output.messages': toRecordedJson([message], redact) };
 }
 
 function toParts(part: ContentPart): readonly Part[] {
@@ -37,7 +40,7 @@ function toParts(part: ContentPart): readonly Part[] {
     case 'reasoning':
       return [{ type: 'reasoning', content: part.text }];
     case 'tool-call':
-      return [{ type: 'tool_call', id: part.toolCallId, name: part.toolName, arguments: part.input }];
+      return [{ type: 'tool_call', id: part.toolCallId, name: part.toolName, arguments: toArguments(part.input) }];
     case 'tool-result':
       return [
         { type: 'tool_call_response', id: part.toolCallId, response: 'output' in part ? part.output : part.result },
@@ -46,6 +49,16 @@ function toParts(part: ContentPart): readonly Part[] {
       return [{ type: 'file', mime_type: part.mediaType }];
     default:
       return [];
+  }
+}
+
+/** A model writes arguments as JSON, and a conversation has them as values. */
+function toArguments(input: unknown): unknown {
+  if (typeof input !== 'string') return input;
+  try {
+    return JSON.parse(input);
+  } catch {
+    return input;
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import type { RedactText } from './recorded-json.ts';
 
 /** The operations of OpenTelemetry's GenAI conventions that are performed here. */
 type Operation = 'invoke_agent' | 'chat' | 'execute_tool';
@@ -16,12 +17,12 @@ export interface SpanSubject {
   readonly operation: Operation;
   /** The name of the agent, the model or the tool. It is part of the span's name. */
   readonly subject: string;
-  /** Further attributes, e.g. `gen_ai.request.model`. */
-  readonly attributes?: Attributes;
+  /** Further attributes, e.g. `gen_ai.request.model`. Called only if there is a span. */
+  readonly attributes: () => Attributes;
   /** Default: that of the process. */
   readonly tracer?: Tracer | undefined;
   /** Removes secrets from the message of an error. */
-  readonly redact?: ((text: string) => string) | undefined;
+  readonly redact?: RedactText | undefined;
 }
 
 /**
@@ -29,17 +30,16 @@ export interface SpanSubject {
  * rethrown. Without an OpenTelemetry SDK in the process this costs next to nothing.
  */
 export async function inSpan<T>(
-  { operation, subject, attributes = {}, tracer = processTracer(), redact = (text) => text }: SpanSubject,
+  { operation, subject, attributes, tracer = processTracer(), redact = (text) => text }: SpanSubject,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
   if (tracer instanceof ProxyTracer) return await work(NO_OP_SPAN);
-  const options = { kind: KIND[operation], attributes: { 'gen_ai.operation.name': operation, ...attributes } };
+  const options = { kind: KIND[operation], attributes: { 'gen_ai.operation.name': operation, ...attributes() } };
   return await tracer.startActiveSpan(`${operation} ${subject}`, options, async (span) => {
     try {
       return await work(span);
     } catch (error) {
-      const { code, name, message } = (error ?? {}) as { code?: unknown; name?: unknown; message?: unknown };
-      failSpan(span, String(code ?? name ?? 'unknown'), redact(String(message ?? error)));
+      record(span, () => failSpan(span, toFailure(error, redact)));
       throw error;
     } finally {
       span.end();
@@ -47,10 +47,31 @@ export async function inSpan<T>(
   });
 }
 
+/** Records something of the work. If that throws, it is not recorded: tracing must not fail the work. */
+export function record(span: Span, write: () => void): void {
+  if (!span.isRecording()) return;
+  try {
+    write();
+  } catch {
+    // A text whose secrets could not be removed is left out.
+  }
+}
+
 /** Records that the work of a span failed. */
-export function failSpan(span: Span, type: string, message: string): void {
+export function failSpan(span: Span, { type, message }: Failure): void {
+  span.setStatus({ code: SpanStatusCode.ERROR });
   span.setAttribute('error.type', type);
-  span.setStatus({ code: SpanStatusCode.ERROR, message: message.slice(0, 1_000) });
+  span.setStatus({ code: SpanStatusCode.ERROR, message: message().slice(0, 1_000) });
+}
+
+interface Failure {
+  readonly type: string;
+  readonly message: () => string;
+}
+
+function toFailure(error: unknown, redact: RedactText): Failure {
+  const { code, name, message } = (error ?? {}) as { code?: unknown; name?: unknown; message?: unknown };
+  return { type: String(code ?? name ?? 'unknown'), message: () => redact(String(message ?? error)) };
 }
 
 /** True if the process has an OpenTelemetry SDK. Without one, tracers are proxies for an SDK that may come later. */

@@ -5,7 +5,8 @@ import type { ModelReply } from '../model/model-reply.ts';
 import { isToolResult } from '../results/result.ts';
 import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
 import { inputTexts, outputTexts } from './message-texts.ts';
-import { failSpan, inSpan } from './spans.ts';
+import { toRecordedJson } from './recorded-json.ts';
+import { failSpan, inSpan, record } from './spans.ts';
 
 export interface TracingOptions {
   /**
@@ -31,36 +32,40 @@ const OPTIONS: KnownNames = knownNames<TracingOptions>(
 export function tracing(options: TracingOptions = {}): Middleware {
   assertKnownOptions(options, OPTIONS);
   const { texts = false, redact = (text) => text, tracer } = options;
-  const redacted = (recorded: Readonly<Record<string, string>>): Attributes =>
-    Object.fromEntries(Object.entries(recorded).map(([name, text]) => [name, redact(text)]));
   return {
     name: 'tracing',
     async model(next, request, { model }) {
-      const attributes = { ...requestAttributes(request, model), ...(texts ? redacted(inputTexts(request)) : {}) };
+      const attributes = (): Attributes => requestAttributes(request, model);
       const subject = model.modelId;
       return await inSpan({ operation: 'chat', subject, attributes, tracer, redact }, async (span) => {
+        if (texts) record(span, () => span.setAttributes(inputTexts(request, redact)));
         const reply = await next();
         // After the reply, `model` names the one that answered.
-        span.setAttributes({ 'gen_ai.response.model': model.modelId, ...replyAttributes(reply) });
-        if (texts) span.setAttributes(redacted(outputTexts(reply.content, finishReasonOf(reply))));
+        const answered = model.modelId;
+        record(span, () => span.setAttributes({ 'gen_ai.response.model': answered, ...replyAttributes(reply) }));
+        if (texts) record(span, () => span.setAttributes(outputTexts(reply.content, finishReasonOf(reply), redact)));
         return reply;
       });
     },
     async call(next, { toolName, callId, input }) {
-      const attributes = {
+      const attributes = (): Attributes => ({
         'gen_ai.tool.name': toolName,
         'gen_ai.tool.call.id': callId,
         'gen_ai.tool.type': 'function',
-        ...(texts ? redacted({ 'gen_ai.tool.call.arguments': toJson(input) }) : {}),
-      };
+      });
       return await inSpan(
         { operation: 'execute_tool', subject: toolName, attributes, tracer, redact },
         async (span) => {
+          const note = (name: string, value: unknown): void =>
+            record(span, () => span.setAttribute(name, toRecordedJson(value, redact)));
+          if (texts) note('gen_ai.tool.call.arguments', input);
           const returned = await next();
-          if (texts) span.setAttributes(redacted({ 'gen_ai.tool.call.result': toJson(returned) }));
+          if (texts) note('gen_ai.tool.call.result', returned);
           // A tool may return that it failed, without throwing.
-          if (isToolResult(returned) && returned.status === 'error')
-            failSpan(span, returned.code, redact(returned.message));
+          if (isToolResult(returned) && returned.status === 'error') {
+            const { code: type, message } = returned;
+            record(span, () => failSpan(span, { type, message: () => redact(message) }));
+          }
           return returned;
         },
       );
@@ -74,23 +79,25 @@ export interface TurnSubject {
   readonly agent: string;
   readonly agentId?: string;
   readonly conversationId?: string;
+  /** Removes secrets from the message of an error. */
+  readonly redact?: (text: string) => string;
   readonly tracer?: Tracer;
 }
 
 /** Runs a turn in a span `invoke_agent <agent>`. The spans of its requests and calls are inside. */
 export async function traceTurn<T>(
-  { agent, agentId, conversationId, tracer }: TurnSubject,
+  { agent, agentId, conversationId, redact, tracer }: TurnSubject,
   turn: () => Promise<T>,
 ): Promise<T> {
-  const attributes = {
+  const attributes = (): Attributes => ({
     'gen_ai.agent.name': agent,
     ...(agentId === undefined ? {} : { 'gen_ai.agent.id': agentId }),
     ...(conversationId === undefined ? {} : { 'gen_ai.conversation.id': conversationId }),
-  };
-  return await inSpan({ operation: 'invoke_agent', subject: agent, attributes, tracer }, async (span) => {
+  });
+  return await inSpan({ operation: 'invoke_agent', subject: agent, attributes, tracer, redact }, async (span) => {
     const result = await turn();
     const { usage } = (result ?? {}) as { readonly usage?: ModelReply['usage'] };
-    if (typeof usage === 'object') span.setAttributes(usageAttributes(usage));
+    if (typeof usage === 'object' && usage !== null) record(span, () => span.setAttributes(usageAttributes(usage)));
     return result;
   });
 }
@@ -133,13 +140,4 @@ function finishReasonOf({ finishReason }: ModelReply): string {
 
 function definedOnly(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
-}
-
-/** A value that JSON cannot hold is recorded by its kind. Tracing must not fail a call. */
-function toJson(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? 'null';
-  } catch {
-    return `[${typeof value}]`;
-  }
 }

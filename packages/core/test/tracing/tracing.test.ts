@@ -4,7 +4,7 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { isTraced, traceTurn, tracing } from '../../src/doors/tracing.ts';
-import { fail, runTurn, tool } from '../../src/index.ts';
+import { fail, ok, runTurn, tool } from '../../src/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 
 const pay = tool({
@@ -129,6 +129,78 @@ describe('[O12] spans of the library', () => {
     expect(named('execute_tool odd')?.attributes['gen_ai.tool.call.result']).toBe('[object]');
   });
 
+  const secret = tool({
+    description: 'Returns a secret.',
+    inputSchema: z.object({ key: z.string() }),
+    execute: ({ key }) => ok({ [key]: 1, pin: 4711 }, `It is ${key}.`),
+  });
+  const withSecret = (redact: (text: string) => string) =>
+    runTurn({
+      model: asking('secret', { key: 'Bearer abc' }),
+      instructions: 'Say "Bearer abc".',
+      prompt: 'Go.',
+      tools: { secret },
+      middleware: [tracing({ texts: true, redact })],
+    });
+  const texts = () =>
+    spans().flatMap(({ attributes }) =>
+      Object.values(attributes).filter((value) => typeof value === 'string' && /^[[{]/.test(value)),
+    ) as string[];
+
+  test('secrets are removed from each text, and what is left is JSON', async () => {
+    await withSecret((text) => text.replaceAll(/Bearer\s+\S+|4711/g, '[redacted]'));
+    expect(texts().length).toBeGreaterThan(5);
+    for (const text of texts()) expect(() => JSON.parse(text)).not.toThrow();
+    expect(texts().join()).not.toMatch(/Bearer|4711/);
+  });
+
+  test('if secrets cannot be removed, nothing is recorded, and the turn goes on', async () => {
+    const broken = (): never => {
+      throw new Error('No.');
+    };
+    expect((await withSecret(broken)).response).toBe('Done.');
+    expect(spans()).toHaveLength(3);
+    expect(JSON.stringify(spans().map(({ attributes, status }) => [attributes, status]))).not.toContain('Bearer');
+  });
+
+  test('files in messages and results are not recorded', async () => {
+    const data = 'QUJD'.repeat(10);
+    const file = { type: 'file' as const, data: { type: 'data' as const, data }, mediaType: 'image/png' };
+    const output = { type: 'content' as const, value: [file] };
+    const bytes = tool({
+      description: 'Reads.',
+      inputSchema: z.object({}),
+      execute: () => ({ read: new Uint8Array(3) }),
+    });
+    await runTurn({
+      model: asking('bytes', {}),
+      messages: [
+        { role: 'user', content: [file] },
+        { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c', toolName: 'show', input: {} }] },
+        { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c', toolName: 'show', output }] },
+      ],
+      prompt: 'Go.',
+      tools: { bytes },
+      middleware: [tracing({ texts: true })],
+    });
+    expect(texts().join()).not.toContain(data);
+    expect(texts().join()).toContain('image/png');
+    expect(texts().join()).toContain('[3 bytes]');
+  });
+
+  test('an error that is no text is thrown on as it is', async () => {
+    const error: unknown = Object.create(null);
+    await expect(traceTurn({ agent: 'Clerk' }, () => Promise.reject(error))).rejects.toBe(error);
+    expect(named('invoke_agent Clerk')?.status.code).toBe(2);
+  });
+
+  test('secrets are removed from the error of a turn', async () => {
+    const redact = (text: string) => text.replace('abc', '[redacted]');
+    const failing = traceTurn({ agent: 'Clerk', redact }, () => Promise.reject(new Error('The key abc is wrong.')));
+    await expect(failing).rejects.toThrow('The key abc is wrong.');
+    expect(named('invoke_agent Clerk')?.status.message).toBe('The key [redacted] is wrong.');
+  });
+
   test('a turn that throws is an error, and throws it on', async () => {
     const error = new TypeError('No.');
     await expect(traceTurn({ agent: 'Clerk' }, () => Promise.reject(error))).rejects.toBe(error);
@@ -143,9 +215,15 @@ describe('[O12] spans of the library', () => {
 
 test('[O12] without an SDK nothing is recorded, and everything runs', async () => {
   expect(isTraced()).toBe(false);
+  const redacted: string[] = [];
+  const redact = (text: string) => {
+    redacted.push(text);
+    return text;
+  };
   const model = asking('pay', { invoice: '1' });
   const result = await traceTurn({ agent: 'Clerk' }, () =>
-    runTurn({ model, prompt: 'Pay.', tools: { pay }, middleware: [tracing()] }),
+    runTurn({ model, prompt: 'Pay.', tools: { pay }, middleware: [tracing({ texts: true, redact })] }),
   );
   expect(result.response).toBe('Done.');
+  expect(redacted).toEqual([]);
 });

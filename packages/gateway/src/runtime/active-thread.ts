@@ -40,7 +40,8 @@ export async function runOnThread(
     if (event?.type === 'run.cancelling') cancel();
   });
   const abort = { signal: controller.signal, isCancelled: () => isCancelled, interrupt };
-  const traced = { agent: agent.name, agentId: agent.id, conversationId: run.lease.threadId };
+  const { redact = (text: string) => text } = registry;
+  const traced = { agent: agent.name, agentId: agent.id, conversationId: run.lease.threadId, redact };
   try {
     return await traceTurn(traced, () => performRun(services, registry, run, abort));
   } finally {

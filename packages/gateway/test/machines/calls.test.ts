@@ -3,7 +3,8 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { cede, charter, node, spawn, to } from '@lastcall/machines';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { answer } from '../../src/domain/calls/answer-call.ts';
+import { answer, answerCall } from '../../src/domain/calls/answer-call.ts';
+import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { defineAgent } from '../../src/index.ts';
 import { startTestGateway, type TestGateway } from '../../src/testing/index.ts';
@@ -128,6 +129,45 @@ describeWorlds(
       await expire(world, bot);
       await expect.poll(() => runsOf(world, bot)).toEqual(['completed', 'completed']);
       expect(JSON.stringify(model.requests[1]?.prompt)).toContain('No one answered in time.');
+    });
+
+    it('[A17] a call is shown as its node has the tool, also if another agent was in a node with another tool of that name', async () => {
+      const inputSchema = z.object({});
+      const pay = tool({ description: 'Pays.', inputSchema, execute: () => 'Paid.' });
+      const safe = tool({ description: 'Pays.', inputSchema, approval: true, execute: () => 'Paid.' });
+      const lock = { description: 'Locks.', inputSchema, targets: ['locked'], handler: () => to('locked') };
+      const nodes = {
+        free: node({ instructions: 'Be free.', tools: { pay }, transitions: { lock } }),
+        locked: node({ instructions: 'Be locked.', tools: { pay: safe } }),
+      };
+      const desk = defineAgent({ machine: charter({ nodes }), root: 'free' });
+      const model = scriptedModel([call('transition_lock'), 'Locked.', call('pay'), 'Paid.']);
+      const world = await open({ models: { default: model }, definitions: { desk } });
+      for (const _agent of [1, 2]) {
+        const { ada, space } = await lobby(world, { definition: 'desk' }, { isIn: true });
+        await world.say(space, ada, 'Go.');
+        await world.idle();
+        expect(await cards(world, space)).toEqual([]);
+      }
+      expect(model.requests).toHaveLength(4);
+    });
+
+    it('[A17] a person who answers one of two calls, and writes nothing, is not told that the machine has a message', async () => {
+      const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
+      const model = scriptedModel([[...call('pay'), ...call('pay')], 'Done.']);
+      const world = await open({ models: { default: model }, definitions: { desk: only({ pay }) } });
+      const { ada, bot, space } = await lobby(world, { definition: 'desk', replies: 'text' }, { isIn: true });
+      await world.say(space, ada, 'Pay twice.');
+      await world.idle();
+      const { callId, runId } = await waitingOf(world, bot);
+      await world.in(async (tx) => {
+        await pushServiceEvent(tx, { agentId: bot, source: 'shop', name: 'opened', data: {} });
+        await answerCall(tx, { runId, callId, answer: { approve: true }, by: { entityId: ada } });
+      });
+      await world.idle();
+      expect(await runsOf(world, bot)).toHaveLength(2);
+      const said = await world.store.db.selectFrom('messages').selectAll().where('space_id', '=', space).execute();
+      expect(JSON.stringify(said)).not.toContain('I have your message');
     });
 
     it('[A17] a card that asks goes on asking while the machine works on another event', async () => {

@@ -70,7 +70,7 @@ describe.each(embedded)('a machine on $kind', ({ create }) => {
   const waitingCalls = (bot: string) =>
     world.store.db
       .selectFrom('calls')
-      .select(['id', 'run_id'])
+      .select(['id', 'run_id', 'node'])
       .where('thread_id', '=', bot)
       .where('wait_status', '=', 'pending')
       .execute();
@@ -107,6 +107,7 @@ describe.each(embedded)('a machine on $kind', ({ create }) => {
     return {
       transactions: first + second,
       effects,
+      asked: call.node,
       heard: rows.filter(({ kind, payload }) => kind === 'message' && payload.includes('space_message')).length,
       tree: machine.tree.root.node,
       children: machine.tree.root.children.length,
@@ -137,6 +138,7 @@ describe.each(embedded)('a machine on $kind', ({ create }) => {
       const whole = await killed(run, Number.POSITIVE_INFINITY, 'before', how);
       expect(whole).toMatchObject({
         heard: 1,
+        asked: 'payer',
         tree: 'payer',
         children: 0,
         waits: 0,
@@ -151,10 +153,11 @@ describe.each(embedded)('a machine on $kind', ({ create }) => {
         for (const when of ['before', 'after'] as const) {
           const end = await killed(run, at, when, how);
           const where = `${when} transaction ${at} of run ${run}`;
-          const { heard, tree, children, waits, ceded, calls, runs } = end;
-          expect({ where, heard, tree, children, waits, ceded, runs }).toEqual({
+          const { heard, asked, tree, children, waits, ceded, calls, runs } = end;
+          expect({ where, heard, asked, tree, children, waits, ceded, runs }).toEqual({
             where,
             heard: 1,
+            asked: 'payer',
             tree: whole.tree,
             children: 0,
             waits: 0,
@@ -166,6 +169,29 @@ describe.each(embedded)('a machine on $kind', ({ create }) => {
           if (end.unknown === 0) expect([where, calls, end.effects.length]).toEqual([where, whole.calls, 3]);
           expect([where, calls.filter((one) => !one.endsWith(' settled'))]).toEqual([where, []]);
         }
+    },
+  );
+
+  test.each(['kill', 'interrupt'] as const)(
+    '[A16] [A17] a person who writes while the machine waits is told so once, also if the run is stopped (%s) at any transaction',
+    async (how) => {
+      const told = async (at: number, when: When): Promise<[number, number]> => {
+        const { registry } = script();
+        const config = { definition: 'crew', instructions: '', replies: 'text' };
+        const { ada, bot, space } = await lobby(world, config, { isIn: true });
+        await world.say(space, ada, 'Go');
+        await goOn(world, registry, bot);
+        await world.say(space, ada, 'Are you there?');
+        const transactions = await disturb(world, registry, bot, { at, when, how });
+        for (let tries = 0; tries < 2; tries++) await goOn(world, registry, bot);
+        const said = await world.store.db.selectFrom('messages').selectAll().where('space_id', '=', space).execute();
+        return [said.filter((one) => JSON.stringify(one).includes('I have your message')).length, transactions];
+      };
+      const [whole, transactions] = await told(Number.POSITIVE_INFINITY, 'before');
+      expect([whole, transactions > 1]).toEqual([1, true]);
+      for (let at = 2; at <= transactions; at++)
+        for (const when of ['before', 'after'] as const)
+          expect([at, when, (await told(at, when))[0]]).toEqual([at, when, 1]);
     },
   );
 });

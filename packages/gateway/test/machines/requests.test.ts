@@ -1,6 +1,7 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { type ScriptedModel, scriptedModel } from '@lastcall/core/testing';
 import { expect, it } from 'vitest';
+import { RequestNotes } from '../../src/runtime/journal/request-notes.ts';
 import { startTestGateway, type TestGateway } from '../../src/testing/index.ts';
 import { desk } from './desk.ts';
 
@@ -77,4 +78,11 @@ it('[A21] the requests after a compaction are shown as they were sent', async ()
   const sent = script.requests.slice(1).map(asSent);
   expect(JSON.stringify(sent)).toContain('They asked about A-1.');
   expect(await shownOf(gateway, run_id, 2)).toEqual(sent);
+});
+
+it('[A15] a reply of a machine for which no model was asked is not shown with the request before', () => {
+  const notes = new RequestNotes({ describe: (tools, toText) => toText(tools) });
+  notes.noteOf({ thread: 'root', model: scriptedModel([]) }, { prompt: [{ role: 'system', content: 'Work.' }] });
+  expect(notes.of(1, 'root')?.request.messages).toBe(1);
+  expect(notes.of(1, 'root')).toBeUndefined();
 });

@@ -1,12 +1,16 @@
 import type { Entry } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
+import { charter, node } from '@lastcall/machines';
 import { describe, expect, test } from 'vitest';
 import type { Situation } from '../../src/domain/agents/describe-agent.ts';
+import { updateAgent } from '../../src/domain/agents/update-agent.ts';
 import { frameMessage } from '../../src/domain/frame.ts';
 import { showFrame } from '../../src/domain/frame-words.ts';
 import type { InboxEvent } from '../../src/domain/inbox/inbox-event.ts';
-import { isContinued, isToldBy, toldPlace, withFullInbox } from '../../src/domain/inbox/inbox-place.ts';
+import { isContinued, isToldBy, type NextInbox, toldPlace, withFullInbox } from '../../src/domain/inbox/inbox-place.ts';
 import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
+import { removeMember } from '../../src/domain/spaces/membership.ts';
+import { postMessage } from '../../src/domain/spaces/post-message.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { inboxLines, situationOf, textsOf } from '../support/requests.ts';
 
@@ -53,8 +57,8 @@ const wordsOf = (entry: Entry | undefined): string =>
   entry?.kind === 'message' ? (showFrame((entry.message.content[0] as { text: string }).text, 'tag') ?? '') : '';
 
 describe('[K5] an inbox that continues the one before it', () => {
-  const next = { you: 'Clerk', now: NOON + minutes(1) };
-  const continues = (before: readonly Entry[], events: readonly InboxEvent[], of: Partial<typeof next> = {}): boolean =>
+  const next: NextInbox = { you: 'Clerk', now: NOON + minutes(1), activeSpaceId: 's1' };
+  const continues = (before: readonly Entry[], events: readonly InboxEvent[], of: Partial<NextInbox> = {}): boolean =>
     isContinued(toldPlace(before), events, { ...next, ...of });
 
   test('leaves out the time, the space and the name of the agent', () => {
@@ -82,6 +86,12 @@ describe('[K5] an inbox that continues the one before it', () => {
     ['names its space anew', [inbox([message('One.')])], [message('Two.', { name: 'Ledger' })], {}],
     ['names the agent anew', [inbox([message('One.')])], [message('Two.')], { you: 'Cashier' }],
     ['comes after the agent went elsewhere', [inbox([message('One.')]), entered], [message('Two.')], {}],
+    [
+      'comes from a space that the agent has left',
+      [inbox([message('One.')])],
+      [message('Two.')],
+      { activeSpaceId: 's2' },
+    ],
     ['comes later', [inbox([message('One.')])], [message('Two.')], { now: NOON + minutes(5) }],
     ['has answers to calls, later', [inbox([message('One.')])], [approval], { now: NOON + minutes(5) }],
   ] as const)('does not exist if it %s', (_why, before, events, of) => {
@@ -190,5 +200,39 @@ describeWorlds('what an agent is told of its place', (open) => {
       expect(textsOf(prompt).filter((text) => text.includes('\nSpace '))).toHaveLength(
         textsOf(prompt).filter((text) => text.startsWith('<inbox-')).length,
       );
+  });
+
+  test('[K5] messages of a space that the agent has left since are told with their space', async () => {
+    const model = scriptedModel(() => 'Done.');
+    const world = await open({ models: { default: model } });
+    const [ada, bot] = [await world.person('Ada'), await world.agent('Clerk')];
+    const [books, lobby] = [await world.space('Books', [ada, bot]), await world.space('Lobby', [ada, bot])];
+    await world.say(lobby, ada, 'Hello.');
+    await world.idle();
+    await world.say(books, ada, 'One.');
+    await world.idle();
+    await world.in(async (tx) => {
+      await postMessage(world.services, tx, { spaceId: books, entityId: ada, text: 'Two.' });
+      await removeMember(tx, { spaceId: books, entityId: bot });
+    });
+    await world.idle();
+    const last = model.requests.at(-1);
+    expect(last && inboxLines(last)).toEqual(['Space 1 (Books), where you are Clerk:', 'm2 Ada: Two.']);
+  });
+
+  test('[K5] an agent that becomes a machine is told where it is: no instance has read what it was told before', async () => {
+    const model = scriptedModel(() => 'Done.');
+    const machine = charter({ nodes: { desk: node({ instructions: 'Be a desk.' }) } });
+    const world = await open({ models: { default: model }, definitions: { desk: { machine } } });
+    const [ada, bot] = [await world.person('Ada'), await world.agent('Clerk')];
+    const books = await world.space('Books', [ada, bot]);
+    await world.say(books, ada, 'One.');
+    await world.idle();
+    await world.in((tx) => updateAgent(tx, { agentId: bot, config: { definition: 'desk' } }));
+    await world.say(books, ada, 'Two.');
+    await world.idle();
+    const [, request] = model.requests;
+    expect(request && inboxLines(request)).toEqual(['Space 1 (Books), where you are Clerk:', 'm2 Ada: Two.']);
+    expect(request && situationOf(request)).toContain('Active space: 1 (Books)');
   });
 });

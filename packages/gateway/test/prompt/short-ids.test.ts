@@ -2,6 +2,8 @@ import { tool } from '@lastcall/core';
 import { type ScriptedCall, scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { callIds } from '../../src/domain/calls/call-number.ts';
+import { nameCalls } from '../../src/domain/calls/name-calls.ts';
 import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { inboxLines, isFirstStep, resultsOf, situationOf } from '../support/requests.ts';
@@ -197,3 +199,16 @@ describeWorlds(
   },
   databases,
 );
+
+test.each([
+  '"pay" became pending as call ID, for approval. The outcome comes later.',
+  '"pay" became pending as call ID. The outcome comes later.',
+  // Of earlier versions, in stored transcripts.
+  '"pay" was waiting for approval when this was written (call ID). Its outcome comes later and names this call.',
+  '"pay" was pending when this was written (call ID). Its outcome comes later and names this call.',
+])('a provisional result names its call as the answer does: %s', (text) => {
+  const callId = callIds(7)();
+  const output = { type: 'text' as const, value: text.replace('ID', callId) };
+  const shown = nameCalls({ type: 'tool-result', toolCallId: callId, toolName: 'pay', output });
+  expect(shown).toMatchObject({ output: { value: text.replace('ID', '7') } });
+});

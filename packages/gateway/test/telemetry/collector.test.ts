@@ -115,6 +115,28 @@ test('[O12] with `tracing: { texts: true }` it receives the texts too, without s
   expect(recorded).not.toContain(SECRET);
 });
 
+test('[O12] it receives the spans of a sub-agent, inside the call of its tool', async () => {
+  const { spans } = await collector();
+  const model = scriptedModel([[{ toolName: 'helper', input: { task: 'Help.' } }], 'Helped.', 'It is done.']);
+  const helper = {
+    executionType: 'internal' as const,
+    description: 'Asks the helper.',
+    inputSchema: { type: 'object', properties: { task: { type: 'string' } }, required: ['task'] },
+    execution: { agentConfig: { instructions: 'You help.' } },
+  };
+  const gateway = await startTestGateway({
+    model,
+    tools: { helper },
+    agents: [{ name: 'Boss', instructions: 'You are the boss.', tools: ['helper'] }],
+  });
+  closing.push(() => gateway.stop());
+  await gateway.api('/chat', { agent: 'Boss', message: 'Go.' });
+  await waitFor(async () => named(spans, 'invoke_agent Boss').length > 0);
+  const [call] = named(spans, 'execute_tool helper');
+  expect(named(spans, 'chat scripted').filter(({ parentSpanId }) => parentSpanId === call?.spanId)).toHaveLength(1);
+  expect(named(spans, 'chat scripted')).toHaveLength(3);
+});
+
 test('[O13] a collector that never answers delays no run', async () => {
   const { asked } = await collector({ isSilent: true });
   const { gateway } = await payOnce();

@@ -51,7 +51,9 @@ function pendingInWords(text: string): string | undefined {
 // See late-answer.ts and provisional-text.ts in core.
 const ANSWER = 'The answer to call ';
 const ANSWERED = /^(The answer to call )([0-9a-f-]{36})(?= \()/;
-const WAITED = /^("[\w-]{1,64}" became pending as call )([0-9a-f-]{36})(?=[.,] )/;
+// The second form is that of transcripts of earlier versions: their answers name the call by its short name too.
+const WAITED =
+  /^("[\w-]{1,64}" (?:became pending as call |was (?:pending|waiting for approval) when this was written \(call ))([0-9a-f-]{36})(?=[.,] |\)\. )/;
 
 function named(_found: string, before: string, callId: string): string {
   return `${before}${before.endsWith('call ') ? nameOfCall(callId) : shortCall(callId)}`;

@@ -1,3 +1,4 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Entry } from '@lastcall/core';
 import type { Situation } from '../agents/describe-agent.ts';
 import { type Frame, frameMessage, isFrame, parseFrame, renderFrame } from '../frame.ts';
@@ -8,10 +9,11 @@ import type { InboxLine } from './render-inbox.ts';
  * What a model knows already is not told again: it would cost tokens in every later request.
  *
  * 1. An inbox tells the time, its space and the name of the agent. It tells none of them if it continues the inbox before it: both have
- *    messages of one and the same space or answers to calls, they are a few minutes apart, and the agent has not entered another space in
- *    between. `continues` is stored with the frame, so the frame reads the same in every request.
+ *    messages of one and the same space or answers to calls, they are a few minutes apart, and the agent has neither entered another space
+ *    in between nor left this one. `continues` is stored with the frame, so the frame reads the same in every request.
  * 2. A situation that says no more than the newest place is left out: the agent is in that one space, and has no goals, memories and plans.
- * 3. After a compaction nothing stands before the newest inbox, so it is told in full: see `withFullInbox`.
+ * 3. Both hold for agents that are not machines: an instance may not have read the inbox before.
+ * 4. After a compaction nothing stands before the newest inbox, so it is told in full: see `withFullInbox`.
  */
 
 /** Where an agent is, as an inbox tells it. */
@@ -46,16 +48,27 @@ export function toldPlace(entries: readonly Entry[]): ToldPlace | undefined {
   return undefined;
 }
 
-/** True if an inbox with these events continues the newest one. `now`: when its run begins. */
+export interface NextInbox {
+  /** The name of the agent. */
+  readonly you: string;
+  /** When its run begins. */
+  readonly now: number;
+  /** The space in which its run begins. */
+  readonly activeSpaceId: string | null;
+}
+
+/** True if an inbox with these events continues the newest one. */
 export function isContinued(
   told: ToldPlace | undefined,
   events: readonly InboxEvent[],
-  { you, now }: { readonly you: string; readonly now: number },
+  { you, now, activeSpaceId }: NextInbox,
 ): boolean {
   // Not the time since the inbox before: in a long conversation without a pause the model would never learn the time again.
   if (told === undefined || Math.floor(told.at / UNTOLD_MS) !== Math.floor(now / UNTOLD_MS)) return false;
   if (areAnswers(events)) return true;
   const next = placeOf(events, you);
+  // An agent that has left the space begins elsewhere: without a heading, the messages would read as if they were written there.
+  if (next?.spaceId !== activeSpaceId) return false;
   return told.you === next?.you && told.spaceId === next.spaceId && told.spaceName === next.spaceName;
 }
 
@@ -88,6 +101,12 @@ export function withFullInbox(entries: readonly Entry[]): readonly Entry[] {
   return entries.with(at, { ...entry, message: frameMessage(renderFrame({ ...inbox, attributes })) });
 }
 
+/** True if the message is an inbox with a message of a person. */
+export function isWrittenByPerson(message: LanguageModelV4Message): boolean {
+  const events = (inboxIn(message)?.lines ?? []).map(toEvent);
+  return events.some((event) => event.type === 'space_message' && event.from.kind === 'human');
+}
+
 /** The place of messages that are all of one space. */
 function placeOf(events: readonly InboxEvent[], you: string): InboxPlace | undefined {
   const spaces = events.map((event) => (event.type === 'space_message' ? event : undefined));
@@ -108,7 +127,11 @@ function toEvent(line: unknown): InboxEvent {
 }
 
 function inboxOf(entry: Entry): Frame | undefined {
-  if (entry.kind !== 'message' || !isFrame(entry.message)) return undefined;
-  const [part] = entry.message.content;
+  return entry.kind === 'message' ? inboxIn(entry.message) : undefined;
+}
+
+function inboxIn(message: LanguageModelV4Message): Frame | undefined {
+  if (!isFrame(message)) return undefined;
+  const [part] = message.content;
   return part?.type === 'text' ? parseFrame(part.text, 'inbox') : undefined;
 }

@@ -1,5 +1,6 @@
 import type { Entry } from '@lastcall/core';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { toldPlace } from '../../domain/inbox/inbox-place.ts';
 import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
 import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import { newId } from '../../domain/new-id.ts';
@@ -42,7 +43,9 @@ export async function startRun({ metrics, events, last, ...given }: NewRunInputs
   });
   const isMachine = agent.setup.definition?.machine !== undefined;
   const settled = isMachine ? [] : await settleFromEvents(tx, waiting);
-  const opening = { run, transcript: past.transcript, settled, you: row.name };
+  // No instance of a machine has read what the agent was told before it became one.
+  const told = isMachine || !kind.hasSpaces ? undefined : toldPlace(past.transcript.entries);
+  const opening = { run, transcript: past.transcript, told, settled, you: row.name };
   const entries = isMachine ? [await readMachineInput(tx, kind, waiting, opening)] : kind.entriesOf(waiting, opening);
   const place = { runId: run.id, seq: nextSeq };
   const beginsTurn = entries.some(

@@ -74,10 +74,13 @@ export class RequestNotes {
     };
   }
 
-  /** The request that led to the reply of this step. `thread`: the conversation of a machine's instance. */
+  /**
+   * The request that led to the reply of this step. `thread`: the conversation of a machine's instance. Undefined if no model was asked,
+   * because a middleware answered.
+   */
   of(step: number, thread?: string): NotedRequest | undefined {
     const last = this.#last.get(thread);
-    if (last === undefined || (thread === undefined && last.step !== step)) return undefined;
+    if (last === undefined || (thread === undefined ? last.step !== step : last.isAnswered)) return undefined;
     last.isAnswered = true;
     return this.#toNoted(last);
   }

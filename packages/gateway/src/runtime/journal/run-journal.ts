@@ -122,6 +122,7 @@ export class RunJournal implements Journal {
   start(entry: StartedEntry, { toolName, input }: StartedCall): Promise<void> {
     this.#assertOpen();
     const { callId } = entry;
+    this.#noteCaller(callId, entry);
     const started = this.#decide(this.#toEvent(entry));
     const spaceId = this.#context.isVisible(toolName) ? this.spaceOf(callId) : null;
     const shown = spaceId === null ? [] : this.#decideShown({ callId, toolName, spaceId, input });
@@ -173,6 +174,7 @@ export class RunJournal implements Journal {
   #decideEnd(entry: EndEntry, staged: Staged, { isInside = false } = {}): readonly Write[] {
     const { outputs, stagedWrites, secrets } = this.#options;
     const { callId, outcome } = entry.settlement;
+    this.#noteCaller(callId, entry);
     const fullOutcome = outputs.fullOutcome(outcome);
     const isApplied = outcome.status === 'ok' || outcome.status === 'pending';
     const changes = toCallChanges([staged.changes, stagedWrites.changes(callId, { isApplied })], secrets);
@@ -209,6 +211,13 @@ export class RunJournal implements Journal {
     if (writes.some(({ kind }) => kind === 'open-card')) await this.#queue.write(writes);
     else this.#addLive(writes);
     return !this.#refusedCards.has(callId);
+  }
+
+  /** The reply that asked for the call may have been written by an earlier run, or by a worker that died. */
+  #noteCaller(callId: string, entry: Entry): void {
+    const { node, thread } = originOf(entry);
+    if (thread === undefined || this.#calls.has(callId)) return;
+    this.#calls.set(callId, { input: undefined, node, isOfWorker: thread !== ROOT });
   }
 
   /** The node of a machine that made the call. */
@@ -343,7 +352,8 @@ export class RunJournal implements Journal {
 }
 
 interface PlannedCall {
-  readonly input: string;
+  /** As the model wrote it. Undefined if this journal was not given the reply. */
+  readonly input: string | undefined;
   readonly node: string | undefined;
   readonly isOfWorker: boolean;
 }

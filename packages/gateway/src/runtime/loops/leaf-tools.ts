@@ -7,26 +7,22 @@ import { withoutEffects } from '../toolset/client-tools.ts';
 import { toBroughtTool } from '../toolset/run-tools.ts';
 
 /**
- * The tools that the nodes of a machine have. They become known when an instance is first offered them, because a transition may lead to
- * any node.
+ * The tools that the nodes of a machine have, in one run. They become known when an instance is first offered them, because a transition may
+ * lead to any node. If nodes have different tools of one name, the one that was offered last is known: a tool of a node that only another
+ * run has reached is not.
  */
 export class LeafTools {
   readonly #known = new Map<string, RunTool>();
-  readonly #merged = new WeakMap<ToolSet, WeakMap<ToolSet, ToolSet>>();
-
+  readonly #offers: OffersByTools;
   readonly #settings: TurnSettings | undefined;
-
+  #last: Offer | undefined;
   #isAnyVisible = false;
 
-  constructor(settings: TurnSettings | undefined) {
+  /** Runs of one setup share the lists of tools that they offer: then a model's list of tools is made once, and not in each run. */
+  constructor({ setup, settings }: { readonly setup: RunSetup; readonly settings: TurnSettings | undefined }) {
     this.#settings = settings;
-  }
-
-  /** The tools of a machine's nodes. Runs of one setup share them: then a model's list of tools is made once, and not in each run. */
-  static of({ setup, settings }: { readonly setup: RunSetup; readonly settings: TurnSettings | undefined }): LeafTools {
-    const known = shared.get(setup) ?? new LeafTools(settings);
-    shared.set(setup, known);
-    return known;
+    this.#offers = shared.get(setup) ?? new WeakMap();
+    shared.set(setup, this.#offers);
   }
 
   has(name: string): boolean {
@@ -51,30 +47,47 @@ export class LeafTools {
 
   /** The tools of an instance: those of its node, and those of the agent. If both have a name, the node's counts. */
   offer(own: ToolSet, ofAgent: ToolSet): ToolSet {
-    const known = this.#merged.get(own) ?? new WeakMap<ToolSet, ToolSet>();
-    this.#merged.set(own, known);
-    const merged = known.get(ofAgent) ?? this.#merge(own, ofAgent);
-    known.set(ofAgent, merged);
-    return merged;
+    const byAgent = this.#offers.get(own) ?? new WeakMap<ToolSet, Offer>();
+    this.#offers.set(own, byAgent);
+    const offer = byAgent.get(ofAgent) ?? merge(own, ofAgent, this.#settings);
+    byAgent.set(ofAgent, offer);
+    if (offer !== this.#last) this.#note(offer);
+    return offer.tools;
   }
 
-  #merge(all: ToolSet, ofAgent: ToolSet): ToolSet {
-    const own = this.#settings?.isWithoutEffects === true ? withoutEffects(all) : all;
-    const merged: Record<string, ToolSet[string]> = { ...ofAgent, ...own };
-    for (const [name, tool] of Object.entries(own)) {
-      if (isReservedToolName(name)) throw reserved(name);
-      const known = toBroughtTool(name, tool);
-      this.#known.set(name, known);
-      this.#isAnyVisible ||= known.isVisible;
+  #note(offer: Offer): void {
+    this.#last = offer;
+    for (const one of offer.own) {
+      this.#known.set(one.name, one);
+      this.#isAnyVisible ||= one.isVisible;
     }
-    // Names that are found but not advertised: models often leave out the prefix of a transition.
-    for (const name of Object.getOwnPropertyNames(own))
-      if (!Object.hasOwn(merged, name)) Object.defineProperty(merged, name, { value: own[name], enumerable: false });
-    return merged;
   }
 }
 
-const shared = new WeakMap<RunSetup, LeafTools>();
+/** What an instance is offered. */
+interface Offer {
+  readonly tools: ToolSet;
+  /** Those of its node. */
+  readonly own: readonly RunTool[];
+}
+
+/** By the tools of a node, and those of the agent. */
+type OffersByTools = WeakMap<ToolSet, WeakMap<ToolSet, Offer>>;
+
+const shared = new WeakMap<RunSetup, OffersByTools>();
+
+function merge(all: ToolSet, ofAgent: ToolSet, settings: TurnSettings | undefined): Offer {
+  const own = settings?.isWithoutEffects === true ? withoutEffects(all) : all;
+  const tools: Record<string, ToolSet[string]> = { ...ofAgent, ...own };
+  const known = Object.entries(own).map(([name, tool]) => {
+    if (isReservedToolName(name)) throw reserved(name);
+    return toBroughtTool(name, tool);
+  });
+  // Names that are found but not advertised: models often leave out the prefix of a transition.
+  for (const name of Object.getOwnPropertyNames(own))
+    if (!Object.hasOwn(tools, name)) Object.defineProperty(tools, name, { value: own[name], enumerable: false });
+  return { tools, own: known };
+}
 
 /** The journal treats calls of built-in tools in its own way, so no other tool may have their names. */
 function reserved(name: string): LastcallError {

@@ -8,6 +8,7 @@ import {
   RunFailed,
   runMachine,
 } from '@lastcall/machines';
+import { isWrittenByPerson } from '../../domain/inbox/inbox-place.ts';
 import { newId } from '../../domain/new-id.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
 import {
@@ -202,11 +203,11 @@ async function runAll(steps: AsyncIterable<MachineStep>, { abort, run }: OpenedR
   }
 }
 
-/** True if the primary was sent messages and was not asked, because it, or a worker that it waits for, waits for an answer. */
+/** True if a person wrote and the primary was not asked, because it, or a worker that it waits for, waits for an answer. */
 function isUnanswered({ kind, rows }: ActiveRun, { spoken }: MachineUsed, { reason }: Stop): boolean {
   if (!kind.hasSpaces || reason !== 'suspended' || spoken.some((entry) => entry.kind === 'reply')) return false;
   const row = rows.findLast((one) => one.kind === INPUT);
-  return row !== undefined && (toRecord(row).entry as unknown as MachineInput).messages.length > 0;
+  return row !== undefined && (toRecord(row).entry as unknown as MachineInput).messages.some(isWrittenByPerson);
 }
 
 /** What the people who wrote read in the meantime. The model reads their messages when it is asked again. */

@@ -68,7 +68,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   const { agent, runId, kind, settings } = run;
   const stagedWrites = new StagedWrites();
   const leafTools =
-    agent.setup.definition?.machine === undefined ? undefined : LeafTools.of({ setup: agent.setup, settings });
+    agent.setup.definition?.machine === undefined ? undefined : new LeafTools({ setup: agent.setup, settings });
   const ofAgent = agent.setup.tools(() => {
     const own = ownTools(registry, agent.setup, kind.builtInTools(services.limits, agent.setup.config.builtIns));
     return forSettings(withMcpTools(withClientTools(own, settings), agent.config, registry), settings);
@@ -76,7 +76,8 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   const tools = leafTools === undefined ? ofAgent : leafTools.addTo(ofAgent);
   const end: OpenedRun['end'] = { of: (stop) => endOfTurn(run, stop) };
   const outputs = createOutputLimit(services.limits);
-  const place = toldPlace(run.transcript.entries);
+  const isToldPlaces = kind.hasSpaces && leafTools === undefined;
+  const place = isToldPlaces ? toldPlace(run.transcript.entries) : undefined;
   const toFrame = (of: Situation): string => (isToldBy(place, of) ? '' : renderSituation(of));
   let situation = toFrame(run.situation);
   const requests = new RequestNotes(agent.setup);

@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Middleware } from '@lastcall/core';
-import { isTraced, tracing } from '@lastcall/core/tracing';
+import { traceCalls } from '../../telemetry/trace-calls.ts';
 import { showCards } from '../journal/show-cards.ts';
 import { CallNotes } from '../middleware/call-notes.ts';
 import { configuredMiddleware, type MiddlewareParts } from '../middleware/configured-middleware.ts';
@@ -21,7 +21,7 @@ export function middlewareOf(
   const ofTools = [...tools.middleware].map(([name, own]) => [name, configuredMiddleware(own, parts)] as const);
   return [
     outputs.middleware,
-    ...(isTraced() ? [tracing({ ...registry.tracing, redact: registry.redact ?? ((text) => text) })] : []),
+    ...traceCalls(registry),
     ...(run.kind.hasSpaces && (tools.isAnyVisible || tools.ofNodes === true)
       ? [showCards(services, run, { journal, tools })]
       : []),

@@ -4,6 +4,7 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { GatewayLimits } from '../../config/limits.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
+import type { ToldPlace } from '../../domain/inbox/inbox-place.ts';
 import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
 import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import type { RunRow, ThreadRow } from '../../ports/store/schema/tables.ts';
@@ -63,8 +64,10 @@ export interface RunRequest {
 
 /** A run that begins. */
 interface Opening {
-  readonly run: Pick<RunRow, 'number' | 'created_at'>;
+  readonly run: Pick<RunRow, 'number' | 'created_at' | 'active_in'>;
   readonly transcript: Transcript;
+  /** Where the model was told last that the agent is. Undefined if it was not told, or is to be told again. */
+  readonly told: ToldPlace | undefined;
   /** The name of the agent. */
   readonly you: string;
   readonly settled: readonly Extract<Entry, { kind: 'settled' }>[];

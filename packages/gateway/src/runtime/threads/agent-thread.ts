@@ -1,7 +1,7 @@
 import type { Entry } from '@lastcall/core';
 import { renderExplanation, renderInstructions } from '../../domain/agents/describe-agent.ts';
 import { frameMessage } from '../../domain/frame.ts';
-import { isContinued, toldPlace } from '../../domain/inbox/inbox-place.ts';
+import { isContinued } from '../../domain/inbox/inbox-place.ts';
 import { renderInbox } from '../../domain/inbox/render-inbox.ts';
 import { eventsOfReserved, reservedRun, unusedRun, withoutOtherRuns } from '../../domain/inbox/reserved-run.ts';
 import { FIRST_PAGE, waitingEvents } from '../../domain/inbox/waiting-events.ts';
@@ -33,10 +33,10 @@ export const agentThread: ThreadKind = {
   },
   requestOf: async ({ tx }, events) => ({ runId: await unusedRun(tx, events) }),
   configOf: (config) => config,
-  entriesOf(events, { run, you, transcript, settled }) {
+  entriesOf(events, { run, you, told, settled }) {
     const now = run.created_at;
     const arrived = events.map(({ event }) => event);
-    const continues = isContinued(toldPlace(transcript.entries), arrived, { you, now });
+    const continues = isContinued(told, arrived, { you, now, activeSpaceId: run.active_in });
     const message = frameMessage(renderInbox(events, { run: run.number, now, you, isContinued: continues }));
     // The inbox says how these calls ended. Their provisional results stay as they are: a provider's cache holds what was sent before.
     const ends = settled.map((entry): Entry => ({ ...entry, late: true, told: true }));

@@ -39,6 +39,7 @@ import { canonicalJson, toJson } from '../../ports/store/schema/json.ts';
 import { KnownSecrets } from '../../telemetry/known-secrets.ts';
 import { countEvent } from '../../telemetry/observe-run.ts';
 import { createSecrets } from '../../telemetry/secrets.ts';
+import { traceCalls } from '../../telemetry/trace-calls.ts';
 import type { RunSetup } from '../run/run-setup.ts';
 import type { RunTool, RunTools } from '../run/run-tool.ts';
 import { httpTool, type Outgoing } from '../tools/http/http-tool.ts';
@@ -236,7 +237,8 @@ function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgent
       const { outputBytes } = services.limits;
       // The part that is cut off is not stored, because a sub-agent has no tool to read it.
       const { middleware } = createOutputLimit({ outputBytes, keptOutputBytes: outputBytes });
-      return [middleware, subAgents.counting, removeSecrets(registry.outgoing?.secrets.known ?? new KnownSecrets())];
+      const known = registry.outgoing?.secrets.known ?? new KnownSecrets();
+      return [middleware, ...traceCalls(registry), subAgents.counting, removeSecrets(known)];
     },
     run: () => currentRun().subAgents,
     onEvent(event, model) {
