@@ -12,6 +12,7 @@ const config = {
   name: 'Concierge',
   instructions: 'Be kind.',
   tools: ['add', { name: 'own', executionType: 'space' as const }],
+  replies: 'tools' as const,
   limits: { maxSteps: 7 },
   batch: { onError: 'continue' as const },
 };

@@ -10,6 +10,8 @@ export interface ConfigDraft {
   readonly definition: string | undefined;
   readonly instructions: string;
   readonly model: string | undefined;
+  /** What becomes of the text that ends a run. Undefined: the gateway's default, `text`. */
+  readonly replies: AgentConfig['replies'];
   readonly tools: readonly unknown[];
   readonly limits: Readonly<Record<string, string>>;
   readonly rest: Readonly<Record<string, unknown>>;
@@ -47,7 +49,17 @@ const MONEY: readonly string[] = ['spend.perRun', 'spend.perDay'];
 type Config = Readonly<Record<string, unknown>>;
 
 export function toConfigDraft(config: AgentConfig): ConfigDraft {
-  const { name, description = '', definition, instructions = '', model, tools = [], limits = {}, ...rest } = config;
+  const {
+    name,
+    description = '',
+    definition,
+    instructions = '',
+    model,
+    replies,
+    tools = [],
+    limits = {},
+    ...rest
+  } = config;
   const { spend = {}, ...numbers } = limits;
   const ofSpend = Object.entries(spend).map(([key, value]) => [`spend.${key}`, value] as const);
   const typed = [...Object.entries(numbers), ...ofSpend].filter(([, value]) => value !== undefined);
@@ -57,6 +69,7 @@ export function toConfigDraft(config: AgentConfig): ConfigDraft {
     definition,
     instructions,
     model: typeof model === 'string' ? model : model?.join(', '),
+    replies,
     tools,
     limits: Object.fromEntries(typed.map(([key, value]) => [key, String(value)])),
     rest,
@@ -74,6 +87,7 @@ export function readConfigDraft(draft: ConfigDraft): { config: Config; problems:
     // A definition has its own instructions.
     instructions: draft.definition !== undefined && draft.instructions.trim() === '' ? undefined : draft.instructions,
     model: readModel(draft.model),
+    replies: draft.replies,
     tools: draft.tools.length === 0 ? undefined : draft.tools,
     limits: limits.length === 0 ? undefined : nestSpend(limits),
     ...draft.rest,
@@ -119,7 +133,7 @@ export function fieldsThatDiffer(before: Config, after: Config): readonly string
   return names.filter((name) => asText(before[name]) !== asText(after[name]));
 }
 
-const ORDER = ['name', 'description', 'definition', 'instructions', 'model', 'tools', 'limits'] as const;
+const ORDER = ['name', 'description', 'definition', 'instructions', 'model', 'replies', 'tools', 'limits'] as const;
 
 /** A field as text to compare: a text as it is, everything else as JSON with sorted keys. */
 export function asText(value: unknown): string {

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { gatewayStatus } from '../../../data/status.ts';
 import type { Problem } from '../../../parts/form/path.ts';
-import { TextArea, TextField } from '../../../parts/ui/field.tsx';
+import { SelectField, TextArea, TextField } from '../../../parts/ui/field.tsx';
 import { type ConfigDraft, LIMITS, SPEND_LIMITS } from './config-draft.ts';
 import { DefinitionField } from './definition-field.tsx';
 import { ModelField } from './model-field.tsx';
@@ -53,6 +53,17 @@ export function ConfigFields({ draft, onChange, problems }: ConfigFieldsProps): 
         onChange={({ target }) => set({ instructions: target.value })}
       />
       <ModelField model={draft.model} onChange={(model) => set({ model })} problem={at('model')} />
+      <SelectField
+        label="Replies"
+        className="max-w-96"
+        hint="What becomes of the text with which the agent ends a run that a person’s message began."
+        value={draft.replies ?? 'text'}
+        problem={at('replies')}
+        onChange={({ target: { value } }) => set({ replies: value === 'tools' ? value : undefined })}
+      >
+        <option value="text">The text is posted</option>
+        <option value="tools">Only send_message posts; the text is private</option>
+      </SelectField>
       <ToolsField
         tools={draft.tools}
         onChange={(tools) => set({ tools })}
