@@ -10,7 +10,7 @@ type Part = Readonly<Record<string, unknown>>;
 type ContentPart = Exclude<LanguageModelV4Message['content'], string>[number] | LanguageModelV4Content;
 type Texts = Readonly<Record<string, string>>;
 
-/** The attributes of a request: what the model is told. */
+/** The attributes of a request: what the model reads. */
 export function inputTexts({ prompt, tools = [] }: LanguageModelV4CallOptions, redact: RedactText): Texts {
   const system = prompt.flatMap((message) => (message.role === 'system' ? [textPart(message.content)] : []));
   const messages = prompt.flatMap(({ role, content }) =>

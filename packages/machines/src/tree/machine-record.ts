@@ -17,7 +17,7 @@ export type ThreadEntry = Entry &
     readonly logged?: true;
     /** On the start of a turn that continues the session of the turn before. */
     readonly session?: 'kept';
-    /** On the first entry of such a turn, if the start has no entry of its own: a step then costs a journal one entry less. */
+    /** On the first entry of such a turn, if the start has no separate entry: a step then costs a journal one entry less. */
     readonly begins?: true;
     readonly also?: Also;
   };

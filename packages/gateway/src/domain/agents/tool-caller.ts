@@ -11,7 +11,7 @@ import { newTag } from '../frame-tag.ts';
  */
 const TOOL_CALLER_ID = 'gateway:tool-caller';
 
-/** Each project has one of its own. */
+/** Each project has its own. */
 function toolCallerOf(project: string): string {
   return project === DEFAULT_PROJECT ? TOOL_CALLER_ID : `${TOOL_CALLER_ID}:${project}`;
 }

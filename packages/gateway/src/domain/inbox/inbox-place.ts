@@ -13,7 +13,7 @@ import type { InboxLine } from './render-inbox.ts';
  *    in between nor left this one. `continues` is stored with the frame, so the frame reads the same in every request.
  * 2. A situation that says no more than the newest place is left out: the agent is in that one space, and has no goals, memories and plans.
  * 3. Both hold for agents that are not machines: an instance may not have read the inbox before.
- * 4. After a compaction nothing stands before the newest inbox, so it is told in full: see `withFullInbox`.
+ * 4. After a compaction nothing stands before the newest inbox, so it tells everything: see `withFullInbox`.
  */
 
 /** Where an agent is, as an inbox tells it. */

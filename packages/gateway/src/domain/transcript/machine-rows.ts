@@ -69,7 +69,7 @@ interface MachineFields {
   readonly thread?: string;
   readonly instanceId?: string;
   readonly node?: string;
-  /** True on the first entry of a turn whose start has no row of its own. */
+  /** True on the first entry of a turn whose start has no separate row. */
   readonly begins?: boolean;
 }
 

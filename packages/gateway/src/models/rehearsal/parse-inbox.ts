@@ -13,7 +13,7 @@ interface ParsedSpace {
   /** Empty if none was named. */
   readonly id: string;
   readonly name: string;
-  /** The name of the agent, which is told with the space. */
+  /** The name of the agent, which a heading tells with the space. */
   readonly you: string;
 }
 

@@ -39,7 +39,7 @@ function toolLabel(
   const ofCaller = new Set((settings?.clientTools ?? []).map(({ name }) => name));
   return (toolName) => {
     if (ofCaller.has(toolName)) return 'caller';
-    // A machine's nodes have tools of their own.
+    // A machine's nodes have their own tools.
     const isKnown =
       Object.hasOwn(offered.tools, toolName) || (offered.ofNodes === true && offered.named(toolName) !== undefined);
     if (!isKnown) return 'unknown';

@@ -53,7 +53,7 @@ const TAGS: Readonly<Record<string, string>> = {
   mcp: 'MCP servers and their tools.',
   models: 'Models that agents may name.',
   pending: 'Calls that wait for an answer.',
-  projects: 'Customers of the gateway, each with agents, spaces, people, tools and keys of its own.',
+  projects: 'Customers of the gateway. Each has its own agents, spaces, people, tools and keys.',
   runs: 'Runs of agents, and answers to their calls.',
   session: "The session of the caller's browser.",
   sessions: 'Browsers that are signed in.',
