@@ -17,21 +17,23 @@ export interface HookConfig {
 
 export type HooksConfig = Readonly<Record<string, HookConfig>>;
 
+const hookSchema = z.strictObject({
+  agent: z.string(),
+  verify: z.enum(['standard', 'github', 'stripe', 'slack'], {
+    error: 'must be "standard", "github", "stripe" or "slack".',
+  }),
+  secret: z.union([secretTemplate, z.array(secretTemplate).min(1).max(5)], {
+    error: `must be "\${env.NAME}", or a list of up to 5 of these.`,
+  }),
+  answers: z.array(z.string()).min(1).max(100).optional(),
+});
+
 const NAME = 'must have a name of 1–64 letters, digits, "-" and "_" that begins with a letter or a digit.';
 
-export const hooksSchema: z.ZodType<HooksConfig> = z.record(
-  z.string().regex(/^[A-Za-z0-9][\w-]{0,63}$/, { error: NAME }),
-  z.strictObject({
-    agent: z.string(),
-    verify: z.enum(['standard', 'github', 'stripe', 'slack'], {
-      error: 'must be "standard", "github", "stripe" or "slack".',
-    }),
-    secret: z.union([secretTemplate, z.array(secretTemplate).min(1).max(5)], {
-      error: `must be "\${env.NAME}", or a list of up to 5 of these.`,
-    }),
-    answers: z.array(z.string()).min(1).max(100).optional(),
-  }),
-);
+export const hooksSchema: z.ZodType<HooksConfig> = z.record(z.string(), hookSchema).superRefine((hooks, ctx) => {
+  for (const name of Object.keys(hooks))
+    if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name)) ctx.addIssue({ code: 'custom', path: [name], message: NAME });
+});
 
 /** The name in `${env.NAME}`. */
 export function envNameOf(template: string): string {
