@@ -66,8 +66,8 @@ function event(id: unknown, name: unknown, data: HookBody): HookEvent {
 }
 
 /** What must be equal in every repetition of an event. Stripe counts the hooks that have not answered yet in the event itself. */
-export function comparable(scheme: HookScheme, data: HookBody): HookBody {
-  if (scheme !== 'stripe') return data;
-  const { pending_webhooks: _pending, ...rest } = data;
+export function comparable(scheme: HookScheme, data: HookBody | undefined): HookBody {
+  if (scheme !== 'stripe') return data ?? {};
+  const { pending_webhooks: _pending, ...rest } = data ?? {};
   return rest;
 }

@@ -75,14 +75,14 @@ function withoutDetails({ code, message, retryAfter }: ApiError): ApiError {
   return new ApiError(code, message, retryAfter === undefined ? {} : { retryAfter });
 }
 
-async function storedData(db: Kysely<Tables>, agentId: string, eventId: string): Promise<HookBody> {
+async function storedData(db: Kysely<Tables>, agentId: string, eventId: string): Promise<HookBody | undefined> {
   const { payload } = await db
     .selectFrom('inbox_events')
     .select('payload')
     .where('thread_id', '=', agentId)
     .where('event_id', '=', eventId)
     .executeTakeFirstOrThrow();
-  return fromJson<{ readonly data: HookBody }>(payload).data;
+  return fromJson<{ readonly data?: HookBody }>(payload).data;
 }
 
 /** JSON has no -0 and the like. */

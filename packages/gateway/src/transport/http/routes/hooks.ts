@@ -47,7 +47,7 @@ export function hookEndpoints(hooks: Hooks): readonly Endpoint[] {
     endpoint({
       method: 'post',
       path: '/hooks/{name}',
-      summary: 'Receive a signed event of a service',
+      summary: 'Send a signed event to the agent of a hook',
       description:
         'For the services that `hooks` of the configuration names. An event that is sent again is answered, and not stored again.',
       access: 'anyone',
