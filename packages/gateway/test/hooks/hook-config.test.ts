@@ -114,7 +114,7 @@ describe('examples that the services publish', () => {
 describe('a sender that is slow, or an agent that cannot take more', () => {
   test('[O13] [O7] a body that arrives slowly delays no run, and is refused in the end', async () => {
     const model = scriptedModel(() => 'Noted.');
-    await using gateway = await startTestGateway({ ...hookConfig, model, tuning: { bodyTimeoutMs: 1_500 } });
+    await using gateway = await startTestGateway({ ...hookConfig, model, tuning: { bodyTimeoutMs: 3_000 } });
     const slow = send('github', { id: 'slow' });
     const head = Object.entries({ ...slow.headers, 'content-length': slow.body.length, host: 'gateway' });
     const begin = (headers: readonly (readonly [string, unknown])[], name = 'github') => {
@@ -132,10 +132,11 @@ describe('a sender that is slow, or an agent that cannot take more', () => {
     expect(await begin(head, 'none').answer).toContain('404 Not Found');
     const unsigned = head.filter(([field]) => !field.includes('signature'));
     expect(await begin(unsigned).answer).toContain('401 Unauthorized');
-    const startedAt = Date.now();
+    let answered = 0;
+    for (const { answer } of slowOnes) void answer.then(() => answered++);
     expect((await post(gateway.url, 'github', send('github', { id: 'quick' }))).status).toBe(200);
     await waitFor(() => model.requests.length === 1);
-    expect(Date.now() - startedAt).toBeLessThan(1_200);
+    expect(answered).toBe(0);
     for (const { answer } of slowOnes) expect(await answer).toContain('body_timeout');
     const [{ id }] = (await gateway.api('/api/agents')).items;
     expect((await gateway.api(`/api/agents/${id}/inbox`)).items).toHaveLength(1);

@@ -32,12 +32,12 @@ export function deliveryOf(scheme: HookScheme, received: Received): Delivery {
 }
 
 const READERS: Readonly<Record<HookScheme, (received: Received) => Delivery>> = {
-  standard: ({ headers, body }) => event(headers.get('webhook-id'), body['type'], body),
+  standard: ({ headers, body }) => event(headers.get('webhook-id'), body.type, body),
   github({ headers, body }) {
     const name = headers.get('x-github-event');
     return name === 'ping' ? { kind: 'ping' } : event(headers.get('x-github-delivery'), name, body);
   },
-  stripe: ({ body }) => event(body['id'], body['type'], body),
+  stripe: ({ body }) => event(body.id, body.type, body),
   slack({ headers, bytes, body }) {
     // The token is an old way to tell that Slack is the sender: agents must not read it.
     const { token: _token, ...data } = body;

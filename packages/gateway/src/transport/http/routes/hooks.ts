@@ -55,9 +55,9 @@ export function hookEndpoints(hooks: Hooks): readonly Endpoint[] {
       answer: receivedSchema,
       refusals: [401, 409, 410],
       signed: {
-        admit: ({ params, headers }) => assertSignatureHeaders(find(params['name'] ?? '').verify, headers),
+        admit: ({ params, headers }) => assertSignatureHeaders(find(params.name ?? '').verify, headers),
         async open({ params, headers }, bytes) {
-          const { verify, secrets } = find(params['name'] ?? '');
+          const { verify, secrets } = find(params.name ?? '');
           await assertSigned(verify, { headers, body: bytes, secrets, now: Date.now() });
           const body = validate(bodySchema, parseBody(bytes, headers.get('content-type')));
           return deliveryOf(verify, { headers, bytes, body });
