@@ -2714,6 +2714,17 @@ export interface Operations {
       readonly status: "ok";
     };
   }>;
+  'POST /hooks/{name}': Operation<{
+    params: { name: string };
+    body: Readonly<Record<string, unknown>>;
+    answer: {
+      readonly ok: true;
+      /** True if it was received before. Nothing was done again. */
+      readonly duplicate: boolean;
+    } | {
+      readonly challenge: string;
+    };
+  }>;
   'DELETE /mcp': Operation<{ answer: string }>;
   'GET /mcp': Operation<{ answer: string }>;
   'POST /mcp': Operation<{ body: Readonly<Record<string, unknown>> | readonly (unknown)[]; answer: string }>;

@@ -8,6 +8,7 @@ import type { GatewayLimits } from './config/limits.ts';
 import type { McpExposure } from './config/mcp-exposure.ts';
 import { readEnv } from './config/read-env.ts';
 import { resolveSettings, type Settings } from './config/settings.ts';
+import type { Hooks } from './domain/hooks/hook.ts';
 import { ensureFirstKey } from './domain/keys/first-key.ts';
 import { createSeal } from './domain/keys/seal.ts';
 import { createSignInCode } from './domain/keys/sign-in-link.ts';
@@ -34,6 +35,7 @@ import type { Registry } from './runtime/toolset/registry.ts';
 import { Worker } from './runtime/worker.ts';
 import { findFirstPerson } from './start/first-person.ts';
 import { type Found, lookAround } from './start/found.ts';
+import { openHooks } from './start/open-hooks.ts';
 import { openServices } from './start/open-services.ts';
 import { retryInvalidAgents } from './start/retry-invalid.ts';
 import { seed } from './start/seed.ts';
@@ -104,6 +106,7 @@ export function createCheckedGateway(config: Config, options: CheckedRunOptions 
   const settings = resolveSettings(readEnv(env), config);
   const known = new KnownSecrets(secretValues(env, { secretKey: settings.secretKey, secrets: config.secrets }));
   const secrets = createSecrets({ env, names: config.secrets, known });
+  const hooks = openHooks(config.hooks, secrets);
   const redact = createRedact(known);
   const log = logger ?? createLogger({ level: settings.logLevel, redact, ...options.log });
   // Set before anything is awaited, so that a concurrent start or stop finds it.
@@ -118,7 +121,7 @@ export function createCheckedGateway(config: Config, options: CheckedRunOptions 
       return await requireRunning().app.fetch(request);
     },
     async start() {
-      starting ??= start({ config, settings, logger: log, secrets, redact, tuning, synchronous, crash, env });
+      starting ??= start({ config, settings, logger: log, secrets, hooks, redact, tuning, synchronous, crash, env });
       const own = starting;
       try {
         const started = await own;
@@ -165,6 +168,7 @@ interface Starting extends Pick<CheckedRunOptions, 'tuning' | 'synchronous' | 'c
   readonly settings: Settings;
   readonly logger: Logger;
   readonly secrets: Secrets;
+  readonly hooks: Hooks;
   readonly redact: Redact;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -238,6 +242,7 @@ async function start(starting: Starting): Promise<Running> {
       checkProgram,
       mcp: { status: (view) => servers.status(view), finishLogin: (query) => login.finish(query) },
       registry,
+      hooks: starting.hooks,
       mcpServer: { ...config.mcpServer, hosts: mcpHosts(config.mcpServer, settings) },
       toolSources: [mcpToolSource(servers)],
       setup: {

@@ -8,6 +8,8 @@ import { ConfigError } from './config-error.ts';
 import { type ConfigProblem, check, formatPath } from './config-problem.ts';
 import { checkDefinitions, definitionNamed, problemsOfDefinition, unknownDefinition } from './definitions.ts';
 import { parseEgressRule } from './egress-rule.ts';
+import { hooksSchema } from './hook-config.ts';
+import { hookProblems } from './hook-problems.ts';
 import { isKnownTool } from './known-tool.ts';
 import { DEFAULT_MCP_EXPOSURE, mcpExposureSchema } from './mcp-exposure.ts';
 import { namedBySubAgent } from './named-tools.ts';
@@ -52,6 +54,7 @@ export function checkConfig(value: unknown, file: string = 'lastcall.config.ts')
     ...spaceProblems(config),
     ...planProblems(config),
     ...projectProblems(config),
+    ...hookProblems(config),
     ...spendProblems(config),
   ];
   if (problems.length > 0) throw new ConfigError(file, problems);
@@ -117,6 +120,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools' | 'definitions'>> = z.strictO
   spaces: z.array(spaceSeedSchema).default([]),
   plans: z.array(planSeedSchema).max(1_000).default([]),
   projects: z.array(projectSeedSchema).max(1_000).default([]),
+  hooks: hooksSchema.default({}),
   plugins: noPlugins.optional(),
   models: z.record(z.string().regex(/^\S{1,200}$/), model).default({}),
   imageModels: z.record(z.string().regex(/^[\w.-]+\/\S{1,200}$/), imageModel).default({}),

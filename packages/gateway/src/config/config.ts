@@ -4,6 +4,7 @@ import type { AgentDefinition } from './agent-definition.ts';
 import type { GatewayLimitsInput } from './agent-limits.ts';
 import type { ArtifactStoreConfig } from './artifact-store.ts';
 import type { Definitions } from './definitions.ts';
+import type { HookConfig, HooksConfig } from './hook-config.ts';
 import type { McpExposure, McpExposureInput } from './mcp-exposure.ts';
 import type { PlanSeed } from './plan-seed.ts';
 import type { ModelPrices } from './prices.ts';
@@ -25,6 +26,8 @@ export interface ConfigInput extends SettingsInput {
   readonly projects?: readonly ProjectSeed[] | undefined;
   /** Recurring plans that agents have after each start. */
   readonly plans?: readonly PlanSeed[] | undefined;
+  /** Addresses at which services send signed events to agents, by name: `POST /hooks/<name>`. */
+  readonly hooks?: Readonly<Record<string, HookConfig>> | undefined;
   /** Refused unless it is empty: plugins belong to definitions. */
   readonly plugins?: readonly never[] | undefined;
   /** Your own models, by the name that agents use. */
@@ -63,6 +66,7 @@ export interface Config extends SettingsInput {
   readonly spaces: readonly SpaceSeed[];
   readonly plans: readonly PlanSeed[];
   readonly projects: readonly ProjectSeed[];
+  readonly hooks: HooksConfig;
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly imageModels: Readonly<Record<string, ImageModelV4>>;
   readonly prices: ModelPrices;

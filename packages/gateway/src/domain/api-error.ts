@@ -47,6 +47,7 @@ export type ErrorCode =
   | 'invalid_json'
   | 'invalid_request'
   | 'invalid_schedule'
+  | 'invalid_signature'
   | 'invalid_utf8'
   | 'job_claimed'
   | 'link_not_valid'

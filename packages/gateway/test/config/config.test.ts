@@ -29,6 +29,7 @@ describe('a configuration', () => {
     expect(checkConfig({})).toEqual({
       agents: [],
       tools: {},
+      hooks: {},
       definitions: {},
       spaces: [],
       plans: [],

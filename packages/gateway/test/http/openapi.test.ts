@@ -171,6 +171,8 @@ describe('/openapi.json', () => {
     for (const [name, { requestBody }] of operations) {
       if (requestBody === undefined) continue;
       const [method = '', path = ''] = name.split(' ');
+      // Bodies of hooks are checked once their signature is.
+      if (path.startsWith('/hooks/')) continue;
       // The one DELETE with a body takes the same in its query.
       const query = method === 'DELETE' ? '?entityId=x' : '';
       const { status } = await api.call(method, path.replaceAll(/\{\w+\}/g, 'x') + query);

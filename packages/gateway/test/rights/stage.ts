@@ -5,6 +5,7 @@ import { charter, node } from '@lastcall/machines';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { compileDefinition } from '../../src/config/definitions.ts';
+import { SEEDED } from '../../src/domain/agents/agent-details.ts';
 import { demoEndpoints } from '../../src/transport/http/routes/demo.ts';
 import { listen } from '../../src/transport/http/server.ts';
 import { type Api, openApi } from '../http/api.ts';
@@ -54,6 +55,8 @@ export interface Stage {
   close(): Promise<void>;
 }
 
+export const HOOK_SECRET = 'the secret of a hook';
+
 const note = { description: 'Notes.', inputSchema: z.object({}), execute: () => 'Noted.' };
 const desk = { machine: charter({ nodes: { main: node({ instructions: 'Help.', commands: { note } }) } }) };
 
@@ -66,11 +69,17 @@ export async function openStage(): Promise<Stage> {
     services,
     registry: { ...registry, definitions: { ...registry.definitions, ...withFiles() } },
     endpoints: demoEndpoints(() => {}),
+    hooks: new Map([
+      ['forge', { name: 'forge', agent: 'Bot', verify: 'github', secrets: [HOOK_SECRET], answers: undefined }],
+    ]),
     trustedProxies: ['127.0.0.0/8', '::1/128'],
   });
   const server = await listen(api.app, { port: 0, logger: services.logger });
   const [member, stranger] = [await api.person('Ada'), await api.person('Eve')];
   const agent = await api.agent('Bot', { tools: ['look'] });
+  // Hooks name agents of the configuration file.
+  const value = JSON.stringify({ agents: { Bot: agent }, spaces: {} });
+  await store.db.insertInto('settings').values({ key: SEEDED, value }).execute();
   const space = await api.space(member, agent);
   const filer = await api.agent('Filer', { definition: 'filer' });
   const machine = await api.agent('Desk', { definition: 'desk' });

@@ -1,5 +1,6 @@
+import { createHmac } from 'node:crypto';
 import { fixedTool } from '../chat/chat-api.ts';
-import type { CallerName, Stage } from './stage.ts';
+import { type CallerName, HOOK_SECRET, type Stage } from './stage.ts';
 
 /** The status that each caller gets. `ok` is any success. */
 export type Expected = 'ok' | number;
@@ -360,6 +361,12 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/agents/{id}/chat/{chatId}/stream': { rights: SHARED_READ, request: ofAgent('/chat/none/stream') },
   'GET /api/agents/{id}/chat/{chatId}/messages': { rights: SHARED_READ, request: ofAgent('/chat/none/messages') },
 
+  // Its signature is its right: keys and tokens count for nothing.
+  'POST /hooks/{name}': {
+    rights: ANYONE,
+    request: ({ name }) => signedHook({ zen: name() }),
+  },
+
   'GET /api/status': { rights: LIST, request: plain },
   'GET /api/models': { rights: READ, request: plain },
   'GET /health': { rights: ANYONE, request: plain },
@@ -384,6 +391,16 @@ export const ALIASES: Readonly<Record<string, Row>> = {
 
 async function newTool({ api, name }: Stage): Promise<string> {
   return `/api/tools/${(await api.done<{ id: string }>('POST', '/api/tools', fixedTool(name(), 1))).id}`;
+}
+
+function signedHook(body: { readonly zen: string }): Request {
+  const signature = createHmac('sha256', HOOK_SECRET).update(JSON.stringify(body)).digest('hex');
+  const headers = {
+    'x-hub-signature-256': `sha256=${signature}`,
+    'x-github-event': 'push',
+    'x-github-delivery': body.zen,
+  };
+  return { path: '/hooks/forge', headers, body };
 }
 
 function yearEnd(key: string): object {

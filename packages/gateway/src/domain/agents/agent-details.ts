@@ -51,10 +51,18 @@ export async function describeAgent(db: Kysely<Tables>, agent: Agent): Promise<A
 export const SEEDED = 'seeded';
 
 async function seededAgents(db: Kysely<Tables>): Promise<ReadonlySet<string>> {
+  return new Set(Object.values(await seededIds(db)));
+}
+
+/** The id of an agent of the configuration file. */
+export async function seededAgentId(db: Kysely<Tables>, name: string): Promise<string | undefined> {
+  const ids = await seededIds(db);
+  return Object.hasOwn(ids, name) ? ids[name] : undefined;
+}
+
+async function seededIds(db: Kysely<Tables>): Promise<Readonly<Record<string, string>>> {
   const row = await db.selectFrom('settings').select('value').where('key', '=', SEEDED).executeTakeFirst();
-  return new Set(
-    row === undefined ? [] : Object.values(fromJson<{ agents: Record<string, string> }>(row.value).agents),
-  );
+  return row === undefined ? {} : fromJson<{ agents: Record<string, string> }>(row.value).agents;
 }
 
 async function runningRuns(

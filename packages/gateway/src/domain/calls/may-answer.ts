@@ -7,15 +7,25 @@ import { isId } from '../entities/column-text.ts';
 import type { WaitingCall } from './waiting-call.ts';
 
 /**
- * The answerer: an entity or an operator. An operator who acts for a person answers as that person; otherwise the key is
+ * The answerer: an entity, an operator or a hook. An operator who acts for a person answers as that person; otherwise the key is
  * recorded.
  */
 export type Answerer =
   | { readonly entityId: string }
-  | { readonly key: true; readonly keyId?: string; readonly entityId?: string | undefined };
+  | { readonly key: true; readonly keyId?: string; readonly entityId?: string | undefined }
+  | HookAnswerer;
+
+/** A signed request of a service, which answers calls of these tools of this agent. */
+interface HookAnswerer {
+  readonly hook: string;
+  readonly agentId: string;
+  readonly tools: readonly string[];
+  readonly entityId?: undefined;
+}
 
 /** The value of `answered_by`. */
 export function answererId(by: Answerer): string {
+  if ('hook' in by) return `hook:${by.hook}`;
   if (!('key' in by)) return by.entityId;
   if (by.entityId !== undefined) return by.entityId;
   return by.keyId === undefined ? 'key' : `key:${by.keyId}`;
@@ -29,6 +39,11 @@ export function answererId(by: Answerer): string {
  */
 export async function assertMayAnswer(tx: Tx, call: WaitingCall, by: Answerer): Promise<void> {
   if ('key' in by) return;
+  if ('hook' in by) {
+    const isOwn = call.kind === 'result' && call.agentId === by.agentId && by.tools.includes(call.toolName);
+    if (!isOwn) throw notFound('waiting call', call.callId);
+    return;
+  }
   const role = call.spaceId === undefined ? undefined : await lockRole(tx, call.spaceId, by.entityId);
   const isOwner = call.spaceId === undefined && (await ownsConversation(tx.db, call.runId, by.entityId));
   const may = answerRight(await withoutStrangers(tx.db, call, by.entityId), { entityId: by.entityId, role, isOwner });

@@ -24,8 +24,8 @@ export function signWebhook(webhook: WebhookToSign): Record<(typeof HEADER_NAMES
 export interface WebhookToVerify {
   /** The received headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Exactly the text that was received. */
-  readonly body: string;
+  /** Exactly the text or the bytes that were received. */
+  readonly body: string | Uint8Array;
   /** One of these must have signed it. */
   readonly secrets: readonly string[];
   /** Stores the id and returns whether it is new. Called last, and only for a genuine webhook. */
@@ -73,9 +73,9 @@ function isOneOf(text: string, expected: readonly Buffer[]): boolean {
   );
 }
 
-function signature(secret: string, signed: { id: string; timestamp: string; body: string }): Buffer {
+function signature(secret: string, signed: { id: string; timestamp: string; body: string | Uint8Array }): Buffer {
   const { id, timestamp, body } = signed;
-  return createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest();
+  return createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest();
 }
 
 function keyOf(secret: string): Buffer {

@@ -24,8 +24,15 @@ export interface PushedServiceEvent {
 
 /** Pushes an event of an outside service to the agent. */
 export async function pushServiceEvent(tx: Tx, newEvent: NewServiceEvent): Promise<PushedServiceEvent> {
-  const { agentId, source, name, data = null } = newEvent;
-  const eventId = checkEventId(newEvent.eventId);
+  return await pushOwnServiceEvent(tx, { ...newEvent, eventId: checkEventId(newEvent.eventId) });
+}
+
+/** The same for an event whose id the gateway has made. */
+export async function pushOwnServiceEvent(
+  tx: Tx,
+  newEvent: NewServiceEvent & { readonly eventId: string },
+): Promise<PushedServiceEvent> {
+  const { agentId, eventId, source, name, data = null } = newEvent;
   plainText(source, 'source', { min: 1, max: 200 });
   plainText(name, 'name', { min: 1, max: 200 });
   assertSize(data, tx.limits.resultBytes);
@@ -44,7 +51,7 @@ export async function pushServiceEvent(tx: Tx, newEvent: NewServiceEvent): Promi
  * The gateway's own events have ids with these prefixes. One pushed from outside would keep the real event from being
  * delivered.
  */
-const RESERVED_PREFIXES: readonly string[] = ['message:', 'tool_result:', 'plan:', 'command:'];
+const RESERVED_PREFIXES: readonly string[] = ['message:', 'tool_result:', 'plan:', 'command:', 'hook:'];
 
 function checkEventId(eventId: string | undefined): string {
   if (eventId === undefined) return `service:${newId()}`;

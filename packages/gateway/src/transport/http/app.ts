@@ -5,6 +5,7 @@ import { DEFAULT_AGENT_LIMITS } from '../../config/agent-limits.ts';
 import type { Offered } from '../../config/known-tool.ts';
 import { DEFAULT_MCP_EXPOSURE, type McpExposure } from '../../config/mcp-exposure.ts';
 import { ApiError } from '../../domain/api-error.ts';
+import type { Hooks } from '../../domain/hooks/hook.ts';
 import { Attempts } from '../../domain/keys/attempts.ts';
 import { KnownKeys } from '../../domain/keys/known-keys.ts';
 import type { CheckProgram } from '../../domain/mcp/file-programs.ts';
@@ -33,6 +34,7 @@ import { chatEndpoints } from './routes/chat.ts';
 import { conversationEndpoints } from './routes/conversations.ts';
 import { entityEndpoints } from './routes/entities.ts';
 import { fileEndpoints } from './routes/files.ts';
+import { hookEndpoints } from './routes/hooks.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
 import { machineEndpoints } from './routes/machine.ts';
@@ -82,6 +84,8 @@ export interface AppOptions {
   readonly heartbeatMs?: number;
   /** What the MCP server offers, and the host names that it answers to. Default: everything, under any name. */
   readonly mcpServer?: McpExposure;
+  /** The hooks of the configuration. Default: none. */
+  readonly hooks?: Hooks;
   /** What `GET /api/status` and `GET /api/models` report. Default: a gateway with only the rehearsal. */
   readonly setup?: Setup;
   /** The URL under which browsers reach the gateway, if it differs from the address in their requests. */
@@ -153,6 +157,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...chatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
     ...conversationEndpoints,
     ...useChatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
+    ...hookEndpoints(options.hooks ?? new Map()),
     ...statusEndpoints(options.setup ?? NO_SETUP),
     ...systemEndpoints({
       services,

@@ -36,6 +36,8 @@ export interface Endpoint {
   readonly hasTextForm: boolean;
   /** True if its clients show the body of an error to people: then the body is only the error's message. */
   readonly hasTextErrors: boolean;
+  /** Set if the caller's right is a signature of the body. Credentials are ignored then. */
+  readonly signed: SignedBody | undefined;
   /** Error statuses besides those that every operation has. */
   readonly refusals: readonly RefusalStatus[];
   /** Reserves the place for a response that comes later, or throws, before anything is stored. */
@@ -47,6 +49,19 @@ export interface Endpoint {
     | ((input: Input<unknown, unknown, unknown>, tx: Tx, services: HandleServices) => Promise<unknown>)
     | undefined;
   readonly respond: ((value: unknown, exchange: Exchange) => Promise<Response> | Response) | undefined;
+}
+
+/** How a signed body is received, before the transaction begins. */
+interface SignedBody {
+  /** Throws if the request cannot be genuine. Called before its body is read. */
+  readonly admit: (request: SignedRequest) => void;
+  /** Checks the signature of the bytes. What it returns is `opened` of the input. */
+  readonly open: (request: SignedRequest, bytes: Uint8Array) => Promise<unknown>;
+}
+
+interface SignedRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly headers: Headers;
 }
 
 /** What a handler may use besides its transaction. */
@@ -73,6 +88,8 @@ interface Input<P, Q, B> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
+  /** What a signed body is: see `signed`. `body` is undefined then. */
+  readonly opened?: unknown;
 }
 
 /** What endpoints with their own response format need. */
@@ -111,6 +128,7 @@ interface Definition<Path extends string, Q, B, A> {
   readonly hasTextErrors?: boolean;
   readonly hasRestPath?: boolean;
   readonly hasTextForm?: boolean;
+  readonly signed?: SignedBody;
   readonly refusals?: readonly RefusalStatus[];
   readonly reserve?: (holder: Holder) => Place;
   readonly group?: (params: PathParams<Path>) => GroupOptions;
@@ -130,7 +148,7 @@ export function endpoint<const Path extends string, Q = undefined, B = undefined
 ): Endpoint {
   const { alias, query, body, status = 200, events, refusals = [], reserve, group, handle, respond } = definition;
   const { isStreamable = false, mayBeEmpty = false, hasTextErrors = false } = definition;
-  const { hasRestPath = false, hasTextForm = false } = definition;
+  const { hasRestPath = false, hasTextForm = false, signed } = definition;
   const flags = { isStreamable, mayBeEmpty, hasTextErrors, hasRestPath, hasTextForm };
   return {
     ...definition,
@@ -140,6 +158,7 @@ export function endpoint<const Path extends string, Q = undefined, B = undefined
     body,
     status,
     events,
+    signed,
     refusals,
     reserve,
     group,

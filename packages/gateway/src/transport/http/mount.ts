@@ -79,11 +79,11 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
     return answered ?? Response.json(undefined, { status: one.status });
   }
   const refuse = (refusal: ApiError): ApiError => options.attempts.refuse(address, refusal);
-  const credentials = credentialsOf(request, one, options.publicUrl);
+  const credentials = one.signed === undefined ? credentialsOf(request, one, options.publicUrl) : undefined;
   const identity = await authenticate({ ...options, refuse }, credentials);
   const rate = new RequestRate(services.store);
   await rate.count(identity.presumed);
-  const bytes = one.method === 'get' ? undefined : await receiveBody(one, c, { identity, address, options });
+  const { bytes, opened } = await receive(one, c, { identity, address, options });
   const readInput = inputReader(one, request, bytes);
   let place: Place | undefined;
   const handleOnce = () =>
@@ -93,7 +93,7 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
         rate.assertCounted(confirmed);
         const caller = await inProject(tx, confirmed, request.headers.get(PROJECT_HEADER));
         const params = paramsOf(c, one);
-        const input = { caller, request, headers: request.headers, params, ...connection, ...readInput() };
+        const input = { caller, request, headers: request.headers, params, opened, ...connection, ...readInput() };
         await assertVisible(tx, one, input);
         // The place is taken once, although a transaction may run more than once.
         place ??= one.reserve?.({ caller, address });
@@ -115,24 +115,46 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
   }
 }
 
+interface Receiving {
+  readonly identity: Identity;
+  readonly address: string;
+  readonly options: MountOptions;
+}
+
+/** Reads the body. A signature is checked here, because a forged request must not cost a transaction. */
+async function receive(
+  one: Endpoint,
+  c: Context<AppEnv>,
+  receiving: Receiving,
+): Promise<{ readonly bytes?: Uint8Array | undefined; readonly opened?: unknown }> {
+  if (one.method === 'get') return {};
+  const { signed } = one;
+  if (signed === undefined) return { bytes: await receiveBody(one, c, receiving) };
+  const request = { params: paramsOf(c, one), headers: c.req.raw.headers };
+  signed.admit(request);
+  const bytes = await receiveBody(one, c, receiving);
+  return { opened: await signed.open(request, bytes ?? new Uint8Array()) };
+}
+
 /** A body that the caller may not send is not read, because it costs memory until its last byte has arrived. */
 async function receiveBody(
   one: Endpoint,
   c: Context<AppEnv>,
-  { identity, address, options }: { identity: Identity; address: string; options: MountOptions },
+  { identity, address, options }: Receiving,
 ): Promise<Uint8Array | undefined> {
   const { services, bodyPlaces } = options;
   const { bodyBytes, bodyTimeoutMs } = services.limits;
   const caller = await admitEarly(identity, one, services.store);
+  const isSmall = caller.kind === 'anonymous' && one.signed === undefined;
   return await readBody(c.req.raw, {
-    mostBytes: caller.kind === 'anonymous' ? Math.min(ANONYMOUS_BODY_BYTES, bodyBytes) : bodyBytes,
+    mostBytes: isSmall ? Math.min(ANONYMOUS_BODY_BYTES, bodyBytes) : bodyBytes,
     timeoutMs: bodyTimeoutMs,
     incoming: c.env?.incoming,
     takePlace: () => bodyPlaces.take({ caller, address }),
   });
 }
 
-/** Only a sign-in sends a body without credentials, and it contains just a code or a key. */
+/** Besides signed bodies, only a sign-in sends a body without credentials, and it contains just a code or a key. */
 const ANONYMOUS_BODY_BYTES = 16_384;
 
 async function answerWith(
@@ -171,7 +193,7 @@ function paramsOf(c: Context<AppEnv>, { hasRestPath }: Endpoint): Readonly<Recor
  * after the caller was checked.
  */
 function inputReader(
-  { query, body, hasTextForm }: Endpoint,
+  { query, body, hasTextForm, signed }: Endpoint,
   request: Request,
   bytes: Uint8Array | undefined,
 ): () => { query: unknown; body: unknown } {
@@ -182,7 +204,7 @@ function inputReader(
   };
   return () => ({
     query: validate(query ?? NOTHING, readQuery(request.url), 'The query'),
-    body: validate(body ?? NOTHING, parse()),
+    body: signed === undefined ? validate(body ?? NOTHING, parse()) : undefined,
   });
 }
 

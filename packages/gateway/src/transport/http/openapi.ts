@@ -207,7 +207,7 @@ function refusal({ path, hasTextErrors }: Endpoint, code: number, toSchema: ToSc
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'The body cannot be parsed.',
-  401: 'The key or token is missing or not valid.',
+  401: 'The key, token or signature is missing or not valid.',
   403: 'The key or token may not do this.',
   404: 'It does not exist, or the caller may not see it.',
   405: 'The path does not support this method.',

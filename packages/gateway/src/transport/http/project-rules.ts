@@ -148,6 +148,9 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'GET /contexts/{id}': 'filtered',
   'DELETE /contexts/{id}': 'filtered',
 
+  // The signature decides, and not a key. The answer tells nothing about the agent.
+  'POST /hooks/{name}': 'shared',
+
   'GET /api/status': 'filtered',
   'GET /api/models': 'shared',
   'GET /health': 'shared',

@@ -11,6 +11,7 @@ export const STATUSES: Readonly<Record<ErrorCode, RefusalStatus>> = {
   invalid_utf8: 400,
   too_deep: 400,
   unknown_state: 400,
+  invalid_signature: 401,
   link_not_valid: 401,
   no_session: 401,
   token_expired: 401,
