@@ -29,6 +29,7 @@ import { PROJECT_HEADER } from './project-rules.ts';
 import { agentStateEndpoints } from './routes/agent-state.ts';
 import { agentEndpoints } from './routes/agents.ts';
 import { artifactEndpoints } from './routes/artifacts.ts';
+import { auditEndpoints } from './routes/audit.ts';
 import { chatEndpoints } from './routes/chat.ts';
 import { conversationEndpoints } from './routes/conversations.ts';
 import { entityEndpoints } from './routes/entities.ts';
@@ -131,6 +132,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...toolEndpoints({ services, registry, catalog }),
     ...runEndpoints,
     ...usageEndpoints,
+    ...auditEndpoints(services),
     ...waitingCallEndpoints,
     ...jobEndpoints,
     ...projectEndpoints,

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { AuditActor, AuditSubject } from '../../domain/audit/audit-entry.ts';
 import type { Services } from '../../ports/services.ts';
 import type { GroupOptions, Tx } from '../../ports/store/store.ts';
 import type { Caller } from '../caller.ts';
@@ -36,6 +37,10 @@ export interface Endpoint {
   readonly hasTextForm: boolean;
   /** True if its clients show the body of an error to people: then the body is only the error's message. */
   readonly hasTextErrors: boolean;
+  /** True if it can also respond with JSON lines: see json-lines.ts. */
+  readonly hasLines: boolean;
+  /** What the audit says of it. Default: what its path names was changed. Reads have no entries. */
+  readonly audit: AuditRule | undefined;
   /** Error statuses besides those that every operation has. */
   readonly refusals: readonly RefusalStatus[];
   /** Reserves the place for a response that comes later, or throws, before anything is stored. */
@@ -69,11 +74,31 @@ interface Input<P, Q, B> {
   readonly request: Request;
   /** Where the request comes from: see client-address.ts. Empty if there is no socket. */
   readonly address: string;
+  readonly requestId: string;
   readonly headers: Headers;
   readonly params: P;
   readonly query: Q;
   readonly body: B;
 }
+
+/** What a request changed. */
+export interface AuditedChange {
+  readonly subject?: AuditSubject | undefined;
+  /** The thing whose project the entry belongs to, for callers that see all projects. Default: the subject. */
+  readonly projectOf?: AuditSubject | undefined;
+  /** Default: the caller. */
+  readonly actor?: AuditActor | undefined;
+  /** Default: that of the operation. */
+  readonly status?: number | undefined;
+}
+
+export type AuditedInput = Input<Readonly<Record<string, string>>, unknown, unknown>;
+
+/**
+ * What the audit says of an operation. It returns undefined if the request changed nothing, e.g. because it was sent twice.
+ * `none`: the operation has no entries.
+ */
+export type AuditRule<A = never> = 'none' | ((value: A, input: AuditedInput) => AuditedChange | undefined);
 
 /** What endpoints with their own response format need. */
 export interface Exchange {
@@ -111,6 +136,8 @@ interface Definition<Path extends string, Q, B, A> {
   readonly hasTextErrors?: boolean;
   readonly hasRestPath?: boolean;
   readonly hasTextForm?: boolean;
+  readonly hasLines?: boolean;
+  readonly audit?: AuditRule<A>;
   readonly refusals?: readonly RefusalStatus[];
   readonly reserve?: (holder: Holder) => Place;
   readonly group?: (params: PathParams<Path>) => GroupOptions;
@@ -130,11 +157,12 @@ export function endpoint<const Path extends string, Q = undefined, B = undefined
 ): Endpoint {
   const { alias, query, body, status = 200, events, refusals = [], reserve, group, handle, respond } = definition;
   const { isStreamable = false, mayBeEmpty = false, hasTextErrors = false } = definition;
-  const { hasRestPath = false, hasTextForm = false } = definition;
-  const flags = { isStreamable, mayBeEmpty, hasTextErrors, hasRestPath, hasTextForm };
+  const { hasRestPath = false, hasTextForm = false, hasLines = false, audit } = definition;
+  const flags = { isStreamable, mayBeEmpty, hasTextErrors, hasRestPath, hasTextForm, hasLines };
   return {
     ...definition,
     ...flags,
+    audit,
     alias,
     query,
     body,
