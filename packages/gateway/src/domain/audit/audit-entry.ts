@@ -30,12 +30,19 @@ export const AUDIT_KINDS = [
   'tool',
 ] as const;
 
+/** An actor as a caller sees it. */
+export interface ShownActor extends AuditActor {
+  readonly keyName?: string;
+  /** A key that does not belong to the project of the caller, who does not see which. */
+  readonly operator?: true;
+}
+
 /** One change that was asked for from outside. It has no texts of people, no inputs and no secrets. */
 export interface AuditEntry {
   readonly id: string;
   readonly at: number;
   readonly project: string;
-  readonly actor: AuditActor & { readonly keyName?: string };
+  readonly actor: ShownActor;
   /** The operation, as the OpenAPI document names it: `post_agents`. */
   readonly action: string;
   readonly subject?: AuditSubject;

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { AuditRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 import type { View } from '../projects/view.ts';
-import type { AuditEntry, AuditKind } from './audit-entry.ts';
+import type { AuditEntry, AuditKind, ShownActor } from './audit-entry.ts';
 import { firstIdAt } from './first-id-at.ts';
 
 export interface AuditFilter extends PageOptions {
@@ -25,7 +25,7 @@ export async function listAudit(db: Kysely<Tables>, filter: AuditFilter): Promis
     .orderBy('audit.id', 'desc')
     .limit(limit + 1)
     .execute();
-  return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toEntry });
+  return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: (row) => toEntry(row, filter.view) });
 }
 
 function filtered(db: Kysely<Tables>, { actor, action, subject, kind, from, to, cursor, view }: AuditFilter) {
@@ -34,7 +34,7 @@ function filtered(db: Kysely<Tables>, { actor, action, subject, kind, from, to, 
     .selectFrom('audit')
     .leftJoin('api_keys', 'api_keys.id', 'audit.key_id')
     .selectAll('audit')
-    .select('api_keys.name as key_name');
+    .select(['api_keys.name as key_name', 'api_keys.project_id as key_project']);
   if (view.project !== undefined) query = query.where('audit.project_id', '=', view.project);
   if (actor !== undefined)
     query = query.where((eb) =>
@@ -48,24 +48,37 @@ function filtered(db: Kysely<Tables>, { actor, action, subject, kind, from, to, 
   return before === undefined ? query : query.where('audit.id', '<', before);
 }
 
-function toEntry(row: AuditRow & { readonly key_name: string | null }): AuditEntry {
-  const { key_id, key_name, session_id, entity_id, subject_kind, subject_id, address, request_id } = row;
+interface ListedRow extends AuditRow {
+  readonly key_name: string | null;
+  readonly key_project: string | null;
+}
+
+function toEntry(row: ListedRow, { project }: View): AuditEntry {
+  const { subject_kind, subject_id, address, request_id, entity_id } = row;
+  const isHidden = project !== undefined && row.key_id !== null && row.key_project !== project;
+  const isAddressShown = address !== null && (!isHidden || entity_id !== null);
   return {
     id: row.id,
     at: row.at,
     project: row.project_id,
     actor: {
-      ...(key_id === null ? {} : { keyId: key_id }),
-      ...(key_name === null ? {} : { keyName: key_name }),
-      ...(session_id === null ? {} : { sessionId: session_id }),
+      ...(isHidden ? { operator: true } : keyOf(row)),
       ...(entity_id === null ? {} : { entityId: entity_id }),
     },
     action: row.action,
     ...(subject_kind === null || subject_id === null
       ? {}
       : { subject: { kind: subject_kind as AuditKind, id: subject_id } }),
-    ...(address === null ? {} : { address }),
+    ...(isAddressShown ? { address } : {}),
     ...(request_id === null ? {} : { requestId: request_id }),
     status: row.status,
+  };
+}
+
+function keyOf({ key_id, key_name, session_id }: ListedRow): ShownActor {
+  return {
+    ...(key_id === null ? {} : { keyId: key_id }),
+    ...(key_name === null ? {} : { keyName: key_name }),
+    ...(session_id === null ? {} : { sessionId: session_id }),
   };
 }

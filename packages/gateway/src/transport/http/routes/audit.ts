@@ -14,6 +14,7 @@ const actorSchema = z
     keyName: z.string().optional(),
     sessionId: z.string().optional().meta({ description: 'The browser session.' }),
     entityId: z.string().optional().meta({ description: 'The person that the token or the session acts for.' }),
+    operator: z.literal(true).optional().meta({ description: 'It was a key that does not belong to your project.' }),
   })
   .meta({ id: 'AuditActor', description: 'Who did it. Empty for a request without credentials.' });
 
