@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
+import { addAudit } from './commands/audit.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDev } from './commands/dev.ts';
 import { addDoctor } from './commands/doctor.ts';
@@ -41,6 +42,7 @@ export function createProgram(): Command {
     addProjects,
     addTools,
     addUsage,
+    addAudit,
     addDoctor,
     addOpen,
     addDemo,

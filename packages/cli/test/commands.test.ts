@@ -161,6 +161,17 @@ test('[S12] doctor says that all is well with a folder and its gateway', async (
   expect(code).toBe(0);
 });
 
+test('[O11] audit prints who changed what, and everything as JSON lines', async () => {
+  await ask(['keys', 'create', 'audited', '--scope', 'read']);
+  const { code, out } = await ask(['audit', '--action', 'post_keys']);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^\S+Z +default +LASTCALL_SECRET_KEY +post_keys +key \S+ +127\.0\.0\.1$/m);
+  const lines = (await ask(['audit', '--from', '2020-01-01', '--jsonl'])).out.trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).action)).toContain('post_keys');
+  expect(JSON.parse((await ask(['audit', '--to', '2020-01-01', '--json'])).out)).toEqual([]);
+  expect(await ask(['audit', '--from', 'soon'])).toMatchObject({ code: 2 });
+});
+
 test('[K13] usage prints what models were asked, and refuses what it cannot add up', async () => {
   expect(await ask(['usage', '--from', '2020-01-01', '--to', '2020-01-02'])).toMatchObject({
     code: 0,
