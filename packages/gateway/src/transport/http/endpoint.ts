@@ -98,7 +98,7 @@ export type AuditedInput = Input<Readonly<Record<string, string>>, unknown, unkn
  * What the audit says of an operation. It returns undefined if the request changed nothing, e.g. because it was sent twice.
  * `none`: the operation has no entries.
  */
-export type AuditRule<A = never> = 'none' | ((value: A, input: AuditedInput) => AuditedChange | undefined);
+type AuditRule<A = never> = 'none' | ((value: A, input: AuditedInput) => AuditedChange | undefined);
 
 /** What endpoints with their own response format need. */
 export interface Exchange {
