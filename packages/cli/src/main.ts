@@ -4,6 +4,7 @@ import { addAudit } from './commands/audit.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDev } from './commands/dev.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { addExport } from './commands/export.ts';
 import { addInit } from './commands/init.ts';
 import { addKeys } from './commands/keys.ts';
 import { addOpen } from './commands/open.ts';
@@ -43,6 +44,7 @@ export function createProgram(): Command {
     addTools,
     addUsage,
     addAudit,
+    addExport,
     addDoctor,
     addOpen,
     addDemo,

@@ -172,6 +172,17 @@ test('[O11] audit prints who changed what, and everything as JSON lines', async 
   expect(await ask(['audit', '--from', 'soon'])).toMatchObject({ code: 2 });
 });
 
+test('[O5] export prints the data of a person as JSON lines', async () => {
+  const headers = { authorization: `Bearer ${KEY}` };
+  const people = await (await fetch(`${url}/api/entities?kind=human`, { headers })).json();
+  const [{ id }] = (people as { items: { id: string }[] }).items as [{ id: string }];
+  const { code, out } = await ask(['export', id]);
+  expect(code).toBe(0);
+  expect(JSON.parse(out.split('\n', 1)[0] ?? '')).toMatchObject({ type: 'entity', id });
+  expect(await ask(['export', 'nothing'])).toMatchObject({ code: 1, out: '', err: expect.stringContaining('nothing') });
+  expect(await ask(['export', id], { LASTCALL_SECRET_KEY: '' })).toMatchObject({ code: 3 });
+});
+
 test('[K13] usage prints what models were asked, and refuses what it cannot add up', async () => {
   expect(await ask(['usage', '--from', '2020-01-01', '--to', '2020-01-02'])).toMatchObject({
     code: 0,

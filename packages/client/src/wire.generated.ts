@@ -2261,6 +2261,12 @@ export interface Operations {
       readonly expiresAt: number;
     };
   }>;
+  'GET /api/export': Operation<{
+    query: {
+      readonly entityId: string;
+    };
+    answer: string;
+  }>;
   'GET /api/jobs/stream': Operation<{
     query: {
       readonly agentId: string;

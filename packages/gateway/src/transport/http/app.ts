@@ -33,6 +33,7 @@ import { auditEndpoints } from './routes/audit.ts';
 import { chatEndpoints } from './routes/chat.ts';
 import { conversationEndpoints } from './routes/conversations.ts';
 import { entityEndpoints } from './routes/entities.ts';
+import { exportEndpoints } from './routes/export.ts';
 import { fileEndpoints } from './routes/files.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
@@ -133,6 +134,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...runEndpoints,
     ...usageEndpoints,
     ...auditEndpoints(services),
+    ...exportEndpoints(services),
     ...waitingCallEndpoints,
     ...jobEndpoints,
     ...projectEndpoints,

@@ -58,7 +58,7 @@ export interface Endpoint {
 type HandleServices = Pick<Services, 'logger' | 'prices'>;
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
-type MediaType = 'text/event-stream' | 'text/plain' | 'application/octet-stream';
+type MediaType = 'text/event-stream' | 'text/plain' | 'application/octet-stream' | 'application/x-ndjson';
 
 /**
  * - `anyone`: also without credentials

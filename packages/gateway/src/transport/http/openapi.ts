@@ -49,6 +49,7 @@ const TAGS: Readonly<Record<string, string>> = {
   calls: 'Tool calls, by their ids.',
   artifacts: 'Files that tools made, such as images.',
   entities: 'People, agents and services.',
+  export: 'The data of a person.',
   jobs: 'The work of external tools.',
   keys: 'Secret keys.',
   links: 'Links that sign a browser in.',

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { AUDIT_KINDS } from '../../../domain/audit/audit-entry.ts';
+import { AUDIT_KINDS, type AuditEntry } from '../../../domain/audit/audit-entry.ts';
 import { type AuditFilter, listAudit } from '../../../domain/audit/list-audit.ts';
+import type { Page } from '../../../domain/entities/page.ts';
 import type { Services } from '../../../ports/services.ts';
-import { viewOf } from '../../caller.ts';
+import { type Caller, viewOf } from '../../caller.ts';
 import { assertStillValid } from '../authenticate.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery, pageFields, pageOf } from '../fields.ts';
@@ -38,6 +39,16 @@ const entrySchema = z
 const time = numberInQuery({ min: 0, max: 253_402_300_799_999 });
 
 export function auditEndpoints({ store }: Pick<Services, 'store'>): readonly Endpoint[] {
+  async function* pagesFrom(first: Page<AuditEntry>, filter: AuditFilter, caller: Caller) {
+    yield first.items;
+    for (let cursor = first.next; cursor !== undefined; ) {
+      await assertStillValid(store.db, caller);
+      const { items, next } = await listAudit(store.db, { ...filter, cursor });
+      yield items;
+      cursor = next;
+    }
+  }
+
   return [
     endpoint({
       method: 'get',
@@ -65,10 +76,7 @@ export function auditEndpoints({ store }: Pick<Services, 'store'>): readonly End
       },
       respond({ page, filter, isLines }, { caller, json }) {
         if (!isLines) return json(page);
-        return jsonLines(page, async (cursor) => {
-          await assertStillValid(store.db, caller);
-          return await listAudit(store.db, { ...filter, cursor });
-        });
+        return jsonLines(pagesFrom(page, filter, caller));
       },
     }),
   ];
