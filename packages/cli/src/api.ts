@@ -1,3 +1,4 @@
+import { pipeline } from 'node:stream/promises';
 import { type Client, ClientError, type ClientOptions, createClient } from '@lastcall/client';
 import { CommandFailed, EXIT } from './exit-code.ts';
 
@@ -36,6 +37,24 @@ export class Api {
     });
   }
 
+  /** Writes the body of a response as it arrives. */
+  async download(path: string, to: NodeJS.WritableStream): Promise<void> {
+    const headers = {
+      ...(this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` }),
+      ...(this.#project === undefined ? {} : { 'lastcall-project': this.#project }),
+    };
+    const answer = await fetch(`${this.url}${path}`, { headers }).catch((cause: unknown) => {
+      throw this.#unreachable(cause);
+    });
+    const { status, body } = answer;
+    if (status === 401 || status === 403) throw this.#notAllowed(status);
+    if (!answer.ok || body === null) {
+      const { error } = (await answer.json()) as { error?: { message?: string } };
+      throw new CommandFailed(error?.message ?? `The gateway answered ${status}.`, { status });
+    }
+    await pipeline(body, to, { end: false });
+  }
+
   /** A client of the same gateway that repeats requests. */
   clientWith(options: Pick<ClientOptions, 'attempts' | 'backoff' | 'timeoutMs'>): Client {
     const auth = this.#key === undefined ? 'none' : { key: this.#key };
@@ -49,10 +68,12 @@ export class Api {
     if (status === 401 || isOfScope) return this.#notAllowed(status);
     if (status === 403) return new CommandFailed(message, { exitCode: EXIT.notReached, status, cause: error });
     if (code !== 'unreachable' || status !== undefined) return new CommandFailed(message, { status, cause: error });
-    return new CommandFailed(
-      `No gateway answers at ${this.url}. Start one with "lastcall start", or name its address with --url.`,
-      { exitCode: EXIT.notReached, cause: error },
-    );
+    return this.#unreachable(error);
+  }
+
+  #unreachable(cause: unknown): CommandFailed {
+    const message = `No gateway answers at ${this.url}. Start one with "lastcall start", or name its address with --url.`;
+    return new CommandFailed(message, { exitCode: EXIT.notReached, cause });
   }
 
   #notAllowed(status: number): CommandFailed {

@@ -1,8 +1,10 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
+import { addAudit } from './commands/audit.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDev } from './commands/dev.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { addExport } from './commands/export.ts';
 import { addInit } from './commands/init.ts';
 import { addKeys } from './commands/keys.ts';
 import { addOpen } from './commands/open.ts';
@@ -41,6 +43,8 @@ export function createProgram(): Command {
     addProjects,
     addTools,
     addUsage,
+    addAudit,
+    addExport,
     addDoctor,
     addOpen,
     addDemo,

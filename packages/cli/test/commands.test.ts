@@ -161,6 +161,28 @@ test('[S12] doctor says that all is well with a folder and its gateway', async (
   expect(code).toBe(0);
 });
 
+test('[O11] audit prints who changed what, and everything as JSON lines', async () => {
+  await ask(['keys', 'create', 'audited', '--scope', 'read']);
+  const { code, out } = await ask(['audit', '--action', 'post_keys']);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^\S+Z +default +LASTCALL_SECRET_KEY +post_keys +key \S+ +127\.0\.0\.1$/m);
+  const lines = (await ask(['audit', '--from', '2020-01-01', '--jsonl'])).out.trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).action)).toContain('post_keys');
+  expect(JSON.parse((await ask(['audit', '--to', '2020-01-01', '--json'])).out)).toEqual([]);
+  expect(await ask(['audit', '--from', 'soon'])).toMatchObject({ code: 2 });
+});
+
+test('[O5] export prints the data of a person as JSON lines', async () => {
+  const headers = { authorization: `Bearer ${KEY}` };
+  const people = await (await fetch(`${url}/api/entities?kind=human`, { headers })).json();
+  const [{ id }] = (people as { items: { id: string }[] }).items as [{ id: string }];
+  const { code, out } = await ask(['export', id]);
+  expect(code).toBe(0);
+  expect(JSON.parse(out.split('\n', 1)[0] ?? '')).toMatchObject({ type: 'entity', id });
+  expect(await ask(['export', 'nothing'])).toMatchObject({ code: 1, out: '', err: expect.stringContaining('nothing') });
+  expect(await ask(['export', id], { LASTCALL_SECRET_KEY: '' })).toMatchObject({ code: 3 });
+});
+
 test('[K13] usage prints what models were asked, and refuses what it cannot add up', async () => {
   expect(await ask(['usage', '--from', '2020-01-01', '--to', '2020-01-02'])).toMatchObject({
     code: 0,

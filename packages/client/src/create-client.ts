@@ -1,5 +1,6 @@
 import { type ClientOptions, connect, type RequestOptions } from './connection.ts';
 import { type Agents, agents } from './resources/agents.ts';
+import { type Audit, audit } from './resources/audit.ts';
 import { type Chat, chat } from './resources/chat.ts';
 import { type Conversations, conversations } from './resources/conversations.ts';
 import { type Entities, entities } from './resources/entities.ts';
@@ -25,6 +26,7 @@ interface OtherRequest extends RequestOptions {
 /** A gateway, as a program uses it: one group for each resource. */
 export interface Client {
   readonly agents: Agents;
+  readonly audit: Audit;
   readonly chat: Chat;
   readonly conversations: Conversations;
   readonly entities: Entities;
@@ -58,6 +60,7 @@ export function createClient(options: ClientOptions): Client {
   const connection = connect(options);
   return {
     agents: agents(connection),
+    audit: audit(connection),
     chat: chat(connection),
     conversations: conversations(connection),
     entities: entities(connection),

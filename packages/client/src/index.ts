@@ -6,6 +6,7 @@ export { type Client, createClient } from './create-client.ts';
 export type { ConnectionState, StreamOptions } from './event-stream.ts';
 export { everyItem } from './every-item.ts';
 export type { Agents } from './resources/agents.ts';
+export type { Audit } from './resources/audit.ts';
 export type { Chat, ChatEvent, ChatOptions, ChatRequest } from './resources/chat.ts';
 export type { Conversations } from './resources/conversations.ts';
 export type { Entities } from './resources/entities.ts';
@@ -33,6 +34,8 @@ export type {
   AgentVersion,
   Answer,
   Answerers,
+  AuditActor,
+  AuditEntry,
   BatchConfig,
   Call,
   CardCall,

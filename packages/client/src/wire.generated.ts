@@ -149,6 +149,40 @@ export type Answerers = {
   readonly roles?: readonly (string)[] | undefined;
 };
 
+/** Who did it. Empty for a request without credentials. */
+export type AuditActor = {
+  /** The key, or the key that the session was made with. */
+  readonly keyId?: string | undefined;
+  readonly keyName?: string | undefined;
+  /** The browser session. */
+  readonly sessionId?: string | undefined;
+  /** The person that the token or the session acts for. */
+  readonly entityId?: string | undefined;
+  /** It was a key that does not belong to your project. */
+  readonly operator?: true | undefined;
+};
+
+/** A change that was asked for from outside. It has no texts and no inputs. */
+export type AuditEntry = {
+  readonly id: string;
+  readonly at: number;
+  readonly project: string;
+  readonly actor: AuditActor;
+  /** The `operationId` in this document, e.g. `post_agents`. */
+  readonly action: string;
+  /** What was changed. */
+  readonly subject?: {
+    readonly kind: "agent" | "call" | "conversation" | "entity" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool";
+    readonly id: string;
+  } | undefined;
+  /** Where the request came from. */
+  readonly address?: string | undefined;
+  /** The `X-Request-Id` of the response. */
+  readonly requestId?: string | undefined;
+  /** The status of the response. */
+  readonly status: number;
+};
+
 /** What happens to the other calls of a reply. */
 export type BatchConfig = {
   readonly onError?: "continue" | "cancel-rest" | undefined;
@@ -2179,6 +2213,25 @@ export interface Operations {
   'GET /api/agents/{id}/transcript': Operation<{ params: { id: string }; answer: AgentTranscript }>;
   'GET /api/agents/{id}/versions': Operation<{ params: { id: string }; query: PageQuery; answer: Page<AgentVersion> }>;
   'GET /api/artifacts/{id}': Operation<{ params: { id: string }; answer: string }>;
+  'GET /api/audit': Operation<{
+    query: PageQuery & {
+      /** The id of a key, a person or a session. */
+      readonly actor?: string | undefined;
+      /** An `operationId` in this document. */
+      readonly action?: string | undefined;
+      /** The id of what was changed. */
+      readonly subject?: string | undefined;
+      /** What kind of thing was changed. */
+      readonly kind?: "agent" | "call" | "conversation" | "entity" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool" | undefined;
+      /** The first time, in milliseconds since the epoch. */
+      readonly from?: number | undefined;
+      /** Only entries before this time. */
+      readonly to?: number | undefined;
+      /** Default: `json`, in pages. */
+      readonly format?: "json" | "jsonl" | undefined;
+    };
+    answer: Page<AuditEntry>;
+  }>;
   'GET /api/calls/{id}': Operation<{ params: { id: string }; answer: Call }>;
   'GET /api/entities': Operation<{
     query: PageQuery & {
@@ -2207,6 +2260,12 @@ export interface Operations {
       readonly entityId: string;
       readonly expiresAt: number;
     };
+  }>;
+  'GET /api/export': Operation<{
+    query: {
+      readonly entityId: string;
+    };
+    answer: string;
   }>;
   'GET /api/jobs/stream': Operation<{
     query: {

@@ -52,6 +52,8 @@ export interface GatewayLimits {
   readonly contextDays: number;
   /** The same for conversations of MCP calls, and for those that a request with `save: false` made. */
   readonly briefContextDays: number;
+  /** How many days an entry of the audit is kept. */
+  readonly auditDays: number;
   /** How long runs may continue after a stop was requested. */
   readonly graceMs: number;
 }
@@ -84,6 +86,7 @@ export const DEFAULT_GATEWAY_LIMITS: GatewayLimits = {
   streamWindowMs: 3_600_000,
   contextDays: 365,
   briefContextDays: 7,
+  auditDays: 365,
   graceMs: 10_000,
 };
 

@@ -1,4 +1,5 @@
 import type { Services } from '../ports/services.ts';
+import { sweepAudit } from './audit/sweep-audit.ts';
 import { expireDue } from './calls/expire-due.ts';
 import { offerLapsed } from './calls/offer-lapsed.ts';
 import { sweepConversations } from './conversations/sweep-conversations.ts';
@@ -9,8 +10,8 @@ import { sweepStreams } from './streams/sweep-streams.ts';
 import { foldUsage } from './usage/fold-usage.ts';
 
 /**
- * The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events, conversations, texts and
- * unlisted tools, and add up what models were asked.
+ * The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events, conversations, texts,
+ * entries of the audit and unlisted tools, and add up what models were asked.
  */
 export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[] {
   return [
@@ -22,5 +23,6 @@ export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[
     () => sweepRequestTexts(services),
     () => sweepMcpTools(services),
     () => foldUsage(services),
+    () => sweepAudit(services),
   ];
 }

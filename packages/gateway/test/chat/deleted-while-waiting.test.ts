@@ -171,6 +171,7 @@ describeIdleWorld('callers that wait for a run of a deleted conversation', ({ wo
     };
     const accepted = {
       kind: 'continuation' as const,
+      isRepeat: false,
       contextId,
       messageId: 'm',
       calls: [{ ...call, status: 'resolved' as const }],

@@ -25,7 +25,7 @@ function sessionsWith(limits: { max?: number; silenceMs?: number }) {
       ...(id === undefined ? {} : { 'mcp-session-id': id }),
     };
     const request = new Request('http://gateway/mcp', { method: 'POST', headers, body: JSON.stringify(body) });
-    const authInfo = toAuthInfo({ keyId, address: '', view: {} });
+    const authInfo = toAuthInfo({ keyId, address: '', view: {}, requestId: 'r' });
     const response = await sessions.fetch(request, { authInfo, parsedBody: body });
     await response.body?.cancel();
     return response;

@@ -45,7 +45,7 @@ describeWorlds('a call whose store goes away', (open) => {
     const mcpReq = { signal: new AbortController().signal, requestState: () => undefined };
     const ctx = {
       mcpReq,
-      http: { authInfo: toAuthInfo({ keyId: 'key', address: '', view: {} }) },
+      http: { authInfo: toAuthInfo({ keyId: 'key', address: '', view: {}, requestId: 'r' }) },
     } as unknown as ServerContext;
     const offer = { catalog, fileTools: registry.tools, exposure: DEFAULT_MCP_EXPOSURE };
     const codec = callStateCodec(new Uint8Array(32));

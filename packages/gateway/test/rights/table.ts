@@ -218,6 +218,8 @@ export const TABLE: Readonly<Record<string, Row>> = {
 
   'GET /api/runs': { rights: READ, request: plain },
   'GET /api/usage': { rights: READ, request: plain },
+  'GET /api/audit': { rights: ADMIN, request: plain },
+  'GET /api/export': { rights: ADMIN, request: ({ member }) => ({ path: `/api/export?entityId=${member}` }) },
   'GET /api/runs/{id}': {
     rights: READ,
     request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}` }),

@@ -99,6 +99,7 @@ const ROWS = [
   'alter table runs drop column entity_id',
   'alter table plans drop column set_by',
   'alter table calls drop column node',
+  'drop table audit',
   "delete from kysely_migration where name > '0036'",
 ];
 

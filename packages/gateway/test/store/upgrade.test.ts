@@ -43,6 +43,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0043-plan-setters',
       '0044-projects',
       '0045-call-nodes',
+      '0046-audit',
     ]);
     await fresh.close();
   });

@@ -1,6 +1,7 @@
 import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
 import { ApiError } from '../api-error.ts';
-import { type AnsweredCall, answer } from './answer-call.ts';
+import { type AnsweredCall, answerCall } from './answer-call.ts';
 
 /**
  * A late answer in a request that stores nothing else: it came after the end of the call, or after another answer. `keepLate`
@@ -15,8 +16,17 @@ export class LateAnswer extends ApiError {
   }
 }
 
-/** Throws the error. A late answer is first stored for operators, as its message says. */
-export async function keepLate(services: Pick<Services, 'store'>, error: unknown): Promise<never> {
-  if (error instanceof LateAnswer) await answer(services, error.answered);
-  throw error;
+/** Throws the error. A late answer is first stored for operators, as its message says. `audit` writes the entry of it. */
+export async function keepLate(
+  { store }: Pick<Services, 'store'>,
+  error: unknown,
+  audit: (tx: Tx, late: LateAnswer) => void,
+): Promise<never> {
+  if (!(error instanceof LateAnswer)) throw error;
+  const result = await store.transaction(async (tx) => {
+    const stored = await answerCall(tx, error.answered);
+    if (stored.status !== 'duplicate') audit(tx, error);
+    return stored;
+  });
+  throw result.status === 'late' ? result.error : error;
 }

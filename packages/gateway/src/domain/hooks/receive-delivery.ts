@@ -12,7 +12,11 @@ import { comparable, type HookBody, type HookEvent } from './delivery.ts';
 import type { Hook } from './hook.ts';
 
 /** Puts the event into the inbox of the hook's agent, once for each id. Throws if the id was used for another body. */
-export async function receiveEvent(tx: Tx, hook: Hook, { id, name, data }: HookEvent): Promise<{ duplicate: boolean }> {
+export async function receiveEvent(
+  tx: Tx,
+  hook: Hook,
+  { id, name, data }: HookEvent,
+): Promise<{ readonly duplicate: boolean; readonly agentId: string }> {
   const agentId = await agentOf(tx, hook);
   const eventId = `hook:${hook.name}:${id}`;
   const pushed = { agentId, eventId, source: hook.name, name, data };
@@ -27,7 +31,7 @@ export async function receiveEvent(tx: Tx, hook: Hook, { id, name, data }: HookE
         'An event with this id and another body was received before. Nothing was stored.',
       );
   }
-  return { duplicate };
+  return { duplicate, agentId };
 }
 
 export interface HookAnswer {

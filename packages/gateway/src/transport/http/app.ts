@@ -30,9 +30,11 @@ import { PROJECT_HEADER } from './project-rules.ts';
 import { agentStateEndpoints } from './routes/agent-state.ts';
 import { agentEndpoints } from './routes/agents.ts';
 import { artifactEndpoints } from './routes/artifacts.ts';
+import { auditEndpoints } from './routes/audit.ts';
 import { chatEndpoints } from './routes/chat.ts';
 import { conversationEndpoints } from './routes/conversations.ts';
 import { entityEndpoints } from './routes/entities.ts';
+import { exportEndpoints } from './routes/export.ts';
 import { fileEndpoints } from './routes/files.ts';
 import { hookEndpoints } from './routes/hooks.ts';
 import { jobEndpoints } from './routes/jobs.ts';
@@ -135,6 +137,8 @@ export function createApp(services: Services, options: AppOptions): App {
     ...toolEndpoints({ services, registry, catalog }),
     ...runEndpoints,
     ...usageEndpoints,
+    ...auditEndpoints(services),
+    ...exportEndpoints(services),
     ...waitingCallEndpoints,
     ...jobEndpoints,
     ...projectEndpoints,

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { AuditActor, AuditSubject } from '../../domain/audit/audit-entry.ts';
 import type { Services } from '../../ports/services.ts';
 import type { GroupOptions, Tx } from '../../ports/store/store.ts';
 import type { Caller } from '../caller.ts';
@@ -38,6 +39,10 @@ export interface Endpoint {
   readonly hasTextErrors: boolean;
   /** Set if the caller's right is a signature of the body. Credentials are ignored then. */
   readonly signed: SignedBody | undefined;
+  /** True if it can also respond with JSON lines: see json-lines.ts. */
+  readonly hasLines: boolean;
+  /** What the audit says of it. Default: what its path names was changed. Reads have no entries. */
+  readonly audit: AuditRule | undefined;
   /** Error statuses besides those that every operation has. */
   readonly refusals: readonly RefusalStatus[];
   /** Reserves the place for a response that comes later, or throws, before anything is stored. */
@@ -68,7 +73,7 @@ interface SignedRequest {
 type HandleServices = Pick<Services, 'logger' | 'prices'>;
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
-type MediaType = 'text/event-stream' | 'text/plain' | 'application/octet-stream';
+type MediaType = 'text/event-stream' | 'text/plain' | 'application/octet-stream' | 'application/x-ndjson';
 
 /**
  * - `anyone`: also without credentials
@@ -84,6 +89,7 @@ interface Input<P, Q, B> {
   readonly request: Request;
   /** Where the request comes from: see client-address.ts. Empty if there is no socket. */
   readonly address: string;
+  readonly requestId: string;
   readonly headers: Headers;
   readonly params: P;
   readonly query: Q;
@@ -91,6 +97,25 @@ interface Input<P, Q, B> {
   /** What a signed body is: see `signed`. `body` is undefined then. */
   readonly opened?: unknown;
 }
+
+/** What a request changed. */
+export interface AuditedChange {
+  readonly subject?: AuditSubject | undefined;
+  /** The thing whose project the entry belongs to, for callers that see all projects. Default: the subject. */
+  readonly projectOf?: AuditSubject | undefined;
+  /** Default: the caller. */
+  readonly actor?: AuditActor | undefined;
+  /** Default: that of the operation. */
+  readonly status?: number | undefined;
+}
+
+export type AuditedInput = Input<Readonly<Record<string, string>>, unknown, unknown>;
+
+/**
+ * What the audit says of an operation. It returns undefined if the request changed nothing, e.g. because it was sent twice.
+ * `none`: the operation has no entries.
+ */
+type AuditRule<A = never> = 'none' | ((value: A, input: AuditedInput) => AuditedChange | undefined);
 
 /** What endpoints with their own response format need. */
 export interface Exchange {
@@ -129,6 +154,8 @@ interface Definition<Path extends string, Q, B, A> {
   readonly hasRestPath?: boolean;
   readonly hasTextForm?: boolean;
   readonly signed?: SignedBody;
+  readonly hasLines?: boolean;
+  readonly audit?: AuditRule<A>;
   readonly refusals?: readonly RefusalStatus[];
   readonly reserve?: (holder: Holder) => Place;
   readonly group?: (params: PathParams<Path>) => GroupOptions;
@@ -148,11 +175,12 @@ export function endpoint<const Path extends string, Q = undefined, B = undefined
 ): Endpoint {
   const { alias, query, body, status = 200, events, refusals = [], reserve, group, handle, respond } = definition;
   const { isStreamable = false, mayBeEmpty = false, hasTextErrors = false } = definition;
-  const { hasRestPath = false, hasTextForm = false, signed } = definition;
-  const flags = { isStreamable, mayBeEmpty, hasTextErrors, hasRestPath, hasTextForm };
+  const { hasRestPath = false, hasTextForm = false, hasLines = false, signed, audit } = definition;
+  const flags = { isStreamable, mayBeEmpty, hasTextErrors, hasRestPath, hasTextForm, hasLines };
   return {
     ...definition,
     ...flags,
+    audit,
     alias,
     query,
     body,

@@ -2,22 +2,25 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { ApiError, notFound } from '../../domain/api-error.ts';
-import { keepLate } from '../../domain/calls/keep-late.ts';
+import { keepLate, type LateAnswer } from '../../domain/calls/keep-late.ts';
 import { isId } from '../../domain/entities/column-text.ts';
 import type { Attempts } from '../../domain/keys/attempts.ts';
 import type { KnownKeys } from '../../domain/keys/known-keys.ts';
 import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
 import type { Caller } from '../caller.ts';
 import type { Place } from '../places.ts';
+import { auditRequest, writeChange } from './audit-request.ts';
 import { admit, admitEarly, authenticate, credentialsOf, type Identity } from './authenticate.ts';
 import type { BodyPlaces } from './body-places.ts';
 import type { AddressOf } from './client-address.ts';
 import { markEventStream } from './connections.ts';
-import type { Endpoint, Exchange } from './endpoint.ts';
+import type { AuditedInput, Endpoint, Exchange } from './endpoint.ts';
 import { afterCommit, errorAnswer, toTextAnswer } from './error-answer.ts';
 import { assertVisible, inProject, PROJECT_HEADER } from './project-rules.ts';
 import { isJson, parseBody, readBody, textOf } from './read-body.ts';
 import { RequestRate, UncountedRequest } from './request-rate.ts';
+import { statusOf } from './statuses.ts';
 import { readQuery, validate } from './validate.ts';
 
 export interface MountOptions {
@@ -86,6 +89,7 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
   const { bytes, opened } = await receive(one, c, { identity, address, options });
   const readInput = inputReader(one, request, bytes);
   let place: Place | undefined;
+  let audited: AuditedInput | undefined;
   const handleOnce = () =>
     services.store.transaction(
       async (tx) => {
@@ -93,11 +97,18 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
         rate.assertCounted(confirmed);
         const caller = await inProject(tx, confirmed, request.headers.get(PROJECT_HEADER));
         const params = paramsOf(c, one);
-        const input = { caller, request, headers: request.headers, params, opened, ...connection, ...readInput() };
+        const requestId = c.get('requestId');
+        const { headers } = request;
+        const input = { caller, request, requestId, headers, params, opened, ...connection, ...readInput() };
+        audited = input;
         await assertVisible(tx, one, input);
         // The place is taken once, although a transaction may run more than once.
         place ??= one.reserve?.({ caller, address });
-        return { caller, value: await handle(input, tx, services) };
+        // What is deleted has to be there for its project to be found.
+        if (one.method === 'delete') auditRequest(tx, one, input, undefined);
+        const value = await handle(input, tx, services);
+        if (one.method !== 'delete') auditRequest(tx, one, input, value);
+        return { caller, value };
       },
       { isUrgent: true, group: one.group?.(c.req.param()) },
     );
@@ -108,7 +119,7 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
         await rate.count(error.caller);
         return await handleOnce();
       })
-      .catch((error: unknown) => keepLate(services, error));
+      .catch((error: unknown) => keepLate(services, error, (tx, late) => auditLate(tx, one, audited, late)));
     return await answerWith(one, c, value, { request, caller, place, ...connection });
   } finally {
     place?.release();
@@ -134,6 +145,12 @@ async function receive(
   signed.admit(request);
   const bytes = await receiveBody(one, c, receiving);
   return { opened: await signed.open(request, bytes ?? new Uint8Array()) };
+}
+
+/** A late answer is stored although the request is refused. */
+function auditLate(tx: Tx, one: Endpoint, input: AuditedInput | undefined, late: LateAnswer): void {
+  const subject = { kind: 'call', id: late.answered.callId } as const;
+  if (input !== undefined) writeChange(tx, one, input, { subject, status: statusOf(late) });
 }
 
 /** A body that the caller may not send is not read, because it costs memory until its last byte has arrived. */

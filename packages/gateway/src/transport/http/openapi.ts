@@ -4,6 +4,7 @@ import { VERSION } from '../../config/version.ts';
 import { isOpenAiPath, openAiErrorSchema } from '../openai/openai-error.ts';
 import type { Access, Endpoint } from './endpoint.ts';
 import { errorBodySchema } from './error-answer.ts';
+import { JSON_LINES } from './json-lines.ts';
 import { configComponents } from './schemas/shown-config.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -44,9 +45,11 @@ function tagsOf(endpoints: readonly Endpoint[]): Schema[] {
 
 const TAGS: Readonly<Record<string, string>> = {
   agents: 'Agents, their inbox, and what they remember.',
+  audit: 'Who changed what.',
   calls: 'Tool calls, by their ids.',
   artifacts: 'Files that tools made, such as images.',
   entities: 'People, agents and services.',
+  export: 'The data of a person.',
   jobs: 'The work of external tools.',
   keys: 'Secret keys.',
   links: 'Links that sign a browser in.',
@@ -116,11 +119,15 @@ function operation(one: Endpoint, toSchema: ToSchema): Schema {
 }
 
 /** OpenAPI 3.1 cannot describe the items of a stream, so the schema describes the data of each event. */
-function contentOf({ method, answer, events, isStreamable, hasTextForm }: Endpoint, toSchema: ToSchema): Schema {
+function contentOf(
+  { method, answer, events, isStreamable, hasTextForm, hasLines }: Endpoint,
+  toSchema: ToSchema,
+): Schema {
   const stream = { schema: events === undefined ? { type: 'string' } : toSchema(events, 'output') };
   if (typeof answer === 'string') return { [answer]: stream };
   const json = { 'application/json': { schema: toSchema(answer, 'output') } };
   if (hasTextForm && method === 'get') return { ...json, 'text/plain': { schema: { type: 'string' } } };
+  if (hasLines) return { ...json, [JSON_LINES]: { schema: { type: 'string' } } };
   return isStreamable ? { ...json, 'text/event-stream': stream } : json;
 }
 
@@ -139,7 +146,7 @@ function tagOf({ path }: Endpoint): string {
 }
 
 /** `get /api/spaces/{id}/members` → `get_spaces_id_members`. */
-function operationId({ method, path }: Endpoint): string {
+export function operationId({ method, path }: Pick<Endpoint, 'method' | 'path'>): string {
   return [method, ...path.split(/\W+/).filter((part) => part !== '' && part !== 'api')].join('_');
 }
 

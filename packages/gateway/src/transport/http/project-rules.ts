@@ -106,6 +106,8 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
 
   'GET /api/runs': 'filtered',
   'GET /api/usage': 'filtered',
+  'GET /api/audit': 'whole',
+  'GET /api/export': { query: { entityId: 'entity' }, isWhole: true },
   'GET /api/runs/{id}': RUN,
   'GET /api/runs/{id}/transcript': RUN,
   'GET /api/runs/{id}/steps/{step}/request': RUN,

@@ -10,6 +10,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { callerId, startTurn } from '../../runtime/chat/start-turn.ts';
 import type { TurnCaller, TurnRequest } from '../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../runtime/toolset/registry.ts';
+import { auditMcp } from './audit-mcp.ts';
 import { requestHash } from './call-state.ts';
 import { callerOf } from './mcp-caller.ts';
 import type { Offered } from './offered.ts';
@@ -40,7 +41,9 @@ export async function beginCall(beginning: Beginning): Promise<StartedTurn> {
         ? { conversation: {}, input: { call: { tool: offered.definition.name, input } } }
         : await toMessage(tx, offered.agentId, caller, input);
     const settings = isWatched ? {} : { isUnwatched: true as const };
-    return await startTurn(tx, registry, { caller, identity, settings, isBrief: true, ...asked });
+    const started = await startTurn(tx, registry, { caller, identity, settings, isBrief: true, ...asked });
+    if (!started.isRepeat) auditMcp(tx, ctx, { kind: 'conversation', id: started.contextId });
+    return started;
   });
 }
 

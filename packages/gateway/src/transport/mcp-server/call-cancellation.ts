@@ -3,6 +3,7 @@ import { ApiError } from '../../domain/api-error.ts';
 import { runsOfTurn } from '../../domain/conversations/turn-runs.ts';
 import { requestCancel } from '../../domain/runs/request-cancel.ts';
 import type { Services } from '../../ports/services.ts';
+import { auditMcp } from './audit-mcp.ts';
 
 interface Cancellable {
   readonly services: Services;
@@ -24,7 +25,7 @@ export function cancelWithCall({ services, runId, contextId, ctx, isCloseCancel,
   const { signal } = ctx.mcpReq;
   const onAbort = (): void => {
     if (stopping.aborted || (isClose(signal.reason) && !isCloseCancel)) return;
-    void cancel(services, contextId, runId).catch((error: unknown) => {
+    void cancel(services, ctx, { contextId, runId }).catch((error: unknown) => {
       services.logger.warn(`Run ${runId} could not be cancelled.`, error);
     });
   };
@@ -39,11 +40,17 @@ function isClose(reason: unknown): boolean {
 }
 
 /** An answer from elsewhere may have continued the turn in another run. */
-async function cancel({ store }: Pick<Services, 'store'>, contextId: string, runId: string): Promise<void> {
+async function cancel(
+  { store }: Pick<Services, 'store'>,
+  ctx: ServerContext,
+  { contextId, runId }: Pick<Cancellable, 'contextId' | 'runId'>,
+): Promise<void> {
   try {
     await store.transaction(async (tx) => {
       const runs = await runsOfTurn(tx.db, contextId, runId);
-      await requestCancel(tx, runs.at(-1) ?? runId);
+      const id = runs.at(-1) ?? runId;
+      await requestCancel(tx, id);
+      auditMcp(tx, ctx, { kind: 'run', id });
     });
   } catch (error) {
     // The run has ended meanwhile.

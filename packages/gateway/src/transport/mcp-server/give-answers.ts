@@ -7,6 +7,7 @@ import { askedCalls } from '../../domain/conversations/asked-calls.ts';
 import type { Services } from '../../ports/services.ts';
 import { startTurn } from '../../runtime/chat/start-turn.ts';
 import type { Registry } from '../../runtime/toolset/registry.ts';
+import { auditMcp } from './audit-mcp.ts';
 import type { CallState } from './call-state.ts';
 import { callerOf } from './mcp-caller.ts';
 import { type Said, toAnswer } from './question.ts';
@@ -40,14 +41,18 @@ export async function giveAnswers(
   }
   try {
     const { runId } = await services.store
-      .transaction((tx) =>
-        startTurn(tx, registry, {
+      .transaction(async (tx) => {
+        const started = await startTurn(tx, registry, {
           caller: callerOf(ctx),
           conversation: { contextId: state.contextId },
           input: { answers },
-        }),
-      )
-      .catch((error: unknown) => keepLate(services, error));
+        });
+        if (!started.isRepeat) for (const id of Object.keys(answers)) auditMcp(tx, ctx, { kind: 'call', id });
+        return started;
+      })
+      .catch((error: unknown) =>
+        keepLate(services, error, (tx, { answered }) => auditMcp(tx, ctx, { kind: 'call', id: answered.callId })),
+      );
     return { kind: 'continued', runId };
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'invalid_answer')) throw error;

@@ -3,9 +3,19 @@ import type { View } from '../../domain/projects/view.ts';
 import type { TurnCaller } from '../../runtime/chat/turn-request.ts';
 import type { Holder } from '../places.ts';
 
+/** A request to the MCP server. */
+export interface McpRequest {
+  readonly keyId: string;
+  readonly view: View;
+  readonly address: string;
+  readonly requestId: string;
+  /** Its body, parsed. */
+  readonly body: unknown;
+}
+
 /** A key in the form in which the MCP package passes it to request handlers. The secret itself is not included. */
-export function toAuthInfo({ keyId, address, view }: { keyId: string; address: string; view: View }): AuthInfo {
-  return { token: '', clientId: keyId, scopes: [], extra: { address, view } };
+export function toAuthInfo({ keyId, ...extra }: Omit<McpRequest, 'body'>): AuthInfo {
+  return { token: '', clientId: keyId, scopes: [], extra };
 }
 
 /** The holder whose share of the waiting requests a call counts towards. */

@@ -14,14 +14,13 @@ import {
 import { VERSION } from '../../config/version.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import { isKeyValid } from '../../domain/keys/api-key.ts';
-import type { View } from '../../domain/projects/view.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { afterCommit } from '../http/error-answer.ts';
 import type { Place } from '../places.ts';
 import type { OpenStreams } from '../sse/open-streams.ts';
 import { callStateCodec } from './call-state.ts';
 import { type CallingOptions, callTool } from './call-tool.ts';
-import { holderOf, keyIdOf, toAuthInfo, viewOf } from './mcp-caller.ts';
+import { holderOf, keyIdOf, type McpRequest, toAuthInfo, viewOf } from './mcp-caller.ts';
 import { McpSessions } from './mcp-sessions.ts';
 import { listOffered } from './offered.ts';
 import { failed, RUN_ID } from './tool-result.ts';
@@ -39,13 +38,6 @@ export interface McpServerOptions extends Omit<CallingOptions, 'codec'> {
 }
 
 type Serving = CallingOptions & Pick<McpServerOptions, 'streams'>;
-
-interface McpRequest {
-  readonly keyId: string;
-  readonly view: View;
-  readonly address: string;
-  readonly body: unknown;
-}
 
 /** The gateway as an MCP server, for clients of the 2025 and of the 2026 protocol. */
 export interface GatewayMcpServer {
@@ -74,10 +66,10 @@ export function createMcpServer(options: McpServerOptions): GatewayMcpServer {
   stopping.addEventListener('abort', close, { once: true });
   return {
     close,
-    async fetch(request, { keyId, view, address, body }) {
+    async fetch(request, { body, ...from }) {
       const refused = refuseOrigin(request, { hosts, originHosts });
       if (refused !== undefined) return refused;
-      const given = { authInfo: toAuthInfo({ keyId, view, address }), parsedBody: body };
+      const given = { authInfo: toAuthInfo(from), parsedBody: body };
       return (await isLegacyRequest(request, body))
         ? await sessions.fetch(request, given)
         : await modern.fetch(request, given);

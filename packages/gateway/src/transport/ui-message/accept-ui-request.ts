@@ -32,12 +32,14 @@ export interface UiCall {
 /** What the client will be shown. */
 export type AcceptedUiRequest =
   /** The turn of this run, from its beginning. */
-  | { readonly kind: 'turn'; readonly contextId: string; readonly runId: string }
+  | { readonly kind: 'turn'; readonly contextId: string; readonly runId: string; readonly isRepeat: boolean }
   /** The continuation of the turn that asked these calls. */
   | {
       readonly kind: 'continuation';
       readonly contextId: string;
       readonly messageId: string;
+      /** True if nothing of the request was stored: the calls were answered before. */
+      readonly isRepeat: boolean;
       readonly calls: readonly WaitingCall[];
     };
 
@@ -85,14 +87,14 @@ async function say(
   more: Pick<TurnSettings, 'instructions'> = {},
 ): Promise<AcceptedUiRequest> {
   const effects = await effectsOfMessage(tx, 'contextId' in conversation ? conversation.contextId : undefined, content);
-  const { runId, contextId } = await startTurn(tx, registry, {
+  const { runId, contextId, isRepeat } = await startTurn(tx, registry, {
     caller,
     conversation,
     input: { message: content },
     settings: { ...settingsOf(body), ...more, ...effects },
     identity: { key: keyOf(body, id, content), bodyHash: hash(content) },
   });
-  return { kind: 'turn', contextId, runId };
+  return { kind: 'turn', contextId, runId, isRepeat };
 }
 
 const EDITED =
@@ -115,10 +117,10 @@ async function regenerate(
   const [first, last] = [latest[0], latest.at(-1)];
   // The message is still being answered.
   if (first !== undefined && last !== undefined && (await findAnswer(tx.db, last)) === undefined)
-    return { kind: 'turn', contextId, runId: first };
+    return { kind: 'turn', contextId, runId: first, isRepeat: true };
   // A run that never began has no settings to carry over.
   const effectsBefore = first === undefined ? {} : await effectsOfRun(tx, first);
-  const { runId } = await startTurn(tx, registry, {
+  const { runId, isRepeat } = await startTurn(tx, registry, {
     caller,
     conversation: { contextId },
     // Without a turn, the message was cancelled before its run began, and the model has never read it.
@@ -127,7 +129,7 @@ async function regenerate(
     // Two requests at the same moment become one turn.
     identity: { key: `use-chat:${body.id}:regenerate:${first ?? hash(id)}`, bodyHash: 'regenerate' },
   });
-  return { kind: 'turn', contextId, runId };
+  return { kind: 'turn', contextId, runId, isRepeat };
 }
 
 const AGAIN =
@@ -165,7 +167,7 @@ async function takeAnswers(
       input: { answers: Object.fromEntries(answers) },
       settings: settingsOf(body),
     });
-  return { kind: 'continuation', contextId, messageId, calls };
+  return { kind: 'continuation', contextId, messageId, isRepeat: answers.length === 0, calls };
 }
 
 /** Locks the calls in a fixed order, so that two pages that answer at the same moment do so one after the other. */

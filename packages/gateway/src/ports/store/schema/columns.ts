@@ -181,6 +181,20 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     expires_at: 1,
     revoked_at: 1,
   },
+  audit: {
+    id: 1,
+    at: 1,
+    project_id: 1,
+    key_id: 1,
+    session_id: 1,
+    entity_id: 1,
+    action: 1,
+    subject_kind: 1,
+    subject_id: 1,
+    address: 1,
+    request_id: 1,
+    status: 1,
+  },
 };
 
 type Known =
@@ -197,7 +211,8 @@ type Known =
   | 'memories'
   | 'plans'
   | 'usage_requests'
-  | 'api_keys';
+  | 'api_keys'
+  | 'audit';
 
 /** The columns of complete rows, for statements that are planned once: see statement.ts. */
 export const COLUMNS: { readonly [T in Known]: readonly (keyof Tables[T])[] } = Object.fromEntries(

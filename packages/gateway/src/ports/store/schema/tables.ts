@@ -43,6 +43,7 @@ export interface Tables {
   usage: UsageRow;
   usage_requests: UsageRequestRow;
   spend_reached: SpendReachedRow;
+  audit: AuditRow;
 }
 
 /** JSON text: see json.ts. */
@@ -615,4 +616,25 @@ export interface FileRow {
 /** A file as it was before its first change since the checkpoint of the turn, for a rewind. Without a content, there was none. */
 interface FileUndoRow extends Omit<FileRow, 'content'> {
   content: Json | null;
+}
+
+/** A change that was asked for from outside, and who asked. Rows are never updated: see domain/audit. */
+export interface AuditRow {
+  /** Sorted by time. */
+  id: string;
+  at: number;
+  /** The project of what was changed. */
+  project_id: string;
+  key_id: string | null;
+  session_id: string | null;
+  entity_id: string | null;
+  /** The operation, as the OpenAPI document names it. */
+  action: string;
+  subject_kind: string | null;
+  subject_id: string | null;
+  /** Where the request came from. */
+  address: string | null;
+  request_id: string | null;
+  /** The status of the response. */
+  status: number;
 }

@@ -50,6 +50,10 @@ export const conversationEndpoints: readonly Endpoint[] = [
     status: 201,
     answer: z.strictObject(contextFields).meta({ id: 'Conversation', description: 'A conversation with an agent.' }),
     refusals: [404, 409],
+    audit: ({ id, agent_id }: { id: string; agent_id: string }) => ({
+      subject: { kind: 'conversation', id },
+      projectOf: { kind: 'agent', id: agent_id },
+    }),
     async handle({ caller, body }, tx) {
       const user = conversationUser(caller);
       const { id, agent = body.agent_id, entity_id: entityId, metadata } = body;
@@ -110,7 +114,7 @@ async function assertSameProject(tx: Tx, entityId: string, { project_id }: Agent
   if (project !== project_id) throw notFound('entity', entityId);
 }
 
-function toWire({ id, agentId, ownerId, metadata, createdAt }: Conversation, user: ConversationUser): object {
+function toWire({ id, agentId, ownerId, metadata, createdAt }: Conversation, user: ConversationUser) {
   const owner = ownerId === undefined ? {} : { entity_id: ownerId };
   return { id: shownContextId(id, user), agent_id: agentId, ...owner, metadata, created_at: createdAt };
 }

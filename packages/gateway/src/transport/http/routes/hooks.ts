@@ -5,9 +5,10 @@ import { deliveryOf, type HookBody } from '../../../domain/hooks/delivery.ts';
 import type { Hook, Hooks } from '../../../domain/hooks/hook.ts';
 import { assertSignatureHeaders, assertSigned } from '../../../domain/hooks/hook-signature.ts';
 import { noHook, receiveAnswer, receiveEvent } from '../../../domain/hooks/receive-delivery.ts';
-import { type Endpoint, endpoint } from '../endpoint.ts';
+import { type AuditedChange, type Endpoint, endpoint } from '../endpoint.ts';
 import { idField } from '../fields.ts';
 import { parseBody } from '../read-body.ts';
+import { statusOf } from '../statuses.ts';
 import { validate } from '../validate.ts';
 
 const bodySchema: z.ZodType<HookBody> = z
@@ -31,10 +32,10 @@ const receivedSchema = z.union([
 ]);
 
 type Received =
-  | { readonly duplicate: boolean }
+  | { readonly duplicate: boolean; readonly agentId?: string; readonly callId?: string }
   | { readonly challenge: string }
   /** A late answer is stored, and refused only after that is durable. */
-  | { readonly late: ApiError };
+  | { readonly late: ApiError; readonly callId: string };
 
 /** Services send events here, without a key: their signature is their right. */
 export function hookEndpoints(hooks: Hooks): readonly Endpoint[] {
@@ -63,6 +64,7 @@ export function hookEndpoints(hooks: Hooks): readonly Endpoint[] {
           return deliveryOf(verify, { headers, bytes, body });
         },
       },
+      audit: auditHook,
       async handle({ params, opened }, tx): Promise<Received> {
         const hook = find(params.name);
         const delivery = opened as ReturnType<typeof deliveryOf>;
@@ -71,7 +73,7 @@ export function hookEndpoints(hooks: Hooks): readonly Endpoint[] {
         if (hook.answers === undefined) return await receiveEvent(tx, hook, delivery);
         const { callId, runId, claimToken, ...answer } = validate(answerSchema, delivery.data);
         const end = await receiveAnswer(tx, hook, { callId, runId, claimToken, answer: answer as Answer });
-        return end.status === 'late' ? { late: end.error } : { duplicate: end.status === 'duplicate' };
+        return end.status === 'late' ? { late: end.error, callId } : { duplicate: end.status === 'duplicate', callId };
       },
       respond(received, { json }) {
         if ('late' in received) throw received.late;
@@ -79,4 +81,13 @@ export function hookEndpoints(hooks: Hooks): readonly Endpoint[] {
       },
     }),
   ];
+}
+
+/** A test of the connection and a repetition change nothing. */
+function auditHook(received: Received): AuditedChange | undefined {
+  if ('late' in received) return { subject: { kind: 'call', id: received.callId }, status: statusOf(received.late) };
+  if ('challenge' in received || received.duplicate) return undefined;
+  const { agentId, callId } = received;
+  if (callId !== undefined) return { subject: { kind: 'call', id: callId } };
+  return agentId === undefined ? undefined : { subject: { kind: 'agent', id: agentId } };
 }

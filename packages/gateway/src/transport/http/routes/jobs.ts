@@ -54,6 +54,8 @@ export const jobEndpoints: readonly Endpoint[] = [
     access: 'entity',
     body: heartbeatSchema,
     answer: z.strictObject({ callId: z.string(), claimedUntil: z.int() }),
+    // The claim has an entry. It is kept with many of these.
+    audit: 'none',
     refusals: [409, 410, 413],
     async handle({ caller, params: { callId }, body }, tx) {
       return await keepClaim(tx, { ...body, callId, by: answererOf(caller) });

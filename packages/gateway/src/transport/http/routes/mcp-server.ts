@@ -24,12 +24,14 @@ export function mcpServerEndpoints(options: McpServerOptions): readonly Endpoint
       access: 'key',
       ...(method === 'post' ? { body: message } : {}),
       answer: 'text/event-stream',
+      // Most messages change nothing. The transactions of the others write the entries: see mcp-server/audit-mcp.ts.
+      audit: 'none',
       refusals: [404],
-      handle: async ({ body, caller, address }) => {
+      handle: async ({ body, caller, address, requestId }) => {
         // Reading a stream needs the scope too: a stream is part of a session, and only keys that may write have one.
         if (caller.kind !== 'key' || !hasScope(caller.scopes, 'write'))
           throw new ApiError('forbidden', 'The MCP server needs a secret key with scope "write".');
-        return { keyId: caller.keyId, view: caller.view, address, body };
+        return { keyId: caller.keyId, view: caller.view, address, requestId, body };
       },
       respond: async (from, { request }) => {
         loading ??= load();

@@ -13,7 +13,7 @@ import { responseSchema } from '../../openai/response-object.ts';
 import { responseShape } from '../../openai/response-shape.ts';
 import { fromResponseId, readResponsesRequest, responsesRequestSchema } from '../../openai/responses-request.ts';
 import { conversationUser } from '../conversation-user.ts';
-import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
+import { type AuditedChange, type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
 import type { StreamOptions } from '../open-stream.ts';
 
 export interface OpenAiEndpointOptions extends StreamOptions {
@@ -56,6 +56,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       isStreamable: true,
       refusals: REFUSALS,
       reserve: (holder) => options.streams.reserve(holder),
+      audit: auditTurn,
       async handle({ caller, headers, body }, tx): Promise<Completion> {
         const asked = readChatRequest(body);
         const sent = { caller: conversationUser(caller), headers, path: '/v1/chat/completions', body, asked };
@@ -76,6 +77,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       isStreamable: true,
       refusals: REFUSALS,
       reserve: (holder) => options.streams.reserve(holder),
+      audit: auditTurn,
       async handle({ caller, headers, body }, tx): Promise<Accepted> {
         const asked = readResponsesRequest(body);
         const sent = { caller: conversationUser(caller), headers, path: '/v1/responses', body, asked };
@@ -103,6 +105,10 @@ const STREAM = 'With `stream: true`, the answer is sent as server-sent events.';
 interface Accepted {
   readonly accepted: AcceptedTurn;
   readonly asked: Asked;
+}
+
+function auditTurn({ accepted: { contextId, isRepeat } }: Accepted): AuditedChange | undefined {
+  return isRepeat ? undefined : { subject: { kind: 'conversation', id: contextId } };
 }
 
 interface Completion extends Accepted {

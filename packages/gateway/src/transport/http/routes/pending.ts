@@ -1,13 +1,14 @@
 import type { Answer } from '@lastcall/core';
 import { z } from 'zod';
-import { type AnsweredCall, answerCall } from '../../../domain/calls/answer-call.ts';
+import { type AnswerEnd, type AnsweredCall, answerCall } from '../../../domain/calls/answer-call.ts';
 import { listWaiting } from '../../../domain/calls/list-waiting.ts';
 import type { Answerer } from '../../../domain/calls/may-answer.ts';
 import { type Caller, limitedTo, viewOf } from '../../caller.ts';
-import { type Endpoint, endpoint } from '../endpoint.ts';
+import { type AuditedChange, type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
 import { onBehalf } from '../on-behalf.ts';
 import { waitingCallSchema, waitStatusSchema } from '../schemas/pending-call.ts';
+import { statusOf } from '../statuses.ts';
 
 const callId = idField;
 const claimToken = z
@@ -71,6 +72,7 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
       }),
     }),
     refusals: [409, 410],
+    audit: auditAnswer,
     async handle({ caller, params, body: { callId, ...given } }, tx) {
       const { claimToken, round, ...answer } = given as Answer & Pick<AnsweredCall, 'claimToken' | 'round'>;
       const by = answererOf(caller);
@@ -84,6 +86,11 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
     },
   }),
 ];
+
+function auditAnswer({ callId, result }: { callId: string; result: AnswerEnd }): AuditedChange | undefined {
+  if (result.status === 'duplicate') return undefined;
+  return { subject: { kind: 'call', id: callId }, status: result.status === 'late' ? statusOf(result.error) : 200 };
+}
 
 export function answererOf(caller: Caller): Answerer {
   const entityId = limitedTo(caller);

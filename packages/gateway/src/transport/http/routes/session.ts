@@ -5,7 +5,14 @@ import type { Attempts } from '../../../domain/keys/attempts.ts';
 import { assertPerson, type Grant } from '../../../domain/keys/grant.ts';
 import { viewOfLimits } from '../../../domain/keys/key-limits.ts';
 import { hasScope, type Scope } from '../../../domain/keys/scope.ts';
-import { changePerson, createSession, endSession, findSession, listSessions } from '../../../domain/keys/session.ts';
+import {
+  changePerson,
+  createSession,
+  endSession,
+  findSession,
+  listSessions,
+  type Session,
+} from '../../../domain/keys/session.ts';
 import {
   createSignInCode,
   listLinks,
@@ -16,7 +23,7 @@ import {
 } from '../../../domain/keys/sign-in-link.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import { type Caller, type SessionCaller, scopesOf, viewOf } from '../../caller.ts';
-import { type Endpoint, endpoint } from '../endpoint.ts';
+import { type AuditedChange, type AuditedInput, type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
 import { assertOwnPage } from '../own-page.ts';
 import { linkSchema, scopesSchema, sessionSchema } from '../schemas/session.ts';
@@ -95,6 +102,7 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
       status: 201,
       answer: sessionSchema,
       refusals: [401, 403, 429],
+      audit: auditSignIn,
       async handle({ body, request, address }, tx) {
         assertOwnPage(request, publicUrl);
         const taken = 'code' in body ? takeSignInCode(tx, body.code) : grantOfKey(tx, body);
@@ -126,6 +134,7 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
       access: 'entity',
       body: z.strictObject({ entityId: idField.nullable() }),
       answer: sessionSchema,
+      audit: auditOwn,
       async handle({ caller, body }, tx) {
         const { sessionId, scopes } = sessionOf(caller);
         assertMayActFor(scopes);
@@ -141,6 +150,7 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
         'Signs the browser out. Streams and waiting requests of the session end, and so do the links and sessions that it made.',
       access: 'session',
       answer: sessionSchema,
+      audit: auditOwn,
       handle: ({ caller }, tx) => endSession(tx, sessionOf(caller).sessionId),
       respond: (session, { request }) => Response.json(session, { headers: { 'set-cookie': clearedCookie(request) } }),
     }),
@@ -170,6 +180,21 @@ export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): reado
 /** The fragment of a URL is not sent to any server: the page reads it and removes it. */
 export function linkUrl(base: string, code: string): string {
   return `${new URL('/', base).href}#in=${code}`;
+}
+
+/** The caller has no credentials yet: the session says whose they were. */
+function auditSignIn({ session: { id, keyId, entity } }: { readonly session: Session }): AuditedChange {
+  const owner = entity !== undefined ? ({ kind: 'entity', id: entity.id } as const) : undefined;
+  const key = keyId === undefined ? undefined : ({ kind: 'key', id: keyId } as const);
+  return {
+    subject: { kind: 'session', id },
+    projectOf: owner ?? key,
+    actor: { keyId, sessionId: id, entityId: entity?.id },
+  };
+}
+
+function auditOwn(_value: unknown, { caller }: AuditedInput): AuditedChange {
+  return { subject: caller.kind === 'session' ? { kind: 'session', id: caller.sessionId } : undefined };
 }
 
 function makerOf(caller: Caller): NewLink['maker'] {

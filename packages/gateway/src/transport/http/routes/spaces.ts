@@ -198,6 +198,8 @@ export const spaceEndpoints: readonly Endpoint[] = [
     access: 'entity',
     body: z.strictObject({ seq: z.int().min(0), entityId: idField.optional() }),
     answer: z.strictObject({ spaceId: z.string(), entityId: z.string(), seq: z.int() }),
+    // It says what a person has read, and is sent all the time.
+    audit: 'none',
     async handle({ caller, params, body }, tx) {
       const entityId = actingFor(caller, body.entityId);
       if (entityId === undefined) throw invalid('entityId', 'is required with a secret key: it says who saw them.');
