@@ -175,7 +175,8 @@ export function linkUrl(base: string, code: string): string {
 function makerOf(caller: Caller): NewLink['maker'] {
   const keyId = caller.kind === 'key' || caller.kind === 'session' ? caller.keyId : undefined;
   const sessionId = caller.kind === 'session' ? caller.sessionId : undefined;
-  return { scopes: scopesOf(caller), keyId, sessionId, view: viewOf(caller) };
+  const choseProject = 'view' in caller && caller.choseProject === true;
+  return { scopes: scopesOf(caller), keyId, sessionId, view: viewOf(caller), choseProject };
 }
 
 async function grantOfKey(tx: Tx, { key, entityId }: { key: string; entityId?: string | undefined }): Promise<Grant> {
