@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { startTurn } from '../../src/runtime/chat/start-turn.ts';
+import type { Registry } from '../../src/runtime/toolset/registry.ts';
 import { type Api, openApi } from '../http/api.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
@@ -81,6 +83,17 @@ describe.each(databases)('the edges of projects on $kind', ({ create }) => {
     const made = await call('POST', '/contexts', { body: { agent } });
     expect(made.status).toBe(201);
     expect(made.body).not.toHaveProperty('entity_id');
+    // Nor is she named to the project in the events of its agent, and so in its usage.
+    await api.store.transaction((tx) =>
+      startTurn(tx, { tools: {} } as unknown as Registry, {
+        caller: { kind: 'key', keyId: 'k', entityId: ann },
+        conversation: { contextId: made.body.id },
+        input: { message: 'Hi.' },
+      }),
+    );
+    const events = await api.store.db.selectFrom('inbox_events').select('payload').execute();
+    expect(events).toHaveLength(1);
+    expect(JSON.stringify(events)).not.toContain(ann);
     const secret = await api.tokenOf(ann);
     expect((await api.call('GET', `/contexts/${made.body.id}`, { secret })).status).toBe(404);
     const own = await call('POST', '/contexts', { body: { agent: await api.agent('Own') } });
