@@ -112,13 +112,20 @@ interface NamedMember {
 }
 
 async function seedMember(
-  { tx }: Seeding,
+  seeding: Seeding,
   seededSpace: SeededSpace,
   { name, entityId, role }: NamedMember,
 ): Promise<string> {
+  const { tx } = seeding;
   const { spaceId, known, log } = seededSpace;
   const member = known.find((one) => one.entityId === entityId && one.isMember);
   if (member !== undefined && (role ?? member.role) === member.role) return entityId;
+  if (!(await isIn(tx, entityId, seededSpace.project))) {
+    seeding.log(
+      `The agent ${quote(name)} is not added to the space ${quote(seededSpace.name)}: they are in different projects, and nothing moves between projects.`,
+    );
+    return entityId;
+  }
   await addMember(tx, { spaceId, entityId, role });
   const where = `the space ${quote(seededSpace.name)}`;
   log(
@@ -127,6 +134,12 @@ async function seedMember(
       : `Changed the role of ${quote(name)} in ${where} from ${quote(member.role)} to ${quote(role ?? '')}, as the configuration says.`,
   );
   return entityId;
+}
+
+/** An agent that existed before the file named its project stays where it is. People are created in the project of the space. */
+async function isIn(tx: Tx, entityId: string, project: string): Promise<boolean> {
+  const entity = tx.db.selectFrom('entities').select('id').where('id', '=', entityId);
+  return (await entity.where('project_id', '=', project).executeTakeFirst()) !== undefined;
 }
 
 /** A space that people join over HTTP may have thousands of members, so only this many are logged one by one. */

@@ -23,6 +23,8 @@ export type Caller =
 interface CallerLimits {
   /** Everything else does not exist for the caller. */
   readonly view: View;
+  /** It sees all projects, and acts in one of them with this request. */
+  readonly choseProject?: true;
   readonly paths?: KeyLimits['paths'];
   readonly rate?: KeyLimits['rate'];
 }
@@ -44,6 +46,8 @@ export interface SessionCaller extends CallerLimits {
   readonly entityId: string | undefined;
   readonly keyId: string | undefined;
   readonly expiresAt: number;
+  /** Its key expires, and not only the session. */
+  readonly hasExpiringKey: boolean;
 }
 
 /** The scopes that a caller acts with. */

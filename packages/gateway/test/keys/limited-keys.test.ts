@@ -89,6 +89,27 @@ describe.each(databases)('limited keys on $kind', ({ create }) => {
     expect((await api.call('POST', '/api/keys', { body: past })).status).toBe(422);
   });
 
+  test('[O2] what an expiring key makes ends with it: tokens, and browsers that would make keys', async () => {
+    const expiresAt = Date.now() + 60_000;
+    const { key } = await api.done<{ key: string }>('POST', '/api/keys', { name: 'k', scopes: ['admin'], expiresAt });
+    const token = `/api/entities/${await api.person('Ann')}/token`;
+    for (const body of [undefined, { expiresInSeconds: 86_400 }]) {
+      const made = await api.call('POST', token, { secret: key, body });
+      expect(made.status).toBe(201);
+      expect(made.body.expiresAt).toBeLessThanOrEqual(expiresAt);
+      expect(made.body.expiresAt).toBeGreaterThan(Date.now());
+    }
+    const brief = await api.call('POST', token, { secret: key, body: { expiresInSeconds: 5 } });
+    expect(brief.body.expiresAt).toBeLessThanOrEqual(Date.now() + 5_000);
+    const headers = { origin: 'http://gateway', 'sec-fetch-site': 'same-origin' };
+    const signedIn = await api.call('POST', '/api/session', { secret: null, headers, body: { key } });
+    const cookie = signedIn.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '';
+    const sent = { secret: null, headers: { ...headers, cookie } };
+    const body = { name: 'for ever', scopes: ['admin'] };
+    expect((await api.call('POST', '/api/keys', { ...sent, body })).status).toBe(403);
+    expect((await api.call('POST', token, sent)).body.expiresAt).toBeLessThanOrEqual(expiresAt);
+  });
+
   test('[O2] a key with limits creates no keys, and limits name only what is in its project', async () => {
     const body = { name: 'new', scopes: ['admin'] };
     for (const limits of [

@@ -83,6 +83,36 @@ describeWorlds(
       await untilQuiet(world);
       await expect.poll(() => model.requests.length).toBe(5);
     });
+
+    test('[K12] events wait for a limit of the project quietly, although a limit of the agent was raised that day', async () => {
+      const model = scriptedModel(() => ({ text: 'Yes.', usage: usageOf(1_000, 10) }));
+      const world = await open({ models: { default: priced(model) }, prices: PRICES });
+      const project = await newProject(world, { perDay: 2 });
+      const agent = await agentIn(world, project, { limits: { spend: { perDay: 1 } } });
+      const api = await chatApi(world);
+      const tell = async (): Promise<void> =>
+        void (await api.done('POST', `/api/agents/${agent}/events`, { source: 's', name: 'n' }));
+      const waiting = async () =>
+        (await world.store.db.selectFrom('inbox_events').selectAll().where('thread_id', '=', agent).execute())
+          .filter(({ status }) => status === 'pending')
+          .map(({ available_at }) => available_at);
+      const tomorrow = nextDay(Date.now());
+      await tell();
+      await expect.poll(() => model.requests.length).toBe(1);
+      await untilQuiet(world);
+      await tell();
+      await expect.poll(waiting).toEqual([tomorrow]);
+      await api.done('PATCH', `/api/agents/${agent}`, { limits: { spend: { perDay: 10 } } });
+      await expect.poll(() => model.requests.length).toBe(2);
+      await expect.poll(waiting).toEqual([]);
+      await tell();
+      await expect.poll(waiting).toEqual([tomorrow]);
+      await tell();
+      await expect.poll(waiting).toEqual([tomorrow, tomorrow]);
+      await tell();
+      await expect.poll(waiting).toEqual([tomorrow, tomorrow, tomorrow]);
+      expect(model.requests).toHaveLength(2);
+    });
   },
   databases,
 );

@@ -260,6 +260,24 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
     expect(acme).toEqual([{ name: 'acme', spend: null }]);
   });
 
+  test('[O1] a file that puts what exists into a project starts: members of two projects are left apart', async () => {
+    const clerk = { agents: [agent('Clerk')], spaces: [{ name: 'Office', agents: ['Clerk'], people: [ada] }] };
+    await start(clerk);
+    const before = await members();
+    await start({
+      agents: [...clerk.agents, agent('Helper')],
+      spaces: [
+        { name: 'Office', agents: ['Clerk', 'Helper'], people: [ada] },
+        { name: 'Yard', agents: ['Clerk', 'Helper'] },
+      ],
+      projects: [{ id: 'acme', agents: ['Clerk', 'Helper'], spaces: ['Office', 'Yard'] }],
+    });
+    expect(await members()).toEqual({ ...before, Yard: ['Helper member'] });
+    expect(said).toContain(
+      'The agent "Clerk" is not added to the space "Yard": they are in different projects, and nothing moves between projects.',
+    );
+  });
+
   test.each([
     [{ projects: [{ id: 'a' }, { id: 'a' }] }, 'projects[1].id is "a" a second time'],
     [{ projects: [{ id: 'a b' }] }, 'projects[0].id must be'],

@@ -61,7 +61,7 @@ export async function createAgent(tx: Tx, newAgent: NewAgent): Promise<Agent> {
     .values({ id, kind: 'agent', agent_id: id, lease_owner: null, lease_until: 0, epoch: 0, state: null })
     .execute();
   // Spaces are locked in the order of their ids: see lockSpace.
-  for (const spaceId of [...new Set(newAgent.spaceIds)].sort()) await addMember(tx, { spaceId, entityId: id });
+  for (const spaceId of [...new Set(newAgent.spaceIds)].sort()) await addMember(tx, { spaceId, entityId: id, project });
   return toAgent(row);
 }
 

@@ -35,12 +35,16 @@ export type ListedGrantRow = GrantRow &
 /** What limits a grant: the limits of the key that it was made with. A person without scopes may do what a token of that person may. */
 export interface GrantRights extends KeyLimits {
   readonly view: View;
+  readonly hasExpiringKey: boolean;
 }
 
-export function rightsOf({ scopes, person_project, key_project, key_limits }: ListedGrantRow): GrantRights {
-  if (fromJson<readonly Scope[]>(scopes).length === 0) return { view: { project: person_project ?? undefined } };
+export function rightsOf(row: ListedGrantRow): GrantRights {
+  const { scopes, person_project, key_project, key_limits } = row;
+  const hasExpiringKey = row.key_expires_at !== null;
+  if (fromJson<readonly Scope[]>(scopes).length === 0)
+    return { view: { project: person_project ?? undefined }, hasExpiringKey };
   const limits = fromLimits(key_limits);
-  return { ...limits, view: { ...viewOfLimits(limits), project: key_project ?? undefined } };
+  return { ...limits, view: { ...viewOfLimits(limits), project: key_project ?? undefined }, hasExpiringKey };
 }
 
 export function toListedGrant({

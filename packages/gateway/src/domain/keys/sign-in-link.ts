@@ -21,7 +21,14 @@ export interface NewLink {
   /** Default: none for a link with a person, otherwise the scopes of its creator. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly expiresInSeconds?: number | undefined;
-  readonly maker: Pick<Grant, 'scopes' | 'keyId'> & { readonly sessionId: string | undefined; readonly view: View };
+  readonly maker: LinkMaker;
+}
+
+interface LinkMaker extends Pick<Grant, 'scopes' | 'keyId'> {
+  readonly sessionId: string | undefined;
+  readonly view: View;
+  /** Its key sees all projects, although the view of this request is one of them. Default false. */
+  readonly choseProject?: boolean;
 }
 
 export interface SignInCode {
@@ -35,6 +42,7 @@ export async function createSignInCode(tx: Tx, newLink: NewLink): Promise<SignIn
   const { entityId, maker, expiresInSeconds = DEFAULT_SECONDS } = newLink;
   const scopes = newLink.scopes ?? (entityId === undefined ? maker.scopes : []);
   assertAtMost(maker.scopes, scopes);
+  if (maker.choseProject === true && scopes.length > 0) throw new ApiError('forbidden', SEES_ALL);
   if (entityId !== undefined) await assertPerson(tx, entityId, maker.view);
   else if (scopes.length === 0) throw invalid('scopes', 'must not be empty without an entityId.');
   await deleteExpired(tx, 'sign_in_links', tx.now() - REMEMBERED_MS);
@@ -101,6 +109,10 @@ const WHY_NOT = {
 function notValid(reason: keyof typeof WHY_NOT): ApiError {
   return new ApiError('link_not_valid', `${WHY_NOT[reason]} Ask for a new one.`, { details: { reason } });
 }
+
+/** A session has the view of its key, so it would see more than the request did. */
+const SEES_ALL =
+  'This link would sign in to all projects, as its key does. Make it with a key of the project, or name no project (Lastcall-Project).';
 
 function assertAtMost(own: readonly Scope[], wanted: readonly Scope[]): void {
   const excess = wanted.find((scope) => !hasScope(own, scope));

@@ -35,24 +35,33 @@ export async function tokenSecret(store: Store): Promise<Uint8Array> {
   });
 }
 
-/** Signs a token for one entity. It expires after an hour by default, and after a day at most. */
+interface NewToken {
+  readonly entityId: string;
+  /** Default: an hour. At most a day. */
+  readonly expiresInSeconds?: number | undefined;
+  /** It expires by then, in milliseconds since the epoch: a token does not outlive the key that it was made with. */
+  readonly until?: number | undefined;
+}
+
+/** Signs a token for one entity. */
 export async function signToken(
   secret: Uint8Array,
-  { entityId, expiresInSeconds = HOUR }: { readonly entityId: string; readonly expiresInSeconds?: number | undefined },
+  { entityId, expiresInSeconds = HOUR, until = Number.POSITIVE_INFINITY }: NewToken,
 ): Promise<EntityToken> {
   if (!Number.isInteger(expiresInSeconds) || expiresInSeconds < 1 || expiresInSeconds > MAX_SECONDS)
     throw invalid('expiresInSeconds', `must be a whole number from 1 to ${MAX_SECONDS}, not ${expiresInSeconds}.`);
   const { SignJWT } = await import('jose');
   const now = Math.floor(Date.now() / 1_000);
+  const expiresAt = Math.min(now + expiresInSeconds, Math.floor(until / 1_000));
   const token = await new SignJWT()
     .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
     .setSubject(entityId)
     .setIssuer(ISSUER)
     .setAudience(AUDIENCE)
     .setIssuedAt(now)
-    .setExpirationTime(now + expiresInSeconds)
+    .setExpirationTime(expiresAt)
     .sign(secret);
-  return { token, expiresAt: (now + expiresInSeconds) * 1_000 };
+  return { token, expiresAt: expiresAt * 1_000 };
 }
 
 export interface VerifiedToken {

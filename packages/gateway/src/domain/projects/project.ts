@@ -101,24 +101,38 @@ export async function deleteProject(tx: Tx, id: string): Promise<{ readonly id: 
   const row = isId(id) ? existing(tx.db).where('id', '=', id).forUpdate() : undefined;
   if ((await row?.executeTakeFirst()) === undefined) throw notFound('project', id);
   const left = await contentOf(tx.db, id);
-  if (left !== undefined) throw inUse(`The project "${id}" still has ${left}: delete or revoke them first.`);
+  if (left !== undefined) throw inUse(`The project "${id}" still has ${left}${ADVICE[left]}`);
   await tx.db.updateTable('projects').set({ deleted_at: tx.now() }).where('id', '=', id).execute();
   return { id };
 }
 
-/** What a project still contains, as a word for people. */
-async function contentOf(db: Kysely<Tables>, id: string): Promise<string | undefined> {
+type Content = 'agents' | 'spaces' | 'people or services' | 'tools' | 'keys';
+
+/** Nothing deletes a space or a person. */
+const STAYS = ', which cannot be deleted. Delete its agents and revoke its keys instead: then it is not used any more.';
+
+const ADVICE: Readonly<Record<Content, string>> = {
+  agents: ': delete them first.',
+  spaces: STAYS,
+  'people or services': STAYS,
+  tools: ': delete them first.',
+  keys: ': revoke them first.',
+};
+
+/** What a project still contains. */
+async function contentOf(db: Kysely<Tables>, id: string): Promise<Content | undefined> {
   const agents = db.selectFrom('agents').where('status', '!=', 'deleted').where(isOrdinary);
   const people = db.selectFrom('entities').where('deleted_at', 'is', null).where('kind', '!=', 'agent');
   const keys = db.selectFrom('api_keys').where('revoked_at', 'is', null);
-  const rows: Readonly<Record<string, { executeTakeFirst(): Promise<unknown> }>> = {
+  const rows: Readonly<Record<Content, { executeTakeFirst(): Promise<unknown> }>> = {
     agents: agents.where('project_id', '=', id).select('id').limit(1),
     spaces: db.selectFrom('spaces').where('project_id', '=', id).select('id').limit(1),
     'people or services': people.where('project_id', '=', id).select('id').limit(1),
     tools: db.selectFrom('tools').where('project_id', '=', id).select('id').limit(1),
     keys: keys.where('project_id', '=', id).select('id').limit(1),
   };
-  for (const [word, row] of Object.entries(rows)) if ((await row.executeTakeFirst()) !== undefined) return word;
+  for (const [content, row] of Object.entries(rows))
+    if ((await row.executeTakeFirst()) !== undefined) return content as Content;
   return undefined;
 }
 

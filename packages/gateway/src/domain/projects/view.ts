@@ -8,6 +8,8 @@ import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 export interface View {
   /** Undefined: all projects. */
   readonly project?: string | undefined;
+  /** Set for a token: only the project of this entity. It counts for names of agents. */
+  readonly ofEntity?: string | undefined;
   /** Only these agents and what belongs to them, or undefined if neither agents nor spaces are limited. */
   readonly agents?: readonly string[] | undefined;
   /** Only these spaces. Set whenever `agents` is set. */
@@ -37,6 +39,10 @@ type Root = 'agents' | 'spaces' | 'entities' | 'tools' | 'mcp_tools' | 'api_keys
 export function inView(view: View, table: Root): RawBuilder<SqlBool> {
   const column = (name: string) => sql.ref(`${table}.${name}`);
   const own = view.project === undefined ? [] : [sql`${column('project_id')} = ${view.project}`];
+  const theirs =
+    view.ofEntity === undefined
+      ? []
+      : [sql`${column('project_id')} = (select project_id from entities where entities.id = ${view.ofEntity})`];
   const listed = table === 'agents' ? view.agents : table === 'spaces' ? view.spaces : undefined;
   const named = listed === undefined ? [] : [among(column('id'), listed)];
   const met =
@@ -47,7 +53,7 @@ export function inView(view: View, table: Root): RawBuilder<SqlBool> {
       : [];
   // A key for certain agents does not manage keys.
   const none = table === 'api_keys' && isNarrow(view) ? [sql`1 = 0`] : [];
-  return all([...own, ...named, ...met, ...none]);
+  return all([...own, ...theirs, ...named, ...met, ...none]);
 }
 
 /** A condition on rows that are reached through an agent. `column` has the agent's id. */

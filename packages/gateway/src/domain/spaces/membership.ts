@@ -27,12 +27,15 @@ export interface NewMember {
   readonly entityId: string;
   /** Tools may name the roles that answer them. Default `member`. */
   readonly role?: string | undefined;
+  /** The project of the caller, for whom spaces of others do not exist. Default: that of the space. */
+  readonly project?: string | undefined;
 }
 
 /** Adds a member. An existing member stays, and gets the new role if there is one. */
 export async function addMember(tx: Tx, newMember: NewMember): Promise<Member> {
   const { spaceId, entityId } = newMember;
   const space = await lockSpace(tx, spaceId);
+  if (newMember.project !== undefined && newMember.project !== space.project_id) throw notFound('space', spaceId);
   const before = await findEver(tx, spaceId, entityId);
   const entity = before?.number == null ? await countSpace(tx, entityId) : await lockUndeleted(tx, entityId);
   // Projects are apart because no space has members of two: for each other's spaces, their entities do not exist.

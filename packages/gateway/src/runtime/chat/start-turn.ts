@@ -13,6 +13,7 @@ import {
 } from '../../domain/conversations/conversation.ts';
 import { assertMayChat } from '../../domain/conversations/may-chat.ts';
 import { newContextId } from '../../domain/conversations/own-conversation-id.ts';
+import { personIn } from '../../domain/conversations/person-in.ts';
 import { forgetRequest, noteRequest, type StartedTurn } from '../../domain/conversations/turn-requests.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import { countWaiting, inboxFull, inboxLimit } from '../../domain/inbox/inbox-capacity.ts';
@@ -112,11 +113,10 @@ async function openConversation(tx: Tx, request: TurnRequest, id: string): Promi
   const agent = await findAgentNamed(tx.db, wanted.agent, viewOfCaller(caller));
   await assertMayChat(tx.db, { agentId: agent.id, name: wanted.agent ?? agent.id }, caller);
   assertActive(agent);
-  const { entityId: ownerId } = caller;
   const conversation = await insertConversation(tx, {
     id,
     agentId: agent.id,
-    ownerId,
+    ownerId: await personIn(tx.db, caller, agent),
     metadata: wanted.metadata,
     isBrief,
   });
@@ -162,12 +162,13 @@ async function toEvent(
     ...('aiMessage' in input ? { aiMessage: input.aiMessage } : {}),
     ...('call' in input ? { call: { toolName: input.call.tool, input: input.call.input } } : {}),
   };
+  const entityId = await personIn(tx.db, caller, agent);
   return {
     type: 'chat',
     runId,
     messages,
     settings: own,
-    ...(caller.entityId === undefined ? {} : { entityId: caller.entityId }),
+    ...(entityId === undefined ? {} : { entityId }),
     ...('answers' in input ? { isAnswer: true } : {}),
   };
 }

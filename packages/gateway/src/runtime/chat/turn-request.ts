@@ -15,9 +15,9 @@ export type TurnCaller =
     }
   | { readonly kind: 'entity'; readonly entityId: string };
 
-/** What a caller can see of agents. An entity sees those that share a space with it: see may-chat.ts. */
+/** What a caller can see of agents. Of its project, an entity sees those that share a space with it: see may-chat.ts. */
 export function viewOfCaller(caller: TurnCaller): View {
-  return (caller.kind === 'key' ? caller.view : undefined) ?? EVERYTHING;
+  return caller.kind === 'key' ? (caller.view ?? EVERYTHING) : { ofEntity: caller.entityId };
 }
 
 export interface TurnRequest {

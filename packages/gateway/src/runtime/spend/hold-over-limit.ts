@@ -33,19 +33,20 @@ export async function withoutOverLimit(held: HeldThread, due: DueEvents): Promis
     [{ scope: 'agent', id: agent.id }, perAgent],
     [{ scope: 'project', id: project.id }, project.spend],
   ] as const;
+  let isBelowAgain = false;
   for (const [scope, limits] of ofAll) {
     const own = await reachedBy(tx, scope, limits, currency);
-    if (own === 'no longer') await takeHeld(tx, agent.id);
+    if (own === 'no longer') isBelowAgain = true;
     else if (own !== undefined) {
       await hold(held, due, own, events);
       return [];
     }
   }
-  if (!hasDayLimit(perPerson)) return events;
   let rest = events;
-  for (const id of new Set(events.flatMap((event) => personOf(event) ?? []))) {
+  const people = hasDayLimit(perPerson) ? new Set(events.flatMap((event) => personOf(event) ?? [])) : [];
+  for (const id of people) {
     const reached = await reachedBy(tx, { scope: 'person', id }, perPerson, currency);
-    if (reached === 'no longer') await takeHeld(tx, agent.id);
+    if (reached === 'no longer') isBelowAgain = true;
     if (reached === undefined || reached === 'no longer') continue;
     await hold(
       held,
@@ -55,6 +56,8 @@ export async function withoutOverLimit(held: HeldThread, due: DueEvents): Promis
     );
     rest = rest.filter((event) => personOf(event) !== id);
   }
+  // Not if all events wait: two that wait for one limit would release each other for ever, because another limit is no longer reached.
+  if (isBelowAgain && rest.length > 0) await takeHeld(tx, agent.id);
   return rest;
 }
 

@@ -162,8 +162,9 @@ async function signedIn(tx: Tx, secret: string): Promise<SessionCaller> {
   const session = await findSignedIn(tx.db, secret, tx.now());
   if (session === undefined) throw unauthorized('The session has ended. Sign in again.');
   const { id: sessionId, scopes, entity, keyId, expiresAt, rights } = session;
-  const { view, paths, rate } = rights;
-  return { kind: 'session', sessionId, scopes, entityId: entity?.id, keyId, expiresAt, view, paths, rate };
+  const { view, paths, rate, hasExpiringKey } = rights;
+  const limits = { view, paths, rate, hasExpiringKey };
+  return { kind: 'session', sessionId, scopes, entityId: entity?.id, keyId, expiresAt, ...limits };
 }
 
 function asRefusal(error: unknown): ApiError {

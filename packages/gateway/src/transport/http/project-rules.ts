@@ -169,7 +169,8 @@ export const PROJECT_HEADER = 'lastcall-project';
 export async function inProject(tx: Tx, caller: Caller, project: string | null): Promise<Caller> {
   if (project === null || !('view' in caller) || limitedTo(caller) !== undefined) return caller;
   const { id } = await getProject(tx.db, project, caller.view);
-  return { ...caller, view: { ...caller.view, project: id } };
+  const chose = caller.view.project === undefined ? ({ choseProject: true } as const) : {};
+  return { ...caller, ...chose, view: { ...caller.view, project: id } };
 }
 
 interface Asked {

@@ -12,6 +12,7 @@ import { conversationMessages } from '../../../domain/conversations/conversation
 import { deleteIdleConversation } from '../../../domain/conversations/delete-idle-conversation.ts';
 import { assertMayChat } from '../../../domain/conversations/may-chat.ts';
 import { newContextId, shownContextId } from '../../../domain/conversations/own-conversation-id.ts';
+import { personIn } from '../../../domain/conversations/person-in.ts';
 import { sharesSpace } from '../../../domain/conversations/shares-space.ts';
 import { getEntity } from '../../../domain/entities/entity.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
@@ -65,7 +66,7 @@ export const conversationEndpoints: readonly Endpoint[] = [
       if (user.kind === 'entity' && entityId !== undefined && entityId !== user.entityId)
         throw invalid('entity_id', "must be absent or the token's own entity.");
       if (user.kind === 'key' && entityId !== undefined) await assertSameProject(tx, entityId, agentRow);
-      const ownerId = user.kind === 'entity' ? user.entityId : (entityId ?? user.entityId);
+      const ownerId = user.kind === 'entity' ? user.entityId : (entityId ?? (await personIn(tx.db, user, agentRow)));
       // A member's right ends with the membership. If the person shares no space with the agent, the key has granted the right.
       const isGiven =
         user.kind === 'key' && entityId !== undefined && !(await sharesSpace(tx.db, { agentId, entityId }));

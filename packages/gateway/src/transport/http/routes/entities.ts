@@ -64,18 +64,20 @@ export function entityEndpoints(tokenSecret: Uint8Array): readonly Endpoint[] {
       method: 'post',
       path: '/api/entities/{id}/token',
       summary: 'Create a token for an entity',
-      description: 'With it the entity acts for itself. It is valid for one hour by default and for one day at most.',
+      description:
+        'With it the entity acts for itself. It is valid for one hour by default and for one day at most, and no longer than the key or session that creates it.',
       access: 'key',
       body: z.strictObject({ expiresInSeconds: z.int().min(1).max(86_400).optional() }).optional(),
       status: 201,
       answer: z.strictObject({ token: z.string(), entityId: z.string(), expiresAt: z.int() }),
-      async handle({ params, body }, tx) {
+      async handle({ caller, params, body }, tx) {
         const entity = await getEntity(tx.db, params.id);
         if (entity.deletedAt !== undefined) throw notFound('entity', params.id);
-        return { entityId: entity.id, expiresInSeconds: body?.expiresInSeconds };
+        const until = 'expiresAt' in caller ? caller.expiresAt : undefined;
+        return { entityId: entity.id, expiresInSeconds: body?.expiresInSeconds, until };
       },
-      async respond({ entityId, expiresInSeconds }) {
-        const token = await signToken(tokenSecret, { entityId, expiresInSeconds });
+      async respond({ entityId, ...validity }) {
+        const token = await signToken(tokenSecret, { entityId, ...validity });
         return Response.json({ ...token, entityId }, { status: 201 });
       },
     }),

@@ -88,7 +88,8 @@ export const keyEndpoints: readonly Endpoint[] = [
 function projectOfKey(caller: Caller, wanted: string | undefined): string | undefined {
   const { project: own } = viewOf(caller);
   const { paths, rate } = 'view' in caller ? caller : {};
-  if (paths !== undefined || rate !== undefined || (caller.kind === 'key' && caller.expiresAt !== undefined))
+  const expires = caller.kind === 'session' ? caller.hasExpiringKey : 'expiresAt' in caller;
+  if (paths !== undefined || rate !== undefined || expires)
     throw new ApiError('forbidden', 'A key with limits cannot create keys.');
   if (own !== undefined && wanted !== undefined && wanted !== own) throw notFound('project', wanted);
   return wanted ?? own;

@@ -200,7 +200,8 @@ function auditOwn(_value: unknown, { caller }: AuditedInput): AuditedChange {
 function makerOf(caller: Caller): NewLink['maker'] {
   const keyId = caller.kind === 'key' || caller.kind === 'session' ? caller.keyId : undefined;
   const sessionId = caller.kind === 'session' ? caller.sessionId : undefined;
-  return { scopes: scopesOf(caller), keyId, sessionId, view: viewOf(caller) };
+  const choseProject = 'view' in caller && caller.choseProject === true;
+  return { scopes: scopesOf(caller), keyId, sessionId, view: viewOf(caller), choseProject };
 }
 
 async function grantOfKey(tx: Tx, { key, entityId }: { key: string; entityId?: string | undefined }): Promise<Grant> {

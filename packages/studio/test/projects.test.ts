@@ -1,0 +1,143 @@
+import { scriptedModel } from '@lastcall/core/testing';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { useBrowser } from './support/browser.ts';
+import { type Studio, startStudio } from './support/studio.ts';
+
+const browser = useBrowser();
+let studio: Studio;
+let acme: Acme;
+
+interface Acme {
+  readonly key: string;
+  readonly agent: string;
+  readonly space: string;
+  readonly person: string;
+  readonly run: string;
+}
+
+beforeAll(async () => {
+  studio = await startStudio(browser(), {
+    model: scriptedModel(() => 'Paid.'),
+    agents: [
+      { name: 'Clerk', instructions: 'Pay.' },
+      { name: 'Spy', instructions: 'Look.' },
+    ],
+    spaces: [
+      { name: 'Office', agents: ['Clerk'], people: [{ name: 'Ada' }] },
+      { name: 'Cellar', agents: ['Spy'], people: [{ name: 'Mole' }] },
+    ],
+    projects: [{ id: 'acme', agents: ['Clerk'], spaces: ['Office'] }],
+  });
+  const { api } = studio.gateway;
+  const { key } = await api('/api/keys', { name: 'Acme', scopes: ['admin'], project: 'acme' });
+  const [agent, space] = await Promise.all(
+    ['/api/agents', '/api/spaces'].map(async (path) => (await api(path, undefined, { key })).items[0].id),
+  );
+  const person = await studio.person('Ada');
+  await api(`/api/spaces/${space}/messages`, { text: 'Pay the invoice.', entityId: person }, { key });
+  const runs = async () => (await api('/api/runs', undefined, { key })).items;
+  await vi.waitUntil(async () => (await runs()).length > 0, { timeout: 20_000, interval: 100 });
+  acme = { key, agent, space, person: person ?? '', run: (await runs())[0].id };
+});
+afterAll(async () => await studio[Symbol.asyncDispose]());
+
+/** A browser that is not signed in, and what was refused to it or went wrong in it. */
+async function visitor(): Promise<{ readonly page: Page; readonly problems: string[] }> {
+  const context = await browser().newContext({ viewport: { width: 1_200, height: 800 } });
+  context.setDefaultTimeout(30_000);
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => void problems.push(error.message));
+  page.on('response', (response) => {
+    // A browser asks for its session before it has one.
+    if (response.status() === 401 && response.url().endsWith('/api/session')) return;
+    if (response.status() >= 400)
+      problems.push(`${response.request().method()} ${response.url()} ${response.status()}`);
+  });
+  return { page, problems };
+}
+
+async function signInWith(key: string): Promise<Awaited<ReturnType<typeof visitor>>> {
+  const opened = await visitor();
+  await opened.page.goto(studio.gateway.url);
+  await opened.page.getByLabel('Secret key').fill(key);
+  await opened.page.getByRole('button', { name: 'Sign in' }).click();
+  await opened.page.getByRole('button', { name: 'Sign in' }).waitFor({ state: 'hidden' });
+  return opened;
+}
+
+/** Opens each page, and returns what stands on all of them. */
+async function visit(page: Page, paths: readonly string[]): Promise<string> {
+  let text = '';
+  for (const path of paths) {
+    await page.goto(studio.gateway.url + path);
+    await page.getByRole('main').waitFor();
+    // Streams stay open, so the network is never idle: what a page asks for has come after its headings.
+    await page.waitForTimeout(300);
+    const shown = (await page.locator('body').textContent()) ?? '';
+    expect(shown, path).not.toMatch(/This needs|not allowed|may not use|limited to certain|Something went wrong/i);
+    text += shown;
+  }
+  return text;
+}
+
+const pages = ({ space, run, agent }: Acme): readonly string[] => [
+  '/',
+  '/spaces',
+  `/spaces/${space}`,
+  '/inbox',
+  '/runs',
+  `/runs/${run}`,
+  '/agents',
+  `/agents/${agent}`,
+  `/agents/${agent}?tab=config`,
+  '/tools',
+  '/usage',
+  '/settings',
+];
+const tabs = ['gateway', 'keys', 'people', 'sessions', 'mcp'].map((tab) => `/settings?tab=${tab}`);
+
+test('[O1] the studio shows a project to its key, nothing of others, and nothing is refused', async () => {
+  const { page, problems } = await signInWith(acme.key);
+  const text = await visit(page, [...pages(acme), ...tabs]);
+  expect(text).toContain('Clerk');
+  expect(text).toContain('Pay the invoice.');
+  expect(text).not.toMatch(/Spy|Cellar|Mole/);
+  expect(problems).toEqual([]);
+});
+
+test.each([['read'], ['write']] as const)(
+  '[O1] the studio works with a key of a project that may %s',
+  async (scope) => {
+    const { api } = studio.gateway;
+    const { key } = await api('/api/keys', { name: scope, scopes: [scope], project: 'acme' });
+    const { page, problems } = await signInWith(key);
+    const text = await visit(page, pages(acme));
+    expect(text).not.toMatch(/Spy|Cellar|Mole/);
+    expect(problems).toEqual([]);
+  },
+);
+
+test('[O1] a person of a project who opens a link reads and writes in its space', async () => {
+  const { url } = await studio.gateway.api('/api/links', { entityId: acme.person }, { key: acme.key });
+  const { page, problems } = await visitor();
+  await page.goto(url);
+  await page.getByText('Pay the invoice.').waitFor();
+  await page.getByRole('textbox').first().fill('Thank you.');
+  await page.keyboard.press('Enter');
+  await page.getByText('Thank you.').waitFor();
+  const text = await visit(page, ['/', '/spaces', '/inbox', '/settings']);
+  expect(text).not.toMatch(/Spy|Cellar|Mole/);
+  expect(problems).toEqual([]);
+});
+
+test('[O2] the studio works with a key for certain agents and spaces that may only read', async () => {
+  const limits = { agents: [acme.agent], spaces: [acme.space] };
+  const body = { name: 'narrow', scopes: ['read'], project: 'acme', ...limits };
+  const { key } = await studio.gateway.api('/api/keys', body);
+  const { page, problems } = await signInWith(key);
+  const text = await visit(page, pages(acme));
+  expect(text).not.toMatch(/Spy|Cellar|Mole/);
+  expect(problems).toEqual([]);
+});
