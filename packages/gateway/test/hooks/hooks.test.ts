@@ -55,6 +55,17 @@ describe.each(databases)('incoming hooks on $kind', ({ kind, create }) => {
     },
   );
 
+  test('[O11] the audit has an entry for an event of a hook, and none for its repetition', async () => {
+    const entries = async () => (await gateway.api('/api/audit?action=post_hooks_name&limit=200')).items;
+    const before = (await entries()).length;
+    const sent = send('github', { id: 'evt_audited' });
+    for (let time = 0; time < 2; time++) await post(gateway.url, 'github', sent);
+    const [newest, ...others] = await entries();
+    expect(others).toHaveLength(before);
+    const [{ id }] = (await gateway.api('/api/agents')).items;
+    expect(newest).toMatchObject({ subject: { kind: 'agent', id }, actor: {}, status: 200 });
+  });
+
   test.each(SCHEMES)('[O7] an event of %s with an id that was used for another body is refused', async (scheme) => {
     const id = `evt_${scheme}_2`;
     await post(gateway.url, scheme, send(scheme, { id }));
