@@ -265,16 +265,17 @@ export const TABLE: Readonly<Record<string, Row>> = {
     rights: SHARED_WRITE,
     request: async (stage) => ({
       path: `/api/jobs/${(await stage.waitingCall()).callId}/claim`,
-      body: { worker: 'w' },
+      body: STEADY_CLAIM,
     }),
   },
   'POST /api/jobs/{callId}/heartbeat': {
     rights: SHARED_WRITE,
     request: async (stage) => {
       const { callId } = await stage.waitingCall();
-      const claim = await stage.api.done<{ claimToken: string }>('POST', `/api/jobs/${callId}/claim`, { worker: 'w' });
+      const path = `/api/jobs/${callId}`;
+      const claim = await stage.api.done<{ claimToken: string }>('POST', `${path}/claim`, STEADY_CLAIM);
       const { claimToken } = claim;
-      return { path: `/api/jobs/${callId}/heartbeat`, body: { claimToken } };
+      return { path: `${path}/heartbeat`, body: { claimToken } };
     },
   },
   'GET /api/jobs/stream': { rights: READ, request: ({ agent }) => ({ path: `/api/jobs/stream?agentId=${agent}` }) },
@@ -408,6 +409,9 @@ function signedHook(body: { readonly zen: string }): Request {
 function yearEnd(key: string): object {
   return { key, name: 'Year end', instruction: 'Close the books.', at: '2099-12-31T12:00:00Z' };
 }
+
+/** A claim that lapses while the other rows are tried would change the call, and look like a change of theirs. */
+const STEADY_CLAIM = { worker: 'w', leaseMs: 3_600_000 };
 
 /** The path of a new plan. */
 async function planPath({ agent, name, create }: Stage): Promise<string> {
