@@ -7,13 +7,13 @@ import {
   type Section,
   type ToolSet,
 } from '@lastcall/core';
-import { closestNames } from '@lastcall/core/internal';
 import { type AgentMode, buildModes, type Plugin } from '@lastcall/core/prompt';
 import { type Charter, createMachine, type ListedTool, listTools } from '@lastcall/machines';
 import { z } from 'zod';
 import type { AgentConfig } from './agent-config.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 import { type Checked, type ConfigProblem, check, formatPath } from './config-problem.ts';
+import { clashingSlices, closestHint, repeatedIn, secondFilesystem, unknownInPolicies } from './definition-problems.ts';
 import { checkTools, type RegisteredTools } from './registered-tool.ts';
 import { toolNameProblem } from './reserved-tool-names.ts';
 
@@ -78,7 +78,7 @@ export function checkDefinitions(value: unknown): Checked<Definitions> {
 export function unknownDefinition(name: string, definitions: Definitions): string {
   const names = Object.keys(definitions);
   const all = names.length === 0 ? 'no definitions' : names.map((one) => JSON.stringify(one)).join(', ');
-  const known = hint(name, names) || ` This gateway has ${all}.`;
+  const known = closestHint(name, names) || ` This gateway has ${all}.`;
   return `names the definition ${JSON.stringify(name)}, which this gateway does not have.${known}`;
 }
 
@@ -319,71 +319,6 @@ function compileModes(
     const message = error instanceof LastcallError ? error.message : String(error);
     return problem([...path, 'plugins'], `cannot be used: ${message}`);
   }
-}
-
-function repeatedIn<T>(
-  all: readonly T[],
-  nameOf: (one: T) => string,
-  path: readonly PropertyKey[],
-): readonly ConfigProblem[] {
-  const names = all.map(nameOf);
-  return names.flatMap((name, index) =>
-    names.indexOf(name) < index
-      ? [{ path: formatPath([...path, index]), message: `is "${name}" a second time. Remove or rename one.` }]
-      : [],
-  );
-}
-
-/** A resource with this key is the file system of tools. */
-function secondFilesystem(
-  files: boolean,
-  resources: NonNullable<AgentDefinition['resources']>,
-  path: readonly PropertyKey[],
-): readonly ConfigProblem[] {
-  const index = files ? resources.findIndex(({ key }) => key === 'filesystem') : -1;
-  if (index === -1) return [];
-  const message = 'has the key "filesystem", and the definition has files: true. Remove one.';
-  return [{ path: formatPath([...path, index]), message }];
-}
-
-/** A slice of the list and one of a section may be the same object, but not two objects with one name. */
-function clashingSlices(
-  slices: NonNullable<AgentDefinition['slices']>,
-  instructions: string | Prompt,
-  path: readonly PropertyKey[],
-): readonly ConfigProblem[] {
-  const ofPrompt = typeof instructions === 'object' ? instructions.slices : [];
-  return slices.flatMap((slice, index) =>
-    ofPrompt.some((one) => one.name === slice.name && (one as unknown) !== slice)
-      ? [
-          {
-            path: formatPath([...path, index]),
-            message: `is "${slice.name}", and a section has another slice of that name. Rename one, or share one definition.`,
-          },
-        ]
-      : [],
-  );
-}
-
-function unknownInPolicies(
-  policies: readonly Policy[],
-  names: readonly string[],
-  path: readonly PropertyKey[],
-): readonly ConfigProblem[] {
-  return policies.flatMap(({ tools = [] }, index) =>
-    tools
-      .filter((name) => !names.includes(name))
-      .map((name) => ({
-        path: formatPath([...path, index]),
-        message: `names the tool "${name}", which this definition does not have.${hint(name, names)}`,
-      })),
-  );
-}
-
-/** Empty if no name is close to the wrong one. */
-function hint(name: string, names: readonly string[]): string {
-  const closest = closestNames(name, names).map((one) => JSON.stringify(one));
-  return closest.length === 0 ? '' : ` Did you mean ${closest.join(' or ')}?`;
 }
 
 /** True for a tool whose calls people have to see, because they wait for an answer or an approval. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { PROJECT_RULES } from '../../src/transport/http/project-rules.ts';
 import type { Document } from '../http/api.ts';
+import { type SentRequest, sendRequest } from '../rights/send-request.ts';
 import { openStage, type Stage } from '../rights/stage.ts';
 import { ALIASES, TABLE } from '../rights/table.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
@@ -58,28 +59,8 @@ describe('[O1] what another project sees', () => {
     if (caller === 'admin' && typeof rule === 'object') expect(status).toBe(404);
   }
 
-  interface Asked {
-    readonly operation: string;
-    readonly path?: string;
-    readonly body?: unknown;
-    readonly headers?: Readonly<Record<string, string>>;
-  }
-
-  async function send(asked: Asked, credentials: Readonly<Record<string, string>>) {
-    const [method = '', template = ''] = asked.operation.split(' ');
-    const { path = template, body, headers = {} } = asked;
-    const leaving = new AbortController();
-    const answer = await fetch(`${stage.url}${path}`, {
-      method,
-      signal: leaving.signal,
-      headers: {
-        ...credentials,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const isStream = answer.headers.get('content-type') === 'text/event-stream';
+  async function send(asked: SentRequest, credentials: Readonly<Record<string, string>>) {
+    const { answer, isStream, leaving } = await sendRequest(stage.url, asked, credentials);
     const text = isStream ? await beginningOf(answer, leaving) : await answer.text();
     return { status: answer.status, text };
   }

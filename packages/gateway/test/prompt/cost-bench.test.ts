@@ -7,18 +7,27 @@ const bench = fileURLToPath(new URL('../../../../bench/cost/cost.bench.ts', impo
 
 // Counts only: they are the same on every machine. The times that the benchmark prints too are not looked at.
 test('[K14] a conversation of ten tasks takes as many requests as a bare loop, one more for its approval, and at most two and a half times its tokens', async () => {
+  const stdout = await runWithinFiveMinutes();
+  const rows = stdout.split('\n').flatMap((line) => (line.startsWith('| ') ? [line.split(' | ')] : []));
+  const rowOf = (name: string) => rows.find(([first]) => first?.startsWith(`| ${name}`)) ?? [];
+  const [, question, action, approval, steps, requests, input = 0, , output = 0] = rowOf(
+    'Lastcall, an agent in a space',
+  ).map(toNumber);
+  const [, , , , , bareRequests = 0, bareInput = 0, , bareOutput = 0] = rowOf('a bare loop').map(toNumber);
+  expect([question, action, approval, steps]).toEqual([1, 2, 3, 6]);
+  expect(requests).toBe(bareRequests + 1);
+  expect((input + output) / (bareInput + bareOutput)).toBeLessThanOrEqual(2.5);
+});
+
+/** Each five minutes of the clock a model is told the time again, which costs tokens in all later requests: then the counts are others. */
+async function runWithinFiveMinutes(): Promise<string> {
+  const period = (): number => Math.floor(Date.now() / 300_000);
+  const began = period();
   const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=@lastcall/source', bench], {
     env: { ...process.env, BENCH_PEERS: '' },
   });
-  const rows = stdout.split('\n').flatMap((line) => (line.startsWith('| ') ? [line.split(' | ')] : []));
-  const rowOf = (name: string) => rows.find(([first]) => first?.startsWith(`| ${name}`)) ?? [];
-  const [, question, action, approval, steps, requests, input] = rowOf('Lastcall, an agent in a space').map(toNumber);
-  const [, , , , , bareRequests = 0, bareInput = 0] = rowOf('a bare loop').map(toNumber);
-  expect([question, action, approval, steps]).toEqual([1, 2, 3, 6]);
-  expect(requests).toBe(bareRequests + 1);
-  // The ratio is below 2.5. If five minutes of the clock end while it runs, the time is told once more, in all later requests.
-  expect(input).toBeLessThan(2.55 * bareInput);
-});
+  return period() === began ? stdout : await runWithinFiveMinutes();
+}
 
 function toNumber(cell: string): number {
   return Number(cell.replaceAll(',', ''));

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Document } from '../http/api.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
+import { sendRequest } from './send-request.ts';
 import { CALLERS, type CallerName, openStage } from './stage.ts';
 import { ALIASES, type Expected, type Row, TABLE } from './table.ts';
 
@@ -25,22 +26,11 @@ describe('[G51] who may do what', () => {
   );
 
   async function ask(operation: string, { request, rights }: Row, caller: CallerName): Promise<Expected> {
-    const [method = '', template = ''] = operation.split(' ');
-    const { path = template, body, headers = {} } = await request(stage, caller);
+    const asked = { operation, ...(await request(stage, caller)) };
     const credentials = await stage.credentials(caller);
     const before = rights[caller] === 'ok' ? undefined : await storedAtRest();
-    const leaving = new AbortController();
-    const answer = await fetch(`${stage.url}${path}`, {
-      method,
-      signal: leaving.signal,
-      headers: {
-        ...credentials,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    if (answer.headers.get('content-type') === 'text/event-stream') leaving.abort();
+    const { answer, isStream, leaving } = await sendRequest(stage.url, asked, credentials);
+    if (isStream) leaving.abort();
     else await answer.text();
     if (before !== undefined) expect(await stage.stored(), `${operation} as ${caller}`).toEqual(before);
     return answer.ok ? 'ok' : answer.status;

@@ -33,7 +33,7 @@ async function* spacesOf(db: Kysely<Tables>, entityId: string): Pages {
     .where('memberships.entity_id', '=', entityId)
     .orderBy('spaces.id')
     .limit(PAGE);
-  for await (const spaces of pagesBy((after) => joined.where('spaces.id', '>', after).execute(), lastId))
+  for await (const spaces of pagesBy((after) => joined.where('spaces.id', '>', after).execute()))
     for (const { id, name, role, joined_at, left_at } of spaces) {
       yield [{ type: 'space', id, name, role, joinedAt: joined_at, ...(left_at === null ? {} : { leftAt: left_at }) }];
       yield* messagesIn(db, id, entityId);
@@ -59,7 +59,7 @@ async function* messagesIn(db: Kysely<Tables>, spaceId: string, entityId: string
 
 async function* conversationsOf(db: Kysely<Tables>, entityId: string): Pages {
   const owned = db.selectFrom('contexts').selectAll().where('owner_id', '=', entityId).orderBy('id').limit(PAGE);
-  for await (const conversations of pagesBy((after) => owned.where('id', '>', after).execute(), lastId))
+  for await (const conversations of pagesBy((after) => owned.where('id', '>', after).execute()))
     for (const { id, agent_id, metadata, created_at } of conversations) {
       yield [{ type: 'conversation', id, agentId: agent_id, metadata: fromJson(metadata), createdAt: created_at }];
       for (let cursor: string | undefined; ; ) {
@@ -78,7 +78,7 @@ async function* answersOf(db: Kysely<Tables>, entityId: string): Pages {
     .where('answered_by', '=', entityId)
     .orderBy('id')
     .limit(PAGE);
-  for await (const calls of pagesBy((after) => answered.where('id', '>', after).execute(), lastId))
+  for await (const calls of pagesBy((after) => answered.where('id', '>', after).execute()))
     yield calls.map(({ id, run_id, tool_name, answer, answered_at }) => ({
       ...{ type: 'answer', callId: id, runId: run_id, toolName: tool_name, answeredAt: answered_at },
       ...(answer === null ? {} : { answer: fromJson(answer) }),
@@ -108,17 +108,15 @@ async function accessOf(db: Kysely<Tables>, entityId: string): Promise<readonly 
 
 const MOST_TOKENS = 10_000;
 
-const lastId = ({ id }: { readonly id: string }): string => id;
-
-async function* pagesBy<Row>(
+/** Rows in the order of their ids. */
+async function* pagesBy<Row extends { readonly id: string }>(
   read: (after: string) => Promise<readonly Row[]>,
-  cursorOf: (row: Row) => string,
 ): AsyncGenerator<readonly Row[]> {
   for (let after = ''; ; ) {
     const rows = await read(after);
     yield rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE) return;
-    after = cursorOf(last);
+    after = last.id;
   }
 }

@@ -45,7 +45,7 @@ const READERS: Readonly<Record<HookScheme, (received: Received) => Delivery>> = 
     if (type === 'url_verification' && typeof challenge === 'string')
       return { kind: 'challenge', challenge: asPlainText(challenge, 1_000) };
     const name = type === 'event_callback' && typeof inner === 'object' ? inner?.type : type;
-    // Only events of a workspace have an id. Others are told apart by their time and text.
+    // Only events of a workspace have an id. For others, the time and the text make the id.
     const own = `${headers.get('x-slack-request-timestamp')}:${hash('sha256', bytes)}`;
     return event(id ?? own, name, data);
   },

@@ -8,7 +8,7 @@ import { operationId } from './openapi.ts';
 
 /**
  * Writes the entry of a request in its transaction. This is the one place through which all requests go that change anything; only the
- * MCP server has transactions of its own, and writes its entries there.
+ * MCP server has its own transactions, and writes its entries there.
  */
 export function auditRequest(tx: Tx, one: Endpoint, input: AuditedInput, value: unknown): void {
   if (one.method === 'get' || one.audit === 'none') return;

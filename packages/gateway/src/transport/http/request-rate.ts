@@ -6,7 +6,7 @@ import type { Caller, KeyCaller, SessionCaller } from '../caller.ts';
 type RatedCaller = KeyCaller | SessionCaller;
 
 /**
- * Counts one request of a key that has a rate limit, and of browsers that signed in with it. It counts in a transaction of its own: a
+ * Counts one request of a key that has a rate limit, and of browsers that signed in with it. It counts in a separate transaction: a
  * request that fails counts too, and requests of one key do not wait for each other. Keys without a limit cost nothing.
  */
 export class RequestRate {
@@ -22,8 +22,7 @@ export class RequestRate {
     if (caller === undefined || !isRated(caller) || this.#isCounted) return;
     const { rate, keyId = '' } = caller;
     if (rate === undefined) return;
-    const work = this.#store.transaction((tx) => takeRequest(tx, keyId, rate), { isUrgent: true });
-    const retryAfter = await work;
+    const retryAfter = await this.#store.transaction((tx) => takeRequest(tx, keyId, rate), { isUrgent: true });
     this.#isCounted = true;
     if (retryAfter === undefined) return;
     const { requests, seconds } = rate;
