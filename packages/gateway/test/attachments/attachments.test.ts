@@ -148,10 +148,10 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
       });
   });
 
-  test('[O10] a file over the limit is refused with 413, an empty one with 400, and nothing is kept', async () => {
+  test('[O10] a file over the limit is refused with 413, an empty one with 422, and nothing is kept', async () => {
     const { tokens } = await people();
     expect((await upload(tokens.ada, Buffer.alloc(10_001))).status).toBe(413);
-    expect((await upload(tokens.ada, '')).status).toBe(400);
+    expect((await upload(tokens.ada, '')).status).toBe(422);
     expect(existsSync(folder.path) ? await readdir(folder.path) : []).toEqual([]);
     expect((await upload(tokens.ada, Buffer.alloc(10_000))).status).toBe(201);
   });

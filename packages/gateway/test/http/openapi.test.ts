@@ -182,7 +182,7 @@ describe('/openapi.json', () => {
 
   test('[G54] the schemas it shows are those that check: what they refuse is refused', async () => {
     const schemaOf = (path: string) =>
-      compiled(document, { ...document.paths[path]?.post?.requestBody?.content['application/json'].schema });
+      compiled(document, { ...document.paths[path]?.post?.requestBody?.content['application/json']?.schema });
     const space = await api.space();
     for (const [path, body] of [
       ['/api/entities', { kind: 'human', displayName: 'Ada' }],

@@ -40,6 +40,8 @@ export interface Endpoint {
   readonly hasTextErrors: boolean;
   /** Set if the caller's right is a signature of the body. Credentials are ignored then. */
   readonly signed: SignedBody | undefined;
+  /** True if the caller's right is a signature of the address. Credentials are ignored then: those of a page may have expired. */
+  readonly hasSignedAddress: boolean;
   /** Set if its body is a file. */
   readonly upload: FileUpload | undefined;
   /** True if it can also respond with JSON lines: see json-lines.ts. */
@@ -167,6 +169,7 @@ interface Definition<Path extends string, Q, B, A> {
   readonly hasTextForm?: boolean;
   readonly signed?: SignedBody;
   readonly upload?: FileUpload;
+  readonly hasSignedAddress?: boolean;
   readonly hasLines?: boolean;
   readonly audit?: AuditRule<A>;
   readonly refusals?: readonly RefusalStatus[];
@@ -188,8 +191,9 @@ export function endpoint<const Path extends string, Q = undefined, B = undefined
 ): Endpoint {
   const { alias, query, body, status = 200, events, refusals = [], reserve, group, handle, respond } = definition;
   const { isStreamable = false, mayBeEmpty = false, hasTextErrors = false } = definition;
-  const { hasRestPath = false, hasTextForm = false, hasLines = false, signed, upload, audit } = definition;
-  const flags = { isStreamable, mayBeEmpty, hasTextErrors, hasRestPath, hasTextForm, hasLines };
+  const { hasRestPath = false, hasTextForm = false, hasLines = false, hasSignedAddress = false } = definition;
+  const { signed, upload, audit } = definition;
+  const flags = { isStreamable, mayBeEmpty, hasTextErrors, hasRestPath, hasTextForm, hasLines, hasSignedAddress };
   return {
     ...definition,
     ...flags,

@@ -82,7 +82,8 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
     return answered ?? Response.json(undefined, { status: one.status });
   }
   const refuse = (refusal: ApiError): ApiError => options.attempts.refuse(address, refusal);
-  const credentials = one.signed === undefined ? credentialsOf(request, one, options.publicUrl) : undefined;
+  const credentials =
+    one.signed === undefined && !one.hasSignedAddress ? credentialsOf(request, one, options.publicUrl) : undefined;
   const identity = await authenticate({ ...options, refuse }, credentials);
   const rate = new RequestRate(services.store);
   await rate.count(identity.presumed);

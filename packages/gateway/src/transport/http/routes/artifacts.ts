@@ -24,7 +24,7 @@ export function artifactEndpoints(files: ArtifactFiles | undefined, secret: Uint
     endpoint({
       method: 'post',
       path: '/api/artifacts',
-      summary: 'Upload a file, to attach it to a message',
+      summary: 'Send a file, to attach it to a message',
       description:
         'The body is the file. Its type is detected from its bytes. A file that is in no message after a day is deleted.',
       access: 'entity',
@@ -38,8 +38,8 @@ export function artifactEndpoints(files: ArtifactFiles | undefined, secret: Uint
       upload: {
         mostBytes: ({ artifactBytes }) => artifactBytes,
         async store(bytes, headers): Promise<Upload> {
+          if (bytes.length === 0) throw invalid('body', 'must be the file. It is empty.');
           if (files === undefined) throw new ApiError('forbidden', 'This gateway stores no files.');
-          if (bytes.length === 0) throw new ApiError('bad_request', 'The body must be the file, and it is empty.');
           const said = (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
           const upload = { id: newId(), mediaType: artifactTypeOf(bytes, said), bytes: bytes.length };
           await files.write(upload.id, bytes);
@@ -85,6 +85,7 @@ export function artifactEndpoints(files: ArtifactFiles | undefined, secret: Uint
       path: '/api/artifacts/{id}/content',
       summary: 'Get an artifact by its signed address',
       access: 'anyone',
+      hasSignedAddress: true,
       query: z.strictObject({
         expires: numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER }),
         signature: z.string().max(100),
