@@ -34,6 +34,7 @@ export type {
   AgentVersion,
   Answer,
   Answerers,
+  Attachment,
   AuditActor,
   AuditEntry,
   BatchConfig,

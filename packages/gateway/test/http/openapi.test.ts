@@ -171,6 +171,8 @@ describe('/openapi.json', () => {
     for (const [name, { requestBody }] of operations) {
       if (requestBody === undefined) continue;
       const [method = '', path = ''] = name.split(' ');
+      // This gateway has no place for files. What is refused of one is in attachments/attachments.test.ts.
+      if (path === '/api/artifacts') continue;
       // Bodies of hooks are checked once their signature is.
       if (path.startsWith('/hooks/')) continue;
       // The one DELETE with a body takes the same in its query.

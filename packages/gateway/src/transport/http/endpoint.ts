@@ -72,7 +72,7 @@ interface SignedBody {
 /** How a file is received, before the transaction begins: a transaction must not wait for a disk or a network. */
 interface FileUpload {
   readonly mostBytes: (limits: GatewayLimits) => number;
-  /** Stores the bytes. What it returns is `opened` of the input. Throws for bytes that are refused. */
+  /** Stores the bytes. What it returns is `opened` of the input. `handle` refuses, because only then the caller was checked. */
   readonly store: (bytes: Uint8Array, headers: Headers) => Promise<unknown>;
   /** Deletes them again, if the transaction fails. */
   readonly drop: (opened: unknown) => Promise<void>;

@@ -37,20 +37,23 @@ export function artifactEndpoints(files: ArtifactFiles | undefined, secret: Uint
       refusals: [404],
       upload: {
         mostBytes: ({ artifactBytes }) => artifactBytes,
-        async store(bytes, headers): Promise<Upload> {
-          if (bytes.length === 0) throw invalid('body', 'must be the file. It is empty.');
-          if (files === undefined) throw new ApiError('forbidden', 'This gateway stores no files.');
+        async store(bytes, headers): Promise<Upload | undefined> {
+          if (bytes.length === 0 || files === undefined) return undefined;
           const said = (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
           const upload = { id: newId(), mediaType: artifactTypeOf(bytes, said), bytes: bytes.length };
           await files.write(upload.id, bytes);
           return upload;
         },
-        drop: async (upload) => await files?.remove((upload as Upload).id),
+        async drop(upload) {
+          if (upload !== undefined) await files?.remove((upload as Upload).id);
+        },
       },
       async handle({ caller, query, opened }, tx) {
         const entityId = actingFor(caller, query.entityId);
         if (entityId === undefined)
           throw invalid('entityId', 'is required with a secret key: it says who uploads the file.');
+        if (files === undefined) throw new ApiError('forbidden', 'This gateway stores no files.');
+        if (opened === undefined) throw invalid('body', 'must be the file. It is empty.');
         return await insertUpload(tx, { upload: opened as Upload, entityId, name: query.name ?? '' });
       },
     }),
