@@ -119,7 +119,7 @@ test('[X16] [O10] files are stored for people, an image is also a part for the m
   expect(requests[1]?.split(PIXEL)).toHaveLength(2);
   const [image, audio, page] = await Promise.all(urls.map((url) => agent.gateway.request(url)));
   // People see what the model sees.
-  expect(Buffer.from((await image?.arrayBuffer()) ?? []).toString('base64')).toBe(PIXEL);
+  expect(Buffer.from((await image?.arrayBuffer()) ?? new ArrayBuffer()).toString('base64')).toBe(PIXEL);
   expect(audio?.headers.get('content-type')).toBe('audio/wav');
   expect(new Uint8Array((await audio?.arrayBuffer()) ?? new ArrayBuffer())).toEqual(new Uint8Array(300));
   // What the server says of its own bytes is not believed: a page would run in the browser of whoever opens it.

@@ -1,6 +1,5 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
-import { PNG } from '../../../gateway/test/images/painter.ts';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
 import { useStudios } from '../support/studio.ts';
@@ -11,6 +10,8 @@ const studios = useStudios(useBrowser(), {
   spaces: [{ name: 'Office', agents: ['Clerk'], people: [{ name: 'Ada' }, { name: 'Bob' }] }],
 });
 
+/** One pixel. */
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const PAGE = '<!doctype html><script>document.title = "ran"; parent.ran = true</script>';
 const DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"><script>parent.ran = true</script></svg>';
 
@@ -21,7 +22,7 @@ test.each(Object.entries(studios))(
     const [{ id }] = (await gateway.api('/api/spaces')).items;
     const { page, problems } = await open(`/spaces/${id}`);
     const files = [
-      { name: 'plan.png', mimeType: 'image/png', buffer: Buffer.from(PNG) },
+      { name: 'plan.png', mimeType: 'image/png', buffer: Buffer.from(PNG, 'base64') },
       { name: 'page.html', mimeType: 'text/html', buffer: Buffer.from(PAGE) },
       { name: 'drawing.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(DRAWING) },
       { name: 'plan.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7') },
