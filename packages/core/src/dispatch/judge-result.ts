@@ -1,5 +1,6 @@
 import type { Policy } from '../policies/policy.ts';
 import type { Outcome } from '../results/outcome.ts';
+import { isRecordedEnd } from '../results/recorded.ts';
 import { renderValue } from '../results/render.ts';
 import {
   type FailResult,
@@ -28,6 +29,7 @@ export interface Judged {
 
 /** The outcome for what a tool returned: its output schema, the policies' final check, and the text for the model. */
 export function judgeResult(judged: Judged, returned: unknown): Outcome | Promise<Outcome> {
+  if (isRecordedEnd(returned)) return returned.outcome;
   const result: ToolResult | undefined = isToolResult(returned) ? returned : undefined;
   switch (result?.status) {
     case 'error':

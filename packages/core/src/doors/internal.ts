@@ -16,6 +16,7 @@ export { streamResult } from '../model/stream-result.ts';
 export { addUsage, noUsage, readUsage } from '../model/usage.ts';
 export { mapPrompt } from '../prompt/build-prompt.ts';
 export { openedSections } from '../prompt/opened-sections.ts';
+export { recordedEnd } from '../results/recorded.ts';
 export { measureJson, schemaSize } from '../schema/schema-size.ts';
 export { forkSession, hostedSession, type SessionHost } from '../session/fork-session.ts';
 export { leaveUnrecorded } from '../session/slice.ts';

@@ -243,6 +243,14 @@ export const TABLE: Readonly<Record<string, Row>> = {
     rights: READ,
     request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/stream` }),
   },
+  'GET /api/runs/{id}/forks': {
+    rights: READ,
+    request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/forks` }),
+  },
+  'POST /api/runs/{id}/forks': {
+    rights: WRITE,
+    request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/forks`, body: { atStep: 1 } }),
+  },
   'GET /api/calls/{id}': {
     rights: SHARED_READ,
     request: async (stage) => ({ path: `/api/calls/${await stage.shownCall()}` }),

@@ -5,6 +5,7 @@ import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
+import { isForkThread } from '../forks/fork.ts';
 import { reserveRun } from '../inbox/reserved-run.ts';
 import type { CardCall } from '../spaces/card-call.ts';
 import { updateCard } from '../spaces/tool-card.ts';
@@ -82,7 +83,8 @@ export async function answerCall(
   const isOfEarlierRound = round !== undefined && round !== row.rounds;
   if (isOfEarlierRound) throw await lost(tx, call);
   assertClaim(row, claimToken, now);
-  const completed = await fitAnswer(answer, call);
+  const isFork = call.kind === 'approval' && (await isForkThread(tx.db, row.thread_id));
+  const completed = await fitAnswer(answer, call, { isFork });
   return { status: 'resolved', runId: await resolve(tx, row, { answer, completed, by, now, answeringRunId }) };
 }
 

@@ -36,6 +36,7 @@ import { conversationEndpoints } from './routes/conversations.ts';
 import { entityEndpoints } from './routes/entities.ts';
 import { exportEndpoints } from './routes/export.ts';
 import { fileEndpoints } from './routes/files.ts';
+import { forkEndpoints } from './routes/forks.ts';
 import { hookEndpoints } from './routes/hooks.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
@@ -134,6 +135,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...planEndpoints,
     ...machineEndpoints({ services, registry }),
     ...fileEndpoints(registry),
+    ...forkEndpoints(registry, options.offered),
     ...toolEndpoints({ services, registry, catalog }),
     ...runEndpoints,
     ...usageEndpoints,

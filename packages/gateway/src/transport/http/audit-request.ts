@@ -18,8 +18,7 @@ export function auditRequest(tx: Tx, one: Endpoint, input: AuditedInput, value: 
 
 export function writeChange(tx: Tx, one: Endpoint, input: AuditedInput, change: AuditedChange): void {
   const { caller, address, requestId } = input;
-  const { subject, status = one.status, actor = actorOf(caller) } = change;
-  const action = operationId(one);
+  const { subject, status = one.status, actor = actorOf(caller), action = operationId(one) } = change;
   writeAudit(tx, { project: projectOf(caller, change), actor, action, subject, address, requestId, status });
 }
 

@@ -121,6 +121,8 @@ export interface AuditedChange {
   readonly actor?: AuditActor | undefined;
   /** Default: that of the operation. */
   readonly status?: number | undefined;
+  /** Default: the operation. */
+  readonly action?: string;
 }
 
 export type AuditedInput = Input<Readonly<Record<string, string>>, unknown, unknown>;

@@ -115,6 +115,8 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'GET /api/runs/{id}/calls/{callId}': RUN,
   'GET /api/runs/{id}/stream': RUN,
   'POST /api/runs/{id}/cancel': RUN,
+  'GET /api/runs/{id}/forks': RUN,
+  'POST /api/runs/{id}/forks': RUN,
   'GET /api/calls/{id}': { params: { id: 'call' } },
   'GET /api/pending': 'filtered',
   'POST /api/runs/{runId}/tool-results': { body: { callId: 'waiting call' } },

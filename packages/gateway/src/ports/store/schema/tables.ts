@@ -44,6 +44,7 @@ export interface Tables {
   usage_requests: UsageRequestRow;
   spend_reached: SpendReachedRow;
   audit: AuditRow;
+  forks: ForkRow;
 }
 
 /** JSON text: see json.ts. */
@@ -105,6 +106,40 @@ export interface ThreadRow {
   epoch: number;
   /** The latest session snapshot and the entry it was taken after. */
   state: Json | null;
+  /** 1: a conversation that continues a run from one of its steps: see `ForkRow`. */
+  is_fork: Generated<number>;
+}
+
+/** A conversation that continues a run from one of its steps. It has the id of the thread. */
+export interface ForkRow {
+  thread_id: string;
+  /** Its first run. */
+  run_id: string;
+  /** The run that it was forked from, and the thread of that run. */
+  origin_run_id: string;
+  origin_thread_id: string;
+  /** What that thread is. The fork of an agent's run presents the agent's spaces, goals, memories and plans as they were. */
+  origin_kind: 'agent' | 'context';
+  /** The first step that is not copied. */
+  at_step: number;
+  /** The number of the last row that was copied. */
+  base_seq: number;
+  /** The number of the first run: that of the original, because models know calls by it. */
+  number: number;
+  /** The mode of the original, if its agent has modes. */
+  mode: string | null;
+  config_version: number;
+  /** The configuration of the original, with the changes. */
+  config: Json;
+  /** What was changed, as it was asked for. */
+  changes: Json;
+  /** What the agent knew about itself at that step. Null for the fork of a conversation. */
+  situation: Json | null;
+  /** The time of that step: messages of spaces that came later do not exist for the fork. */
+  as_of: number;
+  /** Who made it: a key or a person. */
+  created_by: string | null;
+  created_at: number;
 }
 
 /** A conversation of the chat endpoints. */
@@ -345,6 +380,8 @@ export interface TranscriptEntryRow {
   kind: string;
   payload: Json;
   created_at: number;
+  /** Of a row that was copied into a fork: the run that wrote it. `run_id` is then that of the fork, or the thread of the fork. */
+  origin_run_id: string | null;
 }
 
 export type WaitStatus = 'pending' | 'resolved' | 'expired' | 'cancelled';

@@ -23,11 +23,15 @@ const round = z.int().min(1).optional().meta({
     'The number of the question, for a call that may ask again. It prevents answering another question by mistake.',
 });
 
+const runForReal = z.string().max(200).optional().meta({
+  description: 'Needed for a call of a fork: the name of its tool, which then runs for real.',
+});
+
 const answerSchema = z
   .union([
     z.strictObject({ callId, result: present, claimToken, round }),
     z.strictObject({ callId, error: z.string(), claimToken, round }),
-    z.strictObject({ callId, approve: z.literal(true), input: z.unknown().optional() }),
+    z.strictObject({ callId, approve: z.literal(true), input: z.unknown().optional(), runForReal }),
     z.strictObject({ callId, deny: z.string() }),
   ])
   .meta({ description: 'Exactly one of `result`, `error`, `approve` and `deny`.' });
@@ -77,7 +81,7 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
       const { claimToken, round, ...answer } = given as Answer & Pick<AnsweredCall, 'claimToken' | 'round'>;
       const by = answererOf(caller);
       const answered = { runId: params.runId, callId, answer: answer as Answer, by, claimToken, round };
-      return { callId, result: await answerCall(tx, answered) };
+      return { callId, result: await answerCall(tx, answered), isForReal: 'runForReal' in given };
     },
     // A late answer is stored, and refused only after that is durable.
     respond({ callId, result }) {
@@ -87,9 +91,17 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-function auditAnswer({ callId, result }: { callId: string; result: AnswerEnd }): AuditedChange | undefined {
+interface GivenAnswer {
+  readonly callId: string;
+  readonly result: AnswerEnd;
+  /** True if a call of a fork acts outside because of it. */
+  readonly isForReal: boolean;
+}
+
+function auditAnswer({ callId, result, isForReal }: GivenAnswer): AuditedChange | undefined {
   if (result.status === 'duplicate') return undefined;
-  return { subject: { kind: 'call', id: callId }, status: result.status === 'late' ? statusOf(result.error) : 200 };
+  const action = isForReal && result.status === 'resolved' ? { action: 'run_for_real' } : {};
+  return { ...action, subject: { kind: 'call', id: callId }, status: result.status === 'late' ? statusOf(result.error) : 200 };
 }
 
 export function answererOf(caller: Caller): Answerer {
