@@ -5,6 +5,7 @@ import { addDemo } from './commands/demo.ts';
 import { addDev } from './commands/dev.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addExport } from './commands/export.ts';
+import { addFork } from './commands/fork.ts';
 import { addInit } from './commands/init.ts';
 import { addKeys } from './commands/keys.ts';
 import { addOpen } from './commands/open.ts';
@@ -39,6 +40,7 @@ export function createProgram(): Command {
     addInit,
     addRun,
     addReplay,
+    addFork,
     addKeys,
     addProjects,
     addTools,

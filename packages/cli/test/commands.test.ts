@@ -56,6 +56,19 @@ test('[S12] keys are created, listed and revoked, and a created one works until 
   expect((await ask(['keys', 'list'])).out).toMatch(new RegExp(`^${id}  \\S+ +admin +revoked +ci$`, 'm'));
 });
 
+test('[E1] fork continues a run from a step, prints the response alone, and the original stays as it is', async () => {
+  const ran = await ask(['run', 'Analyst', 'What can you do?', '--json']);
+  const { run_id: runId } = JSON.parse(ran.out);
+  const before = (await ask(['replay', runId])).out;
+  const forked = await ask(['fork', runId, '--at', '1', '--with-message', 'Be brief.', '--json']);
+  expect(forked.err).toContain('Forked at step 1, as run ');
+  const { runId: forkId, run } = JSON.parse(forked.out);
+  expect(run).toMatchObject({ id: forkId, fork: { runId, atStep: 1, changes: { message: 'Be brief.' } } });
+  expect((await ask(['replay', runId])).out).toBe(before);
+  expect(await ask(['fork', runId, '--at', '99'])).toMatchObject({ code: 1, err: expect.stringContaining('atStep') });
+  expect(await ask(['fork', runId, '--at', 'x'])).toMatchObject({ code: 2 });
+});
+
 test('[O1] projects are created, listed, changed and deleted, and commands act in the one of LASTCALL_PROJECT', async () => {
   expect(await ask(['projects', 'create', 'acme', '--name', 'Acme', '--per-day-tokens', '1000'])).toMatchObject({
     code: 0,

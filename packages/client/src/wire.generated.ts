@@ -139,6 +139,8 @@ export type Answer = {
 } | {
   readonly approve: true;
   readonly input?: unknown | undefined;
+  /** Of a call of a fork: the name of its tool. */
+  readonly runForReal?: string | undefined;
 } | {
   readonly deny: string;
 };
@@ -446,6 +448,48 @@ export type ErrorBody = {
     readonly details?: unknown | undefined;
   };
   readonly [name: string]: unknown;
+};
+
+/** A conversation that continues a run from one of its steps. */
+export type Fork = {
+  /** The first run of the fork. */
+  readonly runId: string;
+  /** The conversation of the fork. */
+  readonly contextId: string;
+  readonly atStep: number;
+  readonly changes: ForkChanges;
+  readonly createdAt: number;
+};
+
+/** What is different in a fork. */
+export type ForkChanges = {
+  /** In place of the agent's. */
+  readonly instructions?: string | undefined;
+  /** In place of the agent's. */
+  readonly model?: string | readonly (string)[] | undefined;
+  /** They replace those of the same name. */
+  readonly settings?: ModelSettings | undefined;
+  /** A message that is added before the request of the step. */
+  readonly message?: string | undefined;
+  /** Other outcomes of calls of the run, by the ids of the calls. */
+  readonly outcomes?: Readonly<Record<string, {
+    readonly result: unknown;
+  } | {
+    readonly error: string;
+  } | {
+    readonly deny: string;
+  }>> | undefined;
+  /** Names of tools, in place of those in the agent's configuration. */
+  readonly tools?: readonly (string)[] | undefined;
+};
+
+/** What a run was forked from, and what was changed. */
+export type ForkedFrom = {
+  /** The run that it was forked from. */
+  readonly runId: string;
+  /** The first step that the fork does itself. */
+  readonly atStep: number;
+  readonly changes: ForkChanges;
 };
 
 export type Goal = {
@@ -1125,6 +1169,8 @@ export type Run = {
   readonly result?: ChatAnswer | undefined;
   /** What its replies and those of its sub-agents cost, if all prices are configured. Absent in lists. */
   readonly cost?: number | undefined;
+  /** Set for a run of a fork. Absent in lists. */
+  readonly fork?: ForkedFrom | undefined;
   readonly cancelRequestedAt?: number | undefined;
   readonly createdAt: number;
   readonly endedAt?: number | undefined;
@@ -1926,7 +1972,7 @@ export type UsageItem = {
   readonly entity?: string | null | undefined;
   readonly entityName?: string | undefined;
   /** What asked the model: a turn, a node of a machine, a sub-agent, a summary or a repair. */
-  readonly kind?: "turn" | "machine" | "sub-agent" | "summary" | "repair" | undefined;
+  readonly kind?: "turn" | "fork" | "machine" | "sub-agent" | "summary" | "repair" | undefined;
   readonly requests: number;
   readonly inputTokens: number;
   /** Of the input tokens, those that providers read from their caches. */
@@ -2470,6 +2516,20 @@ export interface Operations {
   'GET /api/runs/{id}': Operation<{ params: { id: string }; answer: Run }>;
   'GET /api/runs/{id}/calls/{callId}': Operation<{ params: { id: string; callId: string }; answer: RunCall }>;
   'POST /api/runs/{id}/cancel': Operation<{ params: { id: string }; answer: Run }>;
+  'GET /api/runs/{id}/forks': Operation<{ params: { id: string }; query: PageQuery; answer: Page<Fork> }>;
+  'POST /api/runs/{id}/forks': Operation<{
+    params: { id: string };
+    body: {
+      /** The step that the fork does again. Steps before it are copied. */
+      readonly atStep: number;
+      /** Default: none. */
+      readonly changes?: ForkChanges | undefined;
+    };
+    answer: {
+      readonly runId: string;
+      readonly contextId: string;
+    };
+  }>;
   'GET /api/runs/{id}/steps/{step}/request': Operation<{ params: { id: string; step: string }; answer: StepRequest }>;
   'GET /api/runs/{id}/stream': Operation<{
     params: { id: string };
@@ -2500,6 +2560,8 @@ export interface Operations {
       readonly callId: string;
       readonly approve: true;
       readonly input?: unknown | undefined;
+      /** Needed for a call of a fork: the name of its tool, which then runs for real. */
+      readonly runForReal?: string | undefined;
     } | {
       readonly callId: string;
       readonly deny: string;

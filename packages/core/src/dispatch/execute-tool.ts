@@ -2,7 +2,6 @@ import { PolicyDenied, ToolValidationError } from '../errors.ts';
 import type { Policy } from '../policies/policy.ts';
 import { describeError, errorText } from '../results/describe-error.ts';
 import type { Outcome } from '../results/outcome.ts';
-import { isRecordedEnd } from '../results/recorded.ts';
 import { isFinal } from '../results/result.ts';
 import type { SliceChanges } from '../session/recording.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
@@ -13,6 +12,7 @@ import { denied } from './check-policies.ts';
 import { cutOffOutcome } from './cut-off.ts';
 import { toHostSignal } from './host-signal.ts';
 import { type Judged, judgeResult } from './judge-result.ts';
+import { isRecordedEnd } from './recorded-end.ts';
 import { errorOutcome } from './refusal.ts';
 
 /** How a call ended, and the draft with its changes, still to be committed or discarded. */

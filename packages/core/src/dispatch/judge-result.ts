@@ -1,6 +1,5 @@
 import type { Policy } from '../policies/policy.ts';
 import type { Outcome } from '../results/outcome.ts';
-import { isRecordedEnd } from '../results/recorded.ts';
 import { renderValue } from '../results/render.ts';
 import {
   type FailResult,
@@ -17,6 +16,7 @@ import { checkAfter } from './check-policies.ts';
 import { refusedAfterRun } from './cut-off.ts';
 import { readModelOutput } from './model-output.ts';
 import { provisionalText } from './provisional-text.ts';
+import { isRecordedEnd } from './recorded-end.ts';
 import { errorOutcome } from './refusal.ts';
 
 export interface Judged {

@@ -7,6 +7,7 @@ export { DEFAULT_CONSECUTIVE_NUDGES, DEFAULT_MAX_INVOCATIONS, DEFAULT_NUDGE } fr
 export { systemClock } from '../defaults.ts';
 export { type Deferred, deferred } from '../deferred.ts';
 export { readArguments } from '../dispatch/read-arguments.ts';
+export { recordedEnd } from '../dispatch/recorded-end.ts';
 export { normalisePath } from '../files/file-path.ts';
 export { assertFileSize, encodeText } from '../files/file-text.ts';
 export { matchLines } from '../files/match-lines.ts';
@@ -16,7 +17,6 @@ export { streamResult } from '../model/stream-result.ts';
 export { addUsage, noUsage, readUsage } from '../model/usage.ts';
 export { mapPrompt } from '../prompt/build-prompt.ts';
 export { openedSections } from '../prompt/opened-sections.ts';
-export { recordedEnd } from '../results/recorded.ts';
 export { measureJson, schemaSize } from '../schema/schema-size.ts';
 export { forkSession, hostedSession, type SessionHost } from '../session/fork-session.ts';
 export { leaveUnrecorded } from '../session/slice.ts';

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { answer } from '../../src/domain/calls/answer-call.ts';
 import { listForks } from '../../src/domain/forks/fork.ts';
 import { getRunDetails } from '../../src/domain/runs/run-details.ts';
-import { fromJson } from '../../src/ports/store/schema/json.ts';
 import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
+import { fromJson } from '../../src/ports/store/schema/json.ts';
 import { chatWith } from '../support/conversations.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
@@ -30,213 +30,234 @@ async function waitingIn({ store }: World, contextId: string) {
     .execute();
 }
 
-describeWorlds('forks', (open) => {
-  test('[E1] [E2] a fork without changes has the requests and outcomes of the original, and runs no tool', async () => {
-    const { ran, tools } = countingTools();
-    const script = [
-      calls(['pay', { n: 1 }], ['look', { n: 1 }]),
-      calls(['pay', { n: 1 }], ['pay', { n: 2 }]),
-      { text: 'Done.' },
-    ];
-    const model = scriptedModel([...script, ...script, ...script.slice(1)]);
-    const world = await open({ models: { default: model }, tools });
-    const chat = await chatWith(world, { instructions: 'Pay.', tools: ['pay', 'look'] });
-    const { runId } = await chat.say('Pay them.');
-    const rows = () =>
-      world.store.db
-        .selectFrom('transcript_entries')
+describeWorlds(
+  'forks',
+  (open) => {
+    test('[E1] [E2] a fork without changes has the requests and outcomes of the original, and runs no tool', async () => {
+      const { ran, tools } = countingTools();
+      const script = [
+        calls(['pay', { n: 1 }], ['look', { n: 1 }]),
+        calls(['pay', { n: 1 }], ['pay', { n: 2 }]),
+        { text: 'Done.' },
+      ];
+      const model = scriptedModel([...script, ...script, ...script.slice(1)]);
+      const world = await open({ models: { default: model }, tools });
+      const chat = await chatWith(world, { instructions: 'Pay.', tools: ['pay', 'look'] });
+      const { runId } = await chat.say('Pay them.');
+      const rows = () =>
+        world.store.db
+          .selectFrom('transcript_entries')
+          .selectAll()
+          .where('thread_id', '=', chat.contextId)
+          .orderBy('seq')
+          .execute();
+      const before = await rows();
+      const counted = { ...ran };
+      for (const atStep of [1, 2]) {
+        const forked = await fork(world, runId, { atStep });
+        expect(await stopOf(world, forked.runId)).toMatchObject({ status: 'completed', response: 'Done.' });
+        expect(await requestsOf(world, forked.runId)).toEqual(await requestsOf(world, runId));
+        expect(await endsOf(world, forked.runId)).toEqual(await endsOf(world, runId));
+      }
+      expect(ran).toEqual(counted);
+      expect(model.requests).toHaveLength(3 + 3 + 2);
+      expect(await rows()).toEqual(before);
+    });
+
+    test('[E2] a call that the original did not make waits, and runs only if its tool is named', async () => {
+      const { ran, tools } = countingTools();
+      const asking = calls(['pay', { n: 7 }], ['look', { n: 7 }]);
+      const model = scriptedModel([
+        calls(['pay', { n: 1 }]),
+        { text: 'Paid.' },
+        ...[asking, { text: 'Approved.' }, asking, { text: 'Given.' }, asking, { text: 'Denied.' }],
+      ]);
+      const world = await open({ models: { default: model }, tools });
+      const chat = await chatWith(world, { tools: ['pay', 'look'] });
+      const { runId } = await chat.say('Pay 1.');
+      expect(ran).toMatchObject({ pay: 1, look: 0 });
+      const by = { key: true, keyId: 'key' } as const;
+      const ask = async () => {
+        const forked = await fork(world, runId, { message: 'Pay 7.' });
+        expect(await stopOf(world, forked.runId)).toMatchObject({ status: 'completed', reason: 'suspended' });
+        const [call, ...others] = await waitingIn(world, forked.contextId);
+        expect(others).toEqual([]);
+        return { ...forked, callId: call?.id ?? '', call };
+      };
+
+      const approved = await ask();
+      expect(approved.call).toMatchObject({
+        tool_name: 'pay',
+        wait_kind: 'approval',
+        space_id: null,
+        offered_at: null,
+      });
+      expect(ran).toMatchObject({ pay: 1, look: 1 });
+      for (const wrong of [{}, { runForReal: 'look' }, { runForReal: '' }])
+        await expect(
+          answer(world.services, { ...approved, answer: { approve: true, ...wrong } as never, by }),
+        ).rejects.toMatchObject({ code: 'not_confirmed' });
+      await world.idle();
+      expect(ran.pay).toBe(1);
+      await answer(world.services, { ...approved, answer: { approve: true, runForReal: 'pay' } as never, by });
+      await world.idle();
+      expect(ran.pay).toBe(2);
+      expect(await endsOf(world, await lastRun(world, approved.contextId))).toEqual([
+        expect.stringContaining('Paid 7, as number 2.'),
+      ]);
+      const confirmed = await world.store.db
+        .selectFrom('calls')
         .selectAll()
-        .where('thread_id', '=', chat.contextId)
-        .orderBy('seq')
+        .where('id', '=', approved.callId)
+        .executeTakeFirstOrThrow();
+      expect(fromJson(confirmed.answer ?? '')).toEqual({ approve: true, runForReal: 'pay' });
+
+      const given = await ask();
+      await answer(world.services, { ...given, answer: { result: 'Paid by hand.' }, by });
+      await world.idle();
+      expect(await stopOf(world, await lastRun(world, given.contextId))).toMatchObject({ response: 'Given.' });
+
+      const denied = await ask();
+      await answer(world.services, { ...denied, answer: { deny: 'Not now.' }, by });
+      await world.idle();
+      expect(await stopOf(world, await lastRun(world, denied.contextId))).toMatchObject({ response: 'Denied.' });
+      expect(ran.pay).toBe(2);
+      const prompts = model.requests.map(({ prompt }) => JSON.stringify(prompt));
+      expect(prompts.some((prompt) => prompt.includes('Paid by hand.'))).toBe(true);
+      expect(prompts.some((prompt) => prompt.includes('Not now.'))).toBe(true);
+    });
+
+    test('[E1] the fork of a run in a space posts nothing, and changes no memory, goal or plan of the agent', async () => {
+      const { tools } = countingTools();
+      const script = (text: string) => [
+        calls(
+          ['set_memories', { memories: [{ key: 'colour', value: text }] }],
+          ['set_goals', { goals: [{ description: 'Win.' }] }],
+        ),
+        calls(['send_message', { text: 'On it.' }], ['pay', { n: 1 }]),
+        calls(['read_messages', { spaceId: '1' }], ['delete_memories', { keys: ['colour'] }]),
+        { text },
+      ];
+      const model = scriptedModel([...script('red'), ...script('red'), ...script('blue')]);
+      const world = await open({ models: { default: model }, tools });
+      const { ada, bot, space } = await lobby(world, { replies: 'text', tools: ['pay', 'look'] });
+      await world.say(space, ada, 'Go.');
+      await world.idle();
+      const runId = await lastRun(world, bot);
+      const { db } = world.store;
+      const stored = async () => ({
+        messages: await db.selectFrom('messages').selectAll().where('space_id', '=', space).orderBy('seq').execute(),
+        goals: await db.selectFrom('goals').selectAll().execute(),
+        memories: await db.selectFrom('memories').selectAll().execute(),
+        plans: await db.selectFrom('plans').selectAll().execute(),
+        agent: await db.selectFrom('agents').selectAll().where('id', '=', bot).execute(),
+        spaces: await db.selectFrom('spaces').selectAll().where('id', '=', space).execute(),
+        inbox: await db.selectFrom('inbox_events').selectAll().where('thread_id', '=', bot).execute(),
+      });
+      const before = await stored();
+      expect(before.messages.map(({ content }) => content)).toEqual(expect.arrayContaining(['"Go."', '"On it."']));
+      expect(before.goals).toHaveLength(1);
+      const heard = world.heard(space).length;
+
+      const same = await fork(world, runId);
+      expect(await stopOf(world, same.runId)).toMatchObject({ status: 'completed', response: 'red' });
+      expect(await requestsOf(world, same.runId)).toEqual(await requestsOf(world, runId));
+      expect(await endsOf(world, same.runId)).toEqual(await endsOf(world, runId));
+      expect(await stored()).toEqual(before);
+
+      const changed = await fork(world, runId, { message: 'Take blue.' });
+      expect(await stopOf(world, changed.runId)).toMatchObject({ status: 'completed', response: 'blue' });
+      expect(await stored()).toEqual(before);
+      expect(world.heard(space)).toHaveLength(heard);
+      // The model reads what the fork has changed.
+      const [, second = '', third = ''] = await requestsOf(world, changed.runId);
+      expect(second).toContain('colour: blue');
+      expect(third).toContain('colour: blue');
+      expect((await requestsOf(world, changed.runId)).at(-1)).not.toContain('colour: blue');
+    });
+
+    test('[E1] a fork reads its space as it was at the step', async () => {
+      const model = scriptedModel([
+        calls(['read_messages', { spaceId: '1', limit: 5 }]),
+        { text: '' },
+        calls(['read_messages', { spaceId: '1', limit: 6 }]),
+        { text: '' },
+      ]);
+      const world = await open({ models: { default: model } });
+      const { ada, bot, space } = await lobby(world, { replies: 'text' });
+      await world.say(space, ada, 'Early.');
+      await world.idle();
+      const runId = await lastRun(world, bot);
+      // Without the agent, the message does not wake it.
+      await world.in((tx) => removeMember(tx, { spaceId: space, entityId: bot }));
+      const lateId = await world.say(space, ada, 'Late.');
+      await world.in((tx) => addMember(tx, { spaceId: space, entityId: bot }));
+      const later = { created_at: Date.now() + 60_000 };
+      await world.in(({ db }) => db.updateTable('messages').set(later).where('id', '=', lateId).execute());
+      const forked = await fork(world, runId);
+      const [end = ''] = await endsOf(world, forked.runId);
+      expect(end).toContain('Early.');
+      expect(end).not.toContain('Late.');
+    });
+
+    test('[E1] [E3] instructions, model, settings, outcomes and a message can be changed, and the run states them', async () => {
+      const { ran, tools } = countingTools();
+      const model = scriptedModel([calls(['look', { n: 1 }]), calls(['look', { n: 2 }]), { text: 'One.' }]);
+      const other = scriptedModel([calls(['look', { n: 2 }]), { text: 'Two.' }]);
+      const world = await open({ models: { default: model, other }, tools });
+      const chat = await chatWith(world, { instructions: 'Look.', tools: ['look'] });
+      const { runId } = await chat.say('Look twice.');
+      const rows = await world.store.db
+        .selectFrom('calls')
+        .select('id')
+        .where('run_id', '=', runId)
+        .orderBy('step')
         .execute();
-    const before = await rows();
-    const counted = { ...ran };
-    for (const atStep of [1, 2]) {
-      const forked = await fork(world, runId, { atStep });
-      expect(await stopOf(world, forked.runId)).toMatchObject({ status: 'completed', response: 'Done.' });
-      expect(await requestsOf(world, forked.runId)).toEqual(await requestsOf(world, runId));
-      expect(await endsOf(world, forked.runId)).toEqual(await endsOf(world, runId));
-    }
-    expect(ran).toEqual(counted);
-    expect(model.requests).toHaveLength(3 + 3 + 2);
-    expect(await rows()).toEqual(before);
-  });
-
-  test('[E2] a call that the original did not make waits, and runs only if its tool is named', async () => {
-    const { ran, tools } = countingTools();
-    const asking = calls(['pay', { n: 7 }], ['look', { n: 7 }]);
-    const model = scriptedModel([
-      calls(['pay', { n: 1 }]),
-      { text: 'Paid.' },
-      ...[asking, { text: 'Approved.' }, asking, { text: 'Given.' }, asking, { text: 'Denied.' }],
-    ]);
-    const world = await open({ models: { default: model }, tools });
-    const chat = await chatWith(world, { tools: ['pay', 'look'] });
-    const { runId } = await chat.say('Pay 1.');
-    expect(ran).toMatchObject({ pay: 1, look: 0 });
-    const by = { key: true, keyId: 'key' } as const;
-    const ask = async () => {
-      const forked = await fork(world, runId, { message: 'Pay 7.' });
-      expect(await stopOf(world, forked.runId)).toMatchObject({ status: 'completed', reason: 'suspended' });
-      const [call, ...others] = await waitingIn(world, forked.contextId);
-      expect(others).toEqual([]);
-      return { ...forked, callId: call?.id ?? '', call };
-    };
-
-    const approved = await ask();
-    expect(approved.call).toMatchObject({ tool_name: 'pay', wait_kind: 'approval', space_id: null, offered_at: null });
-    expect(ran).toMatchObject({ pay: 1, look: 1 });
-    for (const wrong of [{}, { runForReal: 'look' }, { runForReal: '' }])
-      await expect(
-        answer(world.services, { ...approved, answer: { approve: true, ...wrong } as never, by }),
-      ).rejects.toMatchObject({ code: 'not_confirmed' });
-    await world.idle();
-    expect(ran.pay).toBe(1);
-    await answer(world.services, { ...approved, answer: { approve: true, runForReal: 'pay' } as never, by });
-    await world.idle();
-    expect(ran.pay).toBe(2);
-    expect(await endsOf(world, await lastRun(world, approved.contextId))).toEqual([
-      expect.stringContaining('Paid 7, as number 2.'),
-    ]);
-    const confirmed = await world.store.db
-      .selectFrom('calls')
-      .selectAll()
-      .where('id', '=', approved.callId)
-      .executeTakeFirstOrThrow();
-    expect(fromJson(confirmed.answer ?? '')).toEqual({ approve: true, runForReal: 'pay' });
-
-    const given = await ask();
-    await answer(world.services, { ...given, answer: { result: 'Paid by hand.' }, by });
-    await world.idle();
-    expect(await stopOf(world, await lastRun(world, given.contextId))).toMatchObject({ response: 'Given.' });
-
-    const denied = await ask();
-    await answer(world.services, { ...denied, answer: { deny: 'Not now.' }, by });
-    await world.idle();
-    expect(await stopOf(world, await lastRun(world, denied.contextId))).toMatchObject({ response: 'Denied.' });
-    expect(ran.pay).toBe(2);
-    const prompts = model.requests.map(({ prompt }) => JSON.stringify(prompt));
-    expect(prompts.some((prompt) => prompt.includes('Paid by hand.'))).toBe(true);
-    expect(prompts.some((prompt) => prompt.includes('Not now.'))).toBe(true);
-  });
-
-  test('[E1] the fork of a run in a space posts nothing, and changes no memory, goal or plan of the agent', async () => {
-    const { tools } = countingTools();
-    const script = (text: string) => [
-      calls(['set_memories', { memories: [{ key: 'colour', value: text }] }], ['set_goals', { goals: [{ description: 'Win.' }] }]),
-      calls(['send_message', { text: 'On it.' }], ['pay', { n: 1 }]),
-      calls(['read_messages', { spaceId: '1' }], ['delete_memories', { keys: ['colour'] }]),
-      { text },
-    ];
-    const model = scriptedModel([...script('red'), ...script('red'), ...script('blue')]);
-    const world = await open({ models: { default: model }, tools });
-    const { ada, bot, space } = await lobby(world, { replies: 'text', tools: ['pay', 'look'] });
-    await world.say(space, ada, 'Go.');
-    await world.idle();
-    const runId = await lastRun(world, bot);
-    const { db } = world.store;
-    const stored = async () => ({
-      messages: await db.selectFrom('messages').selectAll().where('space_id', '=', space).orderBy('seq').execute(),
-      goals: await db.selectFrom('goals').selectAll().execute(),
-      memories: await db.selectFrom('memories').selectAll().execute(),
-      plans: await db.selectFrom('plans').selectAll().execute(),
-      agent: await db.selectFrom('agents').selectAll().where('id', '=', bot).execute(),
-      spaces: await db.selectFrom('spaces').selectAll().where('id', '=', space).execute(),
-      inbox: await db.selectFrom('inbox_events').selectAll().where('thread_id', '=', bot).execute(),
+      const [first = '', second = ''] = rows.map(({ id }) => id);
+      const changes = {
+        instructions: 'Look well.',
+        model: 'other',
+        settings: { temperature: 0.5 },
+        message: 'Again.',
+        outcomes: { [first]: { result: 'Saw a cat.' }, [second]: { error: 'Too dark.' } },
+      };
+      const forked = await fork(world, runId, { atStep: 2, ...changes });
+      expect(ran.look).toBe(2);
+      const [request] = other.requests;
+      expect(request?.temperature).toBe(0.5);
+      const prompt = JSON.stringify(request?.prompt);
+      for (const text of ['Look well.', 'Saw a cat.', 'Again.']) expect(prompt).toContain(text);
+      expect(prompt).not.toContain('Saw 1');
+      expect(JSON.stringify(other.requests[1]?.prompt)).toContain('Too dark.');
+      const run = await getRunDetails(world.store.db, forked.runId);
+      expect(run).toMatchObject({ response: 'Two.', fork: { runId, atStep: 2, changes } });
+      expect((await getRunDetails(world.store.db, runId)).fork).toBeUndefined();
+      const { items } = await listForks(world.store.db, runId);
+      expect(items).toMatchObject([{ ...forked, atStep: 2, changes }]);
+      const usage = await world.store.db
+        .selectFrom('usage_requests')
+        .select('kind')
+        .where('run_id', '=', forked.runId)
+        .execute();
+      expect(new Set(usage.map(({ kind }) => kind))).toEqual(new Set(['fork']));
     });
-    const before = await stored();
-    expect(before.messages.map(({ content }) => content)).toEqual(expect.arrayContaining(['"Go."', '"On it."']));
-    expect(before.goals).toHaveLength(1);
-    const heard = world.heard(space).length;
 
-    const same = await fork(world, runId);
-    expect(await stopOf(world, same.runId)).toMatchObject({ status: 'completed', response: 'red' });
-    expect(await requestsOf(world, same.runId)).toEqual(await requestsOf(world, runId));
-    expect(await endsOf(world, same.runId)).toEqual(await endsOf(world, runId));
-    expect(await stored()).toEqual(before);
-
-    const changed = await fork(world, runId, { message: 'Take blue.' });
-    expect(await stopOf(world, changed.runId)).toMatchObject({ status: 'completed', response: 'blue' });
-    expect(await stored()).toEqual(before);
-    expect(world.heard(space)).toHaveLength(heard);
-    // The model reads what the fork has changed.
-    const [, second = '', third = ''] = await requestsOf(world, changed.runId);
-    expect(second).toContain('colour: blue');
-    expect(third).toContain('colour: blue');
-    expect((await requestsOf(world, changed.runId)).at(-1)).not.toContain('colour: blue');
-  });
-
-  test('[E1] a fork reads its space as it was at the step', async () => {
-    const model = scriptedModel([
-      calls(['read_messages', { spaceId: '1', limit: 5 }]),
-      { text: '' },
-      calls(['read_messages', { spaceId: '1', limit: 6 }]),
-      { text: '' },
-    ]);
-    const world = await open({ models: { default: model } });
-    const { ada, bot, space } = await lobby(world, { replies: 'text' });
-    await world.say(space, ada, 'Early.');
-    await world.idle();
-    const runId = await lastRun(world, bot);
-    // Without the agent, the message does not wake it.
-    await world.in((tx) => removeMember(tx, { spaceId: space, entityId: bot }));
-    const lateId = await world.say(space, ada, 'Late.');
-    await world.in((tx) => addMember(tx, { spaceId: space, entityId: bot }));
-    const later = { created_at: Date.now() + 60_000 };
-    await world.in(({ db }) => db.updateTable('messages').set(later).where('id', '=', lateId).execute());
-    const forked = await fork(world, runId);
-    const [end = ''] = await endsOf(world, forked.runId);
-    expect(end).toContain('Early.');
-    expect(end).not.toContain('Late.');
-  });
-
-  test('[E1] [E3] instructions, model, settings, outcomes and a message can be changed, and the run states them', async () => {
-    const { ran, tools } = countingTools();
-    const model = scriptedModel([calls(['look', { n: 1 }]), calls(['look', { n: 2 }]), { text: 'One.' }]);
-    const other = scriptedModel([calls(['look', { n: 2 }]), { text: 'Two.' }]);
-    const world = await open({ models: { default: model, other }, tools });
-    const chat = await chatWith(world, { instructions: 'Look.', tools: ['look'] });
-    const { runId } = await chat.say('Look twice.');
-    const rows = await world.store.db.selectFrom('calls').select('id').where('run_id', '=', runId).orderBy('step').execute();
-    const [first = '', second = ''] = rows.map(({ id }) => id);
-    const changes = {
-      instructions: 'Look well.',
-      model: 'other',
-      settings: { temperature: 0.5 },
-      message: 'Again.',
-      outcomes: { [first]: { result: 'Saw a cat.' }, [second]: { error: 'Too dark.' } },
-    };
-    const forked = await fork(world, runId, { atStep: 2, ...changes });
-    expect(ran.look).toBe(2);
-    const [request] = other.requests;
-    expect(request?.temperature).toBe(0.5);
-    const prompt = JSON.stringify(request?.prompt);
-    for (const text of ['Look well.', 'Saw a cat.', 'Again.']) expect(prompt).toContain(text);
-    expect(prompt).not.toContain('Saw 1');
-    expect(JSON.stringify(other.requests[1]?.prompt)).toContain('Too dark.');
-    const run = await getRunDetails(world.store.db, forked.runId);
-    expect(run).toMatchObject({ response: 'Two.', fork: { runId, atStep: 2, changes } });
-    expect((await getRunDetails(world.store.db, runId)).fork).toBeUndefined();
-    const { items } = await listForks(world.store.db, runId);
-    expect(items).toMatchObject([{ ...forked, atStep: 2, changes }]);
-    const usage = await world.store.db.selectFrom('usage_requests').select('kind').where('run_id', '=', forked.runId).execute();
-    expect(new Set(usage.map(({ kind }) => kind))).toEqual(new Set(['fork']));
-  });
-
-  test('[E1] a fork that cannot be made says why, and stores nothing', async () => {
-    const { tools } = countingTools();
-    const world = await open({ models: { default: scriptedModel([{ text: 'Hi.' }]) }, tools });
-    const chat = await chatWith(world, { tools: ['look'] });
-    const { runId } = await chat.say('Hi.');
-    await expect(fork(world, runId, { atStep: 2 })).rejects.toMatchObject({ code: 'invalid_request' });
-    await expect(fork(world, 'none')).rejects.toMatchObject({ code: 'not_found' });
-    await expect(fork(world, runId, { outcomes: { none: { result: 1 } } })).rejects.toMatchObject({
-      message: expect.stringContaining('names no call of this run'),
+    test('[E1] a fork that cannot be made says why, and stores nothing', async () => {
+      const { tools } = countingTools();
+      const world = await open({ models: { default: scriptedModel([{ text: 'Hi.' }]) }, tools });
+      const chat = await chatWith(world, { tools: ['look'] });
+      const { runId } = await chat.say('Hi.');
+      await expect(fork(world, runId, { atStep: 2 })).rejects.toMatchObject({ code: 'invalid_request' });
+      await expect(fork(world, 'none')).rejects.toMatchObject({ code: 'not_found' });
+      await expect(fork(world, runId, { outcomes: { none: { result: 1 } } })).rejects.toMatchObject({
+        message: expect.stringContaining('names no call of this run'),
+      });
+      await expect(fork(world, runId, { model: 'a b' })).rejects.toMatchObject({ code: 'invalid_config' });
+      const { db } = world.store;
+      expect(await db.selectFrom('forks').selectAll().where('origin_run_id', '=', runId).execute()).toEqual([]);
+      const contexts = db.selectFrom('contexts').select('id').where('agent_id', '=', chat.agentId);
+      expect(await contexts.execute()).toEqual([{ id: chat.contextId }]);
     });
-    await expect(fork(world, runId, { model: 'a b' })).rejects.toMatchObject({ code: 'invalid_config' });
-    const { db } = world.store;
-    expect(await db.selectFrom('forks').selectAll().where('origin_run_id', '=', runId).execute()).toEqual([]);
-    const contexts = db.selectFrom('contexts').select('id').where('agent_id', '=', chat.agentId);
-    expect(await contexts.execute()).toEqual([{ id: chat.contextId }]);
-  });
-}, databases);
+  },
+  databases,
+);

@@ -103,6 +103,10 @@ const ROWS = [
   ...['artifacts_by_entity', 'artifacts_unused'].map((index) => `drop index ${index}`),
   ...['project_id', 'entity_id', 'thread_id', 'name'].map((column) => `alter table artifacts drop column ${column}`),
   'alter table messages drop column attachments',
+  'drop table forks',
+  'alter table threads drop column is_fork',
+  'drop index entries_by_origin',
+  'alter table transcript_entries drop column origin_run_id',
   "delete from kysely_migration where name > '0036'",
 ];
 

@@ -9,8 +9,7 @@ export function toOutcome(changed: ChangedOutcome, toolName: string): Outcome {
     const { result: value } = changed;
     return { status: 'ok', value, text: typeof value === 'string' ? value : toJson(value) };
   }
-  if ('error' in changed)
-    return { status: 'error', code: 'execution', message: changed.error, text: changed.error };
+  if ('error' in changed) return { status: 'error', code: 'execution', message: changed.error, text: changed.error };
   const { deny: message } = changed;
   return { status: 'error', code: 'denied', message, text: `"${toolName}" was denied: ${message}` };
 }

@@ -80,10 +80,7 @@ interface StoredCall {
 
 const MOST_IDS = 500;
 
-async function storedCalls(
-  db: Kysely<Tables>,
-  callIds: readonly string[],
-): Promise<ReadonlyMap<string, StoredCall>> {
+async function storedCalls(db: Kysely<Tables>, callIds: readonly string[]): Promise<ReadonlyMap<string, StoredCall>> {
   const found = new Map<string, StoredCall>();
   for (let start = 0; start < callIds.length; start += MOST_IDS) {
     const rows = await db

@@ -21,9 +21,9 @@ import { loadRowsBefore, toStoredTranscript } from '../../domain/transcript/load
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow, Json } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { loadSituation } from '../claim/load-situation.ts';
 import { assertActive, callerId } from '../chat/start-turn.ts';
 import type { TurnCaller } from '../chat/turn-request.ts';
+import { loadSituation } from '../claim/load-situation.ts';
 import type { Registry } from '../toolset/registry.ts';
 
 export interface ForkRequest {
@@ -95,7 +95,8 @@ export async function startFork(tx: Tx, registry: Registry, request: ForkRequest
   const event = {
     type: 'chat',
     runId: fork.runId,
-    messages: message === undefined ? [] : [{ role: 'user' as const, content: [{ type: 'text' as const, text: message }] }],
+    messages:
+      message === undefined ? [] : [{ role: 'user' as const, content: [{ type: 'text' as const, text: message }] }],
     settings: await settingsOf(tx, run, changes),
     isFork: true,
     ...(entityId === undefined ? {} : { entityId }),

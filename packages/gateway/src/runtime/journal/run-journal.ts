@@ -65,7 +65,16 @@ export class RunJournal implements Journal {
     const showsWait = options.showsWait ?? isVisible;
     const { endsRun } = options;
     const isFork = run.fork !== undefined;
-    this.#context = { runId: run.runId, agent: run.agent, isFork, runStream, isVisible, showsWait, isPostable, endsRun };
+    this.#context = {
+      runId: run.runId,
+      agent: run.agent,
+      isFork,
+      runStream,
+      isVisible,
+      showsWait,
+      isPostable,
+      endsRun,
+    };
     this.#live = new LiveOrder(options.services.limits, runStream);
     this.#liveFlush = new DelayedFlush(() => this.#flush());
     this.#rows = [...run.rows];

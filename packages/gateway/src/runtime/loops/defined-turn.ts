@@ -104,11 +104,7 @@ export interface SystemText {
 }
 
 /** `text` is everything that follows the sections. */
-export function systemText(
-  { prompt }: OperatorInstructions,
-  text: string,
-  forRun: ForRun,
-): SystemText {
+export function systemText({ prompt }: OperatorInstructions, text: string, forRun: ForRun): SystemText {
   if (prompt === undefined) return { instructions: text, current: () => text };
   let current = text;
   const instructions = mapPrompt(prompt, ({ body, tools }) => {

@@ -1,8 +1,8 @@
 import type { Entry, Settlement, Stop } from '@lastcall/core';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import { describeContract, renderSituation, type Situation } from '../../domain/agents/describe-agent.ts';
-import { isToldBy, toldPlace } from '../../domain/inbox/inbox-place.ts';
 import { afterCalls } from '../../domain/forks/simulated-situation.ts';
+import { isToldBy, toldPlace } from '../../domain/inbox/inbox-place.ts';
 import { createSeal } from '../../domain/keys/seal.ts';
 import { newId } from '../../domain/new-id.ts';
 import { addRunUsage } from '../../domain/runs/nested-usage.ts';

@@ -55,7 +55,10 @@ function middlewareParts(open: OpenedRun): MiddlewareParts {
     signal: abort.signal,
     model: async (name) => spend.wrap(await registry.model(name ?? config.model), 'repair'),
     // A fork neither uses what other runs got, nor leaves them what it was given.
-    cache: (settings) => run.fork !== undefined ? { name: 'cache' } : registry.toolCaches.middleware({ ...settings, agentId, isWithoutEffects, versionOf, onHit }),
+    cache: (settings) =>
+      run.fork !== undefined
+        ? { name: 'cache' }
+        : registry.toolCaches.middleware({ ...settings, agentId, isWithoutEffects, versionOf, onHit }),
   };
 }
 

@@ -55,7 +55,8 @@ export function planTools(currentContext: () => BuiltInContext): ToolSet {
       inputSchema: nothingSchema,
       async execute() {
         const { agent, read, forked } = currentContext();
-        const plans = forked?.situation().plans.map(toSimulated) ?? (await read((db) => listPlans(db, agent.id))).map(toRead);
+        const plans =
+          forked?.situation().plans.map(toSimulated) ?? (await read((db) => listPlans(db, agent.id))).map(toRead);
         const lines = plans.map((plan) => planInWords({ ...plan }));
         return ok({ plans }, lines.length === 0 ? 'No plans.' : lines.join('\n'), { excludeValueFromContext: true });
       },

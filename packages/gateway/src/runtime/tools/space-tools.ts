@@ -66,7 +66,9 @@ function enterSpace(currentContext: CurrentContext): Tool<{ spaceId: string }> {
       const context = currentContext();
       const { agent, read, stage, forked } = context;
       return await failOnApiError(async () => {
-        const { text, ...entered } = await read((db) => readSpace(db, agent.entityId, { reference, asOf: forked?.asOf }));
+        const { text, ...entered } = await read((db) =>
+          readSpace(db, agent.entityId, { reference, asOf: forked?.asOf }),
+        );
         const { spaceId } = entered;
         // Read now: when the write is applied, the call is settled, and the position has already changed.
         const { announcedSpaceId } = context.position();
@@ -172,7 +174,8 @@ function readMessages(
       const { agent, read, forked } = currentContext();
       const readPage = async (db: Kysely<Tables>): Promise<string> => {
         const { spaceId } = await findOwnSpace(db, agent.entityId, reference);
-        const next = forked === undefined ? await nextSeq(db, spaceId) : (await lastSeqAt(db, spaceId, forked.asOf)) + 1;
+        const next =
+          forked === undefined ? await nextSeq(db, spaceId) : (await lastSeqAt(db, spaceId, forked.asOf)) + 1;
         // Message numbers have no gaps, so an offset from the newest message is a number.
         const before = next - offset;
         const { items } = before <= 1 ? { items: [] } : await listMessages(db, { spaceId, before, limit });

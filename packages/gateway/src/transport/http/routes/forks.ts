@@ -10,7 +10,11 @@ import { pageFields, pageOf } from '../fields.ts';
 import { forkChangesSchema, forkSchema } from '../schemas/fork.ts';
 
 const newForkSchema = z.strictObject({
-  atStep: z.int().min(1).max(1_000_000).meta({ description: 'The step that the fork does again. Steps before it are copied.' }),
+  atStep: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .meta({ description: 'The step that the fork does again. Steps before it are copied.' }),
   changes: forkChangesSchema.optional().meta({ description: 'Default: none.' }),
 });
 

@@ -101,7 +101,11 @@ interface GivenAnswer {
 function auditAnswer({ callId, result, isForReal }: GivenAnswer): AuditedChange | undefined {
   if (result.status === 'duplicate') return undefined;
   const action = isForReal && result.status === 'resolved' ? { action: 'run_for_real' } : {};
-  return { ...action, subject: { kind: 'call', id: callId }, status: result.status === 'late' ? statusOf(result.error) : 200 };
+  return {
+    ...action,
+    subject: { kind: 'call', id: callId },
+    status: result.status === 'late' ? statusOf(result.error) : 200,
+  };
 }
 
 export function answererOf(caller: Caller): Answerer {

@@ -1,5 +1,5 @@
+import type { Outcome } from '../results/outcome.ts';
 import type { SliceChanges } from '../session/recording.ts';
-import type { Outcome } from './outcome.ts';
 
 /** A registered symbol, for the same reasons as in result.ts. */
 const RECORDED: unique symbol = Symbol.for('lastcall.recorded') as never;
