@@ -9,6 +9,7 @@ import { benchGatewayAgents } from './gateway/agents.bench.ts';
 import { benchGatewayChat } from './gateway/chat.bench.ts';
 import { benchGatewayDurableStep } from './gateway/durable-step.bench.ts';
 import { benchGatewayFirstSign } from './gateway/first-sign.bench.ts';
+import { benchGatewayForks } from './gateway/forks.bench.ts';
 import { benchGatewayHttpTool } from './gateway/http-tool.bench.ts';
 import { benchGatewayMcpTool } from './gateway/mcp-tool.bench.ts';
 import { benchGatewayMessagePath } from './gateway/message-path.bench.ts';
@@ -39,6 +40,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewayRegisteredTools,
   benchGatewayMcpTool,
   benchGatewayFirstSign,
+  benchGatewayForks,
   benchGatewayChat,
   benchGatewayDurableStep,
   benchGatewayThousandAgents,

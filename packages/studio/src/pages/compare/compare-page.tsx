@@ -28,7 +28,7 @@ import { RunsTable } from './runs-table.tsx';
  */
 export function ComparePage(): ReactElement {
   const { id, other } = useParams({ from: '/runs/$id/compare/$other' });
-  const others = useMemo(() => other.split(',').slice(0, MOST_RUNS), [other]);
+  const others: readonly string[] = useMemo(() => String(other).split(',').slice(0, MOST_RUNS), [other]);
   const [chosen, setChosen] = useState<string>();
   const rightId = others.find((one) => one === chosen) ?? others[0] ?? id;
   const left = useQuery(endedRun(id));
