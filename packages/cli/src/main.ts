@@ -8,6 +8,7 @@ import { addExport } from './commands/export.ts';
 import { addInit } from './commands/init.ts';
 import { addKeys } from './commands/keys.ts';
 import { addOpen } from './commands/open.ts';
+import { addGrants } from './commands/grants.ts';
 import { addProjects } from './commands/projects.ts';
 import { addReplay } from './commands/replay.ts';
 import { addRun } from './commands/run.ts';
@@ -40,6 +41,7 @@ export function createProgram(): Command {
     addRun,
     addReplay,
     addKeys,
+    addGrants,
     addProjects,
     addTools,
     addUsage,

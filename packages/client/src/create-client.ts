@@ -10,6 +10,7 @@ import { type Links, links } from './resources/links.ts';
 import { type Mcp, mcp } from './resources/mcp.ts';
 import { type Models, models } from './resources/models.ts';
 import { type Pending, pending } from './resources/pending.ts';
+import { type Grants, grants } from './resources/grants.ts';
 import { type Projects, projects } from './resources/projects.ts';
 import { type Runs, runs } from './resources/runs.ts';
 import { type SessionResource, session } from './resources/session.ts';
@@ -36,6 +37,7 @@ export interface Client {
   readonly mcp: Mcp;
   readonly models: Models;
   readonly pending: Pending;
+  readonly grants: Grants;
   readonly projects: Projects;
   readonly runs: Runs;
   readonly session: SessionResource;
@@ -70,6 +72,7 @@ export function createClient(options: ClientOptions): Client {
     mcp: mcp(connection),
     models: models(connection),
     pending: pending(connection),
+    grants: grants(connection),
     projects: projects(connection),
     runs: runs(connection),
     session: session(connection),

@@ -16,6 +16,7 @@ export type { Links } from './resources/links.ts';
 export type { Mcp } from './resources/mcp.ts';
 export type { Models } from './resources/models.ts';
 export type { AnsweredCall, Pending } from './resources/pending.ts';
+export type { Grants } from './resources/grants.ts';
 export type { Projects } from './resources/projects.ts';
 export type { Runs } from './resources/runs.ts';
 export type { SessionResource } from './resources/session.ts';
@@ -78,6 +79,9 @@ export type {
   PendingCall,
   Plan,
   Project,
+  Grant,
+  GrantCondition,
+  GrantRequest,
   ResetEvent,
   Run,
   RunCall,

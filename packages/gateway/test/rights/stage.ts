@@ -12,6 +12,7 @@ import { type Api, openApi } from '../http/api.ts';
 import { openJob } from '../jobs/job-desk.ts';
 import { onSqlite } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
+import { newId } from '../../src/domain/new-id.ts';
 
 /**
  * Who may come to a path. `member` and `stranger` have entity tokens: of a person in the space of the agent, and of one in no space.
@@ -46,6 +47,8 @@ export interface Stage {
   shownCall(): Promise<string>;
   /** A call that waits for a member of the space. */
   waitingCall(): Promise<{ runId: string; callId: string }>;
+  /** A grant that the member gave. */
+  grant(): Promise<string>;
   /** The id of a new session. */
   signIn(): Promise<string>;
   /** What is stored, as a hash of each table: what a refused request must leave as it is. */
@@ -120,6 +123,22 @@ export async function openStage(): Promise<Stage> {
       return callId;
     },
     waitingCall: () => openJob(api, agent, { spaceId: space }),
+    async grant() {
+      const { callId, runId } = await openJob(api, agent, { spaceId: space });
+      const id = newId();
+      await world.in(({ db }) =>
+        db
+          .insertInto('grants')
+          .values({
+            ...{ id, agent_id: agent, tool_name: 'look', lasts: 'always', conditions: '[]', definition: 'd.c' },
+            ...{ reach: 'thread', call_id: callId, run_id: runId, thread_id: agent, space_id: space },
+            ...{ granted_by: member, created_at: 1, expires_at: null, ended_at: null, end_reason: null },
+            ...{ ended_by: null, last_used_at: null },
+          })
+          .execute(),
+      );
+      return id;
+    },
     async credentials(caller) {
       if (caller === 'operator') return await session({ key: secrets.admin });
       if (caller === 'person') {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Condition } from '../../../domain/grants/condition.ts';
 import type { GrantRequest } from '../../../domain/grants/grant.ts';
 
 const condition = z
@@ -20,7 +21,7 @@ const condition = z
     description: 'What a field of the input has to be like. Every test that is given must pass.',
   });
 
-export const conditionsSchema: z.ZodArray<typeof condition> = z.array(condition).max(20);
+export const conditionsSchema: z.ZodType<readonly Condition[]> = z.array(condition).max(20);
 
 export const grantLengthSchema: z.ZodEnum<{ run: 'run'; hour: 'hour'; always: 'always' }> = z
   .enum(['run', 'hour', 'always'])
@@ -39,7 +40,11 @@ export const answerSchema: z.ZodType = z
   .union([
     z.strictObject({ result: z.unknown() }),
     z.strictObject({ error: z.string() }),
-    z.strictObject({ approve: z.literal(true), input: z.unknown().optional() }),
+    z.strictObject({
+      approve: z.literal(true),
+      input: z.unknown().optional(),
+      grant: grantRequestSchema.optional(),
+    }),
     z.strictObject({ deny: z.string() }),
   ])
   .meta({ id: 'Answer', description: 'An answer to a call that waits for its result or for approval.' });
