@@ -10,13 +10,13 @@ export type { Audit } from './resources/audit.ts';
 export type { Chat, ChatEvent, ChatOptions, ChatRequest } from './resources/chat.ts';
 export type { Conversations } from './resources/conversations.ts';
 export type { Entities } from './resources/entities.ts';
+export type { Grants } from './resources/grants.ts';
 export type { Jobs } from './resources/jobs.ts';
 export type { Keys } from './resources/keys.ts';
 export type { Links } from './resources/links.ts';
 export type { Mcp } from './resources/mcp.ts';
 export type { Models } from './resources/models.ts';
 export type { AnsweredCall, Pending } from './resources/pending.ts';
-export type { Grants } from './resources/grants.ts';
 export type { Projects } from './resources/projects.ts';
 export type { Runs } from './resources/runs.ts';
 export type { SessionResource } from './resources/session.ts';
@@ -51,6 +51,9 @@ export type {
   Entity,
   ErrorBody,
   Goal,
+  Grant,
+  GrantCondition,
+  GrantRequest,
   InboxError,
   InboxEvent,
   InboxItem,
@@ -79,9 +82,6 @@ export type {
   PendingCall,
   Plan,
   Project,
-  Grant,
-  GrantCondition,
-  GrantRequest,
   ResetEvent,
   Run,
   RunCall,

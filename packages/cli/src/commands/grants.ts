@@ -33,17 +33,23 @@ async function list({ url, json, agent, tool, all }: ListOptions): Promise<void>
     ...(tool === undefined ? {} : { toolName: tool }),
     ...(all === true ? {} : { status: 'active' as const }),
   };
-  const grants = await new Api({ url }).ask((client) =>
-    everyItem((page) => client.grants.list({ ...query, ...page })),
-  );
-  const rows = grants.map((one) => [one.id, plainLine(one.toolName), one.agentId, lastsInWords(one), conditionsOf(one), `${one.uses} uses`]);
+  const grants = await new Api({ url }).ask((client) => everyItem((page) => client.grants.list({ ...query, ...page })));
+  const rows = grants.map((one) => [
+    one.id,
+    plainLine(one.toolName),
+    one.agentId,
+    lastsInWords(one),
+    conditionsOf(one),
+    `${one.uses} uses`,
+  ]);
   createOutput({ json }).result(grants, grants.length === 0 ? 'There are no grants.' : table(rows));
 }
 
 async function revoke(id: string, { url, json }: ApiCommandOptions): Promise<void> {
   loadEnv(process.cwd());
   const grant = await new Api({ url }).ask((client) => client.grants.revoke(id));
-  const words = grant.endReason === 'revoked' ? `Revoked the grant ${grant.id}.` : `The grant ${grant.id} had ended before.`;
+  const words =
+    grant.endReason === 'revoked' ? `Revoked the grant ${grant.id}.` : `The grant ${grant.id} had ended before.`;
   createOutput({ json }).result(grant, words);
 }
 

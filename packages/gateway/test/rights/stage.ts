@@ -6,13 +6,13 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { compileDefinition } from '../../src/config/definitions.ts';
 import { SEEDED } from '../../src/domain/agents/agent-details.ts';
+import { newId } from '../../src/domain/new-id.ts';
 import { demoEndpoints } from '../../src/transport/http/routes/demo.ts';
 import { listen } from '../../src/transport/http/server.ts';
 import { type Api, openApi } from '../http/api.ts';
 import { openJob } from '../jobs/job-desk.ts';
 import { onSqlite } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
-import { newId } from '../../src/domain/new-id.ts';
 
 /**
  * Who may come to a path. `member` and `stranger` have entity tokens: of a person in the space of the agent, and of one in no space.

@@ -4,13 +4,9 @@ import type { GrantRequest } from '../../../domain/grants/grant.ts';
 
 const condition = z
   .strictObject({
-    field: z
-      .string()
-      .min(1)
-      .max(500)
-      .meta({
-        description: 'A JSON Pointer into the input: `/amount`, `/customer/id`. An input without it is not covered.',
-      }),
+    field: z.string().min(1).max(500).meta({
+      description: 'A JSON Pointer into the input: `/amount`, `/customer/id`. An input without it is not covered.',
+    }),
     equals: z.unknown().optional(),
     oneOf: z.array(z.unknown()).min(1).max(50).optional(),
     atLeast: z.number().optional(),
