@@ -100,6 +100,8 @@ const ROWS = [
   'alter table plans drop column set_by',
   'alter table calls drop column node',
   'drop table audit',
+  'drop table grants',
+  'alter table calls drop column grant_id',
   "delete from kysely_migration where name > '0036'",
 ];
 
