@@ -40,7 +40,7 @@ async function list({ url, json, agent, tool, all }: ListOptions): Promise<void>
     one.agentId,
     lastsInWords(one),
     conditionsOf(one),
-    `${one.uses} uses`,
+    one.uses === 1 ? '1 use' : `${one.uses} uses`,
   ]);
   createOutput({ json }).result(grants, grants.length === 0 ? 'There are no grants.' : table(rows));
 }
