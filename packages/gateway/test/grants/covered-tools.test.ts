@@ -13,14 +13,17 @@ const agents = [{ name: 'Clerk', instructions: 'Pay.', tools: ['pay'] }];
 const { next, model } = says();
 
 /** Sends a message of its own conversation, in which the agent pays. */
-async function pay({ api }: TestGateway, { key }: { key?: string } = {}) {
+async function pay({ api }: TestGateway, { key }: { key?: string | undefined } = {}) {
   next.push(pays({ amount: 5 }));
   const said = await api('/api/chat', { agent: 'Clerk', message: 'Pay.' }, { key });
   const [asked] = said.pending_calls ?? [];
   return { runId: said.run_id as string, contextId: said.context_id as string, callId: asked?.tool_call_id };
 }
 
-async function grant(gateway: TestGateway, { key, length = 'always' }: { key?: string; length?: string } = {}) {
+async function grant(
+  gateway: TestGateway,
+  { key, length = 'always' }: { key?: string | undefined; length?: string } = {},
+) {
   const { runId, callId, contextId } = await pay(gateway, { key });
   expect(callId).toBeDefined();
   const body = { callId, approve: true, grant: { for: length } };
@@ -122,10 +125,8 @@ describe('the tools that a grant covers', () => {
     expect(first.settled[0]?.outcome.status).toBe('pending');
     const [{ callId, runId }] = (await agent.gateway.api('/api/pending')).items;
     const body = { callId, approve: true, grant: { for: 'always' } };
-    const { grantId } = await agent.gateway.api(`/api/runs/${runId}/tool-results`, body);
-    await expect
-      .poll(async () => (await agent.gateway.api(`/api/calls/${callId}`)).status, { timeout: 30_000 })
-      .toBe('settled');
+    const { grantId, runId: after } = await agent.gateway.api(`/api/runs/${runId}/tool-results`, body);
+    await waitFor(async () => (await agent.gateway.api(`/api/runs/${after}`)).status === 'completed');
     const covered = await agent.run(echo);
     expect(covered.settled[0]?.outcome.status).toBe('ok');
     expect(await agent.gateway.api(`/api/grants/${grantId}`)).toMatchObject({ uses: 1 });

@@ -102,6 +102,9 @@ const ROWS = [
   'drop table audit',
   'drop table grants',
   'alter table calls drop column grant_id',
+  ...['artifacts_by_entity', 'artifacts_unused'].map((index) => `drop index ${index}`),
+  ...['project_id', 'entity_id', 'thread_id', 'name'].map((column) => `alter table artifacts drop column ${column}`),
+  'alter table messages drop column attachments',
   "delete from kysely_migration where name > '0036'",
 ];
 

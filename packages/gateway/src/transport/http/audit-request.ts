@@ -67,6 +67,7 @@ function changeOf({ path }: Endpoint, { params }: AuditedInput, value: unknown):
 
 const KINDS: Readonly<Record<string, AuditKind>> = {
   '/api/agents': 'agent',
+  '/api/artifacts': 'artifact',
   '/api/spaces': 'space',
   '/api/entities': 'entity',
   '/api/projects': 'project',
