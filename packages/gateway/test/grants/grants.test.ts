@@ -164,6 +164,8 @@ describe.each(databases)('grants on $kind', ({ kind, create }) => {
     expect((await listed(office.ada.token)).map((one: { id: string }) => one.id)).toEqual([id]);
     expect(await listed(office.ben.token)).toEqual([]);
     expect((await revoke(id, office.ben.token)).status).toBe(404);
+    const exported = await office.gateway.request(`/api/export?entityId=${office.ada.id}`);
+    expect(await exported.text()).toContain(`{"type":"grant","id":"${id}"`);
     expect((await revoke(id, office.ada.token)).status).toBe(200);
     expect(await grantOf(id)).toMatchObject({ endedBy: office.ada.id });
   });
