@@ -47,7 +47,7 @@ interface PayHow {
   readonly space?: string;
 }
 
-export interface Person {
+interface Person {
   readonly id: string;
   readonly token: string;
 }

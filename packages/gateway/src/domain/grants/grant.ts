@@ -4,7 +4,7 @@ import type { GrantRow } from '../../ports/store/schema/tables.ts';
 import type { Condition } from './condition.ts';
 
 /** How long a grant lasts: until the run ends that continues with the approval, for an hour, or until it is revoked. */
-export type GrantLength = GrantRow['lasts'];
+type GrantLength = GrantRow['lasts'];
 
 /** What a person asks for together with an approval. */
 export interface GrantRequest {
