@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../defaults.ts';
+import { deferred } from '../deferred.ts';
 import { OptionsError } from '../errors.ts';
 import { addUsage, noUsage } from '../model/usage.ts';
 import { errorText } from '../results/describe-error.ts';
@@ -56,8 +57,9 @@ export async function runCases(options: EvalOptions, running: RunOptions = {}): 
       const { one, sample } = wanted[index] as (typeof wanted)[number];
       signal.throwIfAborted();
       const before = known.get(keyOf({ case: one.name, sample }));
-      const found = before ?? (await runSample(checked, { case: one, sample, signal }, { ...running, clock }));
-      // A run that was interrupted tells nothing about the case.
+      const run = (): Promise<EvalSample> => runSample(checked, { case: one, sample, signal }, { ...running, clock });
+      // What runs may not listen to the signal. A run that was interrupted tells nothing about its case.
+      const found = before ?? (await unlessAborted(run(), signal));
       signal.throwIfAborted();
       samples[index] = found;
       done++;
@@ -67,6 +69,20 @@ export async function runCases(options: EvalOptions, running: RunOptions = {}): 
   const parallel = running.parallel ?? checked.parallel ?? DEFAULT_PARALLEL;
   await Promise.all(Array.from({ length: Math.min(parallel, wanted.length) }, work));
   return reportOf(samples, { name, scores: Object.keys(checked.scores), min: checked.min, ms: clock.now() - start });
+}
+
+/** Rejects as soon as the signal is aborted. What was begun goes on, and its result is not used. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = deferred<true>();
+  const abort = (): void => aborted.resolve(true);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    await Promise.race([work, aborted.promise]);
+    signal.throwIfAborted();
+    return await work;
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 function keyOf({ case: name, sample }: Pick<EvalSample, 'case' | 'sample'>): string {
