@@ -4,6 +4,7 @@ import { addAudit } from './commands/audit.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDev } from './commands/dev.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { addEval } from './commands/eval.ts';
 import { addExport } from './commands/export.ts';
 import { addGrants } from './commands/grants.ts';
 import { addInit } from './commands/init.ts';
@@ -40,6 +41,7 @@ export function createProgram(): Command {
     addInit,
     addRun,
     addReplay,
+    addEval,
     addKeys,
     addGrants,
     addProjects,
