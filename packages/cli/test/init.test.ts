@@ -51,7 +51,7 @@ describe('init', { concurrent: true }, () => {
     });
     const texts = await textsIn(made.path);
     expect(Object.keys(texts).sort()).toEqual([
-      ...['.env', '.gitignore', 'README.md', 'lastcall.config.ts', 'package.json'],
+      ...['.env', '.gitignore', 'README.md', 'clerk.eval.ts', 'lastcall.config.ts', 'package.json'],
       ...['tools.test.ts', 'tools.ts', 'tsconfig.json'],
     ]);
     expect(JSON.parse(texts['package.json'] ?? '')).toMatchObject({
