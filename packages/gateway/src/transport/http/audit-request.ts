@@ -75,6 +75,7 @@ const KINDS: Readonly<Record<string, AuditKind>> = {
   '/api/jobs': 'call',
   '/api/keys': 'key',
   '/api/links': 'link',
+  '/api/notifications': 'notification',
   '/api/sessions': 'session',
   '/contexts': 'conversation',
 };
