@@ -7,6 +7,7 @@ import { addDoctor } from './commands/doctor.ts';
 import { addExport } from './commands/export.ts';
 import { addInit } from './commands/init.ts';
 import { addKeys } from './commands/keys.ts';
+import { addNotify } from './commands/notify.ts';
 import { addOpen } from './commands/open.ts';
 import { addProjects } from './commands/projects.ts';
 import { addReplay } from './commands/replay.ts';
@@ -45,6 +46,7 @@ export function createProgram(): Command {
     addUsage,
     addAudit,
     addExport,
+    addNotify,
     addDoctor,
     addOpen,
     addDemo,

@@ -9,6 +9,7 @@ import { type Keys, keys } from './resources/keys.ts';
 import { type Links, links } from './resources/links.ts';
 import { type Mcp, mcp } from './resources/mcp.ts';
 import { type Models, models } from './resources/models.ts';
+import { type Notifications, notifications } from './resources/notifications.ts';
 import { type Pending, pending } from './resources/pending.ts';
 import { type Projects, projects } from './resources/projects.ts';
 import { type Runs, runs } from './resources/runs.ts';
@@ -35,6 +36,7 @@ export interface Client {
   readonly links: Links;
   readonly mcp: Mcp;
   readonly models: Models;
+  readonly notifications: Notifications;
   readonly pending: Pending;
   readonly projects: Projects;
   readonly runs: Runs;
@@ -69,6 +71,7 @@ export function createClient(options: ClientOptions): Client {
     links: links(connection),
     mcp: mcp(connection),
     models: models(connection),
+    notifications: notifications(connection),
     pending: pending(connection),
     projects: projects(connection),
     runs: runs(connection),

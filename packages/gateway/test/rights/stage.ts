@@ -10,6 +10,7 @@ import { demoEndpoints } from '../../src/transport/http/routes/demo.ts';
 import { listen } from '../../src/transport/http/server.ts';
 import { type Api, openApi } from '../http/api.ts';
 import { openJob } from '../jobs/job-desk.ts';
+import { targetTo, webhookTo } from '../notify/desk.ts';
 import { onSqlite } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -46,6 +47,8 @@ export interface Stage {
   shownCall(): Promise<string>;
   /** A call that waits for a member of the space. */
   waitingCall(): Promise<{ runId: string; callId: string }>;
+  /** A notification that has failed. */
+  failedNotification(): Promise<string>;
   /** The id of a new session. */
   signIn(): Promise<string>;
   /** What is stored, as a hash of each table: what a refused request must leave as it is. */
@@ -72,6 +75,7 @@ export async function openStage(): Promise<Stage> {
     hooks: new Map([
       ['forge', { name: 'forge', agent: 'Bot', verify: 'github', secrets: [HOOK_SECRET], answers: undefined }],
     ]),
+    targets: new Map([['ops', targetTo(webhookTo('http://127.0.0.1:9'))]]),
     trustedProxies: ['127.0.0.0/8', '::1/128'],
   });
   const server = await listen(api.app, { port: 0, logger: services.logger });
@@ -120,6 +124,13 @@ export async function openStage(): Promise<Stage> {
       return callId;
     },
     waitingCall: () => openJob(api, agent, { spaceId: space }),
+    async failedNotification() {
+      const { id } = await api.done<{ id: string }>('POST', '/api/notifications/targets/ops/test');
+      await world.in(({ db }) =>
+        db.updateTable('notifications').set({ status: 'failed', next_at: null }).where('id', '=', id).execute(),
+      );
+      return id;
+    },
     async credentials(caller) {
       if (caller === 'operator') return await session({ key: secrets.admin });
       if (caller === 'person') {

@@ -100,6 +100,7 @@ const ROWS = [
   'alter table plans drop column set_by',
   'alter table calls drop column node',
   'drop table audit',
+  ...['notify_events', 'notifications'].map((table) => `drop table ${table}`),
   "delete from kysely_migration where name > '0036'",
 ];
 

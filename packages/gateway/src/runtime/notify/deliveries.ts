@@ -116,6 +116,9 @@ export class Deliveries {
     const read = await readNotice(store.db, row, target, { ...context, baseUrl: baseUrl() });
     if (read === undefined) return { kind: 'obsolete' };
     try {
+      // It was given up, and then sent again by hand.
+      if (typeof target.recipient === 'object' && row.entity_id === null && row.event !== 'test')
+        throw new SendFailure('The person of the target does not exist.');
       await this.#sendTo(target, read);
       return { kind: 'sent' };
     } catch (error) {

@@ -18,13 +18,17 @@ export function toSendFailure(error: unknown, { timeoutMs }: { readonly timeoutM
   if (refused instanceof EgressRefused) return new SendFailure(refused.message, { cause: error });
   const timedOut = findCause(error, (one) => (one as { name?: unknown }).name === 'TimeoutError');
   if (timedOut !== undefined)
-    return new SendFailure(`It did not answer within ${timeoutMs / 1_000} seconds.`, { cause: error });
+    return new SendFailure(`It did not answer within ${timeoutMs / 1_000} s.`, { cause: error });
   const { code, responseCode } = (error ?? {}) as { code?: unknown; responseCode?: unknown };
   if (typeof responseCode === 'number')
     return new SendFailure(`The mail server answered ${responseCode}.`, { cause: error });
   const known = typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? ` (${code})` : '';
-  return new SendFailure(`It could not be reached${known}.`, { cause: error });
+  const what = REACHED.has(String(code)) ? 'It answered, but the message could not be sent' : 'It could not be reached';
+  return new SendFailure(`${what}${known}.`, { cause: error });
 }
+
+/** Codes of the mail library for what happens once there is a connection. */
+const REACHED: ReadonlySet<string> = new Set(['EAUTH', 'EENVELOPE', 'EMESSAGE', 'EPROTOCOL', 'ETLS']);
 
 function findCause(error: unknown, isWanted: (one: object) => boolean): unknown {
   for (let one = error, depth = 0; typeof one === 'object' && one !== null && depth < 5; depth++) {

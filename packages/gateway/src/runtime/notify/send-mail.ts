@@ -1,18 +1,12 @@
-import type { Socket } from 'node:net';
 import { type Notice, oneLine } from '../../domain/notify/notice.ts';
 import type { MailChannel } from '../../domain/notify/notify-target.ts';
 import type { Egress } from '../../ports/egress/egress.ts';
-import { SendFailure } from './send-failure.ts';
 
 interface Mail {
   readonly channel: MailChannel;
   readonly notice: Notice;
   readonly to: string;
 }
-
-/** A server that sends more than this is not a mail server. */
-const MOST_ANSWER_BYTES = 1_000_000;
-const CHECK_MS = 100;
 
 /** Sends one mail over a connection that the egress guard opened. */
 export async function sendMail(
@@ -23,7 +17,6 @@ export async function sendMail(
   // Loaded with the first mail: most gateways send none.
   const { createTransport } = await import('nodemailer');
   const socket = await egress.connect({ name: host, port }, signal);
-  const watch = closeIfFlooded(socket);
   const transport = createTransport({
     host,
     port,
@@ -31,9 +24,9 @@ export async function sendMail(
     requireTLS: tls === 'starttls',
     ignoreTLS: tls === 'none',
     ...(login === undefined ? {} : { auth: { user: login.user, pass: login.password } }),
-    connectionTimeout: timeoutMs,
-    greetingTimeout: timeoutMs,
-    socketTimeout: timeoutMs,
+    // The signal ends the attempt. These are longer, so that the reason is always the same.
+    greetingTimeout: timeoutMs * 2,
+    socketTimeout: timeoutMs * 2,
     getSocket: (_options, done) => done(null, { connection: socket }),
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -42,24 +35,11 @@ export async function sendMail(
     await transport.sendMail(toMail(channel, notice, to));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    if (watch.isFlooded) throw new SendFailure('The mail server sent too much.', { cause: error });
     throw error;
   } finally {
-    clearInterval(watch.timer);
     transport.close();
     socket.destroy();
   }
-}
-
-/** The library keeps what a server sends until a line ends. */
-function closeIfFlooded(socket: Socket): { readonly timer: NodeJS.Timeout; isFlooded: boolean } {
-  const timer = setInterval(() => {
-    if (socket.bytesRead <= MOST_ANSWER_BYTES) return;
-    watch.isFlooded = true;
-    socket.destroy();
-  }, CHECK_MS);
-  const watch = { timer, isFlooded: false };
-  return watch;
 }
 
 /** Names and addresses are given as objects: in a text, a comma or a line break would add a recipient or a header. */

@@ -110,7 +110,7 @@ export function notificationEndpoints({ targets, secret, attempts }: Notificatio
     endpoint({
       method: 'post',
       path: '/api/notifications/{id}/retry',
-      summary: 'Retry a failed notification',
+      summary: 'Send a failed notification again',
       access: 'admin',
       answer: notificationSchema,
       refusals: [409],
@@ -120,7 +120,7 @@ export function notificationEndpoints({ targets, secret, attempts }: Notificatio
     endpoint({
       method: 'post',
       path: '/api/card-links',
-      summary: 'Open the link of a notification',
+      summary: 'Get a token with the link of a notification',
       description:
         'A link works once. The token can read and answer the one call that the link is for, as the person whom it was sent to, for an hour.',
       access: 'anyone',
