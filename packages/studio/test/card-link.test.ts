@@ -18,7 +18,9 @@ beforeAll(async () => {
   const signingSecret = '${env.NOTIFY_KEY}';
   studio = await startStudio(browser(), {
     model: scriptedModel(({ prompt }) =>
-      JSON.stringify(prompt.at(-1)).includes('Please pay.') ? { toolName: 'send_money', input: { amount: 5 } } : 'Fine.',
+      JSON.stringify(prompt.at(-1)).includes('Please pay.')
+        ? { toolName: 'send_money', input: { amount: 5 } }
+        : 'Fine.',
     ),
     agents: [{ name: 'Clerk', instructions: 'Pay.', tools: ['send_money'] }],
     spaces: [{ name: 'Office', agents: ['Clerk'], people: [{ name: 'Ada', externalId: 'ada' }] }],
@@ -54,7 +56,7 @@ async function ask(): Promise<{ link: string; callId: string }> {
   return { link: link.url, callId: call.id };
 }
 
-/** A phone on which nobody is signed in. */
+/** A phone without a browser session. */
 async function openPhone(): Promise<{ page: Page; context: BrowserContext; problems: string[] }> {
   const context = await browser().newContext({ viewport: { width: 360, height: 740 }, hasTouch: true });
   context.setDefaultTimeout(60_000);

@@ -97,7 +97,10 @@ describe.each(databases)('links of notifications on $kind', ({ create }) => {
     expect((await gateway.api(`/api/calls/${callId}`)).pending).toMatchObject({ status: 'resolved', resolvedBy: ada });
     const again = await open(code);
     expect(again.status).toBe(401);
-    expect(((await again.json()) as Refusal).error).toMatchObject({ code: 'link_not_valid', details: { reason: 'used' } });
+    expect(((await again.json()) as Refusal).error).toMatchObject({
+      code: 'link_not_valid',
+      details: { reason: 'used' },
+    });
   });
 
   test('[O8] of browsers that open a link at the same moment, one gets in', async () => {

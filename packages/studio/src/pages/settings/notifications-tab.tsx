@@ -27,7 +27,7 @@ function Targets(): ReactElement {
     <Section title="Targets">
       {error !== null && <ErrorNote error={error} retry={() => void refetch()} />}
       {targets?.length === 0 && (
-        <EmptyState title="Nobody is notified.">
+        <EmptyState title="There are no targets.">
           <p>
             Add <code>notify</code> to the configuration file: a webhook, an e-mail address or a Slack channel hears of
             calls that wait, of failures and of spend limits.
