@@ -31,7 +31,7 @@ export interface NotifiedPerson {
   readonly id?: string | undefined;
 }
 
-export interface NotifyWebhook {
+interface NotifyWebhook {
   readonly url: string;
   /** `${env.NAME}`, or several while a secret is replaced. Requests are always signed. */
   readonly signingSecret: string | readonly string[];
@@ -52,7 +52,7 @@ export interface NotifyEmail {
   readonly to: string;
 }
 
-export interface NotifySlack {
+interface NotifySlack {
   /** The address of an incoming webhook, which is a secret: `${env.NAME}`. */
   readonly url: string;
 }

@@ -19,7 +19,7 @@ export interface NotedWait {
 const HOUR_MS = 3_600_000;
 
 /** How long before its end a call is about to expire: an hour, or half of a shorter time. */
-export function expiryLead(waitsMs: number): number {
+function expiryLead(waitsMs: number): number {
   return Math.min(HOUR_MS, Math.floor(waitsMs / 2));
 }
 

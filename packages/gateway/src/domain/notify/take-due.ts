@@ -3,7 +3,7 @@ import type { NotificationRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
 /** The last attempt is about 45 minutes after the first. */
-export const MOST_ATTEMPTS = 10;
+const MOST_ATTEMPTS = 10;
 const FIRST_RETRY_MS = 5_000;
 /** A later time of the target's own, e.g. by Retry-After, is not waited for. */
 const LATEST_RETRY_MS = 3_600_000;

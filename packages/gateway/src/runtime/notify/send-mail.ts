@@ -81,6 +81,6 @@ function toHtml({ title, facts, link }: Notice, notes: readonly string[]): strin
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><body>${all.join('')}</body></html>`;
 }
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
 }

@@ -18,6 +18,6 @@ export function toSlackMessage({ title, facts, link, id }: Notice): SlackMessage
 }
 
 /** With these three replaced, a text can have neither links nor mentions: `<!channel>` and `<@U1>` are read as they stand. */
-export function escapeSlack(text: string): string {
+function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
