@@ -7,6 +7,7 @@ import { createEntity } from '../../src/domain/entities/entity.ts';
 import { newId } from '../../src/domain/new-id.ts';
 import { noteFailure } from '../../src/domain/notify/note-event.ts';
 import { sweepNotifications } from '../../src/domain/notify/sweep-notifications.ts';
+import { takeDue } from '../../src/domain/notify/take-due.ts';
 import { createProject } from '../../src/domain/projects/project.ts';
 import { waitFor } from '../../src/testing/index.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
@@ -16,7 +17,7 @@ import { BASE_URL, deliver, KEY, makeDue, openCall, rowsOf, targetTo, webhookTo 
 const ids = (site: { requests: readonly { headers: Record<string, unknown> }[] }) =>
   site.requests.map(({ headers }) => headers['webhook-id']);
 
-describeIdleWorld('notifications', ({ world, beside }) => {
+describeIdleWorld('notifications', ({ world, kind, beside }) => {
   const otherWorld = beside();
 
   test('[O8] a call that waits is told to a webhook, signed, with the tool, the agent and a link, and without its input', async () => {
@@ -68,6 +69,21 @@ describeIdleWorld('notifications', ({ world, beside }) => {
     await waitFor(async () => (await rowsOf(world, { target: 'shared' })).every(({ status }) => status === 'sent'));
     expect([ids(site).length, new Set(ids(site)).size]).toEqual([40, 40]);
   });
+
+  if (kind === 'postgres')
+    test('[O8] what one gateway is about to take, another does not take', async () => {
+      await using gateway = deliver(world, [targetTo(webhookTo('http://127.0.0.1:9'), { name: 'taken' })]);
+      const callId = await openCall(world, await world.agent());
+      await gateway.send();
+      await makeDue(world);
+      const taking = { target: 'taken', limit: 5, timeoutMs: 1_000 };
+      const [ours, theirs] = await world.in(async (tx) => [
+        await takeDue(tx, taking),
+        await otherWorld.in((other) => takeDue(other, taking)),
+      ]);
+      expect(ours.map(({ call_id }) => call_id)).toEqual([callId]);
+      expect(theirs).toEqual([]);
+    });
 
   test('[O8] an attempt that failed is repeated later with the same id, and its error is shown meanwhile', async () => {
     await using site = await startWebSite((_request, response) =>

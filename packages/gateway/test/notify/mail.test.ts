@@ -23,10 +23,6 @@ async function startMailServer(options: SMTPServerOptions = {}) {
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     logger: false,
-    onConnect(_session, done) {
-      connections += 1;
-      done();
-    },
     onData(stream, session, done) {
       const pieces: Buffer[] = [];
       stream.on('data', (piece: Buffer) => pieces.push(piece));
@@ -40,6 +36,9 @@ async function startMailServer(options: SMTPServerOptions = {}) {
     ...options,
   });
   server.on('error', () => {});
+  server.server.on('connection', () => {
+    connections += 1;
+  });
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   const { port } = server.server.address() as AddressInfo;
@@ -110,6 +109,7 @@ describeIdleWorld({ title: 'notifications by e-mail', on: embedded }, ({ world }
     expect(headers.find((line) => line.startsWith('Subject:'))).toBe(
       'Subject: [Lastcall] pay Bcc: evil@example.com waits for approval',
     );
+    expect(body).not.toMatch(/^Bcc:/m);
     const [, html = ''] = body.split('<!doctype html>');
     expect(html).not.toContain('<script>');
     expect(html).toContain('&#60;script&#62;');
@@ -157,7 +157,7 @@ describeIdleWorld({ title: 'notifications by e-mail', on: embedded }, ({ world }
 
   test('[O8] with starttls nothing is sent over a connection that is not encrypted', async () => {
     await using server = await startMailServer();
-    const channel = mailTo(server.port, { tls: 'starttls', login: { user: 'u', password: 'a-secret-password' } });
+    const channel = mailTo(server.port, { tls: 'starttls' });
     await using gateway = deliver(world, [targetTo(channel, { name: 'plain' })], { allow: [server.host] });
     const callId = await openCall(world, await world.agent());
     await gateway.send();
