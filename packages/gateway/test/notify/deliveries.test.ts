@@ -77,10 +77,17 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
       await gateway.send();
       await makeDue(world);
       const taking = { target: 'taken', limit: 5, timeoutMs: 1_000 };
-      const [ours, theirs] = await world.in(async (tx) => [
-        await takeDue(tx, taking),
-        await otherWorld.in((other) => takeDue(other, taking)),
-      ]);
+      const [taken, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const first = world.in(async (tx) => {
+        const rows = await takeDue(tx, taking);
+        taken.resolve();
+        await end.promise;
+        return rows;
+      });
+      await taken.promise;
+      const theirs = await otherWorld.in((tx) => takeDue(tx, taking));
+      end.resolve();
+      const ours = await first;
       expect(ours.map(({ call_id }) => call_id)).toEqual([callId]);
       expect(theirs).toEqual([]);
     });

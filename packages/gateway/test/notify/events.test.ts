@@ -32,7 +32,11 @@ test('[O8] a run that fails and is not tried again is told, and attempts before 
   expect(told(site)).toHaveLength(1);
   expect(failed).toMatchObject({ type: 'agent.failed', title: 'Clerk failed', agent: { id, name: 'Clerk' } });
   expect(failed.link.url).toBe(`${gateway.url}/runs/${failed.runId}`);
-  expect((await gateway.api(`/api/runs/${failed.runId}`)).status).toBe('failed');
+  // The first attempt failed too, and was tried again.
+  expect(await gateway.api(`/api/runs/${failed.runId}`)).toMatchObject({
+    status: 'failed',
+    retryOf: expect.any(String),
+  });
   expect(JSON.stringify(failed)).not.toContain('Ada');
 });
 
