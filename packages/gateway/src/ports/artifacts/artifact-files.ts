@@ -9,6 +9,14 @@ export interface ArtifactFiles {
   write(id: string, bytes: Uint8Array): Promise<void>;
   /** Returns undefined if this gateway does not have the bytes. */
   read(id: string): Promise<ReadableStream<Uint8Array> | undefined>;
+  /** Deletes the bytes. Nothing happens if there are none. */
+  remove(id: string): Promise<void>;
+}
+
+/** All bytes of an artifact. Undefined if this gateway does not have them. */
+export async function readBytes(files: ArtifactFiles, id: string): Promise<Uint8Array | undefined> {
+  const stream = await files.read(id);
+  return stream === undefined ? undefined : new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 /** Files in a folder that only its owner can read. */
@@ -30,6 +38,9 @@ export function createArtifactFiles(folder: string): ArtifactFiles {
         await file.close();
       }
       await rename(unfinished, path);
+    },
+    async remove(id) {
+      await rm(join(folder, id), { force: true });
     },
     async read(id) {
       try {

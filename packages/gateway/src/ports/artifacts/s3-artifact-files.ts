@@ -25,6 +25,11 @@ export function createS3ArtifactFiles({ endpoint, bucket, prefix = '', ...option
       discard(answer);
       if (answer.status >= 300) throw failed('store', answer);
     },
+    async remove(id) {
+      const answer = await send(options, { url: urlOf(id), method: 'DELETE' });
+      discard(answer);
+      if (answer.status >= 300 && answer.status !== 404) throw failed('delete', answer);
+    },
     async read(id) {
       const answer = await send(options, { url: urlOf(id), method: 'GET' });
       if (answer.status === 200) return Readable.toWeb(answer.body) as ReadableStream<Uint8Array>;
@@ -65,9 +70,11 @@ function discard({ body }: EgressResponse): void {
   body.on('error', () => {}).destroy();
 }
 
-function failed(what: 'store' | 'read', { status }: EgressResponse): LastcallError {
+function failed(what: 'store' | 'read' | 'delete', { status }: EgressResponse): LastcallError {
   return new LastcallError(
     'artifact_store',
-    `The artifact could not be ${what === 'store' ? 'stored' : 'read'}: the S3 server answered ${status}.`,
+    `The artifact could not be ${DONE[what]}: the S3 server answered ${status}.`,
   );
 }
+
+const DONE = { store: 'stored', read: 'read', delete: 'deleted' } as const;

@@ -149,7 +149,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...keyEndpoints,
     ...sessionEndpoints({ publicUrl: options.publicUrl, attempts }),
     ...notificationEndpoints({ targets: options.targets ?? new Map(), secret: tokenSecret, attempts }),
-    ...artifactEndpoints(options.artifacts),
+    ...artifactEndpoints(options.artifacts, tokenSecret),
     ...streamEndpoints({ services, streams, revocations, heartbeatMs }),
     ...openAiEndpoints({ services, streams, revocations, heartbeatMs, registry }),
     ...mcpServerEndpoints({
