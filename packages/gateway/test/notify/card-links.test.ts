@@ -213,6 +213,7 @@ const OPEN = [
   'POST /api/card-links',
   'POST /hooks/{name}',
   'GET /oauth/callback',
+  'GET /api/artifacts/{id}/content',
   'GET /health',
   'GET /ready',
   'GET /metrics',
