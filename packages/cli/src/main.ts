@@ -5,6 +5,7 @@ import { addDemo } from './commands/demo.ts';
 import { addDev } from './commands/dev.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addExport } from './commands/export.ts';
+import { addGrants } from './commands/grants.ts';
 import { addInit } from './commands/init.ts';
 import { addKeys } from './commands/keys.ts';
 import { addNotify } from './commands/notify.ts';
@@ -41,6 +42,7 @@ export function createProgram(): Command {
     addRun,
     addReplay,
     addKeys,
+    addGrants,
     addProjects,
     addTools,
     addUsage,

@@ -10,6 +10,7 @@ export type { Audit } from './resources/audit.ts';
 export type { Chat, ChatEvent, ChatOptions, ChatRequest } from './resources/chat.ts';
 export type { Conversations } from './resources/conversations.ts';
 export type { Entities } from './resources/entities.ts';
+export type { Grants } from './resources/grants.ts';
 export type { Jobs } from './resources/jobs.ts';
 export type { Keys } from './resources/keys.ts';
 export type { Links } from './resources/links.ts';
@@ -52,6 +53,9 @@ export type {
   Entity,
   ErrorBody,
   Goal,
+  Grant,
+  GrantCondition,
+  GrantRequest,
   InboxError,
   InboxEvent,
   InboxItem,

@@ -83,6 +83,7 @@ test('[O8] a link opens the one card on a phone, without a sign-in, and the answ
   await card.waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  expect(await card.getByRole('button', { name: /Allow more/ }).count()).toBe(0);
   // The tab keeps what the link gave it.
   await page.reload();
   await card.getByRole('button', { name: 'Approve', exact: true }).click();

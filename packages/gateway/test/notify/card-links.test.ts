@@ -92,6 +92,8 @@ describe.each(databases)('links of notifications on $kind', ({ create }) => {
     expect(rest).toMatchObject({ callId, runId, expiresAt: expect.any(Number) });
     const shown = await gateway.api(`/api/calls/${callId}`, undefined, { key: token });
     expect(shown.card ?? shown.pending).toBeDefined();
+    const grant = { callId, approve: true, grant: { lasts: 'always' } };
+    expect((await post(`/api/runs/${runId}/tool-results`, grant, token)).status).toBe(403);
     const answered = await post(`/api/runs/${runId}/tool-results`, { callId, deny: 'Too much.' }, token);
     expect(answered.status).toBe(200);
     expect((await gateway.api(`/api/calls/${callId}`)).pending).toMatchObject({ status: 'resolved', resolvedBy: ada });

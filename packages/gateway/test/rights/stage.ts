@@ -9,6 +9,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { compileDefinition } from '../../src/config/definitions.ts';
 import { SEEDED } from '../../src/domain/agents/agent-details.ts';
+import { newId } from '../../src/domain/new-id.ts';
 import { createArtifactFiles } from '../../src/ports/artifacts/artifact-files.ts';
 import { demoEndpoints } from '../../src/transport/http/routes/demo.ts';
 import { listen } from '../../src/transport/http/server.ts';
@@ -53,6 +54,8 @@ export interface Stage {
   waitingCall(): Promise<{ runId: string; callId: string }>;
   /** A notification that has failed. */
   failedNotification(): Promise<string>;
+  /** A grant that the member gave. */
+  grant(): Promise<string>;
   /** A file of a message in the space. */
   attached(): Promise<string>;
   /** The id of a new session. */
@@ -142,6 +145,22 @@ export async function openStage(): Promise<Stage> {
       const { id } = await api.done<{ id: string }>('POST', '/api/notifications/targets/ops/test');
       await world.in(({ db }) =>
         db.updateTable('notifications').set({ status: 'failed', next_at: null }).where('id', '=', id).execute(),
+      );
+      return id;
+    },
+    async grant() {
+      const { callId, runId } = await openJob(api, agent, { spaceId: space });
+      const id = newId();
+      await world.in(({ db }) =>
+        db
+          .insertInto('grants')
+          .values({
+            ...{ id, agent_id: agent, tool_name: 'look', lasts: 'always', conditions: '[]', definition: 'd.c' },
+            ...{ reach: 'thread', call_id: callId, run_id: runId, thread_id: agent, space_id: space },
+            ...{ granted_by: member, created_at: 1, expires_at: null, ended_at: null, end_reason: null },
+            ...{ ended_by: null, last_used_at: null },
+          })
+          .execute(),
       );
       return id;
     },

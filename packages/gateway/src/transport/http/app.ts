@@ -37,6 +37,7 @@ import { conversationEndpoints } from './routes/conversations.ts';
 import { entityEndpoints } from './routes/entities.ts';
 import { exportEndpoints } from './routes/export.ts';
 import { fileEndpoints } from './routes/files.ts';
+import { grantEndpoints } from './routes/grants.ts';
 import { hookEndpoints } from './routes/hooks.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
@@ -144,6 +145,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...auditEndpoints(services),
     ...exportEndpoints(services),
     ...waitingCallEndpoints,
+    ...grantEndpoints,
     ...jobEndpoints,
     ...projectEndpoints,
     ...keyEndpoints,

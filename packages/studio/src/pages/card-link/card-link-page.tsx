@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useMemo, useState } from 'react';
 import { clientOf, type OpenedCard, openCardLink, openedBefore } from '../../data/card-link.ts';
 import { EVERY_MS } from '../../data/every.ts';
+import { CardPlaceProvider } from '../../parts/cards/card-place.tsx';
 import { AnyCard, cards } from '../../parts/cards/cards.tsx';
 import { PersonSession } from '../../parts/session/session.tsx';
 import { Button } from '../../parts/ui/button.tsx';
@@ -93,7 +94,9 @@ function Card({ opened }: { opened: OpenedCard }): ReactElement {
         <Note>
           You answer as <bdi>{entity.displayName}</bdi>.
         </Note>
-        <ToolCard key={`${runId}/${callId}`} item={item} />
+        <CardPlaceProvider value={{ isOneCall: true }}>
+          <ToolCard key={`${runId}/${callId}`} item={item} />
+        </CardPlaceProvider>
         {error !== null && <ErrorNote error={error} retry={() => void refetch()} />}
       </LastcallProvider>
     </PersonSession>
