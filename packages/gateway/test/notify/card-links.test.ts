@@ -92,7 +92,7 @@ describe.each(databases)('links of notifications on $kind', ({ create }) => {
     expect(rest).toMatchObject({ callId, runId, expiresAt: expect.any(Number) });
     const shown = await gateway.api(`/api/calls/${callId}`, undefined, { key: token });
     expect(shown.card ?? shown.pending).toBeDefined();
-    const grant = { callId, approve: true, grant: { lasts: 'always' } };
+    const grant = { callId, approve: true, grant: { for: 'always' } };
     expect((await post(`/api/runs/${runId}/tool-results`, grant, token)).status).toBe(403);
     const answered = await post(`/api/runs/${runId}/tool-results`, { callId, deny: 'Too much.' }, token);
     expect(answered.status).toBe(200);
