@@ -9,6 +9,7 @@ import { addExport } from './commands/export.ts';
 import { addGrants } from './commands/grants.ts';
 import { addInit } from './commands/init.ts';
 import { addKeys } from './commands/keys.ts';
+import { addNotify } from './commands/notify.ts';
 import { addOpen } from './commands/open.ts';
 import { addProjects } from './commands/projects.ts';
 import { addReplay } from './commands/replay.ts';
@@ -49,6 +50,7 @@ export function createProgram(): Command {
     addUsage,
     addAudit,
     addExport,
+    addNotify,
     addDoctor,
     addOpen,
     addDemo,

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DemoSpace, KEY } from './support/demo-space.ts';
 import { type Folder, makeFolder } from './support/folder.ts';
@@ -54,6 +57,42 @@ test('[S12] keys are created, listed and revoked, and a created one works until 
   expect(await ask(['keys', 'revoke', id])).toMatchObject({ code: 0, out: 'Revoked ci.\n' });
   expect(await ask(['keys', 'list'], { LASTCALL_SECRET_KEY: key })).toMatchObject({ code: 3 });
   expect((await ask(['keys', 'list'])).out).toMatch(new RegExp(`^${id}  \\S+ +admin +revoked +ci$`, 'm'));
+});
+
+test('[O8] targets are listed and tested, and what has failed is listed and sent again', async () => {
+  const server = createServer((_request, response) => response.writeHead(isUp ? 200 : 500).end());
+  let isUp = true;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await using own = await makeFolder({
+    'lastcall.config.ts': `export default {
+      notify: { ops: { webhook: { url: 'http://127.0.0.1:${port}', signingSecret: '\${env.NOTIFY_SECRET}' } } },
+      secrets: ['NOTIFY_SECRET'],
+      egress: { allow: ['127.0.0.1:${port}'] },
+    };`,
+  });
+  const ownEnv = { ...env, NOTIFY_SECRET: 'a-secret-of-the-test' };
+  await using other = Program.lastcall(['start'], { folder: own.path, env: ownEnv });
+  const at = await other.listens();
+  const say = (...args: string[]) => lastcall([...args, '--url', at], { folder: own.path, env: ownEnv });
+  expect((await say('notify', 'targets')).out).toMatch(/^ops +webhook +default +call\.waiting, /m);
+  expect((await say('notify', 'list')).out).toBe('There are no notifications.\n');
+  expect(await say('notify', 'test', 'ops')).toMatchObject({ code: 0, out: 'The test was sent to ops.\n' });
+  isUp = false;
+  expect(await say('notify', 'test', 'ops')).toMatchObject({
+    code: 1,
+    err: 'The test did not arrive: It answered HTTP 500.\n',
+  });
+  const listed = JSON.parse((await say('notify', 'list', '--json')).out);
+  expect(listed).toMatchObject([{ status: 'pending', error: 'It answered HTTP 500.' }, { status: 'sent' }]);
+  expect((await say('notify', 'list', '--status', 'sent')).out).toContain(listed[1].id);
+  expect(await say('notify', 'retry', listed[1].id)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('is sent'),
+  });
+  expect(await say('notify', 'test', 'nothing')).toMatchObject({ code: 1 });
+  server.close();
 });
 
 test('[O1] projects are created, listed, changed and deleted, and commands act in the one of LASTCALL_PROJECT', async () => {

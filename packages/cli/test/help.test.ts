@@ -8,6 +8,7 @@ const COMMANDS = [
   ...['dev', 'start', 'init', 'run', 'replay', 'eval', 'keys create', 'keys list', 'keys revoke'],
   ...['grants list', 'grants revoke'],
   ...['projects create', 'projects delete', 'projects list', 'projects update'],
+  ...['notify list', 'notify retry', 'notify targets', 'notify test'],
   ...['tools list', 'tools test', 'usage', 'audit', 'export', 'doctor', 'open', 'demo crash'],
 ];
 

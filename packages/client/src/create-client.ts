@@ -11,6 +11,7 @@ import { type Keys, keys } from './resources/keys.ts';
 import { type Links, links } from './resources/links.ts';
 import { type Mcp, mcp } from './resources/mcp.ts';
 import { type Models, models } from './resources/models.ts';
+import { type Notifications, notifications } from './resources/notifications.ts';
 import { type Pending, pending } from './resources/pending.ts';
 import { type Projects, projects } from './resources/projects.ts';
 import { type Runs, runs } from './resources/runs.ts';
@@ -38,6 +39,7 @@ export interface Client {
   readonly links: Links;
   readonly mcp: Mcp;
   readonly models: Models;
+  readonly notifications: Notifications;
   readonly pending: Pending;
   readonly grants: Grants;
   readonly projects: Projects;
@@ -74,6 +76,7 @@ export function createClient(options: ClientOptions): Client {
     links: links(connection),
     mcp: mcp(connection),
     models: models(connection),
+    notifications: notifications(connection),
     pending: pending(connection),
     grants: grants(connection),
     projects: projects(connection),

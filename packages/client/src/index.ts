@@ -16,6 +16,7 @@ export type { Keys } from './resources/keys.ts';
 export type { Links } from './resources/links.ts';
 export type { Mcp } from './resources/mcp.ts';
 export type { Models } from './resources/models.ts';
+export type { Notifications } from './resources/notifications.ts';
 export type { AnsweredCall, Pending } from './resources/pending.ts';
 export type { Projects } from './resources/projects.ts';
 export type { Runs } from './resources/runs.ts';
@@ -76,6 +77,8 @@ export type {
   MiddlewareConfig,
   Model,
   ModelMessage,
+  Notification,
+  NotificationTarget,
   Operations,
   Outcome,
   Page,

@@ -181,7 +181,7 @@ export type AuditEntry = {
   readonly action: string;
   /** What was changed. */
   readonly subject?: {
-    readonly kind: "agent" | "artifact" | "call" | "conversation" | "entity" | "grant" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool";
+    readonly kind: "agent" | "artifact" | "call" | "conversation" | "entity" | "grant" | "key" | "link" | "MCP tool" | "notification" | "project" | "run" | "session" | "space" | "tool";
     readonly id: string;
   } | undefined;
   /** Where the request came from. */
@@ -886,6 +886,40 @@ export type ModelSettings = {
   readonly reasoning?: "provider-default" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | undefined;
   readonly stopSequences?: readonly (string)[] | undefined;
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+};
+
+/** A message to a target of the configuration. It has no texts. */
+export type Notification = {
+  /** Sent along, so that receivers can drop repetitions. */
+  readonly id: string;
+  readonly project: string;
+  readonly target: string;
+  readonly event: "call.waiting" | "call.expiring" | "agent.failed" | "limit.reached" | "test";
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly callId?: string | undefined;
+  /** The person whom its link acts for. */
+  readonly entityId?: string | undefined;
+  /** `failed`: given up after the last attempt. `obsolete`: what it was about ended before it was sent. */
+  readonly status: "pending" | "sent" | "failed" | "obsolete";
+  readonly attempts: number;
+  /** The next attempt, while it is pending. */
+  readonly nextAt?: number | undefined;
+  /** Why the last attempt failed. */
+  readonly error?: string | undefined;
+  readonly createdAt: number;
+  readonly sentAt?: number | undefined;
+  readonly linkExpiresAt?: number | undefined;
+  readonly linkUsedAt?: number | undefined;
+};
+
+/** A target of the configuration, without addresses and secrets. */
+export type NotificationTarget = {
+  readonly name: string;
+  readonly project: string;
+  readonly channel: "webhook" | "email" | "slack";
+  readonly events: readonly ("call.waiting" | "call.expiring" | "agent.failed" | "limit.reached")[];
+  readonly agents?: readonly (string)[] | undefined;
 };
 
 /** A text, or a list of parts. */
@@ -2318,7 +2352,7 @@ export interface Operations {
       /** The id of what was changed. */
       readonly subject?: string | undefined;
       /** What kind of thing was changed. */
-      readonly kind?: "agent" | "artifact" | "call" | "conversation" | "entity" | "grant" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool" | undefined;
+      readonly kind?: "agent" | "artifact" | "call" | "conversation" | "entity" | "grant" | "key" | "link" | "MCP tool" | "notification" | "project" | "run" | "session" | "space" | "tool" | undefined;
       /** The first time, in milliseconds since the epoch. */
       readonly from?: number | undefined;
       /** Only entries before this time. */
@@ -2329,6 +2363,21 @@ export interface Operations {
     answer: Page<AuditEntry>;
   }>;
   'GET /api/calls/{id}': Operation<{ params: { id: string }; answer: Call }>;
+  'POST /api/card-links': Operation<{
+    body: {
+      readonly code: string;
+    };
+    answer: {
+      readonly token: string;
+      readonly expiresAt: number;
+      readonly callId: string;
+      readonly runId: string;
+      readonly entity: {
+        readonly id: string;
+        readonly displayName: string;
+      };
+    };
+  }>;
   'GET /api/entities': Operation<{
     query: PageQuery & {
       readonly kind?: "human" | "agent" | "service" | undefined;
@@ -2471,6 +2520,20 @@ export interface Operations {
       readonly items: readonly (Model)[];
     };
   }>;
+  'GET /api/notifications': Operation<{
+    query: PageQuery & {
+      readonly status?: "pending" | "sent" | "failed" | "obsolete" | undefined;
+      readonly target?: string | undefined;
+    };
+    answer: Page<Notification>;
+  }>;
+  'GET /api/notifications/targets': Operation<{
+    answer: {
+      readonly items: readonly (NotificationTarget)[];
+    };
+  }>;
+  'POST /api/notifications/targets/{name}/test': Operation<{ params: { name: string }; answer: Notification }>;
+  'POST /api/notifications/{id}/retry': Operation<{ params: { id: string }; answer: Notification }>;
   'GET /api/pending': Operation<{
     query: PageQuery & {
       /** Only calls that this entity may answer. With a token: its own entity. */

@@ -14,6 +14,8 @@ import { isKnownTool } from './known-tool.ts';
 import { DEFAULT_MCP_EXPOSURE, mcpExposureSchema } from './mcp-exposure.ts';
 import { modelFilesSchema } from './model-files.ts';
 import { namedBySubAgent } from './named-tools.ts';
+import { notifySchema } from './notify-config.ts';
+import { notifyProblems } from './notify-problems.ts';
 import { planSeedSchema } from './plan-seed.ts';
 import { currencySchema, DEFAULT_CURRENCY, pricesSchema } from './prices.ts';
 import { projectProblems } from './project-problems.ts';
@@ -56,6 +58,7 @@ export function checkConfig(value: unknown, file: string = 'lastcall.config.ts')
     ...planProblems(config),
     ...projectProblems(config),
     ...hookProblems(config),
+    ...notifyProblems(config),
     ...spendProblems(config),
   ];
   if (problems.length > 0) throw new ConfigError(file, problems);
@@ -122,6 +125,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools' | 'definitions'>> = z.strictO
   plans: z.array(planSeedSchema).max(1_000).default([]),
   projects: z.array(projectSeedSchema).max(1_000).default([]),
   hooks: hooksSchema.default({}),
+  notify: notifySchema.default({}),
   plugins: noPlugins.optional(),
   models: z.record(z.string().regex(/^\S{1,200}$/), model).default({}),
   imageModels: z.record(z.string().regex(/^[\w.-]+\/\S{1,200}$/), imageModel).default({}),

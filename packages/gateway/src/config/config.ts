@@ -7,6 +7,7 @@ import type { Definitions } from './definitions.ts';
 import type { HookConfig, HooksConfig } from './hook-config.ts';
 import type { McpExposure, McpExposureInput } from './mcp-exposure.ts';
 import type { ModelFiles } from './model-files.ts';
+import type { NotifyConfig, NotifyTargets } from './notify-config.ts';
 import type { PlanSeed } from './plan-seed.ts';
 import type { ModelPrices } from './prices.ts';
 import type { ProjectSeed } from './project-seed.ts';
@@ -29,6 +30,8 @@ export interface ConfigInput extends SettingsInput {
   readonly plans?: readonly PlanSeed[] | undefined;
   /** Addresses at which services send signed events to agents, by name: `POST /hooks/<name>`. */
   readonly hooks?: Readonly<Record<string, HookConfig>> | undefined;
+  /** Where people are notified of waiting calls, failures and limits, by name. */
+  readonly notify?: Readonly<Record<string, NotifyConfig>> | undefined;
   /** Refused unless it is empty: plugins belong to definitions. */
   readonly plugins?: readonly never[] | undefined;
   /** Your own models, by the name that agents use. */
@@ -70,6 +73,7 @@ export interface Config extends SettingsInput {
   readonly plans: readonly PlanSeed[];
   readonly projects: readonly ProjectSeed[];
   readonly hooks: HooksConfig;
+  readonly notify: NotifyTargets;
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly imageModels: Readonly<Record<string, ImageModelV4>>;
   readonly prices: ModelPrices;

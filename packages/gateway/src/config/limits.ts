@@ -54,6 +54,10 @@ export interface GatewayLimits {
   readonly briefContextDays: number;
   /** How many days an entry of the audit is kept. */
   readonly auditDays: number;
+  /** How many days a notification is kept. */
+  readonly notificationDays: number;
+  /** The number of notifications that may wait for one target. 0 if there are no targets: then no events are stored for them. */
+  readonly pendingNotifications: number;
   /** How long runs may continue after a stop was requested. */
   readonly graceMs: number;
 }
@@ -87,6 +91,8 @@ export const DEFAULT_GATEWAY_LIMITS: GatewayLimits = {
   contextDays: 365,
   briefContextDays: 7,
   auditDays: 365,
+  notificationDays: 30,
+  pendingNotifications: 10_000,
   graceMs: 10_000,
 };
 

@@ -62,6 +62,7 @@ export type ErrorCode =
   | 'no_waiting_call'
   | 'not_continued'
   | 'not_editable'
+  | 'not_failed'
   | 'not_found'
   | 'not_testable'
   | 'project_in_use'

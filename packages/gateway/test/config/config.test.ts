@@ -30,6 +30,7 @@ describe('a configuration', () => {
       agents: [],
       tools: {},
       hooks: {},
+      notify: {},
       definitions: {},
       spaces: [],
       plans: [],

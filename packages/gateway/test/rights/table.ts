@@ -298,6 +298,25 @@ export const TABLE: Readonly<Record<string, Row>> = {
     }),
   },
 
+  'GET /api/notifications': { rights: ADMIN, request: plain },
+  'GET /api/notifications/targets': { rights: ADMIN, request: plain },
+  'POST /api/notifications/targets/{name}/test': {
+    rights: ADMIN,
+    request: at('/api/notifications/targets/ops/test'),
+  },
+  'POST /api/notifications/{id}/retry': {
+    rights: ADMIN,
+    request: async (stage) => ({ path: `/api/notifications/${await stage.failedNotification()}/retry` }),
+  },
+  // The code is the only right: see test/notify/card-links.test.ts. Wrong ones are counted by address.
+  'POST /api/card-links': {
+    rights: rights(401, 401, 401, 401, 401, 401),
+    request: ({ name }) => ({
+      body: { code: 'wrong' },
+      headers: { 'x-forwarded-for': `198.51.100.${name().slice('name-'.length)}` },
+    }),
+  },
+
   'GET /api/links': { rights: ADMIN, request: plain },
   'POST /api/links': { rights: WRITE, request: () => ({ body: {} }) },
   'DELETE /api/links/{id}': {

@@ -100,6 +100,7 @@ const ROWS = [
   'alter table plans drop column set_by',
   'alter table calls drop column node',
   'drop table audit',
+  ...['notify_events', 'notifications'].map((table) => `drop table ${table}`),
   'drop table grants',
   'alter table calls drop column grant_id',
   ...['artifacts_by_entity', 'artifacts_unused'].map((index) => `drop index ${index}`),

@@ -40,3 +40,15 @@ export const heldTools = queryOptions({
   queryFn: ({ signal }) => everyPage((page) => client.mcp.tools({ status: 'held', ...page }, { signal })),
   refetchInterval: EVERY_MS,
 });
+
+export const notificationTargets = queryOptions({
+  queryKey: ['notifications', 'targets'],
+  queryFn: async ({ signal }) => (await client.notifications.targets({ signal })).items,
+});
+
+/** The newest 50. */
+export const notificationList = queryOptions({
+  queryKey: ['notifications', 'list'],
+  queryFn: async ({ signal }) => (await client.notifications.list({ limit: 50 }, { signal })).items,
+  refetchInterval: EVERY_MS,
+});

@@ -5,6 +5,7 @@ import type { Answerers } from '../../config/tool-config.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { WaitColumns } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { noteWait } from '../notify/note-event.ts';
 import type { WaitKind } from './waiting-call.ts';
 
 export interface OpenedWait {
@@ -65,7 +66,10 @@ export async function openWait(tx: Tx, call: OpenedWait): Promise<number | undef
     node: call.node ?? null,
     ...(isOffered ? { offered_at: now, offers: 1, announce_at: now } : {}),
   };
-  if (call.duringCall !== undefined) return await insertQuestion(tx, call, { ...wait, waiting_since: now, rounds: 1 });
+  if (call.duringCall !== undefined) {
+    await noteWait(tx, { ...call, round: 1 });
+    return await insertQuestion(tx, call, { ...wait, waiting_since: now, rounds: 1 });
+  }
   const opened = await tx.db
     .updateTable('calls')
     .set((eb) => ({
@@ -80,6 +84,7 @@ export async function openWait(tx: Tx, call: OpenedWait): Promise<number | undef
     )
     .returning('rounds')
     .executeTakeFirst();
+  if (opened !== undefined) await noteWait(tx, { ...call, round: opened.rounds });
   return call.kind === 'input' ? opened?.rounds : undefined;
 }
 

@@ -78,6 +78,7 @@ const KINDS: Readonly<Record<string, AuditKind>> = {
   '/api/keys': 'key',
   '/api/grants': 'grant',
   '/api/links': 'link',
+  '/api/notifications': 'notification',
   '/api/sessions': 'session',
   '/contexts': 'conversation',
 };

@@ -143,6 +143,12 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'GET /api/sessions': 'whole',
   'DELETE /api/sessions/{id}': 'whole',
 
+  'GET /api/notifications': 'whole',
+  'GET /api/notifications/targets': 'whole',
+  'POST /api/notifications/targets/{name}/test': 'whole',
+  'POST /api/notifications/{id}/retry': 'whole',
+  'POST /api/card-links': 'shared',
+
   'GET /v1/models': 'filtered',
   'GET /v1/models/{model}': 'filtered',
   'POST /v1/chat/completions': 'filtered',
@@ -190,6 +196,7 @@ interface Asked {
 
 /** Throws 404 for everything that the caller cannot see. Entities see what they take part in: see `viewOf`. */
 export async function assertVisible(tx: Tx, { method, path }: Endpoint, asked: Asked): Promise<void> {
+  assertOwnCard({ method, path }, asked);
   const view = viewOf(asked.caller);
   if (!isLimited(view) || limitedTo(asked.caller) !== undefined) return;
   const rule = PROJECT_RULES[`${method.toUpperCase()} ${path}`] ?? 'gateway';
@@ -199,6 +206,16 @@ export async function assertVisible(tx: Tx, { method, path }: Endpoint, asked: A
   if (typeof rule === 'string') return;
   for (const [kind, id] of idsOf(rule, asked))
     if (!(await isVisible(tx.db, { kind, id }, view))) throw notFound(kind, id);
+}
+
+/** For a token of one card, no other call exists. */
+function assertOwnCard({ method, path }: Pick<Endpoint, 'method' | 'path'>, asked: Asked): void {
+  const { caller } = asked;
+  if (caller.kind !== 'entity' || caller.callId === undefined) return;
+  const rule = PROJECT_RULES[`${method.toUpperCase()} ${path}`];
+  const ids = typeof rule === 'object' ? idsOf(rule, asked) : [];
+  const other = ids.find(([, id]) => id !== caller.callId);
+  if (other !== undefined) throw notFound(...other);
 }
 
 function idsOf(rule: CheckedIds, asked: Asked): readonly (readonly [Named, string])[] {

@@ -38,6 +38,7 @@ export const STATUSES: Readonly<Record<ErrorCode, RefusalStatus>> = {
   no_machine: 409,
   no_waiting_call: 409,
   not_editable: 409,
+  not_failed: 409,
   not_testable: 409,
   project_in_use: 409,
   run_cancelled: 409,

@@ -6,6 +6,7 @@ import { BrowserTab } from './browser-tab.tsx';
 import { GatewayTab } from './gateway-tab.tsx';
 import { KeysTab } from './keys-tab.tsx';
 import { McpTab } from './mcp-tab.tsx';
+import { NotificationsTab } from './notifications-tab.tsx';
 import { PeopleTab } from './people-tab.tsx';
 import { SessionsTab } from './sessions-tab.tsx';
 
@@ -17,6 +18,7 @@ const TABS = [
   { tab: 'keys', word: 'Keys', show: KeysTab },
   { tab: 'people', word: 'People', show: PeopleTab },
   { tab: 'sessions', word: 'Sessions', show: SessionsTab },
+  { tab: 'notifications', word: 'Notifications', show: NotificationsTab },
   { tab: 'mcp', word: 'MCP servers', show: McpTab },
 ] as const;
 

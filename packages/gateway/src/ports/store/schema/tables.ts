@@ -44,6 +44,8 @@ export interface Tables {
   usage_requests: UsageRequestRow;
   spend_reached: SpendReachedRow;
   audit: AuditRow;
+  notify_events: NotifyEventRow;
+  notifications: NotificationRow;
   grants: GrantRow;
 }
 
@@ -650,6 +652,54 @@ export interface AuditRow {
   request_id: string | null;
   /** The status of the response. */
   status: number;
+}
+
+/** What people are notified of: see domain/notify. */
+export type NotifiedEvent = 'call.waiting' | 'call.expiring' | 'agent.failed' | 'limit.reached' | 'test';
+
+/** An event that targets have not been looked up for yet. It is deleted when its notifications are stored. */
+export interface NotifyEventRow {
+  id: string;
+  event: Exclude<NotifiedEvent, 'test'>;
+  agent_id: string;
+  run_id: string | null;
+  call_id: string | null;
+  /** The number of the question that the call asks, 0 if it asks none. */
+  round: number;
+  /** Of a limit: whose it is. */
+  scope: 'agent' | 'person' | 'project' | null;
+  scope_id: string | null;
+  due_at: number;
+}
+
+/** One message to one target. It has no texts: they are made from the call when it is sent. */
+export interface NotificationRow {
+  /** Sent along, so that receivers can drop repetitions. */
+  id: string;
+  project_id: string;
+  /** The name in the configuration. */
+  target: string;
+  event_id: string;
+  event: NotifiedEvent;
+  agent_id: string | null;
+  run_id: string | null;
+  call_id: string | null;
+  round: number;
+  scope: NotifyEventRow['scope'];
+  scope_id: string | null;
+  /** The person whom its link acts for. */
+  entity_id: string | null;
+  /** `obsolete`: what it was about ended before it could be sent. */
+  status: 'pending' | 'sent' | 'failed' | 'obsolete';
+  attempts: number;
+  /** When it is sent, or sent again if the gateway that sends it dies. Null if it is over. */
+  next_at: number | null;
+  /** Why the last attempt failed, in our words: no text of the target. */
+  error: string | null;
+  created_at: number;
+  sent_at: number | null;
+  link_expires_at: number | null;
+  link_used_at: number | null;
 }
 
 /** An approval that was given in advance, with the approval of one call: see domain/grants. */

@@ -1,5 +1,6 @@
 import type { Answer } from '@lastcall/core';
 import { z } from 'zod';
+import { ApiError } from '../../../domain/api-error.ts';
 import { type AnswerEnd, type AnsweredCall, answerCall } from '../../../domain/calls/answer-call.ts';
 import { listWaiting } from '../../../domain/calls/list-waiting.ts';
 import type { Answerer } from '../../../domain/calls/may-answer.ts';
@@ -82,6 +83,8 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
     audit: auditAnswer,
     async handle({ caller, params, body: { callId, ...given } }, tx) {
       const { claimToken, round, grant, ...answer } = given as Answer & Given;
+      if (grant !== undefined && caller.kind === 'entity' && caller.callId !== undefined)
+        throw new ApiError('forbidden', 'This token is for one card. Sign in to allow later calls too.');
       const by = answererOf(caller);
       const answered = { runId: params.runId, callId, answer: answer as Answer, by, claimToken, round, grant };
       return { callId, result: await answerCall(tx, answered) };
