@@ -38,6 +38,7 @@ describe('a configuration', () => {
       models: {},
       imageModels: {},
       prices: {},
+      modelFiles: {},
       currency: 'USD',
       secrets: [],
       egress: { allow: [] },
