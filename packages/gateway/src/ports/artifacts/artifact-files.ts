@@ -9,6 +9,8 @@ export interface ArtifactFiles {
   write(id: string, bytes: Uint8Array): Promise<void>;
   /** Returns undefined if this gateway does not have the bytes. */
   read(id: string): Promise<ReadableStream<Uint8Array> | undefined>;
+  /** Does nothing if there are no such bytes. */
+  delete(id: string): Promise<void>;
 }
 
 /** Files in a folder that only its owner can read. */
@@ -39,6 +41,10 @@ export function createArtifactFiles(folder: string): ArtifactFiles {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
         throw error;
       }
+    },
+    async delete(id) {
+      await rm(join(folder, id), { force: true });
+      await rm(join(folder, `${id}.part`), { force: true });
     },
   };
 }

@@ -32,6 +32,11 @@ export function createS3ArtifactFiles({ endpoint, bucket, prefix = '', ...option
       if (answer.status === 404) return undefined;
       throw failed('read', answer);
     },
+    async delete(id) {
+      const answer = await send(options, { url: urlOf(id), method: 'DELETE' });
+      discard(answer);
+      if (answer.status >= 300 && answer.status !== 404) throw failed('delete', answer);
+    },
   };
 }
 
@@ -65,9 +70,11 @@ function discard({ body }: EgressResponse): void {
   body.on('error', () => {}).destroy();
 }
 
-function failed(what: 'store' | 'read', { status }: EgressResponse): LastcallError {
+function failed(what: 'store' | 'read' | 'delete', { status }: EgressResponse): LastcallError {
   return new LastcallError(
     'artifact_store',
-    `The artifact could not be ${what === 'store' ? 'stored' : 'read'}: the S3 server answered ${status}.`,
+    `The artifact could not be ${PAST[what]}: the S3 server answered ${status}.`,
   );
 }
+
+const PAST = { store: 'stored', read: 'read', delete: 'deleted' } as const;

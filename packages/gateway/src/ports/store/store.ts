@@ -55,6 +55,11 @@ export interface Store {
    * all of them.
    */
   readonly claimsAtOnce: number;
+  /**
+   * Removes from the database's files what they still hold of rows that were changed or deleted. It may take a while: `keep` is called
+   * between its steps. Logs of the server, replicas and backups are not changed.
+   */
+  reclaim(keep?: () => Promise<void>): Promise<void>;
   /** Resolves if the database answers. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -9,6 +9,7 @@ import { DEFAULT_PARTS, type StoreParts } from '../store-parts.ts';
 import { BatchingDriver, postgresDialect } from './postgres-driver.ts';
 import { codeOf, isStaleStatement, toStoreError } from './postgres-error.ts';
 import { GROUP_CONNECTIONS, PostgresGroups } from './postgres-groups.ts';
+import { reclaimPostgres } from './postgres-reclaim.ts';
 import { createGroupPool, createMigrationPool, createStorePool } from './postgres-pool.ts';
 
 export interface PostgresOptions {
@@ -61,6 +62,7 @@ export async function openPostgresStore(
         tryAgain((onDoubt) => runTransaction(source, work, { ...options, onDoubt }));
       return await (group === undefined || forGroups === 0 ? alone() : inGroup({ source, groups, group }, work, alone));
     },
+    reclaim: (keep) => reclaimPostgres(url, keep),
     ping: () => clock.ask(db),
     async close() {
       await groupDriver.destroy();
