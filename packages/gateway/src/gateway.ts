@@ -263,7 +263,7 @@ async function start(starting: Starting): Promise<Running> {
     metrics.gauge('lastcall_runs_running', 'Runs under way now.', () => worker.busy);
     const server = await listen(app, { port: settings.port, host: settings.host, logger });
     address.url = server.url;
-    await worker.start({ sweeps: [...sweepsOf(services), () => announceJobs(services, outgoing)] });
+    await worker.start({ sweeps: [...sweepsOf({ ...services, files: artifacts }), () => announceJobs(services, outgoing)] });
     return {
       ...{ app, server, firstKey, found },
       signInLink: () => signInLink(services, starting, server.url),

@@ -4,6 +4,8 @@ import { expireDue } from './calls/expire-due.ts';
 import { offerLapsed } from './calls/offer-lapsed.ts';
 import { sweepConversations } from './conversations/sweep-conversations.ts';
 import { sweepMcpTools } from './mcp/sweep-mcp-tools.ts';
+import type { ErasureServices } from './erasure/erasure-job.ts';
+import { performErasures } from './erasure/perform-erasures.ts';
 import { fireDuePlans } from './plans/fire-due-plans.ts';
 import { sweepRequestTexts } from './runs/sweep-request-texts.ts';
 import { sweepStreams } from './streams/sweep-streams.ts';
@@ -11,9 +13,10 @@ import { foldUsage } from './usage/fold-usage.ts';
 
 /**
  * The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events, conversations, texts,
- * entries of the audit and unlisted tools, and add up what models were asked.
+ * entries of the audit and unlisted tools, add up what models were asked, and
+ * erase what was ordered.
  */
-export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[] {
+export function sweepsOf(services: Services & ErasureServices): readonly (() => Promise<unknown>)[] {
   return [
     () => fireDuePlans(services),
     () => expireDue(services),
@@ -24,5 +27,6 @@ export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[
     () => sweepMcpTools(services),
     () => foldUsage(services),
     () => sweepAudit(services),
+    () => performErasures(services),
   ];
 }

@@ -6,7 +6,7 @@ import { ERASED } from './mark.ts';
  *
  * - every six words in a row that have 24 characters or more together,
  * - a whole text of two to five words, if it has 20 characters or more,
- * - a single word with an "@", with a digit and five characters, or with 20 characters: addresses, numbers, codes.
+ * - what is written without spaces, if it has an "@", a digit and five characters, or 20 characters: addresses, numbers, codes.
  *
  * Shorter pieces say nothing about a person, and would be found everywhere.
  */
@@ -33,13 +33,20 @@ export class Copies {
   add(text: string): void {
     const words = wordsOf(text);
     for (const [at, word] of words.entries()) {
-      if (isTelling(word.text)) this.#prints.add(word.hash);
+      const glued = word.isGlued ? 1 : gluedFrom(words, at);
+      if (isTelling(text.slice(word.start, words[at + glued - 1]?.end))) this.#addPrint(words, at, glued);
+      if (isTelling(word.text)) this.#addPrint(words, at, 1);
       const print = printAt(words, at, WINDOW);
       if (print !== undefined && print.characters >= WINDOW_CHARACTERS) this.#prints.add(print.hash);
     }
     if (words.length < 2 || words.length >= WINDOW) return;
     const whole = printAt(words, 0, words.length);
     if (whole !== undefined && whole.characters >= SHORT_CHARACTERS) this.#prints.add(whole.hash);
+  }
+
+  #addPrint(words: readonly Word[], at: number, length: number): void {
+    const print = printAt(words, at, length);
+    if (print !== undefined) this.#prints.add(print.hash);
   }
 
   /** The text with a mark in place of every copy. The same text if there is none. */
@@ -84,9 +91,7 @@ export class Copies {
   /** Where the longest copy ends that begins at this word. */
   #copyFrom(words: readonly Word[], at: number): number | undefined {
     let end: number | undefined;
-    const word = words[at] as Word;
-    if (isTelling(word.text) && this.#prints.has(word.hash)) end = word.end;
-    for (let length = 2; length <= WINDOW; length++) {
+    for (let length = 1; length <= WINDOW; length++) {
       const print = printAt(words, at, length);
       if (print === undefined) break;
       if (this.#prints.has(print.hash)) end = print.end;
@@ -122,10 +127,13 @@ interface Word {
   readonly hash: number;
   /** Words of different segments are never neighbours: a quotation mark is between them. */
   readonly segment: number;
+  /** True if only a hyphen, a dot or the like is between it and the word before. */
+  readonly isGlued: boolean;
 }
 
 /** Words, escapes of JSON strings, which separate words, and quotation marks, which JSON has around strings. */
-const TOKENS = /\\u[0-9a-f]{4}|\\.|"|[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}]|[@._+'’:/-](?=[\p{L}\p{N}]))*/giu;
+const TOKENS = /\\u[0-9a-f]{4}|\\.|"|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/giu;
+const GLUE = /^[@._+'’:/-]$/;
 
 function wordsOf(text: string): readonly Word[] {
   const words: Word[] = [];
@@ -134,9 +142,17 @@ function wordsOf(text: string): readonly Word[] {
     if (found === '"' || found === '\\"') segment++;
     if (found.startsWith('\\') || found === '"') continue;
     const word = found.toLowerCase();
-    words.push({ text: word, start: index, end: index + found.length, hash: hashOf(word), segment });
+    const isGlued = GLUE.test(text.slice(words.at(-1)?.end ?? index, index));
+    words.push({ text: word, start: index, end: index + found.length, hash: hashOf(word), segment, isGlued });
   }
   return words;
+}
+
+/** How many words are written together from this one on. */
+function gluedFrom(words: readonly Word[], at: number): number {
+  let count = 1;
+  while (count < WINDOW && words[at + count]?.isGlued === true) count++;
+  return count;
 }
 
 function isTelling(word: string): boolean {

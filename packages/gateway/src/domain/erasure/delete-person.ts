@@ -3,7 +3,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
-import { runStream } from '../streams/stream-names.ts';
+import { cancelRunsFor } from '../runs/request-cancel.ts';
 import { removeMember } from '../spaces/membership.ts';
 import { type Erasure, orderErasure } from './erasure.ts';
 
@@ -43,17 +43,4 @@ async function spacesOf(tx: Tx, entityId: string): Promise<readonly string[]> {
     .where('left_at', 'is', null)
     .execute();
   return joined.map(({ space_id }) => space_id);
-}
-
-/** Nobody waits for the answers of these runs any more. */
-async function cancelRunsFor(tx: Tx, entityId: string): Promise<void> {
-  const asked = await tx.db
-    .updateTable('runs')
-    .set({ cancel_requested_at: tx.now() })
-    .where('status', '=', 'running')
-    .where('entity_id', '=', entityId)
-    .where('cancel_requested_at', 'is', null)
-    .returning('id')
-    .execute();
-  for (const { id } of asked) tx.emit({ stream: runStream(id), type: 'run.cancelling', payload: { runId: id } });
 }

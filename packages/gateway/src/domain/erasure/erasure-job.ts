@@ -71,15 +71,15 @@ export async function inPiece(job: ErasureJob, work: (tx: Tx) => Promise<number>
 export const PIECE = 100;
 
 /**
- * Holds a thread, so that no run of it writes, and none begins with the old transcript. A run that has the texts in memory may finish for a
- * while. Then it loses its lease, as if its gateway had died: all its later writes are refused, and its takeover reads what is left.
+ * Holds a thread, so that no run of it writes, and none begins with the old transcript. A run that has the texts in memory may finish for one and
+ * a half times the lease, 15 s by default. Then it loses its lease, as if its gateway had died: all its later writes are refused, and its takeover reads what is left.
  */
 export async function holdThread(job: ErasureJob, threadId: string): Promise<boolean> {
   const { store, erasure } = job;
   const holder = holderOf(job);
   for (;;) {
     const found = await store.transaction(async (tx) => {
-      const isForced = tx.now() > erasure.created_at + GRACE_MS;
+      const isForced = tx.now() > erasure.created_at + 1.5 * job.limits.leaseMs;
       await noteProgress(tx, job);
       const thread = tx.db.selectFrom('threads').select(['lease_owner', 'lease_until']).where('id', '=', threadId);
       const row = await thread.forNoKeyUpdate().executeTakeFirst();
@@ -127,7 +127,7 @@ function holderOf({ erasure }: Pick<ErasureJob, 'erasure'>): string {
   return `erasure:${erasure.id}`;
 }
 
-/** How long runs may finish. Texts are to be gone within a minute. */
-const GRACE_MS = 15_000;
+
+
 const HOLD_MS = 30_000;
 const RETRY_MS = 250;

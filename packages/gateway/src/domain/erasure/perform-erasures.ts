@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { ErasureRow } from '../../ports/store/schema/tables.ts';
+import { deleteConversation } from '../conversations/delete-conversation.ts';
 import { collectTexts, dropCollected, readCollected } from './collect-texts.ts';
 import { eraseCopies } from './erase-copies.ts';
 import { eraseSources } from './erase-sources.ts';
 import { eraseThreads } from './erase-threads.ts';
-import { type ErasureJob, type ErasureServices, ErasureTaken, inPiece, noteProgress, ownedMs } from './erasure-job.ts';
+import { type ErasureJob, type ErasureServices, ErasureTaken, holdThread, inPiece, noteProgress, ownedMs } from './erasure-job.ts';
 import { idRanges } from './source-texts.ts';
+import { ERASED_TABLES } from './text-columns.ts';
 
 /**
  * Performs the erasures that were ordered, one after the other. Every phase can be repeated, so an erasure whose gateway was killed is
@@ -61,8 +63,9 @@ async function performErasure(job: ErasureJob): Promise<void> {
   await eraseCopies(job, collected);
   await store.transaction((tx) => noteProgress(tx, job, { phase: 'files' }));
   await eraseArtifacts(job, collected.runIds);
+  if (erasure.kind === 'conversation') await deleteErased(job);
   await dropCollected(job);
-  await store.reclaim(() => store.transaction((tx) => noteProgress(tx, job)));
+  await store.reclaim(ERASED_TABLES, () => store.transaction((tx) => noteProgress(tx, job)));
   await store.transaction(async (tx) => {
     await noteProgress(tx, job, { phase: 'done' });
     await tx.db
@@ -71,6 +74,12 @@ async function performErasure(job: ErasureJob): Promise<void> {
       .where('id', '=', erasure.id)
       .execute();
   });
+}
+
+/** Nothing runs in the conversation while its thread is held. */
+async function deleteErased(job: ErasureJob): Promise<void> {
+  const { store, erasure } = job;
+  if (await holdThread(job, erasure.subject_id)) await store.transaction((tx) => deleteConversation(tx, erasure.subject_id));
 }
 
 /** The images that tools made in these runs, and those of the space or the agent. */

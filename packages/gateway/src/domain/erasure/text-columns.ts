@@ -103,3 +103,13 @@ export const TEXT_COLUMNS: { readonly [T in keyof Tables]: Readonly<Record<strin
     ...{ id: ID, run_id: ID, day: FIXED, agent_id: ID, model: OPERATOR, entity_id: ID, kind: FIXED, currency: FIXED },
   },
 };
+
+const ERASED_HOW: ReadonlySet<string> = new Set(['json', 'text', 'own']);
+
+/** The tables that hold texts of people, and where their hashes are stored during an erasure. */
+export const ERASED_TABLES: readonly (keyof Tables)[] = [
+  ...(Object.keys(TEXT_COLUMNS) as (keyof Tables)[]).filter((table) =>
+    Object.values(TEXT_COLUMNS[table]).some((how) => ERASED_HOW.has(how)),
+  ),
+  'erasure_prints',
+];

@@ -56,10 +56,10 @@ export interface Store {
    */
   readonly claimsAtOnce: number;
   /**
-   * Removes from the database's files what they still hold of rows that were changed or deleted. It may take a while: `keep` is called
+   * Removes from the database's files what they still hold of rows of these tables that were changed or deleted. It may take a while: `keep` is called
    * between its steps. Logs of the server, replicas and backups are not changed.
    */
-  reclaim(keep?: () => Promise<void>): Promise<void>;
+  reclaim(tables: readonly (keyof Tables)[], keep?: () => Promise<void>): Promise<void>;
   /** Resolves if the database answers. */
   ping(): Promise<void>;
   close(): Promise<void>;

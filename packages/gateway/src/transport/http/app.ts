@@ -34,6 +34,7 @@ import { auditEndpoints } from './routes/audit.ts';
 import { chatEndpoints } from './routes/chat.ts';
 import { conversationEndpoints } from './routes/conversations.ts';
 import { entityEndpoints } from './routes/entities.ts';
+import { erasureEndpoints } from './routes/erasures.ts';
 import { exportEndpoints } from './routes/export.ts';
 import { fileEndpoints } from './routes/files.ts';
 import { hookEndpoints } from './routes/hooks.ts';
@@ -139,6 +140,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...usageEndpoints,
     ...auditEndpoints(services),
     ...exportEndpoints(services),
+    ...erasureEndpoints,
     ...waitingCallEndpoints,
     ...jobEndpoints,
     ...projectEndpoints,

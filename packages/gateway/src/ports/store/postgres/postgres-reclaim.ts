@@ -8,13 +8,17 @@ import { createMigrationPool } from './postgres-pool.ts';
  * written there. Only a rewrite of the table leaves nothing, and nothing else can use the table meanwhile. So tables are rewritten if that
  * takes a moment, and vacuumed otherwise.
  */
-export async function reclaimPostgres(url: string, keep: () => Promise<void> = async () => {}): Promise<void> {
+export async function reclaimPostgres(
+  url: string,
+  tables: readonly string[],
+  keep: () => Promise<void> = async () => {},
+): Promise<void> {
   const pool = createMigrationPool(url);
   try {
     const client = await pool.connect();
     try {
       await untilNoOlderReader(client, keep);
-      for (const { name, bytes } of await tablesOf(client)) {
+      for (const { name, bytes } of await tablesOf(client, tables)) {
         await keep();
         await reclaimTable(client, name, bytes);
       }
@@ -34,10 +38,11 @@ interface Table {
   readonly bytes: number;
 }
 
-async function tablesOf(client: PoolClient): Promise<readonly Table[]> {
+async function tablesOf(client: PoolClient, tables: readonly string[]): Promise<readonly Table[]> {
   const { rows } = await client.query<Table>(
     `select quote_ident(relname) as name, pg_total_relation_size(oid)::bigint as bytes from pg_class
-     where relkind = 'r' and relnamespace = current_schema()::regnamespace order by relname`,
+     where relkind = 'r' and relnamespace = current_schema()::regnamespace and relname = any($1) order by relname`,
+    [tables],
   );
   return rows.map(({ name, bytes }) => ({ name, bytes: Number(bytes) }));
 }

@@ -62,7 +62,7 @@ export async function openPostgresStore(
         tryAgain((onDoubt) => runTransaction(source, work, { ...options, onDoubt }));
       return await (group === undefined || forGroups === 0 ? alone() : inGroup({ source, groups, group }, work, alone));
     },
-    reclaim: (keep) => reclaimPostgres(url, keep),
+    reclaim: (tables, keep) => reclaimPostgres(url, tables, keep),
     ping: () => clock.ask(db),
     async close() {
       await groupDriver.destroy();

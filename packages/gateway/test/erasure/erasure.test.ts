@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
+import { startTestGateway, type TestGateway, waitFor } from '@lastcall/gateway/testing';
+import { afterEach, describe, expect, test } from 'vitest';
+import { fixedTool } from '../chat/chat-api.ts';
+import { forEachTest } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
+import { filesWith, tablesWith } from './planted.ts';
+
+const PLANTED = 'zebra-7731-lantern';
+const SENTENCE = 'my grandmother kept eleven blue parrots behind the harbour wall';
+const NAME = 'Petronella Quackenbush';
+
+describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
+  const database = forEachTest(create);
+  const home = forEachTest(async () => {
+    const path = await mkdtemp(join(tmpdir(), 'lastcall-erasure-'));
+    return { path, remove: () => rm(path, { recursive: true, force: true }) };
+  });
+  const gateways: TestGateway[] = [];
+  afterEach(async () => {
+    for (const gateway of gateways.splice(0)) await gateway.stop();
+  });
+
+  const open = async (model: Parameters<typeof scriptedModel>[0], leaseMs = 2_000): Promise<TestGateway> => {
+    const where = kind === 'postgres' ? { databaseUrl: database.location, home: home.path } : { home: database.location };
+    const gateway = await startTestGateway({
+      ...where,
+      model: scriptedModel(model),
+      tuning: { leaseMs, sweepMs: 50, graceMs: 100 },
+    });
+    gateways.push(gateway);
+    return gateway;
+  };
+  const id = async (gateway: TestGateway, path: string, body: object): Promise<string> =>
+    (await gateway.api(path, body)).id;
+  const person = (gateway: TestGateway, displayName: string) =>
+    id(gateway, '/api/entities', { kind: 'human', displayName, externalId: `${displayName} at work` });
+  const doneErasure = async (gateway: TestGateway, erasureId: string) =>
+    await waitFor(
+      async () => {
+        const erasure = await gateway.api(`/api/erasures/${erasureId}`);
+        return erasure.status === 'done' ? erasure : undefined;
+      },
+      { timeoutMs: 55_000 },
+    );
+  const quiet = async (gateway: TestGateway, runs: number): Promise<void> => {
+    await waitFor(async () => (await gateway.api('/api/runs?status=completed&limit=100')).items.length >= runs, {
+      timeoutMs: 20_000,
+    });
+  };
+  const where = async (text: string) => {
+    for (const gateway of gateways.splice(0)) await gateway.stop();
+    const files = await filesWith(database, home.path, text);
+    const store = await database.open();
+    try {
+      return { tables: await tablesWith(store, text), files };
+    } finally {
+      await store.close();
+    }
+  };
+  const NOWHERE = { tables: [], files: [] };
+  const say = (gateway: TestGateway, space: string, entityId: string, text: string) =>
+    gateway.api(`/api/spaces/${space}/messages`, { entityId, text });
+
+  /** Calls a tool and stores a memory with what the person said, and repeats it, also in later runs. */
+  const parrot = ({ prompt }: LanguageModelV4CallOptions): ScriptedReply => {
+    const said = JSON.stringify(prompt);
+    const about = `You said ${PLANTED}: ${SENTENCE}.`;
+    if (!said.includes(PLANTED)) return 'I know nothing.';
+    const isAnswered = prompt.at(-1)?.role === 'tool';
+    if (isAnswered) return about;
+    return [
+      { toolName: 'set_memories', input: { memories: [{ key: 'parrots', value: about }] } },
+      { toolName: 'look', input: { question: about } },
+      { toolName: 'set_goals', input: { goals: [{ description: about }] } },
+    ];
+  };
+
+  const settle = async (gateway: TestGateway) => {
+    await gateway.api('/api/tools', fixedTool('look', 'Seen.'));
+    const agent = await id(gateway, '/api/agents', { name: 'Polly', instructions: 'Help.', tools: ['look'] });
+    const [ada, ben] = [await person(gateway, NAME), await person(gateway, 'Ben')];
+    const space = await id(gateway, '/api/spaces', {
+      name: 'Harbour',
+      members: [agent, ada, ben].map((entityId) => ({ entityId })),
+    });
+    return { agent, ada, ben, space };
+  };
+
+  test('[O3] a planted text of a deleted person is found in no table, file or index, and receipts and counts stay', async () => {
+    const gateway = await open(parrot);
+    const { agent, ada, ben, space } = await settle(gateway);
+    await say(gateway, space, ada, `I live at ${PLANTED}. ${SENTENCE}`);
+    await quiet(gateway, 1);
+    await say(gateway, space, ada, 'ok');
+    await quiet(gateway, 2);
+    // A run that the person has no part in repeats what the transcript says.
+    await say(gateway, space, ben, 'What did she say?');
+    await quiet(gateway, 3);
+    const { token } = await gateway.api(`/api/entities/${ada}/token`, {});
+    const chat = await gateway.api('/chat', { agent, message: `Again: ${PLANTED}` }, { key: token });
+    expect(JSON.stringify(chat)).toContain(PLANTED);
+    const before = await gateway.api(`/api/spaces/${space}/messages?limit=100`);
+    const runs = (await gateway.api('/api/runs?limit=100')).items.length;
+    expect(JSON.stringify(before)).toContain(SENTENCE);
+    const ordered = await gateway.request(`/api/entities/${ada}`, undefined, { method: 'DELETE' });
+    expect(ordered.status).toBe(202);
+    const erasure = await doneErasure(gateway, ((await ordered.json()) as { id: string }).id);
+    expect(erasure).toMatchObject({ kind: 'person', subjectId: ada, status: 'done', phase: 'done' });
+    expect(erasure.replaced).toBeGreaterThan(5);
+    // Receipts and counts.
+    const after = await gateway.api(`/api/spaces/${space}/messages?limit=100`);
+    const receipt = ({ id, seq, entityId, createdAt, status }: Record<string, unknown>) => ({ id, seq, entityId, createdAt, status });
+    expect(after.items.map(receipt)).toEqual(before.items.map(receipt));
+    expect(after.items.filter(({ entityId }: { entityId: string }) => entityId === ada)).toMatchObject([
+      { text: '[erased]' },
+      { text: '[erased]' },
+    ]);
+    expect(after.items.find(({ entityId }: { entityId: string }) => entityId === ben).text).toBe('What did she say?');
+    expect((await gateway.api('/api/runs?limit=100')).items).toHaveLength(runs);
+    expect(await gateway.api(`/api/entities/${ada}`)).toMatchObject({ displayName: '[erased]', metadata: {} });
+    expect(await where(PLANTED)).toEqual(NOWHERE);
+    expect(await where(SENTENCE)).toEqual(NOWHERE);
+    expect(await where(NAME)).toEqual(NOWHERE);
+  }, 60_000);
+});
