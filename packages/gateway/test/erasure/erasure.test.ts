@@ -127,4 +127,110 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     expect(await where(SENTENCE)).toEqual(NOWHERE);
     expect(await where(NAME)).toEqual(NOWHERE);
   }, 60_000);
+
+  test('[O3] a run that has the text in memory cannot write it again, on this gateway or on another', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    let isLater = false;
+    // Neither the cancel nor the lost lease stops this model: it repeats the text when everything is erased.
+    const stubborn = async (request: LanguageModelV4CallOptions): Promise<ScriptedReply> => {
+      // After the takeover it is asked again, with what is left.
+      if (!isLater || !JSON.stringify(request.prompt).includes(PLANTED)) return parrot(request);
+      asked.resolve();
+      await answer.promise;
+      return `You said ${PLANTED}: ${SENTENCE}.`;
+    };
+    const first = await open(stubborn);
+    const second = kind === 'postgres' ? await open(parrot) : first;
+    const { ada, ben, space } = await settle(first);
+    await say(first, space, ada, `I live at ${PLANTED}. ${SENTENCE}`);
+    await quiet(first, 1);
+    isLater = true;
+    await say(first, space, ben, 'What did she say?');
+    // On PostgreSQL either gateway may have taken the run.
+    await Promise.race([asked.promise, quiet(first, 2)]);
+    const { id: erasureId } = await second.api(`/api/entities/${ada}`, undefined, { method: 'DELETE' });
+    await doneErasure(second, erasureId);
+    answer.resolve();
+    await waitFor(async () => (await first.api('/api/runs?status=running')).items.length === 0);
+    expect(await where(PLANTED)).toEqual(NOWHERE);
+    expect(await where(SENTENCE)).toEqual(NOWHERE);
+  }, 90_000);
+
+  test('[O3] a transcript that was erased is still valid: the agent goes on, and every call has its result', async () => {
+    const requests: LanguageModelV4CallOptions[] = [];
+    const gateway = await open((request) => {
+      requests.push(request);
+      return parrot(request);
+    });
+    const { ada, ben, space } = await settle(gateway);
+    await say(gateway, space, ada, `I live at ${PLANTED}.`);
+    await quiet(gateway, 1);
+    const { id: erasureId } = await gateway.api(`/api/entities/${ada}`, undefined, { method: 'DELETE' });
+    await doneErasure(gateway, erasureId);
+    requests.length = 0;
+    await say(gateway, space, ben, 'Are you there?');
+    await quiet(gateway, 2);
+    const [{ prompt } = { prompt: [] }] = requests;
+    expect(JSON.stringify(prompt)).not.toContain(PLANTED);
+    const parts = prompt.flatMap(({ content }) => (typeof content === 'string' ? [] : (content as { type: string; toolCallId?: string }[])));
+    const callsOf = (type: string) => parts.filter((part) => part.type === type).map(({ toolCallId }) => toolCallId);
+    expect(callsOf('tool-call').length).toBeGreaterThan(0);
+    expect(callsOf('tool-result')).toEqual(callsOf('tool-call'));
+    const { items } = await gateway.api(`/api/spaces/${space}/messages?limit=100`);
+    expect(items.at(-1).text).toBe('I know nothing.');
+  }, 60_000);
+
+  test('[O3] a deleted space leaves no text of its messages, in no run of its agents, and nobody can post to it', async () => {
+    const gateway = await open(parrot);
+    const { ada, ben, space } = await settle(gateway);
+    await say(gateway, space, ada, `I live at ${PLANTED}. ${SENTENCE}`);
+    await quiet(gateway, 1);
+    const erasure = await gateway.api(`/api/spaces/${space}`, undefined, { method: 'DELETE' });
+    expect(erasure).toMatchObject({ kind: 'space', subjectId: space, status: 'running' });
+    expect((await gateway.request(`/api/spaces/${space}`)).status).toBe(404);
+    expect(await say(gateway, space, ben, 'Hello?')).toMatchObject({ error: { code: 'not_found' } });
+    await doneErasure(gateway, erasure.id);
+    // The person stays.
+    expect((await gateway.api(`/api/entities/${ada}`)).displayName).toBe(NAME);
+    expect(await where(PLANTED)).toEqual(NOWHERE);
+    expect(await where(SENTENCE)).toEqual(NOWHERE);
+  }, 60_000);
+
+  test('[O3] an erased conversation is gone with its copies, also while its run goes on', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const gateway = await open(async (request) => {
+      if (!JSON.stringify(request.prompt).includes('Hold the line')) return parrot(request);
+      asked.resolve();
+      await answer.promise;
+      return SENTENCE;
+    });
+    const { agent, ada } = await settle(gateway);
+    const { token } = await gateway.api(`/api/entities/${ada}/token`, {});
+    const { context_id } = await gateway.api('/chat', { agent, message: `I am ${PLANTED}` }, { key: token });
+    const waiting = gateway.request('/chat', { agent, context_id, message: `Hold the line: ${SENTENCE}` }, { key: token });
+    await asked.promise;
+    expect((await gateway.request(`/contexts/${context_id}`, undefined, { method: 'DELETE' })).status).toBe(409);
+    const { erasure } = await gateway.api(`/contexts/${context_id}?erase=true`, undefined, { method: 'DELETE' });
+    await doneErasure(gateway, erasure.id);
+    answer.resolve();
+    await waiting;
+    expect((await gateway.request(`/contexts/${context_id}`)).status).toBe(404);
+    expect(await where(PLANTED)).toEqual(NOWHERE);
+    expect(await where(SENTENCE)).toEqual(NOWHERE);
+  }, 60_000);
+
+  test('[O3] an erased agent leaves none of its texts, and those of people stay', async () => {
+    const gateway = await open(() => `Only the agent says ${PLANTED}.`);
+    const { agent, ada, space } = await settle(gateway);
+    await say(gateway, space, ada, SENTENCE);
+    await quiet(gateway, 1);
+    const { erasure } = await gateway.api(`/api/agents/${agent}?erase=true`, undefined, { method: 'DELETE' });
+    await doneErasure(gateway, erasure.id);
+    const { items } = await gateway.api(`/api/spaces/${space}/messages?limit=100`);
+    expect(items.map(({ text }: { text: string }) => text)).toEqual([SENTENCE, '[erased]']);
+    expect(await where(PLANTED)).toEqual(NOWHERE);
+    expect((await where(SENTENCE)).tables).toEqual(['messages', 'stream_events']);
+  }, 60_000);
 });

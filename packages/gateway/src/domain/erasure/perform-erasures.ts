@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErasureRow } from '../../ports/store/schema/tables.ts';
 import { deleteConversation } from '../conversations/delete-conversation.ts';
 import { collectTexts, dropCollected, readCollected } from './collect-texts.ts';
@@ -76,11 +77,23 @@ async function performErasure(job: ErasureJob): Promise<void> {
   });
 }
 
-/** Nothing runs in the conversation while its thread is held. */
+/** Its run was cancelled. Callers that wait for the run are told how it ended, before it is gone. */
 async function deleteErased(job: ErasureJob): Promise<void> {
   const { store, erasure } = job;
+  const running = store.db
+    .selectFrom('runs')
+    .select('id')
+    .where('thread_id', '=', erasure.subject_id)
+    .where('status', '=', 'running');
+  for (let tries = 0; tries < END_TRIES && (await running.executeTakeFirst()) !== undefined; tries++) {
+    await store.transaction((tx) => noteProgress(tx, job));
+    await sleep(END_RETRY_MS);
+  }
   if (await holdThread(job, erasure.subject_id)) await store.transaction((tx) => deleteConversation(tx, erasure.subject_id));
 }
+
+const END_TRIES = 50;
+const END_RETRY_MS = 200;
 
 /** The images that tools made in these runs, and those of the space or the agent. */
 async function eraseArtifacts(job: ErasureJob, runIds: ReadonlySet<string>): Promise<void> {

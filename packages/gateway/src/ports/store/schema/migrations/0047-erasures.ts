@@ -60,6 +60,7 @@ function withoutStatistics(): readonly string[] {
 
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
   agent_failures: ['text'],
+  agents: ['last_error'],
   calls: ['input', 'outcome', 'display', 'answer', 'late_answers', 'resume_state', 'claimed_by'],
   contexts: ['metadata'],
   entities: ['display_name', 'metadata'],
