@@ -350,5 +350,5 @@ function gatewayLimits({ config, settings, tuning }: Starting): GatewayLimits {
     ...(hopLimit === undefined ? {} : { hopLimit }),
     ...(inboxLength === undefined ? {} : { inboxLength }),
   };
-  return { ...resolveGatewayLimits(config.limits, settings.leaseMs), ...fromAgentDefaults, ...tuning };
+  return { ...resolveGatewayLimits(config.limits, settings.leaseMs, config.retention), ...fromAgentDefaults, ...tuning };
 }

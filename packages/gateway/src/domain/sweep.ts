@@ -7,13 +7,16 @@ import { sweepMcpTools } from './mcp/sweep-mcp-tools.ts';
 import type { ErasureServices } from './erasure/erasure-job.ts';
 import { performErasures } from './erasure/perform-erasures.ts';
 import { fireDuePlans } from './plans/fire-due-plans.ts';
+import { sweepArtifacts } from './retention/sweep-artifacts.ts';
+import { sweepMessages } from './retention/sweep-messages.ts';
+import { sweepRuns } from './retention/sweep-runs.ts';
 import { sweepRequestTexts } from './runs/sweep-request-texts.ts';
 import { sweepStreams } from './streams/sweep-streams.ts';
 import { foldUsage } from './usage/fold-usage.ts';
 
 /**
  * The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events, conversations, texts,
- * entries of the audit and unlisted tools, add up what models were asked, and
+ * messages, runs, artifacts, entries of the audit and unlisted tools, add up what models were asked, and
  * erase what was ordered.
  */
 export function sweepsOf(services: Services & ErasureServices): readonly (() => Promise<unknown>)[] {
@@ -28,5 +31,8 @@ export function sweepsOf(services: Services & ErasureServices): readonly (() => 
     () => foldUsage(services),
     () => sweepAudit(services),
     () => performErasures(services),
+    () => sweepMessages(services),
+    () => sweepRuns(services),
+    () => sweepArtifacts(services),
   ];
 }

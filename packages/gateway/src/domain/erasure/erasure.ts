@@ -15,16 +15,16 @@ export interface Erasure {
   /** The id of what is erased. */
   readonly subjectId: string;
   /** Absent for the project `default`. */
-  readonly project?: string;
+  readonly project?: string | undefined;
   readonly status: 'running' | 'done';
   /** What is done at the moment: see docs/deleting-data.md. */
   readonly phase: ErasurePhase;
   /** How many rows had texts that were replaced. */
   readonly replaced: number;
   /** Why the last attempt stopped. The next one continues where it was. */
-  readonly error?: string;
+  readonly error?: string | undefined;
   readonly createdAt: number;
-  readonly doneAt?: number;
+  readonly doneAt?: number | undefined;
 }
 
 export interface NewErasure {
