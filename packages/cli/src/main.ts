@@ -4,6 +4,7 @@ import { addAudit } from './commands/audit.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDev } from './commands/dev.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { addErase } from './commands/erase.ts';
 import { addExport } from './commands/export.ts';
 import { addInit } from './commands/init.ts';
 import { addKeys } from './commands/keys.ts';
@@ -45,6 +46,7 @@ export function createProgram(): Command {
     addUsage,
     addAudit,
     addExport,
+    addErase,
     addDoctor,
     addOpen,
     addDemo,

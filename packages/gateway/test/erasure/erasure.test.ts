@@ -209,7 +209,7 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     const { agent, ada } = await settle(gateway);
     const { token } = await gateway.api(`/api/entities/${ada}/token`, {});
     const { context_id } = await gateway.api('/chat', { agent, message: `I am ${PLANTED}` }, { key: token });
-    const waiting = gateway.request('/chat', { agent, context_id, message: `Hold the line: ${SENTENCE}` }, { key: token });
+    const waiting = gateway.request('/chat', { context_id, message: `Hold the line: ${SENTENCE}` }, { key: token });
     await asked.promise;
     expect((await gateway.request(`/contexts/${context_id}`, undefined, { method: 'DELETE' })).status).toBe(409);
     const { erasure } = await gateway.api(`/contexts/${context_id}?erase=true`, undefined, { method: 'DELETE' });
