@@ -44,6 +44,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0044-projects',
       '0045-call-nodes',
       '0046-audit',
+      '0047-erasures',
     ]);
     await fresh.close();
   });

@@ -51,19 +51,23 @@ export class Copies {
 
   /** The text with a mark in place of every copy. The same text if there is none. */
   redact(text: string): string {
-    return this.#names.reduce((one, name) => one.replace(name, ERASED), this.#withoutPrints(text));
+    return this.#withoutNames(this.#withoutPrints(text, false));
+  }
+
+  #withoutNames(text: string): string {
+    return this.#names.reduce((one, name) => one.replace(name, ERASED), text);
   }
 
   /** The same for JSON text, which stays valid. */
   redactJson(json: string): string {
     const authored = this.#withoutAuthored(json);
-    const redacted = this.redact(authored);
+    const redacted = this.#withoutNames(this.#withoutPrints(authored, true));
     if (redacted === authored || isJson(redacted)) return redacted;
     // The copy was not inside a string, e.g. in a number.
     return toJson(mapStrings(fromJson(authored), (text) => this.redact(text), true));
   }
 
-  #withoutPrints(text: string): string {
+  #withoutPrints(text: string, isJson: boolean): string {
     if (this.#prints.size === 0) return text;
     const words = wordsOf(text);
     let result = '';
@@ -76,6 +80,8 @@ export class Copies {
       done = until;
     };
     for (const [at, word] of words.entries()) {
+      // A short number in JSON counts something, such as messages.
+      if (isJson && word.isBare && word.text.length < LONG_NUMBER) continue;
       const end = this.#copyFrom(words, at);
       if (end === undefined) continue;
       if (until >= 0 && word.start <= until) until = Math.max(until, end);
@@ -119,6 +125,7 @@ export interface CopiesOptions {
 const WINDOW = 6;
 const WINDOW_CHARACTERS = 24;
 const SHORT_CHARACTERS = 20;
+const LONG_NUMBER = 7;
 
 interface Word {
   readonly text: string;
@@ -129,6 +136,8 @@ interface Word {
   readonly segment: number;
   /** True if only a hyphen, a dot or the like is between it and the word before. */
   readonly isGlued: boolean;
+  /** True if it is outside of quotation marks. */
+  readonly isBare: boolean;
 }
 
 /** Words, escapes of JSON strings, which separate words, and quotation marks, which JSON has around strings. */
@@ -138,12 +147,14 @@ const GLUE = /^[@._+'’:/-]$/;
 function wordsOf(text: string): readonly Word[] {
   const words: Word[] = [];
   let segment = 0;
+  let isBare = true;
   for (const { 0: found, index } of text.matchAll(TOKENS)) {
     if (found === '"' || found === '\\"') segment++;
+    if (found === '"') isBare = !isBare;
     if (found.startsWith('\\') || found === '"') continue;
     const word = found.toLowerCase();
     const isGlued = GLUE.test(text.slice(words.at(-1)?.end ?? index, index));
-    words.push({ text: word, start: index, end: index + found.length, hash: hashOf(word), segment, isGlued });
+    words.push({ text: word, start: index, end: index + found.length, hash: hashOf(word), segment, isGlued, isBare });
   }
   return words;
 }
@@ -211,7 +222,10 @@ function isJson(text: string): boolean {
 /** A copy of the value with other strings. Numbers are changed too if they are a copy as text. */
 export function mapStrings(value: unknown, change: (text: string) => string, withNumbers = false): unknown {
   if (typeof value === 'string') return change(value);
-  if (withNumbers && typeof value === 'number') return change(String(value)) === String(value) ? value : null;
+  if (withNumbers && typeof value === 'number') {
+    const digits = String(value);
+    return digits.length < LONG_NUMBER || change(digits) === digits ? value : null;
+  }
   if (Array.isArray(value)) return value.map((one) => mapStrings(one, change, withNumbers));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

@@ -15,12 +15,15 @@ export async function eraseSources(job: ErasureJob): Promise<void> {
   const { store, erasure } = job;
   for await (const { threadIds, messages } of sourceMessages(store.db, erasure))
     for (const few of chunks(messages, PIECE)) {
-      await inPiece(job, (tx) => eraseMessages(tx, few));
       const eventIds = few.map(({ id }) => `message:${id}`);
-      for (const threads of chunks(threadIds, 50))
-        await inPiece(job, (tx) =>
-          eraseEvents(tx, (eb) => eb.and([eb('thread_id', 'in', threads), eb('event_id', 'in', eventIds)])),
-        );
+      const [first = [], ...others] = chunks(threadIds, 5);
+      const theirs = (threads: readonly string[]): EventCondition => (eb) =>
+        eb.and([eb('thread_id', 'in', threads), eb('event_id', 'in', eventIds)]);
+      await inPiece(job, async (tx) => {
+        const replaced = await eraseMessages(tx, few);
+        return replaced + (first.length === 0 ? 0 : await eraseEvents(tx, theirs(first)));
+      });
+      for (const threads of others) await inPiece(job, (tx) => eraseEvents(tx, theirs(threads)));
     }
   for (const threadId of await wholeThreads(store.db, erasure))
     await inPiece(job, async (tx) => {

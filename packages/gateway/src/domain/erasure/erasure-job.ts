@@ -68,7 +68,7 @@ export async function inPiece(job: ErasureJob, work: (tx: Tx) => Promise<number>
 }
 
 /** How many rows are changed at once. SQLite changes them in a few milliseconds, during which nothing else runs. */
-export const PIECE = 100;
+export const PIECE = 200;
 
 /**
  * Holds a thread, so that no run of it writes, and none begins with the old transcript. A run that has the texts in memory may finish for one and
