@@ -263,7 +263,9 @@ async function start(starting: Starting): Promise<Running> {
     metrics.gauge('lastcall_runs_running', 'Runs under way now.', () => worker.busy);
     const server = await listen(app, { port: settings.port, host: settings.host, logger });
     address.url = server.url;
-    await worker.start({ sweeps: [...sweepsOf({ ...services, files: artifacts }), () => announceJobs(services, outgoing)] });
+    await worker.start({
+      sweeps: [...sweepsOf({ ...services, files: artifacts }), () => announceJobs(services, outgoing)],
+    });
     return {
       ...{ app, server, firstKey, found },
       signInLink: () => signInLink(services, starting, server.url),
@@ -350,5 +352,9 @@ function gatewayLimits({ config, settings, tuning }: Starting): GatewayLimits {
     ...(hopLimit === undefined ? {} : { hopLimit }),
     ...(inboxLength === undefined ? {} : { inboxLength }),
   };
-  return { ...resolveGatewayLimits(config.limits, settings.leaseMs, config.retention), ...fromAgentDefaults, ...tuning };
+  return {
+    ...resolveGatewayLimits(config.limits, settings.leaseMs, config.retention),
+    ...fromAgentDefaults,
+    ...tuning,
+  };
 }

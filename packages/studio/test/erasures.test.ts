@@ -38,12 +38,19 @@ test('[O3] a space and an agent are erased from their pages', async () => {
   const space = await create('/api/spaces', { name: 'Attic' });
   const agent = await create('/api/agents', { name: 'Clerk', instructions: 'File everything.' });
   const { page, problems } = await studio.open(`/spaces/${space}`);
-  await page.getByRole('button', { name: /members/i }).first().click();
+  await page
+    .getByRole('button', { name: /members/i })
+    .first()
+    .click();
   await page.getByRole('button', { name: 'Delete the space' }).click();
   await page.getByRole('dialog', { name: 'Erase Attic?' }).getByRole('textbox').fill('Attic');
   await page.getByRole('button', { name: 'Erase for good' }).click();
   const done = (id: string) =>
-    page.getByRole('list', { name: 'Erasures' }).getByRole('listitem').filter({ hasText: id }).getByText(/^Erased /);
+    page
+      .getByRole('list', { name: 'Erasures' })
+      .getByRole('listitem')
+      .filter({ hasText: id })
+      .getByText(/^Erased /);
   await done(space).waitFor();
   expect((await studio.gateway.request(`/api/spaces/${space}`)).status).toBe(404);
   await page.goto(`${studio.gateway.url}/agents/${agent}`);

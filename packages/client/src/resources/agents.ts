@@ -102,7 +102,11 @@ export function agents({ call }: Connection): Agents {
     update: (id, body, options) => call('PATCH /api/agents/{id}', { params: { id }, body, ...options }),
     versions: (id, query, options) => call('GET /api/agents/{id}/versions', { params: { id }, query, ...options }),
     async erase(id, options) {
-      const { erasure } = await call('DELETE /api/agents/{id}', { params: { id }, query: { erase: 'true' }, ...options });
+      const { erasure } = await call('DELETE /api/agents/{id}', {
+        params: { id },
+        query: { erase: 'true' },
+        ...options,
+      });
       return erasure as Erasure;
     },
     async delete(id, options) {

@@ -6,7 +6,10 @@ type Ops = Operations;
 /** What was ordered to be erased, and how far it is. */
 export interface Erasures {
   /** Newest first. */
-  list(query?: Ops['GET /api/erasures']['query'], options?: RequestOptions): Promise<Ops['GET /api/erasures']['answer']>;
+  list(
+    query?: Ops['GET /api/erasures']['query'],
+    options?: RequestOptions,
+  ): Promise<Ops['GET /api/erasures']['answer']>;
   get(id: string, options?: RequestOptions): Promise<Erasure>;
 }
 

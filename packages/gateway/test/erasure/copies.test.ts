@@ -25,17 +25,21 @@ describe('copies of erased texts', () => {
 
   test('[O3] JSON stays JSON: in nested strings, in keys, and where a number is a copy', () => {
     const copies = copiesOf('Call 1234567890 now,\nmy "dear" friend with eleven blue parrots');
-    const nested = JSON.stringify({ text: JSON.stringify({ line: 'x friend with eleven blue parrots\nCall 1234567890' }) });
-    expect(JSON.parse(JSON.parse(copies.redactJson(nested)).text).line).toBe('x friend with eleven blue parrots\nCall [erased]');
+    const nested = JSON.stringify({
+      text: JSON.stringify({ line: 'x friend with eleven blue parrots\nCall 1234567890' }),
+    });
+    expect(JSON.parse(JSON.parse(copies.redactJson(nested)).text).line).toBe(
+      'x friend with eleven blue parrots\nCall [erased]',
+    );
     expect(copies.redactJson('{"n":1234567890,"m":5}')).toBe('{"n":null,"m":5}');
   });
 
   test('[O3] what the person wrote is found by their id, however short it is', () => {
-    const copies = new Copies({ authorId: 'ada-id', names: ['Ada Byron'] });
-    const event = JSON.stringify({ message: { entityId: 'ada-id', text: 'ok', seq: 3 }, by: 'Ada Byron wrote' });
+    const copies = new Copies({ authorId: 'ada-id', names: ['Ada Byron', 'Ada'] });
+    const event = JSON.stringify({ message: { entityId: 'ada-id', text: 'ok', seq: 3 }, by: 'Ada Byron wrote to Ada' });
     expect(JSON.parse(copies.redactJson(event))).toEqual({
       message: { entityId: 'ada-id', text: '[erased]', seq: 3 },
-      by: '[erased] wrote',
+      by: '[erased] wrote to Ada',
     });
     const other = JSON.stringify({ message: { entityId: 'ben-id', text: 'ok' } });
     expect(copies.redactJson(other)).toBe(other);

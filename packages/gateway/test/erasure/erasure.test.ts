@@ -26,7 +26,8 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
   });
 
   const open = async (model: Parameters<typeof scriptedModel>[0], leaseMs = 2_000): Promise<TestGateway> => {
-    const where = kind === 'postgres' ? { databaseUrl: database.location, home: home.path } : { home: database.location };
+    const where =
+      kind === 'postgres' ? { databaseUrl: database.location, home: home.path } : { home: database.location };
     const gateway = await startTestGateway({
       ...where,
       model: scriptedModel(model),
@@ -114,7 +115,13 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     expect(erasure.replaced).toBeGreaterThan(5);
     // Receipts and counts.
     const after = await gateway.api(`/api/spaces/${space}/messages?limit=100`);
-    const receipt = ({ id, seq, entityId, createdAt, status }: Record<string, unknown>) => ({ id, seq, entityId, createdAt, status });
+    const receipt = ({ id, seq, entityId, createdAt, status }: Record<string, unknown>) => ({
+      id,
+      seq,
+      entityId,
+      createdAt,
+      status,
+    });
     expect(after.items.map(receipt)).toEqual(before.items.map(receipt));
     expect(after.items.filter(({ entityId }: { entityId: string }) => entityId === ada)).toMatchObject([
       { text: '[erased]' },
@@ -173,7 +180,9 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     await quiet(gateway, 2);
     const [{ prompt } = { prompt: [] }] = requests;
     expect(JSON.stringify(prompt)).not.toContain(PLANTED);
-    const parts = prompt.flatMap(({ content }) => (typeof content === 'string' ? [] : (content as { type: string; toolCallId?: string }[])));
+    const parts = prompt.flatMap(({ content }) =>
+      typeof content === 'string' ? [] : (content as { type: string; toolCallId?: string }[]),
+    );
     const callsOf = (type: string) => parts.filter((part) => part.type === type).map(({ toolCallId }) => toolCallId);
     expect(callsOf('tool-call').length).toBeGreaterThan(0);
     expect(callsOf('tool-result')).toEqual(callsOf('tool-call'));

@@ -19,7 +19,9 @@ async function tablesOf({ db, dialect }: Store): Promise<readonly string[]> {
   const query =
     dialect === 'sqlite'
       ? sql<{ name: string }>`select name from sqlite_master where type = 'table' and name not like 'sqlite_%'`
-      : sql<{ name: string }>`select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`;
+      : sql<{
+          name: string;
+        }>`select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`;
   return (await query.execute(db)).rows.map(({ name }) => name);
 }
 

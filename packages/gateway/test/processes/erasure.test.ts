@@ -82,7 +82,11 @@ async function fill(store: Store): Promise<string> {
       await tx.db.insertInto('messages').values(rows).execute();
     });
   await store.transaction((tx) =>
-    tx.db.updateTable('spaces').set({ next_seq: MESSAGES + 1 }).where('id', '=', spaceId).execute(),
+    tx.db
+      .updateTable('spaces')
+      .set({ next_seq: MESSAGES + 1 })
+      .where('id', '=', spaceId)
+      .execute(),
   );
   return personId;
 }

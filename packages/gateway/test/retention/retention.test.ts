@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { checkConfig } from '../../src/config/check-config.ts';
 import { resolveGatewayLimits } from '../../src/config/agent-limits.ts';
+import { checkConfig } from '../../src/config/check-config.ts';
+import { insertArtifact } from '../../src/domain/artifacts/artifact.ts';
+import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
+import { newId } from '../../src/domain/new-id.ts';
 import { sweepArtifacts } from '../../src/domain/retention/sweep-artifacts.ts';
 import { sweepMessages } from '../../src/domain/retention/sweep-messages.ts';
 import { sweepRuns } from '../../src/domain/retention/sweep-runs.ts';
-import { insertArtifact } from '../../src/domain/artifacts/artifact.ts';
-import { newId } from '../../src/domain/new-id.ts';
-import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { sweepRequestTexts } from '../../src/domain/runs/sweep-request-texts.ts';
 import { sweepStreams } from '../../src/domain/streams/sweep-streams.ts';
 import { toJson } from '../../src/ports/store/schema/json.ts';
@@ -47,7 +47,9 @@ const limits = { messageDays: 30, runDays: 30, artifactDays: 30, requestDays: 30
 
 describeIdleWorld({ title: 'retention', limits }, ({ world }) => {
   const count = async (table: string, where = sql`1 = 1`): Promise<number> => {
-    const { rows } = await sql<{ n: number }>`select count(*) as n from ${sql.table(table)} where ${where}`.execute(world.store.db);
+    const { rows } = await sql<{ n: number }>`select count(*) as n from ${sql.table(table)} where ${where}`.execute(
+      world.store.db,
+    );
     return Number(rows[0]?.n);
   };
   const later = (days: number): { now: number } => ({ now: Date.now() + days * DAY_MS });
@@ -79,18 +81,38 @@ describeIdleWorld({ title: 'retention', limits }, ({ world }) => {
 
   test('[O4] runs go with their calls and transcripts once they are compacted, and the events keep their ids', async () => {
     const agent = await world.agent('Old');
-    const push = () => world.in((tx) => pushServiceEvent(tx, { agentId: agent, eventId: 'once', source: 's', name: 'n', data: 'a secret' }));
+    const push = () =>
+      world.in((tx) =>
+        pushServiceEvent(tx, { agentId: agent, eventId: 'once', source: 's', name: 'n', data: 'a secret' }),
+      );
     await push();
     const [first, second] = [newId(), newId()];
     await world.in(async (tx) => {
-      for (const [number, id] of [first, second].entries()) await insertRun(tx.db as never, { id, agent, number: number + 1 });
-      await tx.db.updateTable('inbox_events').set({ run_id: first, status: 'done' }).where('thread_id', '=', agent).execute();
-      await insertEntry(tx.db as never, { agent, run: first, seq: 1, kind: 'turn', payload: { entry: { kind: 'turn' } } });
+      for (const [number, id] of [first, second].entries())
+        await insertRun(tx.db as never, { id, agent, number: number + 1 });
+      await tx.db
+        .updateTable('inbox_events')
+        .set({ run_id: first, status: 'done' })
+        .where('thread_id', '=', agent)
+        .execute();
+      await insertEntry(tx.db as never, {
+        agent,
+        run: first,
+        seq: 1,
+        kind: 'turn',
+        payload: { entry: { kind: 'turn' } },
+      });
     });
     const of = (run: string) => sql`run_id = ${run}`;
     expect(await sweepRuns(world.services, later(31))).toBe(0);
     await world.in((tx) =>
-      insertEntry(tx.db as never, { agent, run: second, seq: 2, kind: 'compaction', payload: { summary: '', carried: [] } }),
+      insertEntry(tx.db as never, {
+        agent,
+        run: second,
+        seq: 2,
+        kind: 'compaction',
+        payload: { summary: '', carried: [] },
+      }),
     );
     // It looks again after an hour.
     expect(await sweepRuns(world.services, later(31.1))).toBe(1);

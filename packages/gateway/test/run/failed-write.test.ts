@@ -24,7 +24,10 @@ function failingAt(store: Store, at: number): { readonly store: Store; count(): 
     }, options);
   };
   const { dialect, db, ping, close, reclaim } = store;
-  return { store: { dialect, db, ping, close, reclaim, isBusy: false, claimsAtOnce: 8, transaction }, count: () => count };
+  return {
+    store: { dialect, db, ping, close, reclaim, isBusy: false, claimsAtOnce: 8, rowsAtOnce: 100, transaction },
+    count: () => count,
+  };
 }
 
 describe.each(databases)('a write that fails on $kind', ({ create }) => {

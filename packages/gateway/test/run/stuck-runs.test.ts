@@ -129,7 +129,7 @@ describeIdleWorld('a run that no worker survives', ({ world }) => {
       const transaction: World['store']['transaction'] = (work, options) =>
         ++count === 1 ? world.store.transaction(work, options) : Promise.reject(new Error('The process died.'));
       const { dialect, db, ping, close, reclaim } = world.store;
-      const store = { dialect, db, ping, close, reclaim, isBusy: false, claimsAtOnce: 8, transaction };
+      const store = { dialect, db, ping, close, reclaim, isBusy: false, claimsAtOnce: 8, rowsAtOnce: 100, transaction };
       await expect(claim(world, bot, { ...world.services, store })).rejects.toThrow('The process died.');
       await die(world, bot);
     }

@@ -18,7 +18,10 @@ export function watched(
     return value;
   };
   const { dialect, db, ping, close, reclaim } = store;
-  return { store: { dialect, db, ping, close, reclaim, isBusy: false, claimsAtOnce: 8, transaction }, count: () => count };
+  return {
+    store: { dialect, db, ping, close, reclaim, isBusy: false, claimsAtOnce: 8, rowsAtOnce: 100, transaction },
+    count: () => count,
+  };
 }
 
 /** What every transaction of a killed process ends with. */
@@ -41,5 +44,8 @@ export function killedAt(store: Store, at: number, when: When): { store: Store; 
     return value;
   };
   const { dialect, db, ping, close, reclaim } = store;
-  return { store: { dialect, db, ping, close, reclaim, isBusy: false, claimsAtOnce: 8, transaction }, count: () => count };
+  return {
+    store: { dialect, db, ping, close, reclaim, isBusy: false, claimsAtOnce: 8, rowsAtOnce: 100, transaction },
+    count: () => count,
+  };
 }

@@ -167,11 +167,7 @@ async function collectPerson(job: ErasureJob, copies: Copies): Promise<void> {
   for (const few of chunks(answered, 200)) {
     for (const { answer } of few) learn(copies, answer);
     const threadIds = [...new Set(few.map(({ thread_id }) => thread_id))];
-    const taken = await runsThatTook(
-      job,
-      threadIds,
-      few.map(callEndEvent),
-    );
+    const taken = await runsThatTook(job, threadIds, few.map(callEndEvent));
     await noteRuns(job, [...few, ...taken]);
   }
 }

@@ -17,7 +17,7 @@ export class Copies {
 
   constructor({ prints = [], names = [], authorId }: CopiesOptions = {}) {
     this.#prints = new Set(prints);
-    this.#names = names.filter((name) => name.trim().length >= 3).map(wholeWords);
+    this.#names = names.filter(isRare).map(wholeWords);
     this.#authorId = authorId;
   }
 
@@ -116,7 +116,7 @@ export class Copies {
 
 export interface CopiesOptions {
   readonly prints?: Iterable<number>;
-  /** Names of the person. Each is replaced where it stands as a whole. */
+  /** Names of the person. Each is replaced where it stands as a whole, if it has two words or eight characters. */
   readonly names?: readonly string[];
   /** The id of the person. */
   readonly authorId?: string | undefined;
@@ -203,6 +203,11 @@ function hashOf(word: string): number {
 /** A whole number of 53 bits. */
 function combine(high: number, low: number): number {
   return (high >>> 0) * 2 ** 21 + (low >>> 11);
+}
+
+/** "Ada" alone is the name of many. What the gateway itself wrote about this one is found by the id. */
+function isRare(name: string): boolean {
+  return name.trim().length >= 8 || /\S\s+\S/.test(name);
 }
 
 function wholeWords(name: string): RegExp {

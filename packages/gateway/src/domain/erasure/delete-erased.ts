@@ -14,5 +14,8 @@ export async function eraseConversation(
   const { id, agentId } = await getConversation(tx.db, contextId, user);
   await cancelRunsOfThread(tx, id);
   const project = await findAgentProject(tx.db, agentId);
-  return { id: shownContextId(id, user), erasure: await orderErasure(tx, { kind: 'conversation', subjectId: id, project }) };
+  return {
+    id: shownContextId(id, user),
+    erasure: await orderErasure(tx, { kind: 'conversation', subjectId: id, project }),
+  };
 }

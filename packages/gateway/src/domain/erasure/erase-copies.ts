@@ -1,10 +1,17 @@
 import { sql } from 'kysely';
-import { setImmediate as nextTask } from 'node:timers/promises';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { erasedKey, eraseNote, isErasedKey } from './erase-notes.ts';
 import { eraseCard } from './erase-sources.ts';
-import { type Collected, type ErasureJob, holdThread, inPiece, PIECE, releaseThread } from './erasure-job.ts';
+import {
+  type Collected,
+  type ErasureJob,
+  holdThread,
+  inPiece,
+  keepThread,
+  letOthers,
+  releaseThread,
+} from './erasure-job.ts';
 import { ERASED_JSON } from './mark.ts';
 import { TEXT_COLUMNS } from './text-columns.ts';
 
@@ -44,7 +51,11 @@ export async function eraseCopies(job: ErasureJob, collected: Collected): Promis
 }
 
 async function noteTable(tx: Tx, { erasure }: ErasureJob, table: string): Promise<void> {
-  await tx.db.updateTable('erasures').set({ cursor: JSON.stringify(table) }).where('id', '=', erasure.id).execute();
+  await tx.db
+    .updateTable('erasures')
+    .set({ cursor: JSON.stringify(table) })
+    .where('id', '=', erasure.id)
+    .execute();
 }
 
 /** The ids of people and services, whose messages are not searched. */
@@ -64,20 +75,35 @@ async function eraseIn(job: ErasureJob, search: Search): Promise<void> {
   const { table } = search;
   const keys = KEYS[table] ?? [];
   const key = sql.join(keys.map((one) => sql.ref(one)));
-  const columns = Object.entries(TEXT_COLUMNS[table]).flatMap(([name, how]) => (how === 'json' || how === 'text' ? [name] : []));
+  const columns = Object.entries(TEXT_COLUMNS[table]).flatMap(([name, how]) =>
+    how === 'json' || how === 'text' ? [name] : [],
+  );
   const extra = table === 'messages' ? ['entity_id', 'run_id', 'kind'] : [];
   const selected = sql.join([...new Set([...keys, ...columns, ...extra])].map((one) => sql.ref(one)));
-  for (let after: Row | undefined; ; ) {
-    const from = after;
-    const condition =
-      from === undefined ? sql`1 = 1` : sql`(${key}) > (${sql.join(keys.map((one) => sql`${from[one]}`))})`;
-    const page = sql<Row>`select ${selected} from ${sql.table(table)} where ${condition} order by ${key} limit ${sql.lit(PIECE)}`;
-    const { rows } = await page.execute(job.store.db);
-    const found = rows.flatMap((row) => changeOf(row, columns, search));
-    if (found.length > 0) await change(job, search, found);
-    await nextTask();
-    after = rows.at(-1);
-    if (after === undefined || rows.length < PIECE) return;
+  const held: Held = { threadId: undefined };
+  try {
+    await eachPage();
+  } finally {
+    await release(job, held);
+  }
+
+  async function eachPage(): Promise<void> {
+    for (let after: Row | undefined; ; ) {
+      const startedAt = performance.now();
+      const from = after;
+      const condition =
+        from === undefined ? sql`1 = 1` : sql`(${key}) > (${sql.join(keys.map((one) => sql`${from[one]}`))})`;
+      const page = sql<Row>`select ${selected} from ${sql.table(table)} where ${condition} order by ${key} limit ${sql.lit(job.store.rowsAtOnce)}`;
+      const { rows } = await page.execute(job.store.db);
+      const found = rows.flatMap((row) => changeOf(row, columns, search));
+      if (found.length > 0) await change(job, search, found, held);
+      // The rest of the page belongs to other threads.
+      if (held.threadId !== undefined && String(rows.at(-1)?.thread_id ?? '') !== held.threadId)
+        await release(job, held);
+      await letOthers(startedAt);
+      after = rows.at(-1);
+      if (after === undefined || rows.length < job.store.rowsAtOnce) return;
+    }
   }
 }
 
@@ -105,21 +131,36 @@ function changeOf(row: Row, columns: readonly string[], { table, collected, peop
   return isNamed || Object.keys(texts).length > 0 ? [{ row, texts, isWhole: isNamed }] : [];
 }
 
-async function change(job: ErasureJob, { table }: Search, found: readonly Change[]): Promise<void> {
-  const threads = HELD.has(table) ? [...new Set(found.map(({ row }) => String(row.thread_id ?? row.id)))] : [];
-  if (threads.length === 0) {
+/** The thread that is held. Rows are read by thread, so each is held once, and its run is taken over once at most. */
+interface Held {
+  threadId: string | undefined;
+}
+
+async function change(job: ErasureJob, { table }: Search, found: readonly Change[], held: Held): Promise<void> {
+  if (!HELD.has(table)) {
     await inPiece(job, (tx) => write(tx, job, table, found));
     return;
   }
-  for (const threadId of threads) {
-    if (!(await holdThread(job, threadId))) continue;
-    try {
-      const own = found.filter(({ row }) => String(row.thread_id ?? row.id) === threadId);
-      await inPiece(job, (tx) => write(tx, job, table, own));
-    } finally {
-      await releaseThread(job, threadId);
+  for (const threadId of new Set(found.map(threadOf))) {
+    if (held.threadId !== threadId) {
+      await release(job, held);
+      if (!(await holdThread(job, threadId))) continue;
+      held.threadId = threadId;
     }
+    await inPiece(job, async (tx) => {
+      await keepThread(tx, job, threadId);
+      const own = found.filter((one) => threadOf(one) === threadId);
+      return await write(tx, job, table, own);
+    });
   }
+}
+
+const threadOf = ({ row }: Change): string => String(row.thread_id ?? row.id);
+
+async function release(job: ErasureJob, held: Held): Promise<void> {
+  const { threadId } = held;
+  held.threadId = undefined;
+  if (threadId !== undefined) await releaseThread(job, threadId);
 }
 
 /** Only the holder of a thread writes these. A worker that has them in memory must read them again. */
@@ -145,7 +186,8 @@ async function writeWhole(
 ): Promise<void> {
   if (table === 'messages') {
     const id = String(row.id);
-    if (row.kind === 'tool') await eraseCard(tx, { id, metadata: String(row.metadata), call: row.call as string | null });
+    if (row.kind === 'tool')
+      await eraseCard(tx, { id, metadata: String(row.metadata), call: row.call as string | null });
     await tx.db.updateTable('messages').set({ content: ERASED_JSON }).where('id', '=', id).execute();
   } else if (table === 'files' || table === 'file_undo') {
     const { thread_id, path } = row;

@@ -64,7 +64,10 @@ function eraseMachineEntry(entry: object): Entry {
   const { kind, messages, answers = {}, commands } = entry as MachineInput;
   const { output, error } = entry as CommandResult;
   if ((kind as string) === COMMAND_RESULT)
-    return { ...entry, ...(error === undefined ? { output: output === undefined ? null : ERASED } : { error: ERASED }) } as never;
+    return {
+      ...entry,
+      ...(error === undefined ? { output: output === undefined ? null : ERASED } : { error: ERASED }),
+    } as never;
   if (kind !== INPUT) return entry as Entry;
   return {
     ...entry,

@@ -47,8 +47,7 @@ export async function eraseNotes(job: ErasureJob, { threadId, runIds }: TakingRu
       });
 }
 
-export const erasedKey = ({ erasure }: ErasureJob, count: number): string =>
-  `erased-${erasure.id.slice(-6)}-${count}`;
+export const erasedKey = ({ erasure }: ErasureJob, count: number): string => `erased-${erasure.id.slice(-6)}-${count}`;
 
 export const isErasedKey = (key: string): boolean => /^erased-[0-9a-f]{6}-\d+$/.test(key);
 
@@ -66,9 +65,7 @@ export async function eraseNote({ db }: Tx, { table, agentId, key, newKey }: Era
       ? db.updateTable('goals').set({ key: newKey, description: ERASED_JSON })
       : table === 'memories'
         ? db.updateTable('memories').set({ key: newKey, value: ERASED_JSON })
-        : db
-            .updateTable('plans')
-            .set({ key: newKey, name: ERASED_JSON, instruction: ERASED_JSON, next_at: null });
+        : db.updateTable('plans').set({ key: newKey, name: ERASED_JSON, instruction: ERASED_JSON, next_at: null });
   await (changed as ReturnType<typeof db.updateTable<'plans'>>)
     .where('agent_id', '=', agentId)
     .where('key', '=', key)

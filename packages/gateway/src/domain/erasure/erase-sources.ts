@@ -1,12 +1,13 @@
 import type { ExpressionBuilder } from 'kysely';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { callEndEvent } from '../calls/settle-waiting.ts';
 import { tellUnstarted } from '../runs/queued-run.ts';
 import { chunks } from './collect-texts.ts';
 import { eraseEventPayload } from './erase-event.ts';
-import { type ErasureJob, inPiece, PIECE } from './erasure-job.ts';
+import { type ErasureJob, inPiece } from './erasure-job.ts';
 import { ERASED, ERASED_JSON } from './mark.ts';
 import { idRanges, type SourceMessage, sourceMessages, wholeThreads } from './source-texts.ts';
 
@@ -14,11 +15,13 @@ import { idRanges, type SourceMessage, sourceMessages, wholeThreads } from './so
 export async function eraseSources(job: ErasureJob): Promise<void> {
   const { store, erasure } = job;
   for await (const { threadIds, messages } of sourceMessages(store.db, erasure))
-    for (const few of chunks(messages, PIECE)) {
+    for (const few of chunks(messages, job.store.rowsAtOnce)) {
       const eventIds = few.map(({ id }) => `message:${id}`);
       const [first = [], ...others] = chunks(threadIds, 5);
-      const theirs = (threads: readonly string[]): EventCondition => (eb) =>
-        eb.and([eb('thread_id', 'in', threads), eb('event_id', 'in', eventIds)]);
+      const theirs =
+        (threads: readonly string[]): EventCondition =>
+        (eb) =>
+          eb.and([eb('thread_id', 'in', threads), eb('event_id', 'in', eventIds)]);
       await inPiece(job, async (tx) => {
         const replaced = await eraseMessages(tx, few);
         return replaced + (first.length === 0 ? 0 : await eraseEvents(tx, theirs(first)));
@@ -45,7 +48,7 @@ async function eraseAnswers(job: ErasureJob): Promise<void> {
     .where('wait_status', 'is not', null)
     .where('answered_by', '=', job.erasure.subject_id)
     .execute();
-  for (const few of chunks(answered, PIECE)) {
+  for (const few of chunks(answered, job.store.rowsAtOnce)) {
     const threads = [...new Set(few.map(({ thread_id }) => thread_id))];
     const eventIds = few.map(callEndEvent);
     await inPiece(job, (tx) =>
@@ -71,7 +74,10 @@ async function eraseMessages(tx: Tx, messages: readonly SourceMessage[]): Promis
 }
 
 /** A card keeps the name of its tool, and who may answer. */
-export async function eraseCard(tx: Tx, { id, metadata, call }: Pick<SourceMessage, 'id' | 'metadata' | 'call'>): Promise<void> {
+export async function eraseCard(
+  tx: Tx,
+  { id, metadata, call }: Pick<SourceMessage, 'id' | 'metadata' | 'call'>,
+): Promise<void> {
   const { toolName } = fromJson<{ readonly toolName?: unknown }>(metadata);
   const { display: _display, ...rest } = call === null ? {} : fromJson<{ readonly display?: unknown }>(call);
   await tx.db
@@ -93,20 +99,26 @@ async function eraseEvents(tx: Tx, condition: EventCondition): Promise<number> {
     .select(['id', 'type', 'status', 'payload', 'run_id'])
     .where(condition)
     .execute();
-  let replaced = 0;
-  for (const { id, type, status, payload, run_id } of events) {
+  // Sent together: the answer to one does not matter to the next.
+  const replaced = events.map(async ({ id, type, status, payload, run_id }) => {
     const erased = eraseEventPayload(payload);
     const isUnread = status === 'pending' || status === 'withheld';
-    if (erased === payload && !isUnread) continue;
-    await tx.db
-      .updateTable('inbox_events')
-      .set({ payload: erased, ...(isUnread ? { status: 'dead' as const, error: toJson(GONE) } : {}) })
-      .where('id', '=', id)
-      .execute();
+    if (erased === payload && !isUnread) return 0;
     if (isUnread && type === 'chat' && run_id !== null) tellUnstarted(tx, run_id, 'cancelled');
-    replaced += 1;
-  }
-  return replaced;
+    if (isUnread) await markDead(tx, id, erased);
+    else tx.send(setPayload, { id, payload: erased });
+    return 1;
+  });
+  return (await Promise.all(replaced)).reduce<number>((sum, one) => sum + one, 0);
+}
+
+const setPayload = statement((db, { id, payload }: Params<{ id: number; payload: string }>) =>
+  db.updateTable('inbox_events').set({ payload }).where('id', '=', id),
+);
+
+async function markDead(tx: Tx, id: number, payload: string): Promise<void> {
+  const dead = { payload, status: 'dead' as const, error: toJson(GONE) };
+  await tx.db.updateTable('inbox_events').set(dead).where('id', '=', id).execute();
 }
 
 const GONE = { code: 'erased', message: 'The text was erased before it was read.' };

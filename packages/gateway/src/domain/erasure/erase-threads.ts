@@ -1,5 +1,6 @@
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { RunRow } from '../../ports/store/schema/tables.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { cancelWaiting } from '../calls/cancel-waiting.ts';
 import { deleteFilesOfThread } from '../files/delete-files.ts';
@@ -7,8 +8,8 @@ import { runStream } from '../streams/stream-names.ts';
 import { COMPACTION } from '../transcript/transcript-row.ts';
 import { chunks } from './collect-texts.ts';
 import { eraseAnswerJson, eraseEntryPayload, eraseOutcomeJson } from './erase-entry.ts';
-import { type Collected, type ErasureJob, holdThread, inPiece, keepThread, PIECE, releaseThread } from './erasure-job.ts';
 import { eraseNotes } from './erase-notes.ts';
+import { type Collected, type ErasureJob, holdThread, inPiece, keepThread, releaseThread } from './erasure-job.ts';
 import { ERASED, ERASED_INPUT } from './mark.ts';
 import { wholeThreads } from './source-texts.ts';
 
@@ -53,7 +54,7 @@ async function eraseThread(held: HeldErasure): Promise<void> {
       await keepThread(tx, job, threadId);
       return await work(tx);
     });
-  for (const few of chunks(runIds, PIECE / 4)) await piece((tx) => eraseRuns(tx, few));
+  for (const few of chunks(runIds, job.store.rowsAtOnce / 4)) await piece((tx) => eraseRuns(tx, few));
   await eraseEntries(held, piece);
   if (isWhole)
     await piece(async (tx) => {
@@ -77,7 +78,7 @@ async function eraseEntries({ job, threadId, isWhole, runIds }: HeldErasure, pie
       .where('thread_id', '=', threadId)
       .where('seq', '>', after)
       .orderBy('seq')
-      .limit(PIECE)
+      .limit(job.store.rowsAtOnce)
       .execute();
     const last = rows.at(-1);
     if (last === undefined) return;
@@ -89,22 +90,25 @@ async function eraseEntries({ job, threadId, isWhole, runIds }: HeldErasure, pie
       return left === payload ? [] : [{ seq, payload: left }];
     });
     await piece(async (tx) => {
-      for (const { seq, payload } of erased)
-        await tx.db
-          .updateTable('transcript_entries')
-          .set({ payload })
-          .where('thread_id', '=', threadId)
-          .where('seq', '=', seq)
-          .execute();
+      for (const { seq, payload } of erased) tx.send(setEntry, { threadId, seq, payload });
       return erased.length;
     });
   }
 }
 
+const setEntry = statement(
+  (db, { threadId, seq, payload }: Params<{ threadId: string; seq: number; payload: string }>) =>
+    db.updateTable('transcript_entries').set({ payload }).where('thread_id', '=', threadId).where('seq', '=', seq),
+);
+
 /** The rows of runs besides their transcript. */
 async function eraseRuns(tx: Tx, runIds: readonly string[]): Promise<number> {
   const { db } = tx;
-  const runs = await db.selectFrom('runs').select(['id', 'status', 'stop', 'answer']).where('id', 'in', runIds).execute();
+  const runs = await db
+    .selectFrom('runs')
+    .select(['id', 'status', 'stop', 'answer'])
+    .where('id', 'in', runIds)
+    .execute();
   for (const run of runs) await eraseRun(tx, run);
   const calls = await db.selectFrom('calls').selectAll().where('run_id', 'in', runIds).execute();
   for (const { id, outcome, answer } of calls)

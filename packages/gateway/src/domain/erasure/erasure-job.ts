@@ -1,4 +1,4 @@
-import { setImmediate as nextTask, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
@@ -59,16 +59,21 @@ export function ownedMs({ limits }: Pick<ErasureServices, 'limits'>): number {
   return Math.max(limits.leaseMs, 5_000);
 }
 
-/** Changes a small number of rows. Other transactions get their turn between two of these. */
+/** Changes a small number of rows. */
 export async function inPiece(job: ErasureJob, work: (tx: Tx) => Promise<number>): Promise<void> {
+  const startedAt = performance.now();
   await job.store.transaction(async (tx) => {
     await noteProgress(tx, job, { replaced: await work(tx) });
   });
-  await nextTask();
+  await letOthers(startedAt);
 }
 
-/** How many rows are changed at once. SQLite changes them in a few milliseconds, during which nothing else runs. */
-export const PIECE = 200;
+/** Waits for half as long as the piece took, so that an erasure leaves a third of the time to others, however slow the machine is. */
+export async function letOthers(startedAt: number): Promise<void> {
+  await sleep(Math.min((performance.now() - startedAt) / 2, MOST_PAUSE_MS));
+}
+
+const MOST_PAUSE_MS = 20;
 
 /**
  * Holds a thread, so that no run of it writes, and none begins with the old transcript. A run that has the texts in memory may finish for one and
@@ -126,8 +131,6 @@ export async function releaseThread({ store, ...job }: ErasureJob, threadId: str
 function holderOf({ erasure }: Pick<ErasureJob, 'erasure'>): string {
   return `erasure:${erasure.id}`;
 }
-
-
 
 const HOLD_MS = 30_000;
 const RETRY_MS = 250;

@@ -6,7 +6,15 @@ import { collectTexts, dropCollected, readCollected } from './collect-texts.ts';
 import { eraseCopies } from './erase-copies.ts';
 import { eraseSources } from './erase-sources.ts';
 import { eraseThreads } from './erase-threads.ts';
-import { type ErasureJob, type ErasureServices, ErasureTaken, holdThread, inPiece, noteProgress, ownedMs } from './erasure-job.ts';
+import {
+  type ErasureJob,
+  type ErasureServices,
+  ErasureTaken,
+  holdThread,
+  inPiece,
+  noteProgress,
+  ownedMs,
+} from './erasure-job.ts';
 import { idRanges } from './source-texts.ts';
 import { ERASED_TABLES } from './text-columns.ts';
 
@@ -89,7 +97,8 @@ async function deleteErased(job: ErasureJob): Promise<void> {
     await store.transaction((tx) => noteProgress(tx, job));
     await sleep(END_RETRY_MS);
   }
-  if (await holdThread(job, erasure.subject_id)) await store.transaction((tx) => deleteConversation(tx, erasure.subject_id));
+  if (await holdThread(job, erasure.subject_id))
+    await store.transaction((tx) => deleteConversation(tx, erasure.subject_id));
 }
 
 const END_TRIES = 50;
@@ -108,7 +117,9 @@ async function eraseArtifacts(job: ErasureJob, runIds: ReadonlySet<string>): Pro
       .execute();
     for (const { id, run_id, space_id, agent_id } of rows) {
       const isErased =
-        runIds.has(run_id) || (kind === 'space' && space_id === subject_id) || (kind === 'agent' && agent_id === subject_id);
+        runIds.has(run_id) ||
+        (kind === 'space' && space_id === subject_id) ||
+        (kind === 'agent' && agent_id === subject_id);
       if (!isErased) continue;
       // The bytes go first: a row without bytes is found again, bytes without a row never.
       await files?.delete(id);

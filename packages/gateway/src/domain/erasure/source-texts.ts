@@ -1,7 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { ErasureRow, MessageRow, Tables } from '../../ports/store/schema/tables.ts';
 
-/** The messages of a space that are erased are read in steps of this many numbers. */
+/** The messages of a space that are erased are read in steps of this many numbers. Hashing more at once would hold up others. */
+const MESSAGES = 200;
+/** Rows that one query without an index looks at. */
 const RANGE = 1_000;
 
 export type SourceMessage = Pick<MessageRow, 'id' | 'space_id' | 'kind' | 'content' | 'metadata' | 'call'>;
@@ -18,13 +20,13 @@ export async function* sourceMessages(db: Kysely<Tables>, erasure: ErasureRow): 
   if (kind === 'conversation') return;
   for (const { space_id: spaceId, next_seq } of await spacesOf(db, erasure)) {
     const threadIds = await threadsIn(db, spaceId);
-    for (let after = 0; after < next_seq; after += RANGE) {
+    for (let after = 0; after < next_seq; after += MESSAGES) {
       let query = db
         .selectFrom('messages')
         .select(['id', 'space_id', 'kind', 'content', 'metadata', 'call'])
         .where('space_id', '=', spaceId)
         .where('seq', '>', after)
-        .where('seq', '<=', after + RANGE);
+        .where('seq', '<=', after + MESSAGES);
       if (kind !== 'space') query = query.where('entity_id', '=', subjectId);
       const messages = await query.execute();
       if (messages.length > 0) yield { threadIds, messages };

@@ -37,7 +37,11 @@ export const TEXT_COLUMNS: { readonly [T in keyof Tables]: Readonly<Record<strin
     ...{ id: ID, thread_id: ID, agent_id: ID, run_id: ID, space_id: ID, during_call: ID, answered_by: ID },
     ...{ idempotency_key: ID, provider_call_id: ID, answer_hash: 'own', claim_hash: HASH, asked_definition: HASH },
     ...{ status: FIXED, outcome_status: FIXED, wait_kind: FIXED, wait_status: FIXED, node: OPERATOR },
-    ...{ tool_name: 'The operator or the server of the tool chooses it.', answerers: OPERATOR, answer_schema: OPERATOR },
+    ...{
+      tool_name: 'The operator or the server of the tool chooses it.',
+      answerers: OPERATOR,
+      answer_schema: OPERATOR,
+    },
     ...{ input: 'json', outcome: 'json', display: 'json', answer: 'json', late_answers: 'json' },
     ...{ resume_state: 'own', claimed_by: 'The name of a program.' },
   },

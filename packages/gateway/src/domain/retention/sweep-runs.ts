@@ -50,9 +50,7 @@ export async function sweepRuns(
   const last = old.at(-1);
   places.set(
     store,
-    last === undefined || old.length < PAGE
-      ? { after: '', restUntil: at + REST_MS }
-      : { after: last.id, restUntil: 0 },
+    last === undefined || old.length < PAGE ? { after: '', restUntil: at + REST_MS } : { after: last.id, restUntil: 0 },
   );
   return deleted;
 }
@@ -88,7 +86,10 @@ async function deleteRun(tx: Tx, { id, thread_id: threadId, number }: OldRun): P
   return true;
 }
 
-async function isNeeded({ db }: Tx, { id, threadId, number }: { readonly id: string; readonly threadId: string; readonly number: number }): Promise<boolean> {
+async function isNeeded(
+  { db }: Tx,
+  { id, threadId, number }: { readonly id: string; readonly threadId: string; readonly number: number },
+): Promise<boolean> {
   const newer = db.selectFrom('runs').select('id').where('thread_id', '=', threadId).where('number', '>', number);
   if ((await newer.limit(1).executeTakeFirst()) === undefined) return true;
   const waits = db.selectFrom('calls').select('id').where('run_id', '=', id).where(IS_PENDING);

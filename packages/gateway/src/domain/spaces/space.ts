@@ -72,7 +72,12 @@ async function lockEntities(tx: Tx, members: NonNullable<NewSpace['members']>): 
 
 export async function getSpace(db: Kysely<Tables>, spaceId: string): Promise<Space> {
   const row = isId(spaceId)
-    ? await db.selectFrom('spaces').selectAll().where('id', '=', spaceId).where('deleted_at', 'is', null).executeTakeFirst()
+    ? await db
+        .selectFrom('spaces')
+        .selectAll()
+        .where('id', '=', spaceId)
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst()
     : undefined;
   if (row === undefined) throw notFound('space', spaceId);
   return toSpace(row);

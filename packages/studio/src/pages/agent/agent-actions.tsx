@@ -85,8 +85,8 @@ export function DeleteAgent({ agent }: { agent: Agent }): ReactElement | null {
         onErase={() => client.agents.erase(agent.id)}
       >
         <p>
-          It is deleted, and everything that it wrote is erased: messages, transcripts, memories and files. This cannot be
-          undone.
+          It is deleted, and everything that it wrote is erased: messages, transcripts, memories and files. This cannot
+          be undone.
         </p>
       </EraseButton>
       {isAsked && <DeleteDialog agent={agent} onClose={() => setAsked(false)} />}

@@ -69,8 +69,8 @@ function ErasePerson({ person }: { person: Entity }): ReactElement {
       onErase={() => client.entities.delete(person.id)}
     >
       <p>
-        Everything that this person wrote is erased, with all copies that agents made of it. They leave their spaces and are
-        signed out. This cannot be undone.
+        Everything that this person wrote is erased, with all copies that agents made of it. They leave their spaces and
+        are signed out. This cannot be undone.
       </p>
     </EraseButton>
   );

@@ -9,8 +9,8 @@ import { DEFAULT_PARTS, type StoreParts } from '../store-parts.ts';
 import { BatchingDriver, postgresDialect } from './postgres-driver.ts';
 import { codeOf, isStaleStatement, toStoreError } from './postgres-error.ts';
 import { GROUP_CONNECTIONS, PostgresGroups } from './postgres-groups.ts';
-import { reclaimPostgres } from './postgres-reclaim.ts';
 import { createGroupPool, createMigrationPool, createStorePool } from './postgres-pool.ts';
+import { reclaimPostgres } from './postgres-reclaim.ts';
 
 export interface PostgresOptions {
   readonly url: string;
@@ -54,6 +54,7 @@ export async function openPostgresStore(
     db,
     // With more, more messages are handled per second, and an idle agent waits longer: decision 0019 has the figures.
     claimsAtOnce: 16,
+    rowsAtOnce: 500,
     get isBusy() {
       return groups.isBusy || pool.totalCount - pool.idleCount >= BUSY_AT;
     },

@@ -95,6 +95,8 @@ async function openStore({ database, lock, sliceMs, parts }: OpenedFiles): Promi
     db,
     transaction: (work, options) => runTransaction(source, work, options),
     claimsAtOnce: 8,
+    // They are changed in this process, which does nothing else meanwhile.
+    rowsAtOnce: 100,
     get isBusy() {
       return driver.waiting >= MOST_WAITING;
     },

@@ -10,13 +10,13 @@ import {
 } from '../../../domain/conversations/conversation.ts';
 import { conversationMessages } from '../../../domain/conversations/conversation-messages.ts';
 import { deleteIdleConversation } from '../../../domain/conversations/delete-idle-conversation.ts';
-import { eraseConversation } from '../../../domain/erasure/delete-erased.ts';
 import { assertMayChat } from '../../../domain/conversations/may-chat.ts';
 import { newContextId, shownContextId } from '../../../domain/conversations/own-conversation-id.ts';
 import { personIn } from '../../../domain/conversations/person-in.ts';
 import { sharesSpace } from '../../../domain/conversations/shares-space.ts';
 import { getEntity } from '../../../domain/entities/entity.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
+import { eraseConversation } from '../../../domain/erasure/delete-erased.ts';
 import type { AgentRow } from '../../../ports/store/schema/tables.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import { viewOfCaller } from '../../../runtime/chat/turn-request.ts';

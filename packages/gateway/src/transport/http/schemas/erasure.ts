@@ -13,10 +13,7 @@ export const erasureSchema: z.ZodType<Erasure> = z
       .enum(['collect', 'sources', 'threads', 'copies', 'files', 'done'])
       .meta({ description: 'What is done at the moment.' }),
     replaced: z.int().meta({ description: 'How many rows had texts that were replaced.' }),
-    error: z
-      .string()
-      .optional()
-      .meta({ description: 'Why the last attempt stopped. The next one continues.' }),
+    error: z.string().optional().meta({ description: 'Why the last attempt stopped. The next one continues.' }),
     createdAt: z.int(),
     doneAt: z.int().optional(),
   })
