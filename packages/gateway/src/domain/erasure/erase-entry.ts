@@ -22,7 +22,7 @@ export function eraseEntryPayload(kind: string, payload: Json): Json {
   return toJson(record.entry === undefined ? record : { ...record, entry: eraseEntry(record.entry) });
 }
 
-export function eraseEntry(entry: Entry): Entry {
+function eraseEntry(entry: Entry): Entry {
   switch (entry.kind) {
     case 'message':
       return { kind: 'message', message: eraseMessage(entry.message) };
