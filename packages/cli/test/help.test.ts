@@ -7,7 +7,7 @@ import { lastcall } from './support/program.ts';
 const COMMANDS = [
   ...['dev', 'start', 'init', 'run', 'replay', 'keys create', 'keys list', 'keys revoke'],
   ...['projects create', 'projects delete', 'projects list', 'projects update'],
-  ...['tools list', 'tools test', 'usage', 'audit', 'export', 'doctor', 'open', 'demo crash'],
+  ...['tools list', 'tools test', 'usage', 'audit', 'export', 'erase', 'doctor', 'open', 'demo crash'],
 ];
 
 /** Those that can be run, by all their words. */

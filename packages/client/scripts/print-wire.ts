@@ -78,6 +78,7 @@ function printOperation({ parameters, requestBody, responses }: Operation): stri
     ...(body === undefined
       ? []
       : [`body: ${print(body, '    ')}${requestBody?.required === false ? ' | undefined' : ''}`]),
+    ...(requestBody?.content?.['application/octet-stream'] === undefined ? [] : ['body: Blob']),
     `answer: ${print(Object.values(answer)[0]?.schema ?? {}, '    ')}`,
   ];
   const line = `Operation<{ ${fields.join('; ')} }>`;

@@ -128,6 +128,7 @@ export function attemptsOf({ attempts = 5 }: ClientOptions): number {
 
 function withBody(body: unknown, headers: Readonly<Record<string, string>> = {}): RequestInit {
   if (body === undefined) return { headers };
+  if (body instanceof Blob) return { body, headers };
   return { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } };
 }
 

@@ -1,5 +1,6 @@
 import { type ClientOptions, connect, type RequestOptions } from './connection.ts';
 import { type Agents, agents } from './resources/agents.ts';
+import { type Artifacts, artifacts } from './resources/artifacts.ts';
 import { type Audit, audit } from './resources/audit.ts';
 import { type Chat, chat } from './resources/chat.ts';
 import { type Conversations, conversations } from './resources/conversations.ts';
@@ -27,6 +28,7 @@ interface OtherRequest extends RequestOptions {
 /** A gateway, as a program uses it: one group for each resource. */
 export interface Client {
   readonly agents: Agents;
+  readonly artifacts: Artifacts;
   readonly audit: Audit;
   readonly chat: Chat;
   readonly conversations: Conversations;
@@ -62,6 +64,7 @@ export function createClient(options: ClientOptions): Client {
   const connection = connect(options);
   return {
     agents: agents(connection),
+    artifacts: artifacts(connection),
     audit: audit(connection),
     chat: chat(connection),
     conversations: conversations(connection),

@@ -35,6 +35,7 @@ export type {
   AgentVersion,
   Answer,
   Answerers,
+  Attachment,
   AuditActor,
   AuditEntry,
   BatchConfig,

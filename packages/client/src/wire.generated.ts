@@ -149,6 +149,14 @@ export type Answerers = {
   readonly roles?: readonly (string)[] | undefined;
 };
 
+/** A file of a message. `GET /api/artifacts/{id}` returns its bytes. */
+export type Attachment = {
+  readonly id: string;
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+};
+
 /** Who did it. Empty for a request without credentials. */
 export type AuditActor = {
   /** The key, or the key that the session was made with. */
@@ -172,7 +180,7 @@ export type AuditEntry = {
   readonly action: string;
   /** What was changed. */
   readonly subject?: {
-    readonly kind: "agent" | "call" | "conversation" | "entity" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool";
+    readonly kind: "agent" | "artifact" | "call" | "conversation" | "entity" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool";
     readonly id: string;
   } | undefined;
   /** Where the request came from. */
@@ -773,6 +781,7 @@ export type Message = {
   readonly text: string;
   readonly replyTo?: string | undefined;
   readonly status: "running" | "complete" | "error" | "requires_action" | "expired" | "cancelled";
+  readonly attachments?: readonly (Attachment)[] | undefined;
   /** For a card: `toolName`, `input`, and `output` once it has ended. */
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly runId?: string | undefined;
@@ -2236,7 +2245,33 @@ export interface Operations {
   }>;
   'GET /api/agents/{id}/transcript': Operation<{ params: { id: string }; answer: AgentTranscript }>;
   'GET /api/agents/{id}/versions': Operation<{ params: { id: string }; query: PageQuery; answer: Page<AgentVersion> }>;
+  'POST /api/artifacts': Operation<{
+    query: {
+      /** The name of the file. Default: its id. */
+      readonly name?: string | undefined;
+      /** Who uploads it. Required with a secret key. */
+      readonly entityId?: string | undefined;
+    };
+    body: Blob;
+    answer: Attachment;
+  }>;
   'GET /api/artifacts/{id}': Operation<{ params: { id: string }; answer: string }>;
+  'GET /api/artifacts/{id}/address': Operation<{
+    params: { id: string };
+    answer: {
+      /** A path on the gateway. */
+      readonly url: string;
+      readonly expiresAt: number;
+    };
+  }>;
+  'GET /api/artifacts/{id}/content': Operation<{
+    params: { id: string };
+    query: {
+      readonly expires: number;
+      readonly signature: string;
+    };
+    answer: string;
+  }>;
   'GET /api/audit': Operation<{
     query: PageQuery & {
       /** The id of a key, a person or a session. */
@@ -2246,7 +2281,7 @@ export interface Operations {
       /** The id of what was changed. */
       readonly subject?: string | undefined;
       /** What kind of thing was changed. */
-      readonly kind?: "agent" | "call" | "conversation" | "entity" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool" | undefined;
+      readonly kind?: "agent" | "artifact" | "call" | "conversation" | "entity" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool" | undefined;
       /** The first time, in milliseconds since the epoch. */
       readonly from?: number | undefined;
       /** Only entries before this time. */
@@ -2589,6 +2624,8 @@ export interface Operations {
       /** A message with the same id by the same sender is posted once. */
       readonly clientMessageId?: string | undefined;
       readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+      /** Ids of files that the sender uploaded with `POST /api/artifacts`. */
+      readonly attachments?: readonly (string)[] | undefined;
     };
     answer: {
       readonly id: string;
@@ -2599,6 +2636,7 @@ export interface Operations {
       readonly text: string;
       readonly replyTo?: string | undefined;
       readonly status: "running" | "complete" | "error" | "requires_action" | "expired" | "cancelled";
+      readonly attachments?: readonly (Attachment)[] | undefined;
       /** For a card: `toolName`, `input`, and `output` once it has ended. */
       readonly metadata: Readonly<Record<string, unknown>>;
       readonly runId?: string | undefined;
@@ -2738,6 +2776,8 @@ export interface Operations {
       /** False: the messages of this run are not stored. Default true. */
       readonly save?: boolean | undefined;
       readonly message: string;
+      /** Ids of files that the sender uploaded with `POST /api/artifacts`. */
+      readonly attachments?: readonly (string)[] | undefined;
     };
     answer: ChatAnswer;
   }>;

@@ -66,11 +66,12 @@ const DOORS: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './testing': {
     values: `
-      ProcessKilled crashingJournal fakeClock killAtEveryBoundary memoryJournal scriptedModel sequentialIds settled
+      CassetteError ProcessKilled crashingJournal fakeClock killAtEveryBoundary memoryJournal recordModel replayModel
+      scriptedModel sequentialIds settled
     `,
     types: `
-      CrashReport CrashScenario CrashTry CrashingJournal FakeClock MemoryJournal ScriptedCall ScriptedModel
-      ScriptedReply
+      CassetteOptions CrashReport CrashScenario CrashTry CrashingJournal FakeClock MemoryJournal RecordOptions ReplayOptions
+      ScriptedCall ScriptedModel ScriptedReply
     `,
   },
   './tracing': { values: 'isTraced traceTurn tracing', types: 'TracingOptions TurnSubject' },

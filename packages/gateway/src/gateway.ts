@@ -8,6 +8,7 @@ import type { GatewayLimits } from './config/limits.ts';
 import type { McpExposure } from './config/mcp-exposure.ts';
 import { readEnv } from './config/read-env.ts';
 import { resolveSettings, type Settings } from './config/settings.ts';
+import { sweepUploads } from './domain/artifacts/upload.ts';
 import type { Hooks } from './domain/hooks/hook.ts';
 import { ensureFirstKey } from './domain/keys/first-key.ts';
 import { createSeal } from './domain/keys/seal.ts';
@@ -22,7 +23,7 @@ import { releaseHeld } from './domain/usage/hold-events.ts';
 import { type FindImageModel, imageModelFinder } from './models/find-image-model.ts';
 import { type ModelFinder, modelFinder } from './models/find-model.ts';
 import { listModels } from './models/list-models.ts';
-import { type ArtifactFiles, createArtifactFiles } from './ports/artifacts/artifact-files.ts';
+import { type ArtifactFiles, createArtifactFiles, readBytes } from './ports/artifacts/artifact-files.ts';
 import { createS3ArtifactFiles } from './ports/artifacts/s3-artifact-files.ts';
 import { createEgress, type Egress } from './ports/egress/egress.ts';
 import type { Services } from './ports/services.ts';
@@ -200,7 +201,8 @@ async function start(starting: Starting): Promise<Running> {
     // A limit of the configuration may have been raised.
     await services.store.transaction((tx) => releaseHeld(tx));
     await logHiddenTools(services, Object.keys(config.tools));
-    const models = findModels(starting);
+    const artifacts = artifactFiles(starting, egress);
+    const models = findModels(starting, artifacts);
     const found = await lookAround({ store: services.store, config, settings, models });
     for (const problem of found.problems) logger.warn(problem);
     const metrics = createMetrics();
@@ -214,7 +216,6 @@ async function start(starting: Starting): Promise<Running> {
     const checkProgram = filePrograms(config.agents);
     const servers = new McpServers(services, { outgoing, login, checkProgram });
     mcp = servers;
-    const artifacts = artifactFiles(starting, egress);
     const registry: Registry = {
       tools: config.tools,
       definitions: config.definitions,
@@ -263,9 +264,12 @@ async function start(starting: Starting): Promise<Running> {
     metrics.gauge('lastcall_runs_running', 'Runs under way now.', () => worker.busy);
     const server = await listen(app, { port: settings.port, host: settings.host, logger });
     address.url = server.url;
-    await worker.start({
-      sweeps: [...sweepsOf({ ...services, files: artifacts }), () => announceJobs(services, outgoing)],
-    });
+    const sweeps = [
+      ...sweepsOf({ ...services, files: artifacts }),
+      () => sweepUploads(services, artifacts),
+      () => announceJobs(services, outgoing),
+    ];
+    await worker.start({ sweeps });
     return {
       ...{ app, server, firstKey, found },
       signInLink: () => signInLink(services, starting, server.url),
@@ -325,8 +329,9 @@ interface Stopping {
  */
 const CLOSE_MS = 5_000;
 
-function findModels({ config, settings, env }: Starting): ModelFinder {
-  return modelFinder({ model: settings.model, modelUrl: settings.modelUrl, models: config.models, env });
+function findModels({ config, settings, env }: Starting, artifacts: ArtifactFiles): ModelFinder {
+  const files = { read: (id: string) => readBytes(artifacts, id), modelFiles: config.modelFiles };
+  return modelFinder({ model: settings.model, modelUrl: settings.modelUrl, models: config.models, env, files });
 }
 
 function artifactFiles({ config, settings, secrets }: Starting, egress: Egress): ArtifactFiles {

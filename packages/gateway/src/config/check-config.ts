@@ -12,6 +12,7 @@ import { hooksSchema } from './hook-config.ts';
 import { hookProblems } from './hook-problems.ts';
 import { isKnownTool } from './known-tool.ts';
 import { DEFAULT_MCP_EXPOSURE, mcpExposureSchema } from './mcp-exposure.ts';
+import { modelFilesSchema } from './model-files.ts';
 import { namedBySubAgent } from './named-tools.ts';
 import { planSeedSchema } from './plan-seed.ts';
 import { currencySchema, DEFAULT_CURRENCY, pricesSchema } from './prices.ts';
@@ -126,6 +127,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools' | 'definitions'>> = z.strictO
   models: z.record(z.string().regex(/^\S{1,200}$/), model).default({}),
   imageModels: z.record(z.string().regex(/^[\w.-]+\/\S{1,200}$/), imageModel).default({}),
   prices: pricesSchema.default({}),
+  modelFiles: modelFilesSchema.default({}),
   currency: currencySchema.default(DEFAULT_CURRENCY),
   secrets: z.array(envName).default([]),
   egress: z.strictObject({ allow: z.array(egressRule).max(1_000).default([]) }).default({ allow: [] }),

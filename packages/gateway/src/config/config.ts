@@ -6,6 +6,7 @@ import type { ArtifactStoreConfig } from './artifact-store.ts';
 import type { Definitions } from './definitions.ts';
 import type { HookConfig, HooksConfig } from './hook-config.ts';
 import type { McpExposure, McpExposureInput } from './mcp-exposure.ts';
+import type { ModelFiles } from './model-files.ts';
 import type { PlanSeed } from './plan-seed.ts';
 import type { ModelPrices } from './prices.ts';
 import type { ProjectSeed } from './project-seed.ts';
@@ -37,6 +38,8 @@ export interface ConfigInput extends SettingsInput {
   readonly imageModels?: Readonly<Record<string, ImageModelV4>> | undefined;
   /** What models cost for a million tokens: runs and their steps then have a `cost`. */
   readonly prices?: ModelPrices | undefined;
+  /** The models that can be shown images or PDFs. Default: those of OpenAI, Anthropic and Google. */
+  readonly modelFiles?: ModelFiles | undefined;
   /** The currency of `prices` and of spend limits. Default `USD`. */
   readonly currency?: string | undefined;
   /**
@@ -73,6 +76,7 @@ export interface Config extends SettingsInput {
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly imageModels: Readonly<Record<string, ImageModelV4>>;
   readonly prices: ModelPrices;
+  readonly modelFiles: ModelFiles;
   readonly currency: string;
   readonly secrets: readonly string[];
   readonly egress: { readonly allow: readonly string[] };

@@ -1,4 +1,4 @@
-import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { LanguageModelV4FilePart, LanguageModelV4Message } from '@ai-sdk/provider';
 import { HIDDEN, withoutHiddenTags } from './frame-tag.ts';
 
 /**
@@ -26,8 +26,9 @@ export interface Frame {
 
 type UserMessage = Extract<LanguageModelV4Message, { role: 'user' }>;
 
-export function frameMessage(text: string): UserMessage {
-  return { role: 'user', content: [{ type: 'text', text }], providerOptions: { [OWNER]: { frame: true } } };
+/** `files` follow the frame. They are not part of it. */
+export function frameMessage(text: string, files: readonly LanguageModelV4FilePart[] = []): UserMessage {
+  return { role: 'user', content: [{ type: 'text', text }, ...files], providerOptions: { [OWNER]: { frame: true } } };
 }
 
 export function isFrame(message: LanguageModelV4Message): message is UserMessage {

@@ -4,6 +4,7 @@ import { chooseDefaultModel, type DefaultModel } from './default-model.ts';
 import { fallbackModel } from './fallback-model.ts';
 import { keyOf, loadProvider, PROVIDERS } from './provider-package.ts';
 import { rehearsalModel } from './rehearsal/rehearsal-model.ts';
+import { type FileSource, withFiles } from './with-files.ts';
 
 export interface ModelOptions {
   /** The model of agents that name none. Default: the model of the provider whose key is in the environment, or the rehearsal. */
@@ -13,6 +14,8 @@ export interface ModelOptions {
   /** The models of the configuration file, by name. */
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where the files of messages come from. Default: there are none. */
+  readonly files?: FileSource;
 }
 
 export interface ModelFinder {
@@ -31,7 +34,7 @@ export function modelFinder(options: ModelOptions): ModelFinder {
   const found = new Map<string, Promise<LanguageModelV4>>();
   const chosen = chooseDefaultModel(options);
   const findNamed = (name: string): Promise<LanguageModelV4> => {
-    const known = found.get(name) ?? findModel(name, options);
+    const known = found.get(name) ?? findReader(name, options);
     found.set(name, known);
     // A failure is not remembered: the package may be installed later.
     known.catch(() => found.delete(name));
@@ -65,6 +68,11 @@ async function firstOf(finding: readonly Promise<LanguageModelV4>[]): Promise<La
   const [first] = found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   if (first !== undefined) return first;
   throw (found[0] as PromiseRejectedResult).reason;
+}
+
+async function findReader(name: string, options: ModelOptions): Promise<LanguageModelV4> {
+  const model = await findModel(name, options);
+  return options.files === undefined ? model : withFiles(name, model, options.files);
 }
 
 async function findModel(name: string, { models, modelUrl, env }: ModelOptions): Promise<LanguageModelV4> {

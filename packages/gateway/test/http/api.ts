@@ -139,7 +139,7 @@ export interface Document {
 
 interface Operation {
   readonly parameters: readonly { name: string; in: 'path' | 'query'; schema: object }[];
-  readonly requestBody?: { required: boolean; content: { 'application/json': { schema: object } } };
+  readonly requestBody?: { required: boolean; content: { 'application/json'?: { schema: object } } };
   readonly responses: Record<string, { content: Record<string, { schema: object }> }>;
 }
 

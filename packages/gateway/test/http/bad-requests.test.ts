@@ -89,10 +89,13 @@ function operations({ paths, components }: Document): Known[] {
       method: method.toUpperCase(),
       path,
       parameters: parameters.map((one) => ({ ...one, schema: resolve(one.schema) })),
-      body: requestBody === undefined ? undefined : resolve(requestBody.content['application/json'].schema),
+      body: requestBody === undefined ? undefined : resolve(requestBody.content['application/json']?.schema ?? FILE),
     })),
   );
 }
+
+/** Any bytes are a file. */
+const FILE = { type: 'string' };
 
 interface Sent {
   readonly method: string;

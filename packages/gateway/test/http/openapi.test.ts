@@ -171,6 +171,8 @@ describe('/openapi.json', () => {
     for (const [name, { requestBody }] of operations) {
       if (requestBody === undefined) continue;
       const [method = '', path = ''] = name.split(' ');
+      // This gateway has no place for files. What is refused of one is in attachments/attachments.test.ts.
+      if (path === '/api/artifacts') continue;
       // Bodies of hooks are checked once their signature is.
       if (path.startsWith('/hooks/')) continue;
       // The one DELETE with a body takes the same in its query.
@@ -182,7 +184,7 @@ describe('/openapi.json', () => {
 
   test('[G54] the schemas it shows are those that check: what they refuse is refused', async () => {
     const schemaOf = (path: string) =>
-      compiled(document, { ...document.paths[path]?.post?.requestBody?.content['application/json'].schema });
+      compiled(document, { ...document.paths[path]?.post?.requestBody?.content['application/json']?.schema });
     const space = await api.space();
     for (const [path, body] of [
       ['/api/entities', { kind: 'human', displayName: 'Ada' }],

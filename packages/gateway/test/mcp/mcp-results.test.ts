@@ -100,7 +100,7 @@ test('[X16] a result against the output schema is an error, and is not retried: 
   expect((await logOf(files)).filter((line) => line.startsWith('call lie'))).toHaveLength(1);
 });
 
-test('[X16] an image becomes a part, other files artifacts, and no base64 is in the text or the value', async () => {
+test('[X16] [O10] files are stored for people, an image is also a part for the model, and no base64 is in the text or the value', async () => {
   const { server } = await stdioServer();
   await using agent = await startMcpAgent([server]);
   const { settled, requests } = await agent.run([{ toolName: 'local__picture' }]);
@@ -109,15 +109,17 @@ test('[X16] an image becomes a part, other files artifacts, and no base64 is in 
   const urls = [...(outcome?.text.matchAll(/\/api\/artifacts\/[\w-]+/g) ?? [])].map(([url]) => url);
   const expected = [
     'Look:',
-    '[image/png, 72 bytes]',
-    `[audio/wav, 300 bytes, stored as ${urls[0]}]`,
+    `[image/png, 72 bytes, stored as ${urls[0]}]`,
+    `[audio/wav, 300 bytes, stored as ${urls[1]}]`,
     '[resource file:///a.txt]\ninside',
-    `[resource file:///b.bin] [text/html, 300 bytes, stored as ${urls[1]}]`,
+    `[resource file:///b.bin] [text/html, 300 bytes, stored as ${urls[2]}]`,
     '[link to a resource: c, file:///c]',
   ].join('\n\n');
   expect([outcome?.text, outcome?.value]).toEqual([expected, expected]);
   expect(requests[1]?.split(PIXEL)).toHaveLength(2);
-  const [audio, page] = await Promise.all(urls.map((url) => agent.gateway.request(url)));
+  const [image, audio, page] = await Promise.all(urls.map((url) => agent.gateway.request(url)));
+  // People see what the model sees.
+  expect(Buffer.from((await image?.arrayBuffer()) ?? new ArrayBuffer()).toString('base64')).toBe(PIXEL);
   expect(audio?.headers.get('content-type')).toBe('audio/wav');
   expect(new Uint8Array((await audio?.arrayBuffer()) ?? new ArrayBuffer())).toEqual(new Uint8Array(300));
   // What the server says of its own bytes is not believed: a page would run in the browser of whoever opens it.

@@ -128,10 +128,18 @@ describeIdleWorld({ title: 'retention', limits }, ({ world }) => {
     const files = {
       write: async () => {},
       read: async () => undefined,
-      delete: async (id: string) => void deleted.push(id),
+      remove: async (id: string) => void deleted.push(id),
     };
     const id = newId();
-    const artifact = { id, agentId, runId: newId(), spaceId: null, mediaType: 'image/png' as const, bytes: 3 };
+    const artifact = {
+      id,
+      project: 'default',
+      agentId,
+      runId: newId(),
+      spaceId: null,
+      mediaType: 'image/png' as const,
+      bytes: 3,
+    };
     await world.in((tx) => insertArtifact(tx, artifact));
     expect(await sweepArtifacts({ ...world.services, files }, later(29))).toBe(0);
     expect(await sweepArtifacts({ ...world.services, files }, later(31))).toBe(1);

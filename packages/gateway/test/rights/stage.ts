@@ -1,4 +1,7 @@
 import { hash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { charter, node } from '@lastcall/machines';
@@ -6,6 +9,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { compileDefinition } from '../../src/config/definitions.ts';
 import { SEEDED } from '../../src/domain/agents/agent-details.ts';
+import { createArtifactFiles } from '../../src/ports/artifacts/artifact-files.ts';
 import { demoEndpoints } from '../../src/transport/http/routes/demo.ts';
 import { listen } from '../../src/transport/http/server.ts';
 import { type Api, openApi } from '../http/api.ts';
@@ -46,6 +50,8 @@ export interface Stage {
   shownCall(): Promise<string>;
   /** A call that waits for a member of the space. */
   waitingCall(): Promise<{ runId: string; callId: string }>;
+  /** A file of a message in the space. */
+  attached(): Promise<string>;
   /** The id of a new session. */
   signIn(): Promise<string>;
   /** What is stored, as a hash of each table: what a refused request must leave as it is. */
@@ -65,6 +71,7 @@ export async function openStage(): Promise<Stage> {
   const world = await openWorld({ database, models: { default: model() }, tools: { look }, definitions: { desk } });
   await world.start();
   const { services, registry, store } = world;
+  const folder = await mkdtemp(join(tmpdir(), 'lastcall-rights-'));
   const api = await openApi(database, {
     services,
     registry: { ...registry, definitions: { ...registry.definitions, ...withFiles() } },
@@ -72,6 +79,7 @@ export async function openStage(): Promise<Stage> {
     hooks: new Map([
       ['forge', { name: 'forge', agent: 'Bot', verify: 'github', secrets: [HOOK_SECRET], answers: undefined }],
     ]),
+    artifacts: createArtifactFiles(folder),
     trustedProxies: ['127.0.0.0/8', '::1/128'],
   });
   const server = await listen(api.app, { port: 0, logger: services.logger });
@@ -114,6 +122,12 @@ export async function openStage(): Promise<Stage> {
     onBehalf: (caller) => (['member', 'stranger', 'person'].includes(caller) ? {} : { entityId: member }),
     create: async (path, body) => (await api.done<{ id: string }>('POST', path, body)).id,
     run,
+    async attached() {
+      const uploaded = await api.call('POST', `/api/artifacts?name=a.txt&entityId=${member}`, { body: 'bytes' });
+      const attachments = [uploaded.body.id];
+      await api.done('POST', `/api/spaces/${space}/messages`, { entityId: member, text: 'See.', attachments });
+      return uploaded.body.id;
+    },
     async shownCall() {
       const [{ callId }, card] = [await run(), await world.say(space, member, 'Hello.')];
       await world.in(({ db }) => db.updateTable('messages').set({ call_id: callId }).where('id', '=', card).execute());
@@ -147,6 +161,7 @@ export async function openStage(): Promise<Stage> {
       await server.close({ graceMs: 100 });
       await world.stop();
       await database.remove();
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }

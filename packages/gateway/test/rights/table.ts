@@ -327,8 +327,26 @@ export const TABLE: Readonly<Record<string, Row>> = {
     request: async (stage) => ({ path: `/api/sessions/${await stage.signIn()}` }),
   },
 
-  // There is none. What a space shows of one is in images/image-tool.test.ts.
-  'GET /api/artifacts/{id}': { rights: rights(401, 404, 404, 404, 404, 404), request: at('/api/artifacts/none') },
+  'POST /api/artifacts': {
+    rights: rights(401, 'ok', 'ok', 403, 'ok', 'ok'),
+    request: ({ onBehalf }, caller) => ({
+      path: `/api/artifacts?${new URLSearchParams({ name: 'a.txt', ...onBehalf(caller) })}`,
+      body: 'The bytes of a file.',
+    }),
+  },
+  'GET /api/artifacts/{id}': {
+    rights: SHARED_READ,
+    request: async (stage) => ({ path: `/api/artifacts/${await stage.attached()}` }),
+  },
+  'GET /api/artifacts/{id}/address': {
+    rights: SHARED_READ,
+    request: async (stage) => ({ path: `/api/artifacts/${await stage.attached()}/address` }),
+  },
+  // Its right is the signature.
+  'GET /api/artifacts/{id}/content': {
+    rights: rights(403, 403, 403, 403, 403, 403),
+    request: async (stage) => ({ path: `/api/artifacts/${await stage.attached()}/content?expires=9&signature=none` }),
+  },
 
   'GET /v1/models': { rights: LIST, request: plain },
   'GET /v1/models/{model}': { rights: SHARED_READ, request: at('/v1/models/Bot') },

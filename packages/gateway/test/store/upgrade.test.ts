@@ -45,6 +45,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0045-call-nodes',
       '0046-audit',
       '0047-erasures',
+      '0051-attachments',
     ]);
     await fresh.close();
   });

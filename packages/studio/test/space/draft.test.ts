@@ -4,7 +4,11 @@ import { nextAttempt } from '../../src/pages/space/draft.ts';
 test('a message that is sent again is the same message, and one that was changed meanwhile is another', () => {
   const first = nextAttempt(undefined, 'Book Tokyo.');
   expect(nextAttempt(first, 'Book Tokyo.')).toEqual(first);
-  expect(nextAttempt(first, 'Book Osaka.')).toEqual({ text: 'Book Osaka.', id: expect.not.stringMatching(first.id) });
+  expect(nextAttempt(first, 'Book Osaka.')).toEqual({
+    text: 'Book Osaka.',
+    attachments: [],
+    id: expect.not.stringMatching(first.id),
+  });
   // The same words once more, after the first were sent: another message.
   expect(nextAttempt(undefined, 'Book Tokyo.').id).not.toBe(first.id);
 });

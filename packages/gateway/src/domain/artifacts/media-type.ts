@@ -1,5 +1,5 @@
-/** The types that are stored and served. None of them can hold a script. */
-export type ArtifactType = ImageType | AudioType | typeof UNKNOWN_TYPE;
+/** The types that are stored and served. None of them can run in the origin of the gateway: everything is sent as a download. */
+export type ArtifactType = ImageType | AudioType | typeof PDF_TYPE | typeof UNKNOWN_TYPE;
 
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp' | 'image/avif';
 
@@ -14,11 +14,18 @@ const AUDIO_TYPES = [
   'audio/mp4',
   'audio/webm',
 ] as const;
+const PDF_TYPE = 'application/pdf';
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** The type under which bytes are stored. The server's own statement counts only for audio, where a wrong type does no harm. */
 export function artifactTypeOf(bytes: Uint8Array, said: string): ArtifactType {
-  return imageTypeOf(bytes) ?? AUDIO_TYPES.find((type) => type === said) ?? UNKNOWN_TYPE;
+  return imageTypeOf(bytes) ?? pdfTypeOf(bytes) ?? AUDIO_TYPES.find((type) => type === said) ?? UNKNOWN_TYPE;
+}
+
+function pdfTypeOf(bytes: Uint8Array): typeof PDF_TYPE | undefined {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 5)).toString('latin1') === '%PDF-'
+    ? PDF_TYPE
+    : undefined;
 }
 
 /** The file name extension. */

@@ -17,6 +17,7 @@ export type AuditKind = (typeof AUDIT_KINDS)[number];
 
 export const AUDIT_KINDS = [
   'agent',
+  'artifact',
   'call',
   'conversation',
   'entity',

@@ -188,7 +188,7 @@ async function writeWhole(
     const id = String(row.id);
     if (row.kind === 'tool')
       await eraseCard(tx, { id, metadata: String(row.metadata), call: row.call as string | null });
-    await tx.db.updateTable('messages').set({ content: ERASED_JSON }).where('id', '=', id).execute();
+    await tx.db.updateTable('messages').set({ content: ERASED_JSON, attachments: null }).where('id', '=', id).execute();
   } else if (table === 'files' || table === 'file_undo') {
     const { thread_id, path } = row;
     const file = tx.db.deleteFrom(table).where('thread_id', '=', String(thread_id));

@@ -11,8 +11,10 @@ export function eraseEventPayload(payload: Json): Json {
 
 function eraseEvent(event: InboxEvent): InboxEvent {
   switch (event.type) {
-    case 'space_message':
-      return { ...event, text: ERASED, from: { ...event.from, name: ERASED } };
+    case 'space_message': {
+      const { attachments: _attachments, ...message } = event;
+      return { ...message, text: ERASED, from: { ...event.from, name: ERASED } };
+    }
     case 'tool_result': {
       const by = event.resolvedBy;
       return {

@@ -62,7 +62,7 @@ async function eraseMessages(tx: Tx, messages: readonly SourceMessage[]): Promis
   if (written.length > 0)
     await tx.db
       .updateTable('messages')
-      .set({ content: ERASED_JSON, metadata: '{}', client_message_id: null })
+      .set({ content: ERASED_JSON, metadata: '{}', attachments: null, client_message_id: null })
       .where(
         'id',
         'in',

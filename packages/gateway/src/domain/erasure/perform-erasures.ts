@@ -15,7 +15,7 @@ import {
   noteProgress,
   ownedMs,
 } from './erasure-job.ts';
-import { idRanges } from './source-texts.ts';
+import { idRanges, wholeThreads } from './source-texts.ts';
 import { ERASED_TABLES } from './text-columns.ts';
 
 /**
@@ -104,25 +104,26 @@ async function deleteErased(job: ErasureJob): Promise<void> {
 const END_TRIES = 50;
 const END_RETRY_MS = 200;
 
-/** The images that tools made in these runs, and those of the space or the agent. */
+/** Files that tools made in these runs, uploads of the person, and those of the space, the agent or the conversation. */
 async function eraseArtifacts(job: ErasureJob, runIds: ReadonlySet<string>): Promise<void> {
   const { store, erasure, files } = job;
   const { kind, subject_id } = erasure;
+  const whole = new Set(await wholeThreads(store.db, erasure));
   for await (const [after, upTo] of idRanges(store.db, 'artifacts')) {
     const rows = await store.db
       .selectFrom('artifacts')
-      .select(['id', 'run_id', 'space_id', 'agent_id'])
+      .select(['id', 'run_id', 'space_id', 'agent_id', 'entity_id', 'thread_id'])
       .where('id', '>', after)
       .where('id', '<=', upTo)
       .execute();
-    for (const { id, run_id, space_id, agent_id } of rows) {
+    for (const { id, run_id, space_id, agent_id, entity_id, thread_id } of rows) {
       const isErased =
-        runIds.has(run_id) ||
-        (kind === 'space' && space_id === subject_id) ||
-        (kind === 'agent' && agent_id === subject_id);
+        (run_id !== null && runIds.has(run_id)) ||
+        (thread_id !== null && whole.has(thread_id)) ||
+        OWNER[kind]({ space_id, agent_id, entity_id }) === subject_id;
       if (!isErased) continue;
       // The bytes go first: a row without bytes is found again, bytes without a row never.
-      await files?.delete(id);
+      await files?.remove(id);
       await inPiece(job, async (tx) => {
         await tx.db.deleteFrom('artifacts').where('id', '=', id).execute();
         return 1;
@@ -130,6 +131,15 @@ async function eraseArtifacts(job: ErasureJob, runIds: ReadonlySet<string>): Pro
     }
   }
 }
+
+type Owners = Readonly<Record<'space_id' | 'agent_id' | 'entity_id', string | null>>;
+
+const OWNER: Readonly<Record<ErasureRow['kind'], (artifact: Owners) => string | null>> = {
+  person: ({ entity_id }) => entity_id,
+  space: ({ space_id }) => space_id,
+  agent: ({ agent_id }) => agent_id,
+  conversation: () => null,
+};
 
 /** The next attempt waits until the erasure is free again. */
 async function noteError({ store, erasure, owner }: ErasureJob, error: unknown): Promise<void> {

@@ -28,7 +28,10 @@ export const TEXT_COLUMNS: { readonly [T in keyof Tables]: Readonly<Record<strin
     ...{ id: ID, project_id: ID, kind: FIXED, hash: HASH, prefix: SECRET, scopes: FIXED },
     ...{ name: 'The operator chooses it.', limits: 'Ids of agents and spaces, paths and numbers.' },
   },
-  artifacts: { id: ID, agent_id: ID, run_id: ID, space_id: ID, media_type: FIXED },
+  artifacts: {
+    ...{ id: ID, project_id: ID, agent_id: ID, run_id: ID, space_id: ID, entity_id: ID, thread_id: ID },
+    ...{ media_type: FIXED, name: 'own' },
+  },
   audit: {
     ...{ id: ID, project_id: ID, key_id: ID, session_id: ID, entity_id: ID, request_id: ID, subject_id: ID },
     ...{ action: FIXED, subject_kind: FIXED, address: 'own' },
@@ -73,7 +76,7 @@ export const TEXT_COLUMNS: { readonly [T in keyof Tables]: Readonly<Record<strin
   memories: { agent_id: ID, key: PATH, value: 'json' },
   messages: {
     ...{ id: ID, space_id: ID, entity_id: ID, reply_to: ID, call_id: ID, run_id: ID, kind: FIXED, status: FIXED },
-    ...{ content: 'json', metadata: 'json', call: 'json', client_message_id: 'own' },
+    ...{ content: 'json', metadata: 'json', call: 'json', attachments: 'json', client_message_id: 'own' },
   },
   nested_usage: { run_id: ID },
   plans: {

@@ -1,4 +1,5 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { Attachment } from '../artifacts/attachment.ts';
 import type { TurnSettings } from '../conversations/turn-settings.ts';
 
 /**
@@ -18,6 +19,7 @@ export interface SpaceMessageEvent {
   readonly spaceNumber?: number;
   readonly from: { readonly entityId: string; readonly name: string; readonly kind: EntityKind };
   readonly text: string;
+  readonly attachments?: readonly Attachment[];
   /** The message that this one replies to. */
   readonly replyTo?: string;
   readonly replyToSeq?: number;

@@ -1,3 +1,4 @@
+import { type Attachment, sizeInWords } from '../artifacts/attachment.ts';
 import { shortCall } from '../calls/call-number.ts';
 import { jsonInWords, nameInWords, textInWords, timeInWords, valueInWords } from '../plain-words.ts';
 import type { EntityKind, SpaceMessageEvent, ToolResultEvent, ToolResultOutcome } from './inbox-event.ts';
@@ -112,10 +113,15 @@ function spaceInWords({ spaceId, spaceName, spaceNumber }: SpaceMessageEvent): s
 }
 
 function eventMessage(event: SpaceMessageEvent, more: readonly string[]): string {
-  const { messageId, seq, from, text, replyTo, replyToSeq } = event;
+  const { messageId, seq, from, text, attachments = [], replyTo, replyToSeq } = event;
   const reply = replyToSeq === undefined ? replyTo && plain(replyTo) : messageNumber(replyToSeq);
   const id = seq === undefined ? plain(messageId) : messageNumber(seq);
-  return messageInWords({ id, from, reply, text, more });
+  return messageInWords({ id, from, reply, text: [text, ...attachments.map(attachedInWords)].join('\n').trim(), more });
+}
+
+/** `[attached: plan.png, 12 kB]`. What a model can be shown of it follows the inbox: see models/with-files.ts. */
+export function attachedInWords({ name, bytes }: Attachment): string {
+  return `[attached: ${plain(name)}, ${sizeInWords(bytes)}]`;
 }
 
 export interface MessageInWords {

@@ -1,7 +1,7 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { isId } from '../entities/column-text.ts';
-import { inView, throughAgents, type View } from './view.ts';
+import { inView, isNarrow, throughAgents, type View } from './view.ts';
 
 /** What an id in a request can name. Each is in a project itself, or belongs to an agent that is. */
 export type Named =
@@ -39,7 +39,16 @@ const LOOKUPS: Readonly<Record<Named, Lookup>> = {
   'MCP tool': (db, id, view) =>
     db.selectFrom('mcp_tools').select('id').where('id', '=', id).where(inView(view, 'mcp_tools')),
   artifact: (db, id, view) =>
-    db.selectFrom('artifacts').select('id').where('id', '=', id).where(throughAgents(view, 'artifacts.agent_id')),
+    db
+      .selectFrom('artifacts')
+      .select('id')
+      .where('id', '=', id)
+      .where((eb) =>
+        eb.or([
+          eb.and([eb('agent_id', 'is not', null), throughAgents(view, 'artifacts.agent_id')]),
+          eb.and([eb('agent_id', 'is', null), ofUploads(view)]),
+        ]),
+      ),
   call,
   job: call,
   'waiting call': call,
@@ -56,3 +65,9 @@ const LOOKUPS: Readonly<Record<Named, Lookup>> = {
           (select context_id from turn_requests where turn_requests.run_id = ${id} limit 1))`,
       ),
 };
+
+/** An upload belongs to the project of its uploader. A view of certain spaces has those that are in them. */
+function ofUploads(view: View): RawBuilder<SqlBool> {
+  if (isNarrow(view)) return sql`artifacts.space_id in (select id from spaces where ${inView(view, 'spaces')})`;
+  return view.project === undefined ? sql`1 = 1` : sql`artifacts.project_id = ${view.project}`;
+}

@@ -23,7 +23,7 @@ export async function sweepArtifacts(
     .execute();
   for (const { id } of oldest) {
     // The bytes go first: a row without bytes is found again, bytes without a row never.
-    await files?.delete(id);
+    await files?.remove(id);
     await store.transaction((tx) => tx.db.deleteFrom('artifacts').where('id', '=', id).execute());
   }
   return oldest.length;

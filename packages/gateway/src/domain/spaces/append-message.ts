@@ -7,7 +7,7 @@ import { newId } from '../new-id.ts';
 
 export type AppendedMessage = Pick<MessageRow, 'entity_id' | 'kind' | 'metadata' | 'status'> & {
   readonly text: string;
-} & Partial<Pick<MessageRow, 'id' | 'reply_to' | 'call_id' | 'call' | 'client_message_id' | 'run_id'>>;
+} & Partial<Pick<MessageRow, 'id' | 'reply_to' | 'call_id' | 'call' | 'client_message_id' | 'run_id' | 'attachments'>>;
 
 /** Appends a message to a space whose row is locked. The lock keeps the numbers without gaps. */
 export function appendMessage(tx: Tx, space: SpaceRow, { text, ...fields }: AppendedMessage): MessageRow {
@@ -19,6 +19,7 @@ export function appendMessage(tx: Tx, space: SpaceRow, { text, ...fields }: Appe
     call: null,
     client_message_id: null,
     run_id: null,
+    attachments: null,
     ...fields,
     space_id: space.id,
     seq: space.next_seq,

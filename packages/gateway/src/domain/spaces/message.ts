@@ -1,5 +1,6 @@
 import { fromJson, toJson, withJsonField } from '../../ports/store/schema/json.ts';
 import type { Json, MessageRow, MessageStatus } from '../../ports/store/schema/tables.ts';
+import type { Attachment } from '../artifacts/attachment.ts';
 import type { Metadata } from '../entities/metadata.ts';
 import type { CardCall } from './card-call.ts';
 
@@ -15,6 +16,8 @@ export interface Message {
   readonly text: string;
   readonly replyTo?: string;
   readonly status: MessageStatus;
+  /** The files that were attached to it. Absent if there are none. */
+  readonly attachments?: readonly Attachment[];
   /** For a card: `{ toolName, input, output }`. */
   readonly metadata: Metadata;
   readonly runId?: string;
@@ -46,6 +49,7 @@ function fieldsOf(row: MessageRow): Omit<Message, 'metadata' | 'call'> {
     text: fromJson<string>(row.content),
     ...(row.reply_to === null ? {} : { replyTo: row.reply_to }),
     status: row.status,
+    ...(row.attachments === null ? {} : { attachments: fromJson<readonly Attachment[]>(row.attachments) }),
     ...(row.run_id === null ? {} : { runId: row.run_id }),
     ...(row.call_id === null ? {} : { callId: row.call_id }),
     createdAt: row.created_at,

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
-import { messageInWords, messageNumber } from '../inbox/inbox-words.ts';
+import { attachedInWords, messageInWords, messageNumber } from '../inbox/inbox-words.ts';
 import { jsonInWords, nameInWords } from '../plain-words.ts';
 import { clip } from '../transcript/clip.ts';
 import type { Message } from './message.ts';
@@ -32,8 +32,8 @@ export async function messagesInWords(db: Kysely<Tables>, messages: readonly Mes
 }
 
 /** The card of a call says what was called and how it is. */
-function textOf({ kind, text, status, metadata }: Message): string {
-  if (kind === 'text') return text;
+function textOf({ kind, text, attachments = [], status, metadata }: Message): string {
+  if (kind === 'text') return [text, ...attachments.map(attachedInWords)].join('\n').trim();
   const { toolName, input } = metadata;
   return `called ${nameInWords(String(toolName))} ${clip(jsonInWords(input), MAX_INPUT)} (${STATUS[status]})`;
 }

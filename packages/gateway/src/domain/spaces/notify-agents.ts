@@ -188,6 +188,7 @@ async function pushMessageEvent(
       ...(spaceNumber === undefined ? {} : { spaceNumber }),
       from: { entityId: sender.id, name: sender.display_name, kind: sender.kind },
       text: message.text,
+      ...(message.attachments === undefined ? {} : { attachments: message.attachments }),
       ...(message.replyTo === undefined ? {} : { replyTo: message.replyTo }),
       ...(replyToSeq === undefined ? {} : { replyToSeq }),
     },

@@ -3,10 +3,12 @@ import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import type { Services } from '../../ports/services.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
+import { toJson } from '../../ports/store/schema/json.ts';
 import type { EntityRow, MessageRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { notFound } from '../api-error.ts';
+import { attachToSpace } from '../artifacts/attachment.ts';
 import { isId, plainText } from '../entities/column-text.ts';
 import { invalid, tooLarge } from '../entities/invalid.ts';
 import { type Metadata, toMetadata } from '../entities/metadata.ts';
@@ -27,6 +29,8 @@ export interface NewMessage {
   /** An id that the sender chooses. The same id again is the same message. */
   readonly clientMessageId?: string | undefined;
   readonly metadata?: Metadata | undefined;
+  /** Ids of artifacts that the sender uploaded. */
+  readonly attachments?: readonly string[] | undefined;
   /** Set if the message was shown while it was written, under an id that it keeps. */
   readonly messageId?: string | undefined;
   /** The stream that showed it. Default: the message's id. */
@@ -62,6 +66,7 @@ export async function postMessage(
   if (before !== undefined)
     return { message: toMessage(before), duplicate: true, heardBy: await findHearings(tx, before.id) };
   const replyToSeq = await assertPostable(tx, tx.db, newMessage);
+  const attachments = await attachToSpace(tx, newMessage);
   const row = appendMessage(tx, space, {
     ...(newMessage.messageId === undefined
       ? {}
@@ -74,6 +79,7 @@ export async function postMessage(
     client_message_id: newMessage.clientMessageId ?? null,
     status: 'complete',
     run_id: newMessage.runId ?? null,
+    attachments: attachments.length === 0 ? null : toJson(attachments),
   });
   const message = toMessage(row);
   const heardBy = await notifyAgents(services, tx, { space, message, replyToSeq, sender, recipients });
@@ -125,15 +131,15 @@ async function findPosted(
 export async function assertPostable(
   { limits }: Pick<Services, 'limits'>,
   db: Kysely<Tables>,
-  newMessage: Pick<NewMessage, 'spaceId' | 'text' | 'replyTo'>,
+  newMessage: Pick<NewMessage, 'spaceId' | 'text' | 'replyTo' | 'attachments'>,
 ): Promise<number | undefined> {
-  assertText(newMessage.text, limits.messageCharacters);
+  assertText(newMessage, limits.messageCharacters);
   return await assertRepliable(db, newMessage);
 }
 
-function assertText(text: string, limit: number): void {
+function assertText({ text, attachments = [] }: Pick<NewMessage, 'text' | 'attachments'>, limit: number): void {
   if (text.length > limit) throw tooLarge('text', { limit, came: text.length, unit: 'characters' });
-  if (text.trim() === '') throw invalid('text', 'must not be empty.');
+  if (text.trim() === '' && attachments.length === 0) throw invalid('text', 'must not be empty.');
 }
 
 async function assertRepliable(

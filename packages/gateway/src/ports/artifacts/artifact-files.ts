@@ -9,8 +9,14 @@ export interface ArtifactFiles {
   write(id: string, bytes: Uint8Array): Promise<void>;
   /** Returns undefined if this gateway does not have the bytes. */
   read(id: string): Promise<ReadableStream<Uint8Array> | undefined>;
-  /** Does nothing if there are no such bytes. */
-  delete(id: string): Promise<void>;
+  /** Deletes the bytes. Nothing happens if there are none. */
+  remove(id: string): Promise<void>;
+}
+
+/** All bytes of an artifact. Undefined if this gateway does not have them. */
+export async function readBytes(files: ArtifactFiles, id: string): Promise<Uint8Array | undefined> {
+  const stream = await files.read(id);
+  return stream === undefined ? undefined : new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 /** Files in a folder that only its owner can read. */
@@ -33,6 +39,9 @@ export function createArtifactFiles(folder: string): ArtifactFiles {
       }
       await rename(unfinished, path);
     },
+    async remove(id) {
+      await rm(join(folder, id), { force: true });
+    },
     async read(id) {
       try {
         const file = await open(join(folder, id), 'r');
@@ -41,10 +50,6 @@ export function createArtifactFiles(folder: string): ArtifactFiles {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
         throw error;
       }
-    },
-    async delete(id) {
-      await rm(join(folder, id), { force: true });
-      await rm(join(folder, `${id}.part`), { force: true });
     },
   };
 }

@@ -25,17 +25,17 @@ export function createS3ArtifactFiles({ endpoint, bucket, prefix = '', ...option
       discard(answer);
       if (answer.status >= 300) throw failed('store', answer);
     },
+    async remove(id) {
+      const answer = await send(options, { url: urlOf(id), method: 'DELETE' });
+      discard(answer);
+      if (answer.status >= 300 && answer.status !== 404) throw failed('delete', answer);
+    },
     async read(id) {
       const answer = await send(options, { url: urlOf(id), method: 'GET' });
       if (answer.status === 200) return Readable.toWeb(answer.body) as ReadableStream<Uint8Array>;
       discard(answer);
       if (answer.status === 404) return undefined;
       throw failed('read', answer);
-    },
-    async delete(id) {
-      const answer = await send(options, { url: urlOf(id), method: 'DELETE' });
-      discard(answer);
-      if (answer.status >= 300 && answer.status !== 404) throw failed('delete', answer);
     },
   };
 }
@@ -73,8 +73,8 @@ function discard({ body }: EgressResponse): void {
 function failed(what: 'store' | 'read' | 'delete', { status }: EgressResponse): LastcallError {
   return new LastcallError(
     'artifact_store',
-    `The artifact could not be ${PAST[what]}: the S3 server answered ${status}.`,
+    `The artifact could not be ${DONE[what]}: the S3 server answered ${status}.`,
   );
 }
 
-const PAST = { store: 'stored', read: 'read', delete: 'deleted' } as const;
+const DONE = { store: 'stored', read: 'read', delete: 'deleted' } as const;

@@ -1,9 +1,10 @@
-import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { LanguageModelV4FilePart, LanguageModelV4Message } from '@ai-sdk/provider';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import { findAgent } from '../../domain/agents/agent.ts';
 import { findAgentNamed } from '../../domain/agents/find-agent-named.ts';
 import { ensureToolCaller } from '../../domain/agents/tool-caller.ts';
 import { ApiError } from '../../domain/api-error.ts';
+import { attachedParts, attachToConversation } from '../../domain/artifacts/attachment.ts';
 import {
   type Conversation,
   getConversation,
@@ -15,7 +16,8 @@ import { assertMayChat } from '../../domain/conversations/may-chat.ts';
 import { newContextId } from '../../domain/conversations/own-conversation-id.ts';
 import { personIn } from '../../domain/conversations/person-in.ts';
 import { forgetRequest, noteRequest, type StartedTurn } from '../../domain/conversations/turn-requests.ts';
-import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
+import type { TurnSettings, UserContent } from '../../domain/conversations/turn-settings.ts';
+import { invalid } from '../../domain/entities/invalid.ts';
 import { countWaiting, inboxFull, inboxLimit } from '../../domain/inbox/inbox-capacity.ts';
 import type { ChatEvent } from '../../domain/inbox/inbox-event.ts';
 import { pushNewEvent } from '../../domain/inbox/push-event.ts';
@@ -143,7 +145,8 @@ async function toEvent(
 ): Promise<ChatEvent> {
   const { input, caller } = request;
   const settings = settingsFor(request);
-  const messages = [...toldMessages(request), ...messagesOf(input)];
+  const files = await filesOf(tx, request, conversation.id);
+  const messages = [...toldMessages(request), ...messagesOf(input, files)];
   if ('invoke' in input && messages.length === 0) await assertSomethingSaid(tx, conversation.id);
   const { terminating, tools = [], clientTools = [] } = settings;
   const added = await toolsToAdd(tx.db, registry, {
@@ -178,11 +181,25 @@ function toldMessages({ conversation }: TurnRequest): readonly LanguageModelV4Me
   return history.map(({ role, text }) => ({ role, content: [{ type: 'text', text }] }));
 }
 
-function messagesOf(input: TurnInput): readonly LanguageModelV4Message[] {
+/** Only a person can upload files, and so attach them. */
+async function filesOf(
+  tx: Tx,
+  { caller: { entityId }, input }: TurnRequest,
+  contextId: string,
+): Promise<readonly LanguageModelV4FilePart[]> {
+  const attachments = 'message' in input ? (input.attachments ?? []) : [];
+  if (attachments.length === 0) return [];
+  if (entityId === undefined)
+    throw invalid('attachments', 'need a person who uploaded them. Send the message with the token of that person.');
+  return attachedParts(await attachToConversation(tx, { attachments, entityId, contextId }));
+}
+
+function messagesOf(input: TurnInput, files: readonly LanguageModelV4FilePart[]): readonly LanguageModelV4Message[] {
   if (!('message' in input || 'call' in input)) return [];
   // A turn begins with a message, so a direct call gets one.
   const message = 'call' in input ? `Call the tool ${input.call.tool}.` : input.message;
-  return [{ role: 'user', content: typeof message === 'string' ? [{ type: 'text', text: message }] : message }];
+  const said: UserContent = typeof message === 'string' ? [{ type: 'text', text: message }] : message;
+  return [{ role: 'user', content: [...said, ...files] }];
 }
 
 /** A model without any message makes something up, or its provider refuses the request. */

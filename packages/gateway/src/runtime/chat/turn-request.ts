@@ -60,7 +60,11 @@ export interface SaidMessage {
 
 export type TurnInput =
   /** A person's message. The agent's turn follows. */
-  | { readonly message: string | UserContent }
+  | {
+      readonly message: string | UserContent;
+      /** Ids of artifacts that the person uploaded. */
+      readonly attachments?: readonly string[] | undefined;
+    }
   /** A turn of the agent without a message. */
   | { readonly invoke: true }
   /** The agent writes under this instruction, which is not stored as a message. */

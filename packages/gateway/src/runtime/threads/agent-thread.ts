@@ -1,6 +1,9 @@
+import type { LanguageModelV4FilePart } from '@ai-sdk/provider';
 import type { Entry } from '@lastcall/core';
 import { renderExplanation, renderInstructions } from '../../domain/agents/describe-agent.ts';
+import { attachedParts } from '../../domain/artifacts/attachment.ts';
 import { frameMessage } from '../../domain/frame.ts';
+import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { isContinued } from '../../domain/inbox/inbox-place.ts';
 import { renderInbox } from '../../domain/inbox/render-inbox.ts';
 import { eventsOfReserved, reservedRun, unusedRun, withoutOtherRuns } from '../../domain/inbox/reserved-run.ts';
@@ -37,7 +40,8 @@ export const agentThread: ThreadKind = {
     const now = run.created_at;
     const arrived = events.map(({ event }) => event);
     const continues = isContinued(told, arrived, { you, now, activeSpaceId: run.active_in });
-    const message = frameMessage(renderInbox(events, { run: run.number, now, you, isContinued: continues }));
+    const inbox = renderInbox(events, { run: run.number, now, you, isContinued: continues });
+    const message = frameMessage(inbox, arrived.flatMap(filesOf));
     // The inbox says how these calls ended. Their provisional results stay as they are: a provider's cache holds what was sent before.
     const ends = settled.map((entry): Entry => ({ ...entry, late: true, told: true }));
     return [{ kind: 'turn' }, ...ends, { kind: 'message', message }];
@@ -58,3 +62,7 @@ export const agentThread: ThreadKind = {
   }),
   modelOf: ({ agent: { config } }, find) => find(config.model),
 };
+
+function filesOf(event: InboxEvent): readonly LanguageModelV4FilePart[] {
+  return event.type === 'space_message' ? attachedParts(event.attachments) : [];
+}

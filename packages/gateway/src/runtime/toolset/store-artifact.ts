@@ -1,4 +1,4 @@
-import { type Artifact, insertArtifact } from '../../domain/artifacts/artifact.ts';
+import { type CreatedArtifact, insertArtifact } from '../../domain/artifacts/artifact.ts';
 import type { ArtifactType } from '../../domain/artifacts/media-type.ts';
 import { newId } from '../../domain/new-id.ts';
 import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
@@ -16,7 +16,10 @@ export async function storeArtifact(
   { lease, agent, runId }: ActiveRun,
   { files, spaceId, bytes, mediaType }: NewArtifact,
 ): Promise<StoredArtifact> {
-  const artifact: Artifact = { id: newId(), agentId: agent.id, runId, spaceId, mediaType, bytes: bytes.length };
+  const artifact: CreatedArtifact = {
+    ...{ id: newId(), agentId: agent.id, runId, spaceId, project: agent.project.id },
+    ...{ mediaType, bytes: bytes.length },
+  };
   await files.write(artifact.id, bytes);
   await fenced(store, lease, (tx) => insertArtifact(tx, artifact));
   return { url: `/api/artifacts/${artifact.id}`, mediaType, bytes: bytes.length };

@@ -146,7 +146,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...projectEndpoints,
     ...keyEndpoints,
     ...sessionEndpoints({ publicUrl: options.publicUrl, attempts }),
-    ...artifactEndpoints(options.artifacts),
+    ...artifactEndpoints(options.artifacts, tokenSecret),
     ...streamEndpoints({ services, streams, revocations, heartbeatMs }),
     ...openAiEndpoints({ services, streams, revocations, heartbeatMs, registry }),
     ...mcpServerEndpoints({

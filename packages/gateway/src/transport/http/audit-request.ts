@@ -66,6 +66,7 @@ function changeOf({ path }: Endpoint, { params }: AuditedInput, value: unknown):
 
 const KINDS: Readonly<Record<string, AuditKind>> = {
   '/api/agents': 'agent',
+  '/api/artifacts': 'artifact',
   '/api/spaces': 'space',
   '/api/entities': 'entity',
   '/api/projects': 'project',

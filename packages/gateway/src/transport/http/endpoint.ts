@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { GatewayLimits } from '../../config/limits.ts';
 import type { AuditActor, AuditSubject } from '../../domain/audit/audit-entry.ts';
 import type { Services } from '../../ports/services.ts';
 import type { GroupOptions, Tx } from '../../ports/store/store.ts';
@@ -39,6 +40,10 @@ export interface Endpoint {
   readonly hasTextErrors: boolean;
   /** Set if the caller's right is a signature of the body. Credentials are ignored then. */
   readonly signed: SignedBody | undefined;
+  /** True if the caller's right is a signature of the address. Credentials are ignored then: those of a page may have expired. */
+  readonly hasSignedAddress: boolean;
+  /** Set if its body is a file. */
+  readonly upload: FileUpload | undefined;
   /** True if it can also respond with JSON lines: see json-lines.ts. */
   readonly hasLines: boolean;
   /** What the audit says of it. Default: what its path names was changed. Reads have no entries. */
@@ -62,6 +67,15 @@ interface SignedBody {
   readonly admit: (request: SignedRequest) => void;
   /** Checks the signature of the bytes. What it returns is `opened` of the input. */
   readonly open: (request: SignedRequest, bytes: Uint8Array) => Promise<unknown>;
+}
+
+/** How a file is received, before the transaction begins: a transaction must not wait for a disk or a network. */
+interface FileUpload {
+  readonly mostBytes: (limits: GatewayLimits) => number;
+  /** Stores the bytes. What it returns is `opened` of the input. `handle` refuses, because only then the caller was checked. */
+  readonly store: (bytes: Uint8Array, headers: Headers) => Promise<unknown>;
+  /** Deletes them again, if the transaction fails. */
+  readonly drop: (opened: unknown) => Promise<void>;
 }
 
 interface SignedRequest {
@@ -94,7 +108,7 @@ interface Input<P, Q, B> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  /** What a signed body is: see `signed`. `body` is undefined then. */
+  /** What a signed body or a file is: see `signed` and `upload`. `body` is undefined then. */
   readonly opened?: unknown;
 }
 
@@ -154,6 +168,8 @@ interface Definition<Path extends string, Q, B, A> {
   readonly hasRestPath?: boolean;
   readonly hasTextForm?: boolean;
   readonly signed?: SignedBody;
+  readonly upload?: FileUpload;
+  readonly hasSignedAddress?: boolean;
   readonly hasLines?: boolean;
   readonly audit?: AuditRule<A>;
   readonly refusals?: readonly RefusalStatus[];
@@ -175,8 +191,9 @@ export function endpoint<const Path extends string, Q = undefined, B = undefined
 ): Endpoint {
   const { alias, query, body, status = 200, events, refusals = [], reserve, group, handle, respond } = definition;
   const { isStreamable = false, mayBeEmpty = false, hasTextErrors = false } = definition;
-  const { hasRestPath = false, hasTextForm = false, hasLines = false, signed, audit } = definition;
-  const flags = { isStreamable, mayBeEmpty, hasTextErrors, hasRestPath, hasTextForm, hasLines };
+  const { hasRestPath = false, hasTextForm = false, hasLines = false, hasSignedAddress = false } = definition;
+  const { signed, upload, audit } = definition;
+  const flags = { isStreamable, mayBeEmpty, hasTextErrors, hasRestPath, hasTextForm, hasLines, hasSignedAddress };
   return {
     ...definition,
     ...flags,
@@ -187,6 +204,7 @@ export function endpoint<const Path extends string, Q = undefined, B = undefined
     status,
     events,
     signed,
+    upload,
     refusals,
     reserve,
     group,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOST_ATTACHMENTS } from '../../domain/artifacts/attachment.ts';
 import { OWN_ID } from '../../domain/own-id.ts';
 
 // Fields that request schemas share. Lengths and characters are checked where the values are used, so that every source is
@@ -9,6 +10,10 @@ export const idField: z.ZodType<string> = z
   .min(1)
   .max(500)
   .regex(/^[^\0]*$/, { error: 'must be an id.' });
+
+export const attachmentsField: z.ZodType<readonly string[]> = z.array(idField).max(MOST_ATTACHMENTS).meta({
+  description: 'Ids of files that the sender uploaded with `POST /api/artifacts`.',
+});
 
 /** An id that the caller chooses: see domain/own-id.ts. */
 export const ownIdField: z.ZodType<string | undefined> = z

@@ -82,7 +82,8 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
     return answered ?? Response.json(undefined, { status: one.status });
   }
   const refuse = (refusal: ApiError): ApiError => options.attempts.refuse(address, refusal);
-  const credentials = one.signed === undefined ? credentialsOf(request, one, options.publicUrl) : undefined;
+  const credentials =
+    one.signed === undefined && !one.hasSignedAddress ? credentialsOf(request, one, options.publicUrl) : undefined;
   const identity = await authenticate({ ...options, refuse }, credentials);
   const rate = new RequestRate(services.store);
   await rate.count(identity.presumed);
@@ -119,7 +120,11 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
         await rate.count(error.caller);
         return await handleOnce();
       })
-      .catch((error: unknown) => keepLate(services, error, (tx, late) => auditLate(tx, one, audited, late)));
+      .catch((error: unknown) => keepLate(services, error, (tx, late) => auditLate(tx, one, audited, late)))
+      .catch(async (error: unknown) => {
+        await one.upload?.drop(opened);
+        throw error;
+      });
     return await answerWith(one, c, value, { request, caller, place, ...connection });
   } finally {
     place?.release();
@@ -139,7 +144,11 @@ async function receive(
   receiving: Receiving,
 ): Promise<{ readonly bytes?: Uint8Array | undefined; readonly opened?: unknown }> {
   if (one.method === 'get') return {};
-  const { signed } = one;
+  const { signed, upload } = one;
+  if (upload !== undefined) {
+    const bytes = await receiveBody(one, c, receiving);
+    return { opened: await upload.store(bytes ?? new Uint8Array(), c.req.raw.headers) };
+  }
   if (signed === undefined) return { bytes: await receiveBody(one, c, receiving) };
   const request = { params: paramsOf(c, one), headers: c.req.raw.headers };
   signed.admit(request);
@@ -160,7 +169,8 @@ async function receiveBody(
   { identity, address, options }: Receiving,
 ): Promise<Uint8Array | undefined> {
   const { services, bodyPlaces } = options;
-  const { bodyBytes, bodyTimeoutMs } = services.limits;
+  const { bodyTimeoutMs } = services.limits;
+  const bodyBytes = one.upload?.mostBytes(services.limits) ?? services.limits.bodyBytes;
   const caller = await admitEarly(identity, one, services.store);
   const isSmall = caller.kind === 'anonymous' && one.signed === undefined;
   return await readBody(c.req.raw, {
@@ -210,7 +220,7 @@ function paramsOf(c: Context<AppEnv>, { hasRestPath }: Endpoint): Readonly<Recor
  * after the caller was checked.
  */
 function inputReader(
-  { query, body, hasTextForm, signed }: Endpoint,
+  { query, body, hasTextForm, signed, upload }: Endpoint,
   request: Request,
   bytes: Uint8Array | undefined,
 ): () => { query: unknown; body: unknown } {
@@ -221,7 +231,7 @@ function inputReader(
   };
   return () => ({
     query: validate(query ?? NOTHING, readQuery(request.url), 'The query'),
-    body: signed === undefined ? validate(body ?? NOTHING, parse()) : undefined,
+    body: signed === undefined && upload === undefined ? validate(body ?? NOTHING, parse()) : undefined,
   });
 }
 

@@ -47,7 +47,7 @@ const TAGS: Readonly<Record<string, string>> = {
   agents: 'Agents, their inbox, and what they remember.',
   audit: 'Who changed what.',
   calls: 'Tool calls, by their ids.',
-  artifacts: 'Files that tools made, such as images.',
+  artifacts: 'Files that people uploaded or tools made, such as images.',
   entities: 'People, agents and services.',
   export: 'The data of a person.',
   jobs: 'The work of external tools.',
@@ -110,6 +110,7 @@ function operation(one: Endpoint, toSchema: ToSchema): Schema {
     security: securityOf(access, answer === 'text/event-stream'),
     parameters: [...pathParameters(one), ...queryParameters(one, toSchema)],
     ...(body === undefined ? {} : { requestBody: requestBody(one, body, toSchema) }),
+    ...(one.upload === undefined ? {} : { requestBody: FILE_BODY }),
     responses: {
       [status]: { description: status === 201 ? 'Created.' : 'Success.', content: contentOf(one, toSchema) },
       ...(one.mayBeEmpty ? { 204: { description: 'There is nothing to return.', content: {} } } : {}),
@@ -138,6 +139,11 @@ function requestBody({ hasTextForm }: Endpoint, body: z.ZodType, toSchema: ToSch
   const text = { 'text/plain': { schema: { type: 'string' } } };
   return { required, content: hasTextForm ? { ...json, ...text } : json };
 }
+
+const FILE_BODY: Schema = {
+  required: true,
+  content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+};
 
 /** The resource: the first part of the path. */
 function tagOf({ path }: Endpoint): string {

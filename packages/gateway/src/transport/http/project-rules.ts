@@ -33,6 +33,7 @@ const AGENT: CheckedIds = { params: { id: 'agent' } };
 const SPACE: CheckedIds = { params: { id: 'space' } };
 const RUN: CheckedIds = { params: { id: 'run' } };
 const ENTITY: CheckedIds = { params: { id: 'entity' } };
+const ARTIFACT: CheckedIds = { params: { id: 'artifact' } };
 const JOB: CheckedIds = { params: { callId: 'job' } };
 
 export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
@@ -124,7 +125,11 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'POST /api/jobs/{callId}/claim': JOB,
   'POST /api/jobs/{callId}/heartbeat': JOB,
   'GET /api/jobs/stream': { query: { agentId: 'agent' } },
-  'GET /api/artifacts/{id}': { params: { id: 'artifact' } },
+  'POST /api/artifacts': { query: { entityId: 'entity' } },
+  'GET /api/artifacts/{id}': ARTIFACT,
+  'GET /api/artifacts/{id}/address': ARTIFACT,
+  // The signature of the address is the right to read it.
+  'GET /api/artifacts/{id}/content': 'shared',
 
   'GET /api/keys': 'whole',
   'POST /api/keys': 'whole',

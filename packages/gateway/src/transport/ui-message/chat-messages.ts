@@ -1,6 +1,7 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
+import { attachedId } from '../../domain/artifacts/attachment.ts';
 import { askedCalls } from '../../domain/conversations/asked-calls.ts';
 import { listTurns, type StoredTurn } from '../../domain/conversations/list-turns.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
@@ -76,6 +77,8 @@ function fileParts({
 }: Pick<FilePart, 'mediaType' | 'filename' | 'data'>): readonly UiMessagePart[] {
   const name = filename === undefined ? {} : { filename };
   if (data.type === 'url') return [{ type: 'file', mediaType, url: data.url.toString(), ...name }];
+  const id = attachedId({ type: 'file', data });
+  if (id !== undefined) return [{ type: 'file', mediaType, url: `/api/artifacts/${id}`, ...name }];
   if (data.type !== 'data') return [];
   const base64 = typeof data.data === 'string' ? data.data : Buffer.from(data.data).toString('base64');
   return [{ type: 'file', mediaType, url: `data:${mediaType};base64,${base64}`, ...name }];

@@ -4,6 +4,8 @@ import type { CallRow, OutcomeName } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { callDetails } from '../../data/calls.ts';
+import { Attachments } from '../../parts/files/attachments.tsx';
+import { imagesIn } from '../../parts/files/images-in.ts';
 import { JsonText, SafeText } from '../../parts/text/safe-text.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
@@ -82,6 +84,7 @@ function OkOutput({ call, outcome }: { call: CallRow; outcome: Extract<Outcome, 
   return (
     <div className="flex flex-col gap-3">
       <JsonText value={value ?? text} label="Output" />
+      <Attachments files={imagesIn(value ?? text)} />
       {cut !== undefined && <WholeOutput call={call} characters={cut.characters} isKept={cut.kept} />}
       {!isSameText && <ModelRead outcome={outcome} />}
     </div>

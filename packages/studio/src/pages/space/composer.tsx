@@ -1,6 +1,17 @@
 import { type UsedSpace, withVisibleControls } from '@lastcall/client/react';
-import { SendHorizontal } from 'lucide-react';
-import { type KeyboardEvent, type ReactElement, type ReactNode, useId, useRef, useState } from 'react';
+import { Paperclip, SendHorizontal } from 'lucide-react';
+import {
+  type ClipboardEvent,
+  type DragEvent,
+  type KeyboardEvent,
+  type ReactElement,
+  type ReactNode,
+  useId,
+  useRef,
+  useState,
+} from 'react';
+import { ChosenFiles } from '../../parts/files/chosen-files.tsx';
+import { MOST_FILES, type UsedUploads, useUploads } from '../../parts/files/use-uploads.ts';
 import { useIsOffline } from '../../parts/session/connection.tsx';
 import { useSession } from '../../parts/session/session.tsx';
 import { Button } from '../../parts/ui/button.tsx';
@@ -34,6 +45,10 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
   const [text, setText] = useState(() => readDraft(spaceId));
   const [isSending, setSending] = useState(false);
   const [error, setError] = useState<unknown>();
+  const uploads = useUploads();
+  const attachments = uploads.files.flatMap(({ attachment }) => attachment?.id ?? []);
+  const isUnsent = uploads.files.some(({ problem }) => problem !== undefined) || uploads.files.length > MOST_FILES;
+  const isSendable = (text.trim() !== '' || attachments.length > 0) && !uploads.isBusy && !isUnsent;
   const attempt = useRef<Attempt>(undefined);
   const field = useRef<HTMLTextAreaElement>(null);
   const isOffline = useIsOffline();
@@ -43,14 +58,15 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
     keepDraft(spaceId, next);
   };
   const send = async (): Promise<void> => {
-    if (text.trim() === '' || isSending || isOffline) return;
+    if (!isSendable || isSending || isOffline) return;
     setSending(true);
     setError(undefined);
     try {
-      attempt.current = nextAttempt(attempt.current, text.trim());
-      await onSay(attempt.current.text, attempt.current.id);
+      attempt.current = nextAttempt(attempt.current, text.trim(), attachments);
+      await onSay(attempt.current);
       attempt.current = undefined;
       write('');
+      uploads.clear();
     } catch (failure) {
       setError(failure);
     } finally {
@@ -63,6 +79,12 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
     event.preventDefault();
     void send();
   };
+  const onPaste = ({ clipboardData: { files } }: ClipboardEvent): void => uploads.add(files);
+  const onDrop = (event: DragEvent): void => {
+    if (event.dataTransfer.files.length === 0) return;
+    event.preventDefault();
+    uploads.add(event.dataTransfer.files);
+  };
   return (
     <>
       {error !== undefined && (
@@ -72,7 +94,14 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
           retry={() => void send()}
         />
       )}
+      <ChosenFiles uploads={uploads} />
+      {uploads.files.length > MOST_FILES && (
+        <p role="alert" className="text-sm text-bad">
+          A message can have {MOST_FILES} files. Remove some of them.
+        </p>
+      )}
       <div className="flex items-end gap-2">
+        <ChooseFiles uploads={uploads} isDisabled={isSending || isOffline} />
         <textarea
           ref={field}
           rows={1}
@@ -83,12 +112,14 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
           value={text}
           onChange={({ target }) => write(target.value)}
           onKeyDown={onKeyDown}
+          onPaste={onPaste}
+          onDrop={onDrop}
           className={`${fieldClass} field-sizing-content max-h-48 min-h-9 resize-none py-2`}
         />
         <Button
           kind="primary"
           className="min-h-9"
-          disabled={isSending || isOffline || text.trim() === ''}
+          disabled={isSending || isOffline || !isSendable}
           onClick={() => void send()}
         >
           <SendHorizontal size={16} aria-hidden /> {isSending ? 'Sending …' : 'Send'}
@@ -97,8 +128,36 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
       <p id={hint} className={`text-xs ${isOffline ? 'text-wait' : 'sr-only'}`}>
         {isOffline
           ? 'You are offline: nothing is sent or queued. Your text stays here.'
-          : 'Enter sends, Shift+Enter starts a new line.'}
+          : 'Enter sends, Shift+Enter starts a new line. Paste or drop files to attach them.'}
       </p>
+    </>
+  );
+}
+
+function ChooseFiles({ uploads, isDisabled }: { uploads: UsedUploads; isDisabled: boolean }): ReactElement {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        onChange={({ target }) => {
+          uploads.add(target.files ?? []);
+          // The same file can be chosen again.
+          target.value = '';
+        }}
+      />
+      <Button
+        kind="ghost"
+        className="min-h-9 px-2"
+        aria-label="Attach files"
+        disabled={isDisabled}
+        onClick={() => input.current?.click()}
+      >
+        <Paperclip size={16} aria-hidden />
+      </Button>
     </>
   );
 }

@@ -18,16 +18,19 @@ export function forgetDrafts(): void {
 /** A message that the user tries to send. */
 export interface Attempt {
   readonly text: string;
+  /** The ids of its files. */
+  readonly attachments: readonly string[];
   /** The same for each attempt of one message: no matter how often it is sent, it is posted once. */
   readonly id: string;
 }
 
 /**
- * The next attempt. A changed text is another message: if the old id were reused and the first attempt had arrived, the
+ * The next attempt. A changed text, or other files, are another message: if the old id were reused and the first attempt had arrived, the
  * gateway would answer with that message, and the changes would be lost silently.
  */
-export function nextAttempt(before: Attempt | undefined, text: string): Attempt {
-  return before?.text === text ? before : { text, id: newMessageId() };
+export function nextAttempt(before: Attempt | undefined, text: string, attachments: readonly string[] = []): Attempt {
+  const isSame = before?.text === text && before.attachments.join() === attachments.join();
+  return isSame ? before : { text, attachments, id: newMessageId() };
 }
 
 export function newMessageId(): string {

@@ -29,7 +29,7 @@ export function EmptySpace({ space, members, onSay }: EmptySpaceProps): ReactEle
                 <li key={sentence}>
                   <Button
                     className="whitespace-normal text-left"
-                    onClick={() => onSay(sentence, newMessageId()).catch(setError)}
+                    onClick={() => onSay({ text: sentence, attachments: [], id: newMessageId() }).catch(setError)}
                   >
                     {withVisibleControls(sentence)}
                   </Button>

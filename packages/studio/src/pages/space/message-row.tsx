@@ -1,6 +1,7 @@
 import type { Member } from '@lastcall/client';
 import { type SpaceItem, type TextItem, ToolCard, withVisibleControls } from '@lastcall/client/react';
 import { memo, type ReactElement } from 'react';
+import { Attachments } from '../../parts/files/attachments.tsx';
 import { Markdown } from '../../parts/text/markdown.tsx';
 import { Time } from '../../parts/ui/time.tsx';
 import { nameOf } from './name-of.ts';
@@ -68,7 +69,9 @@ function Text({ item }: { item: TextItem }): ReactElement {
   const isWriting = item.message === undefined;
   return (
     <div aria-busy={isWriting} className="max-w-prose">
-      {item.text === '' ? <p className="text-quiet">…</p> : <Markdown text={item.text} />}
+      {item.text === '' && isWriting && <p className="text-quiet">…</p>}
+      {item.text !== '' && <Markdown text={item.text} />}
+      <Attachments files={item.message?.attachments ?? []} />
     </div>
   );
 }

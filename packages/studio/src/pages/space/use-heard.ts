@@ -1,6 +1,7 @@
 import type { UsedSpace } from '@lastcall/client/react';
 import { useCallback, useState } from 'react';
 import { client } from '../../data/client.ts';
+import type { Attempt } from './draft.ts';
 
 /** How an agent received a message. */
 interface Heard {
@@ -11,8 +12,8 @@ interface Heard {
 export interface UsedHeard {
   /** The agents that received the last message sent from here, by its id. */
   readonly heardBy: { readonly messageId: string; readonly heard: readonly Heard[] } | undefined;
-  /** `id` is the same for each attempt of one message, which counts once. */
-  say(text: string, id: string): Promise<void>;
+  /** The attempts of one message have the same id, so it is posted once. */
+  say(attempt: Attempt): Promise<void>;
 }
 
 /**
@@ -23,8 +24,9 @@ export function useHeard({ space }: Pick<UsedSpace, 'space'>): UsedHeard {
   const [heardBy, setHeardBy] = useState<UsedHeard['heardBy']>();
   const spaceId = space?.id ?? '';
   const say = useCallback<UsedHeard['say']>(
-    async (text, clientMessageId) => {
-      const message = await client.spaces.say(spaceId, { text, clientMessageId });
+    async ({ text, attachments, id: clientMessageId }) => {
+      const files = attachments.length === 0 ? {} : { attachments: [...attachments] };
+      const message = await client.spaces.say(spaceId, { text, clientMessageId, ...files });
       setHeardBy({ messageId: message.id, heard: message.heardBy });
     },
     [spaceId],

@@ -3,6 +3,8 @@ import type { OutcomeName } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useId, useState } from 'react';
 import { callById } from '../../data/calls.ts';
+import { Attachments } from '../files/attachments.tsx';
+import { imagesIn } from '../files/images-in.ts';
 import { JsonText } from '../text/safe-text.tsx';
 import { OUTCOMES, OutcomeMark } from '../ui/outcome.tsx';
 import { inWords, writtenSoFar } from './call-shape.ts';
@@ -41,6 +43,7 @@ export function CallLine({ call, state }: CardProps): ReactElement {
       <span className="absolute top-1.5 right-3">
         <RunLink runId={call.runId} callId={call.callId} />
       </span>
+      <Attachments files={imagesIn(call.output)} className="px-3 pb-2" />
       <div id={panel} hidden={!isOpen} className="flex flex-col gap-2 border-t border-line p-3 text-sm">
         {isOpen && <WholeCall call={call} isError={state.status === 'error'} />}
       </div>

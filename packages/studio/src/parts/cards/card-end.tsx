@@ -1,6 +1,8 @@
 import { type CardProps, withVisibleControls } from '@lastcall/client/react';
 import { LoaderCircle } from 'lucide-react';
 import type { ReactElement } from 'react';
+import { Attachments } from '../files/attachments.tsx';
+import { imagesIn } from '../files/images-in.ts';
 import { JsonText, SafeText } from '../text/safe-text.tsx';
 import { duration, Time } from '../ui/time.tsx';
 import { answerInWords, resultInWords } from './call-shape.ts';
@@ -96,10 +98,15 @@ function Outcome({ call, state }: CardProps): ReactElement | null {
 
 function Result({ output }: { output: unknown }): ReactElement | null {
   if (output === undefined) return null;
-  return typeof output === 'string' ? (
-    <SafeText text={output} className="text-sm" />
-  ) : (
-    <JsonText value={output} label="Result" />
+  return (
+    <>
+      {typeof output === 'string' ? (
+        <SafeText text={output} className="text-sm" />
+      ) : (
+        <JsonText value={output} label="Result" />
+      )}
+      <Attachments files={imagesIn(output)} />
+    </>
   );
 }
 

@@ -41,6 +41,7 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     run_id: 1,
     created_at: 1,
     updated_at: 1,
+    attachments: 1,
   },
   inbox_events: {
     id: 1,

@@ -196,6 +196,8 @@ export interface MessageRow {
   run_id: string | null;
   created_at: number;
   updated_at: number;
+  /** The files that were attached to it, as a list of `Attachment`. */
+  attachments: Json | null;
 }
 
 export type InboxEventType = 'space_message' | 'tool_result' | 'plan' | 'service' | 'chat' | 'command';
@@ -259,13 +261,21 @@ export interface RunRow {
   entity_id: string | null;
 }
 
-/** An image that a tool made. Its bytes are a file with the same name. */
+/** A file that a tool made or a person uploaded. Its bytes are a file with the same name. */
 interface ArtifactRow {
   id: string;
-  agent_id: string;
-  run_id: string;
-  /** The space that saw the call: its members may read the artifact. */
+  /** Null for an upload, as is the run. */
+  agent_id: string | null;
+  run_id: string | null;
+  /** The space that saw the call or the message: its members may read the artifact. */
   space_id: string | null;
+  project_id: Generated<string>;
+  /** Who uploaded it. */
+  entity_id: string | null;
+  /** The conversation that it was attached to. An upload without this and without a space is deleted after a day. */
+  thread_id: string | null;
+  /** The name that the file had for the person who uploaded it. */
+  name: string | null;
   media_type: string;
   bytes: number;
   created_at: number;

@@ -18,8 +18,8 @@ const LONGEST_IMAGE = 180_000;
 export type StoreFile = (bytes: Uint8Array, said: string) => Promise<string | undefined>;
 
 /**
- * Reads a result. Binary content never becomes text: the model sees an image as a part, other files are stored, and the
- * text says where.
+ * Reads a result. Binary content never becomes text: files are stored, the text says where, and the model also sees an image as a
+ * part.
  */
 export async function readMcpResult(result: unknown, store: StoreFile): Promise<McpResult> {
   const { content = [], structuredContent, isError } = (result ?? {}) as Record<string, unknown>;
@@ -67,13 +67,11 @@ async function readData(data: unknown, mimeType: unknown, store: StoreFile): Pro
   const mediaType = typeof mimeType === 'string' ? mimeType.slice(0, 100).toLowerCase() : 'unknown type';
   const base64 = typeof data === 'string' ? data : '';
   const size = `${Math.floor((base64.length * 3) / 4)} bytes`;
-  if (IMAGES.has(mediaType) && base64.length <= LONGEST_IMAGE)
-    return {
-      text: `[${mediaType}, ${size}]`,
-      image: { type: 'file', mediaType, data: { type: 'data', data: base64 } },
-    };
   const url = base64 === '' ? undefined : await store(Buffer.from(base64, 'base64'), mediaType);
-  return { text: `[${mediaType}, ${size}, ${url === undefined ? 'not stored' : `stored as ${url}`}]` };
+  const text = `[${mediaType}, ${size}, ${url === undefined ? 'not stored' : `stored as ${url}`}]`;
+  if (!IMAGES.has(mediaType) || base64.length > LONGEST_IMAGE) return { text };
+  // People see the stored one.
+  return { text, image: { type: 'file', mediaType, data: { type: 'data', data: base64 } } };
 }
 
 function nameOf({ name, uri }: Record<string, unknown>): string {

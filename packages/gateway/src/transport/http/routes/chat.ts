@@ -23,7 +23,7 @@ import { chatAnswerSchema, errorOf, shownTo, stopShownTo, toChatAnswer } from '.
 import { conversationUser } from '../conversation-user.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
 import { errorBody, errorResponse } from '../error-answer.ts';
-import { idField, metadataField } from '../fields.ts';
+import { attachmentsField, idField, metadataField } from '../fields.ts';
 import { openStream, STREAM_HEADERS, type StreamOptions } from '../open-stream.ts';
 
 const terminatingSchema = z
@@ -97,9 +97,12 @@ export function chatEndpoints(options: ChatEndpointOptions): readonly Endpoint[]
       alias: '/api/chat',
       summary: 'Send a message and get the answer',
       description: STREAMABLE,
-      body: z.strictObject({ ...common, message: spoken }),
+      body: z.strictObject({ ...common, message: spoken, attachments: attachmentsField.optional() }),
       handle: ({ caller, headers, body }, tx) =>
-        accept(tx, { caller, headers, body, input: { message: body.message }, door: 'chat' }),
+        accept(tx, {
+          ...{ caller, headers, body, door: 'chat' },
+          input: { message: body.message, attachments: body.attachments },
+        }),
     }),
     endpoint({
       ...shared,

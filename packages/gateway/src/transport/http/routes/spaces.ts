@@ -12,7 +12,16 @@ import { withActivity } from '../../../domain/spaces/space-activity.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import { type Caller, limitedTo, viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { idField, metadataField, numberInQuery, ownIdField, pageFields, pageOf, projectField } from '../fields.ts';
+import {
+  attachmentsField,
+  idField,
+  metadataField,
+  numberInQuery,
+  ownIdField,
+  pageFields,
+  pageOf,
+  projectField,
+} from '../fields.ts';
 import { actingFor, onBehalf } from '../on-behalf.ts';
 import { erasureSchema } from '../schemas/erasure.ts';
 import { messageSchema } from '../schemas/message.ts';
@@ -186,6 +195,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
         .optional()
         .meta({ description: 'A message with the same id by the same sender is posted once.' }),
       metadata: metadataField.optional(),
+      attachments: attachmentsField.optional(),
     }),
     status: 201,
     answer: postedSchema,

@@ -22,6 +22,10 @@ const cardCallSchema = z
   })
   .meta({ id: 'CardCall', description: 'What a card shows about its call.' });
 
+export const attachmentSchema: z.ZodObject = z
+  .strictObject({ id: z.string(), name: z.string(), mediaType: z.string(), bytes: z.int() })
+  .meta({ id: 'Attachment', description: 'A file of a message. `GET /api/artifacts/{id}` returns its bytes.' });
+
 /** A message in a space, or the card of a call. */
 export const messageSchema: z.ZodObject = z
   .strictObject({
@@ -33,6 +37,7 @@ export const messageSchema: z.ZodObject = z
     text: z.string(),
     replyTo: z.string().optional(),
     status: z.enum(['running', 'complete', 'error', 'requires_action', 'expired', 'cancelled']),
+    attachments: z.array(attachmentSchema).optional(),
     metadata: metadataField.meta({ description: 'For a card: `toolName`, `input`, and `output` once it has ended.' }),
     runId: z.string().optional(),
     callId: z.string().optional(),

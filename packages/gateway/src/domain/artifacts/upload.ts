@@ -1,0 +1,100 @@
+import { DEFAULT_PROJECT } from '../../config/default-project.ts';
+import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { ApiError } from '../api-error.ts';
+import { getEntity } from '../entities/entity.ts';
+import type { Attachment } from './attachment.ts';
+import type { ArtifactType } from './media-type.ts';
+
+/** A file whose bytes are stored, and which has no row yet. */
+export interface Upload {
+  readonly id: string;
+  readonly mediaType: ArtifactType;
+  readonly bytes: number;
+}
+
+/** Files of one person that are in no message. */
+const MOST_UNUSED = 50;
+
+/** Stores the row of a file that a person uploaded. Until it is attached to a message, only they can read it. */
+export async function insertUpload(
+  tx: Tx,
+  { upload, entityId, name }: { readonly upload: Upload; readonly entityId: string; readonly name: string },
+): Promise<Attachment> {
+  const { id, mediaType, bytes } = upload;
+  const { project = DEFAULT_PROJECT } = await getEntity(tx.db, entityId);
+  const { unused } = await tx.db
+    .selectFrom('artifacts')
+    .select((eb) => eb.fn.countAll<number>().as('unused'))
+    .where('entity_id', '=', entityId)
+    .where('space_id', 'is', null)
+    .where('thread_id', 'is', null)
+    .executeTakeFirstOrThrow();
+  if (Number(unused) >= MOST_UNUSED)
+    throw new ApiError(
+      'too_many',
+      `A person can have ${MOST_UNUSED} files that are in no message. Attach them to messages, or wait until they are deleted, a day after they were uploaded.`,
+      { details: { limit: MOST_UNUSED } },
+    );
+  const shown = shownName(name, id);
+  await tx.db
+    .insertInto('artifacts')
+    .values({
+      id,
+      agent_id: null,
+      run_id: null,
+      space_id: null,
+      thread_id: null,
+      entity_id: entityId,
+      project_id: project,
+      name: shown,
+      media_type: mediaType,
+      bytes,
+      created_at: tx.now(),
+    })
+    .execute();
+  return { id, name: shown, mediaType, bytes };
+}
+
+/** A name without folders and control characters, in at most 200 characters. */
+function shownName(name: string, id: string): string {
+  const [last = ''] = name.toWellFormed().split(/[/\\]/).slice(-1);
+  const plain = last.replaceAll(/\p{C}/gu, '').trim().slice(0, 200).toWellFormed();
+  return plain === '' ? id : plain;
+}
+
+const DAY_MS = 86_400_000;
+const PIECE = 100;
+
+/** Deletes uploads that are in no message after a day: first the rows, and then the bytes, so that no row is without its bytes. */
+export async function sweepUploads(
+  { store }: Pick<Services, 'store'>,
+  files: ArtifactFiles,
+  { now }: { now?: number } = {},
+): Promise<number> {
+  const ids = await store.transaction(async (tx) => {
+    const due = await tx.db
+      .selectFrom('artifacts')
+      .select('id')
+      .where('agent_id', 'is', null)
+      .where('space_id', 'is', null)
+      .where('thread_id', 'is', null)
+      .where('created_at', '<', (now ?? tx.now()) - DAY_MS)
+      .orderBy('created_at')
+      .limit(PIECE)
+      .execute();
+    const found = due.map(({ id }) => id);
+    if (found.length === 0) return [];
+    const deleted = await tx.db
+      .deleteFrom('artifacts')
+      .where('id', 'in', found)
+      .where('space_id', 'is', null)
+      .where('thread_id', 'is', null)
+      .returning('id')
+      .execute();
+    return deleted.map(({ id }) => id);
+  });
+  for (const id of ids) await files.remove(id);
+  return ids.length;
+}

@@ -1,0 +1,195 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { sweepUploads } from '../../src/domain/artifacts/upload.ts';
+import { createArtifactFiles } from '../../src/ports/artifacts/artifact-files.ts';
+import { openApi, toRequest } from '../http/api.ts';
+import { PNG } from '../images/painter.ts';
+import { forEachTest } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
+
+const DAY_MS = 86_400_000;
+
+describe.each(databases)('files of messages on $kind', ({ create }) => {
+  const database = forEachTest(create);
+  const folder = forEachTest(async () => {
+    const path = await mkdtemp(join(tmpdir(), 'lastcall-files-'));
+    return { path, close: () => rm(path, { recursive: true, force: true }) };
+  });
+  const api = forEachTest(() =>
+    openApi(database, { artifacts: createArtifactFiles(folder.path), limits: { artifactBytes: 10_000 } }),
+  );
+
+  const upload = async (secret: string, bytes: Uint8Array | string = PNG, query = 'name=plan.png') => {
+    const request = new Request(`http://gateway/api/artifacts?${query}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'text/html' },
+      body: typeof bytes === 'string' ? bytes : Buffer.from(bytes),
+    });
+    const response = await api.app.fetch(request);
+    return { status: response.status, body: (await response.json()) as Record<string, string> & { id: string } };
+  };
+  const load = async (path: string, secret: string | null) => await api.app.fetch(toRequest('GET', path, { secret }));
+
+  /** Two people in a space, one in none. */
+  const people = async () => {
+    const [ada, bob, eve] = [await api.person('Ada'), await api.person('Bob'), await api.person('Eve')];
+    const space = await api.space(ada, bob);
+    const tokens = { ada: await api.tokenOf(ada), bob: await api.tokenOf(bob), eve: await api.tokenOf(eve) };
+    return { ada, bob, eve, space, tokens };
+  };
+  const post = async (space: string, secret: string, attachments: readonly string[], text = 'Look.') =>
+    await api.call('POST', `/api/spaces/${space}/messages`, { secret, body: { text, attachments } });
+
+  test('[O10] a file that is uploaded is read by its uploader alone, and by the members of the space once it is in a message', async () => {
+    const { space, tokens } = await people();
+    const { status, body } = await upload(tokens.ada);
+    expect([status, body]).toEqual([201, { id: body.id, name: 'plan.png', mediaType: 'image/png', bytes: PNG.length }]);
+    const path = `/api/artifacts/${body.id}`;
+    expect((await load(path, tokens.ada)).status).toBe(200);
+    expect((await load(path, tokens.bob)).status).toBe(404);
+    const posted = await post(space, tokens.ada, [body.id]);
+    expect(posted.body.attachments).toEqual([body]);
+    expect(Buffer.from(await (await load(path, tokens.bob)).arrayBuffer())).toEqual(Buffer.from(PNG));
+    expect((await load(path, tokens.eve)).status).toBe(404);
+    const { items } = await api.done<{ items: object[] }>('GET', `/api/spaces/${space}/messages`);
+    expect(items).toMatchObject([{ text: 'Look.', attachments: [body] }]);
+  });
+
+  test('a message can be files without a text, up to ten', async () => {
+    const { space, tokens } = await people();
+    const { body } = await upload(tokens.ada);
+    expect((await post(space, tokens.ada, [body.id], '')).status).toBe(201);
+    expect((await post(space, tokens.ada, [], '')).status).toBe(422);
+    const eleven = Array.from({ length: 11 }, (_, at) => `file-${at}`);
+    expect((await post(space, tokens.ada, eleven)).status).toBe(422);
+  });
+
+  test('[O10] a file of another person, of another space or of nothing cannot be attached, and nothing is posted', async () => {
+    const { ada, space, tokens } = await people();
+    const other = await api.space(ada);
+    const { body: own } = await upload(tokens.ada);
+    expect((await post(space, tokens.bob, [own.id])).body.error.message).toContain(own.id);
+    expect((await post(space, tokens.ada, ['none'])).status).toBe(422);
+    expect((await post(space, tokens.ada, [own.id, own.id])).status).toBe(422);
+    expect((await post(other, tokens.ada, [own.id])).status).toBe(201);
+    expect((await post(space, tokens.ada, [own.id])).status).toBe(422);
+    // In the same space it may be shown again.
+    expect((await post(other, tokens.ada, [own.id])).status).toBe(201);
+    const { items } = await api.done<{ items: object[] }>('GET', `/api/spaces/${space}/messages`);
+    expect(items).toEqual([]);
+  });
+
+  test('a message that is sent again has its files, and they are not asked for again', async () => {
+    const { space, tokens } = await people();
+    const { body } = await upload(tokens.ada);
+    const sent = { secret: tokens.ada, body: { text: 'Look.', attachments: [body.id], clientMessageId: 'one' } };
+    const first = await api.call('POST', `/api/spaces/${space}/messages`, sent);
+    const again = await api.call('POST', `/api/spaces/${space}/messages`, sent);
+    expect(again.body).toMatchObject({ id: first.body.id, duplicate: true, attachments: [body] });
+  });
+
+  test('[O10] a page loads a file by a signed address, until it expires', async () => {
+    const { space, tokens } = await people();
+    const { body } = await upload(tokens.ada);
+    await post(space, tokens.ada, [body.id]);
+    const address = (secret: string) => api.call('GET', `/api/artifacts/${body.id}/address`, { secret });
+    expect((await address(tokens.eve)).status).toBe(404);
+    const { url, expiresAt } = (await address(tokens.bob)).body;
+    expect(expiresAt).toBeGreaterThan(Date.now());
+    const loaded = await load(url, null);
+    expect([loaded.status, loaded.headers.get('content-type')]).toEqual([200, 'image/png']);
+    const { searchParams, pathname } = new URL(url, 'http://gateway');
+    const signature = searchParams.get('signature') ?? '';
+    const forged = (expires: number | string, given = signature) =>
+      load(`${pathname}?expires=${expires}&signature=${given}`, null);
+    // A later time, and the signature of another file.
+    expect((await forged(expiresAt + 1)).status).toBe(403);
+    expect((await forged(expiresAt, `${signature.slice(0, -2)}AA`)).status).toBe(403);
+    const other = (await upload(tokens.ada)).body;
+    expect((await load(url.replace(body.id, other.id), null)).status).toBe(403);
+  });
+
+  test('[O10] an address that has expired is refused', async () => {
+    const { signAddress } = await import('../../src/domain/artifacts/address.ts');
+    const { tokenSecret } = await import('../../src/domain/keys/tokens.ts');
+    const { tokens } = await people();
+    const { body } = await upload(tokens.ada);
+    const secret = await tokenSecret(api.store);
+    const old = signAddress(secret, body.id, Date.now() - 11 * 60_000);
+    expect((await load(old.url, null)).status).toBe(403);
+    expect((await load(signAddress(secret, body.id, Date.now() - 9 * 60_000).url, null)).status).toBe(200);
+  });
+
+  test.each([
+    ['a page', '<!doctype html><script>alert(1)</script>', 'application/octet-stream'],
+    [
+      'an SVG image',
+      '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
+      'application/octet-stream',
+    ],
+    ['a PDF', '%PDF-1.7 /OpenAction', 'application/pdf'],
+    ['a page that begins like an image', 'GIF89a<script>alert(1)</script>', 'image/gif'],
+  ])('[O10] %s is sent as a download that cannot run, whatever its uploader called it', async (_what, bytes, type) => {
+    const { space, tokens } = await people();
+    const { body } = await upload(tokens.ada, bytes, `name=${encodeURIComponent('pläne".html')}`);
+    await post(space, tokens.ada, [body.id]);
+    const { url } = (await api.call('GET', `/api/artifacts/${body.id}/address`, { secret: tokens.bob })).body;
+    for (const response of [await load(url, null), await load(`/api/artifacts/${body.id}`, tokens.bob)])
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-type': type,
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': expect.stringMatching(/default-src 'none'.*sandbox/),
+        'content-disposition': expect.stringMatching(
+          /^attachment; filename="[\w.-]+"; filename\*=UTF-8''pl%C3%A4ne%22\.html$/,
+        ),
+      });
+  });
+
+  test('[O10] a file over the limit is refused with 413, an empty one with 422, and nothing is kept', async () => {
+    const { tokens } = await people();
+    expect((await upload(tokens.ada, Buffer.alloc(10_001))).status).toBe(413);
+    expect((await upload(tokens.ada, '')).status).toBe(422);
+    expect(existsSync(folder.path) ? await readdir(folder.path) : []).toEqual([]);
+    expect((await upload(tokens.ada, Buffer.alloc(10_000))).status).toBe(201);
+  });
+
+  test('the bytes of an upload that is refused are deleted', async () => {
+    await people();
+    // A key has to name a person.
+    expect((await upload(api.key)).status).toBe(422);
+    expect((await upload(api.key, PNG, 'entityId=none')).status).toBe(404);
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+
+  test('names have no folders and no control characters', async () => {
+    const { tokens } = await people();
+    const named = async (name: string) => (await upload(tokens.ada, PNG, `name=${encodeURIComponent(name)}`)).body.name;
+    expect(await named('../../etc/passwd')).toBe('passwd');
+    expect(await named('C:\\temp\\a\u202eb\n.txt')).toBe('ab.txt');
+    const { body } = await upload(tokens.ada, PNG, '');
+    expect(body.name).toBe(body.id);
+  });
+
+  test('a person can have 50 files that are in no message', async () => {
+    const { space, tokens } = await people();
+    const first = (await upload(tokens.ada)).body.id;
+    for (let file = 1; file < 50; file++) expect((await upload(tokens.ada)).status).toBe(201);
+    expect((await upload(tokens.ada)).status).toBe(422);
+    await post(space, tokens.ada, [first]);
+    expect((await upload(tokens.ada)).status).toBe(201);
+  });
+
+  test('after a day, files that are in no message are deleted with their bytes, and those of messages stay', async () => {
+    const { space, tokens } = await people();
+    const [used, unused] = [(await upload(tokens.ada)).body.id, (await upload(tokens.ada)).body.id];
+    await post(space, tokens.ada, [used]);
+    const files = createArtifactFiles(folder.path);
+    expect(await sweepUploads(api.services, files, { now: Date.now() + DAY_MS - 60_000 })).toBe(0);
+    expect(await sweepUploads(api.services, files, { now: Date.now() + DAY_MS + 60_000 })).toBe(1);
+    expect(await readdir(folder.path)).toEqual([used]);
+    expect((await load(`/api/artifacts/${unused}`, tokens.ada)).status).toBe(404);
+  });
+});
