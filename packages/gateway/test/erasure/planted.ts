@@ -12,7 +12,7 @@ export async function tablesWith(store: Store, text: string): Promise<readonly s
     const { rows } = await sql`select * from ${sql.table(table)}`.execute(store.db);
     if (JSON.stringify(rows).toLowerCase().includes(text.toLowerCase())) found.push(table);
   }
-  return found;
+  return found.sort();
 }
 
 async function tablesOf({ db, dialect }: Store): Promise<readonly string[]> {

@@ -29,7 +29,7 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
       kind === 'postgres'
         ? { DATABASE_URL: database.location, LASTCALL_HOME: folder.path }
         : { LASTCALL_HOME: database.location };
-    const env = { PORT: '0', LASTCALL_SECRET_KEY: SECRET_KEY, LASTCALL_LEASE_MS: '2000', ...where };
+    const env = { PORT: '0', LASTCALL_SECRET_KEY: SECRET_KEY, ...where };
     return GatewayProcess.start({ name, folder: folder.path, env });
   };
 
