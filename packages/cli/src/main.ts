@@ -5,7 +5,9 @@ import { addDemo } from './commands/demo.ts';
 import { addDev } from './commands/dev.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addErase } from './commands/erase.ts';
+import { addEval } from './commands/eval.ts';
 import { addExport } from './commands/export.ts';
+import { addGrants } from './commands/grants.ts';
 import { addInit } from './commands/init.ts';
 import { addKeys } from './commands/keys.ts';
 import { addOpen } from './commands/open.ts';
@@ -40,7 +42,9 @@ export function createProgram(): Command {
     addInit,
     addRun,
     addReplay,
+    addEval,
     addKeys,
+    addGrants,
     addProjects,
     addTools,
     addUsage,

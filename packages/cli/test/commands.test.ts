@@ -222,3 +222,32 @@ test('[K13] usage prints what models were asked, and refuses what it cannot add 
     err: expect.stringContaining('by must list'),
   });
 });
+
+test('[O9] grants are listed with their conditions, and revoked', async () => {
+  expect(await ask(['grants', 'list'])).toMatchObject({ code: 0, out: 'There are no grants.\n' });
+  const { items: spaces } = await space.ask('/api/spaces');
+  const { id: accounts } = spaces.find(({ name }: { name: string }) => name === 'Accounts');
+  const { items: people } = await space.ask('/api/entities?kind=human');
+  const ada = people.find(({ displayName }: { displayName: string }) => displayName === 'Ada');
+  await space.ask(`/api/spaces/${accounts}/messages`, { entityId: ada.id, text: 'Pay invoice 4711, amount 120.' });
+  const waiting = async () => (await space.ask('/api/pending')).items.filter((one: Waiting) => one.kind === 'approval');
+  await expect.poll(async () => (await waiting()).length, { timeout: 30_000 }).toBe(1);
+  const [call] = await waiting();
+  const { grantId } = await space.ask(`/api/runs/${call.runId}/tool-results`, {
+    callId: call.callId,
+    approve: true,
+    grant: { for: 'always', conditions: [{ field: '/amount', atMost: 200 }] },
+  });
+  const { out } = await ask(['grants', 'list', '--tool', call.toolName]);
+  expect(out).toMatch(
+    new RegExp(`^${grantId} +${call.toolName} +\\S+ +always +/amount \\{"atMost":200\\} +0 uses$`, 'm'),
+  );
+  expect(await ask(['grants', 'revoke', grantId])).toMatchObject({ code: 0, out: `Revoked the grant ${grantId}.\n` });
+  expect((await ask(['grants', 'list'])).out).toBe('There are no grants.\n');
+  expect((await ask(['grants', 'list', '--all'])).out).toContain('ended: revoked');
+  expect(await ask(['grants', 'revoke', 'nothing'])).toMatchObject({ code: 1, err: expect.stringContaining('grant') });
+});
+
+interface Waiting {
+  readonly kind: string;
+}

@@ -6,6 +6,7 @@ import { type Chat, chat } from './resources/chat.ts';
 import { type Conversations, conversations } from './resources/conversations.ts';
 import { type Entities, entities } from './resources/entities.ts';
 import { type Erasures, erasures } from './resources/erasures.ts';
+import { type Grants, grants } from './resources/grants.ts';
 import { type Jobs, jobs } from './resources/jobs.ts';
 import { type Keys, keys } from './resources/keys.ts';
 import { type Links, links } from './resources/links.ts';
@@ -40,6 +41,7 @@ export interface Client {
   readonly mcp: Mcp;
   readonly models: Models;
   readonly pending: Pending;
+  readonly grants: Grants;
   readonly projects: Projects;
   readonly runs: Runs;
   readonly session: SessionResource;
@@ -76,6 +78,7 @@ export function createClient(options: ClientOptions): Client {
     mcp: mcp(connection),
     models: models(connection),
     pending: pending(connection),
+    grants: grants(connection),
     projects: projects(connection),
     runs: runs(connection),
     session: session(connection),

@@ -11,6 +11,7 @@ export type { Chat, ChatEvent, ChatOptions, ChatRequest } from './resources/chat
 export type { Conversations } from './resources/conversations.ts';
 export type { Entities, ExportedLine } from './resources/entities.ts';
 export type { Erasures } from './resources/erasures.ts';
+export type { Grants } from './resources/grants.ts';
 export type { Jobs } from './resources/jobs.ts';
 export type { Keys } from './resources/keys.ts';
 export type { Links } from './resources/links.ts';
@@ -53,6 +54,9 @@ export type {
   Erasure,
   ErrorBody,
   Goal,
+  Grant,
+  GrantCondition,
+  GrantRequest,
   InboxError,
   InboxEvent,
   InboxItem,

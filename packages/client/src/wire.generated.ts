@@ -139,6 +139,7 @@ export type Answer = {
 } | {
   readonly approve: true;
   readonly input?: unknown | undefined;
+  readonly grant?: GrantRequest | undefined;
 } | {
   readonly deny: string;
 };
@@ -180,7 +181,7 @@ export type AuditEntry = {
   readonly action: string;
   /** What was changed. */
   readonly subject?: {
-    readonly kind: "agent" | "artifact" | "call" | "conversation" | "entity" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool";
+    readonly kind: "agent" | "artifact" | "call" | "conversation" | "entity" | "grant" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool";
     readonly id: string;
   } | undefined;
   /** Where the request came from. */
@@ -210,6 +211,8 @@ export type Call = {
   readonly status?: "planned" | "started" | "settled" | "pending" | undefined;
   readonly outcome?: Outcome | undefined;
   readonly idempotencyKey?: string | undefined;
+  /** The grant that let the call run without waiting for approval. */
+  readonly grantId?: string | undefined;
   /** How often its tool ran, if it ran. */
   readonly attempts?: number | undefined;
   /** The worker that runs or ran it: the one that claimed the job, or a worker of the gateway. */
@@ -241,6 +244,12 @@ export type CardCall = {
   } | undefined;
   /** When they answered. */
   readonly at?: number | undefined;
+  /** The grant that let the call run without waiting. `by` gave it, at `at`. */
+  readonly grantId?: string | undefined;
+  /** The grant that was given with the approval. */
+  readonly givenGrantId?: string | undefined;
+  /** False if its calls cannot be granted in advance. */
+  readonly mayGrant?: false | undefined;
 };
 
 /** Something that a call changed. */
@@ -474,6 +483,50 @@ export type Goal = {
   readonly priority: number;
   readonly createdAt: number;
   readonly updatedAt: number;
+};
+
+/** Approval of later calls, which was given with the approval of one call. */
+export type Grant = {
+  readonly id: string;
+  readonly agentId: string;
+  readonly toolName: string;
+  /** Until the run ends that continues with the approval, for one hour, or until it is revoked. */
+  readonly for: "run" | "hour" | "always";
+  readonly conditions: readonly (GrantCondition)[];
+  /** `agent`: all calls of the agent. `thread`: only those in the same space or conversation as the call that was approved. */
+  readonly reach: "agent" | "thread";
+  /** The call that was approved with it. */
+  readonly callId: string;
+  readonly runId: string;
+  readonly spaceId?: string | undefined;
+  readonly grantedBy: string;
+  readonly grantedByName?: string | undefined;
+  readonly createdAt: number;
+  readonly expiresAt?: number | undefined;
+  readonly status: "active" | "ended";
+  readonly endedAt?: number | undefined;
+  readonly endReason?: "revoked" | "expired" | "run_ended" | "tool_changed" | "tool_deleted" | "agent_deleted" | undefined;
+  readonly endedBy?: string | undefined;
+  /** How many calls ran because of it. */
+  readonly uses: number;
+  readonly lastUsedAt?: number | undefined;
+};
+
+/** What a field of the input has to be like. Every test that is given must pass. */
+export type GrantCondition = {
+  /** A JSON Pointer into the input: `/amount`, `/customer/id`. An input without it is not covered. */
+  readonly field: string;
+  readonly equals?: unknown | undefined;
+  readonly oneOf?: readonly (unknown)[] | undefined;
+  readonly atLeast?: number | undefined;
+  readonly atMost?: number | undefined;
+};
+
+/** Approves later calls of the same tool and agent too. `always` needs the scope `write`. */
+export type GrantRequest = {
+  /** Until the run ends that continues with the approval, for one hour, or until it is revoked. */
+  readonly for: "run" | "hour" | "always";
+  readonly conditions?: readonly (GrantCondition)[] | undefined;
 };
 
 /** Why the last attempt failed, or why the event waits, is dead or withheld. */
@@ -729,6 +782,7 @@ export type McpServerConfig = {
     readonly terminal?: boolean | undefined;
     readonly effects?: "none" | "session" | "external" | undefined;
     readonly approval?: boolean | undefined;
+    readonly grants?: false | undefined;
   }>> | undefined;
 };
 
@@ -984,6 +1038,8 @@ export type PendingCall = {
   /** The open call that asks. */
   readonly duringCall?: string | undefined;
   readonly createdAt: number;
+  /** False for an approval whose call cannot be granted in advance. */
+  readonly mayGrant?: false | undefined;
   readonly resolvedAt?: number | undefined;
   /** Present if workers may claim the call. */
   readonly job?: {
@@ -1157,6 +1213,8 @@ export type RunCall = {
   readonly status: "planned" | "started" | "settled" | "pending";
   /** Absent while the call runs. */
   readonly outcome?: Outcome | undefined;
+  /** The grant that let the call run without waiting for approval. */
+  readonly grantId?: string | undefined;
   readonly createdAt: number;
   readonly settledAt?: number | undefined;
 };
@@ -1177,6 +1235,8 @@ export type RunEntry = {
     readonly id: string;
     readonly name: string;
   } | undefined;
+  /** The grant that let the call run without waiting for approval. */
+  readonly grantId?: string | undefined;
   /** Set on the wait of a call: how the call ended, perhaps in a later run. */
   readonly ended?: {
     readonly outcome: Outcome;
@@ -1656,6 +1716,7 @@ export type ToolConfig = {
   readonly approval?: boolean | undefined;
   readonly keepLatest?: string | undefined;
   readonly expiresInMs?: number | undefined;
+  readonly grants?: false | undefined;
   readonly answerers?: ToolAnswerers | undefined;
   readonly resultSchema?: Readonly<Record<string, unknown>> | undefined;
   readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
@@ -2281,7 +2342,7 @@ export interface Operations {
       /** The id of what was changed. */
       readonly subject?: string | undefined;
       /** What kind of thing was changed. */
-      readonly kind?: "agent" | "artifact" | "call" | "conversation" | "entity" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool" | undefined;
+      readonly kind?: "agent" | "artifact" | "call" | "conversation" | "entity" | "grant" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool" | undefined;
       /** The first time, in milliseconds since the epoch. */
       readonly from?: number | undefined;
       /** Only entries before this time. */
@@ -2329,6 +2390,17 @@ export interface Operations {
     };
     answer: string;
   }>;
+  'GET /api/grants': Operation<{
+    query: PageQuery & {
+      readonly agentId?: string | undefined;
+      readonly toolName?: string | undefined;
+      /** Default: both. */
+      readonly status?: "active" | "ended" | undefined;
+    };
+    answer: Page<Grant>;
+  }>;
+  'DELETE /api/grants/{id}': Operation<{ params: { id: string }; answer: Grant }>;
+  'GET /api/grants/{id}': Operation<{ params: { id: string }; answer: Grant }>;
   'GET /api/jobs/stream': Operation<{
     query: {
       readonly agentId: string;
@@ -2527,6 +2599,7 @@ export interface Operations {
       readonly callId: string;
       readonly approve: true;
       readonly input?: unknown | undefined;
+      readonly grant?: GrantRequest | undefined;
     } | {
       readonly callId: string;
       readonly deny: string;
@@ -2536,6 +2609,8 @@ export interface Operations {
       readonly duplicate: boolean;
       /** The run that continues with the answer. It is `queued` until the agent takes the answer. */
       readonly runId: string;
+      /** The grant that was given with the approval. */
+      readonly grantId?: string | undefined;
     };
   }>;
   'DELETE /api/session': Operation<{ answer: Session }>;
@@ -2699,6 +2774,7 @@ export interface Operations {
       readonly approval?: boolean | undefined;
       readonly keepLatest?: string | undefined;
       readonly expiresInMs?: number | undefined;
+      readonly grants?: false | undefined;
       readonly answerers?: ToolAnswerers | undefined;
       readonly resultSchema?: Readonly<Record<string, unknown>> | undefined;
       readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
@@ -2733,6 +2809,7 @@ export interface Operations {
       readonly approval?: boolean | undefined;
       readonly keepLatest?: string | undefined;
       readonly expiresInMs?: number | undefined;
+      readonly grants?: false | undefined;
       readonly answerers?: ToolAnswerers | undefined;
       readonly resultSchema?: Readonly<Record<string, unknown>> | undefined;
       readonly middleware?: readonly (MiddlewareConfig)[] | undefined;

@@ -9,6 +9,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { compileDefinition } from '../../src/config/definitions.ts';
 import { SEEDED } from '../../src/domain/agents/agent-details.ts';
+import { newId } from '../../src/domain/new-id.ts';
 import { createArtifactFiles } from '../../src/ports/artifacts/artifact-files.ts';
 import { demoEndpoints } from '../../src/transport/http/routes/demo.ts';
 import { listen } from '../../src/transport/http/server.ts';
@@ -50,6 +51,8 @@ export interface Stage {
   shownCall(): Promise<string>;
   /** A call that waits for a member of the space. */
   waitingCall(): Promise<{ runId: string; callId: string }>;
+  /** A grant that the member gave. */
+  grant(): Promise<string>;
   /** A file of a message in the space. */
   attached(): Promise<string>;
   /** The id of a new session. */
@@ -134,6 +137,22 @@ export async function openStage(): Promise<Stage> {
       return callId;
     },
     waitingCall: () => openJob(api, agent, { spaceId: space }),
+    async grant() {
+      const { callId, runId } = await openJob(api, agent, { spaceId: space });
+      const id = newId();
+      await world.in(({ db }) =>
+        db
+          .insertInto('grants')
+          .values({
+            ...{ id, agent_id: agent, tool_name: 'look', lasts: 'always', conditions: '[]', definition: 'd.c' },
+            ...{ reach: 'thread', call_id: callId, run_id: runId, thread_id: agent, space_id: space },
+            ...{ granted_by: member, created_at: 1, expires_at: null, ended_at: null, end_reason: null },
+            ...{ ended_by: null, last_used_at: null },
+          })
+          .execute(),
+      );
+      return id;
+    },
     async credentials(caller) {
       if (caller === 'operator') return await session({ key: secrets.admin });
       if (caller === 'person') {

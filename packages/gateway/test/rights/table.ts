@@ -270,6 +270,15 @@ export const TABLE: Readonly<Record<string, Row>> = {
   },
 
   'GET /api/pending': { rights: LIST, request: plain },
+  'GET /api/grants': { rights: LIST, request: plain },
+  'GET /api/grants/{id}': {
+    rights: SHARED_READ,
+    request: async (stage) => ({ path: `/api/grants/${await stage.grant()}` }),
+  },
+  'DELETE /api/grants/{id}': {
+    rights: SHARED_WRITE,
+    request: async (stage) => ({ path: `/api/grants/${await stage.grant()}` }),
+  },
   'POST /api/runs/{runId}/tool-results': {
     rights: SHARED_WRITE,
     request: async (stage) => {

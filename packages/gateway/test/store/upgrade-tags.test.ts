@@ -102,6 +102,8 @@ const ROWS = [
   'drop table audit',
   'alter table spaces drop column deleted_at',
   ...['erasures', 'erasure_runs', 'erasure_prints'].map((table) => `drop table ${table}`),
+  'drop table grants',
+  'alter table calls drop column grant_id',
   ...['artifacts_by_entity', 'artifacts_unused'].map((index) => `drop index ${index}`),
   ...['project_id', 'entity_id', 'thread_id', 'name'].map((column) => `alter table artifacts drop column ${column}`),
   'alter table messages drop column attachments',

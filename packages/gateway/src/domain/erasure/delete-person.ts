@@ -30,6 +30,13 @@ export async function deletePerson(tx: Tx, entityId: string): Promise<Erasure> {
   await tx.db.updateTable('entities').set({ deleted_at: tx.now() }).where('id', '=', entityId).execute();
   await tx.db.deleteFrom('sessions').where('entity_id', '=', entityId).execute();
   await tx.db.deleteFrom('sign_in_links').where('entity_id', '=', entityId).execute();
+  // What they allowed needs an approval again.
+  await tx.db
+    .updateTable('grants')
+    .set({ ended_at: tx.now(), end_reason: 'revoked' })
+    .where('granted_by', '=', entityId)
+    .where('ended_at', 'is', null)
+    .execute();
   await cancelRunsFor(tx, entityId);
   return await orderErasure(tx, { kind: 'person', subjectId: entityId, project: row.project_id });
 }

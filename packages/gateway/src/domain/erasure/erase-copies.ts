@@ -23,6 +23,8 @@ const KEYS: { readonly [T in keyof Tables]?: readonly string[] } = {
   file_undo: ['thread_id', 'path'],
   files: ['thread_id', 'path'],
   goals: ['agent_id', 'key'],
+  // A grant whose condition had a copy covers no call any more.
+  grants: ['id'],
   inbox_events: ['id'],
   memories: ['agent_id', 'key'],
   messages: ['id'],

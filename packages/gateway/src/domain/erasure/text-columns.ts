@@ -37,7 +37,16 @@ export const TEXT_COLUMNS: { readonly [T in keyof Tables]: Readonly<Record<strin
     ...{ action: FIXED, subject_kind: FIXED, address: 'own' },
   },
   calls: {
-    ...{ id: ID, thread_id: ID, agent_id: ID, run_id: ID, space_id: ID, during_call: ID, answered_by: ID },
+    ...{
+      id: ID,
+      thread_id: ID,
+      agent_id: ID,
+      run_id: ID,
+      space_id: ID,
+      during_call: ID,
+      answered_by: ID,
+      grant_id: ID,
+    },
     ...{ idempotency_key: ID, provider_call_id: ID, answer_hash: 'own', claim_hash: HASH, asked_definition: HASH },
     ...{ status: FIXED, outcome_status: FIXED, wait_kind: FIXED, wait_status: FIXED, node: OPERATOR },
     ...{
@@ -62,6 +71,10 @@ export const TEXT_COLUMNS: { readonly [T in keyof Tables]: Readonly<Record<strin
   file_undo: { thread_id: ID, path: PATH, content: 'json', changed_by: 'json' },
   files: { thread_id: ID, path: PATH, content: 'json', changed_by: 'json' },
   goals: { agent_id: ID, key: PATH, description: 'json', status: FIXED },
+  grants: {
+    ...{ id: ID, agent_id: ID, call_id: ID, run_id: ID, thread_id: ID, space_id: ID, granted_by: ID, ended_by: ID },
+    ...{ tool_name: OPERATOR, lasts: FIXED, reach: FIXED, end_reason: FIXED, definition: HASH, conditions: 'json' },
+  },
   inbox_events: {
     ...{ thread_id: ID, event_id: 'The id of an event, which must not be delivered twice.', run_id: ID },
     ...{ type: FIXED, status: FIXED, payload: 'json', error: 'json' },

@@ -17,6 +17,7 @@ import { findApprovedCalls, findShownCalls, showStartedCalls } from '../journal/
 import { endingTools } from '../run/ending-tools.ts';
 import { newCallIds } from './calls-of-run.ts';
 import { chooseMode, definedTurn, slicesOf, systemText, toolsInMode, withObserved } from './defined-turn.ts';
+import { grantPolicy } from './grant-policy.ts';
 import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
@@ -55,6 +56,7 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   const turn: TurnOptions = {
     ...options,
     ...defined,
+    policies: [...(defined.policies ?? []), grantPolicy(open)],
     instructions: system.instructions,
     ...(observe === undefined ? {} : { observe: requests.observing(guard.observing(observe)) }),
     model,

@@ -15,6 +15,10 @@ export interface RunTool {
   readonly expiresInMs?: number | undefined;
   /** True if workers claim and answer its calls. */
   readonly isJob: boolean;
+  /** False if its calls cannot be granted in advance. */
+  readonly grants?: false | undefined;
+  /** The tool itself, if it is one in TypeScript. */
+  readonly tool?: ToolSet[string] | undefined;
   /** The input schema as it is advertised to the model. */
   inputSchema(): Promise<JsonSchemaObject | undefined>;
 }
@@ -30,6 +34,10 @@ export interface RunTools {
   isWithoutEffects(name: string): boolean;
   /** True if the nodes of a machine have more tools. */
   readonly ofNodes?: boolean;
+  /** The tools of that name that nodes have been offered in this run. */
+  toolsOfNodes?(name: string): readonly ToolSet[string][];
+  /** True for a tool of an MCP server. */
+  isOfServer?(name: string): boolean;
   /** A text that changes with the tool's definition. Results of one version are not used for another. */
   versionOf(name: string): string;
   /** The middleware of single tools, by name. */

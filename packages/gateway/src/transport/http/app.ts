@@ -37,6 +37,7 @@ import { entityEndpoints } from './routes/entities.ts';
 import { erasureEndpoints } from './routes/erasures.ts';
 import { exportEndpoints } from './routes/export.ts';
 import { fileEndpoints } from './routes/files.ts';
+import { grantEndpoints } from './routes/grants.ts';
 import { hookEndpoints } from './routes/hooks.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
@@ -142,6 +143,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...exportEndpoints(services),
     ...erasureEndpoints,
     ...waitingCallEndpoints,
+    ...grantEndpoints,
     ...jobEndpoints,
     ...projectEndpoints,
     ...keyEndpoints,

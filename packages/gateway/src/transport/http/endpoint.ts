@@ -126,10 +126,11 @@ export interface AuditedChange {
 export type AuditedInput = Input<Readonly<Record<string, string>>, unknown, unknown>;
 
 /**
- * What the audit says of an operation. It returns undefined if the request changed nothing, e.g. because it was sent twice.
+ * What the audit says of an operation, in one entry or several. It returns undefined if the request changed nothing, e.g. because it was
+ * sent twice.
  * `none`: the operation has no entries.
  */
-type AuditRule<A = never> = 'none' | ((value: A, input: AuditedInput) => AuditedChange | undefined);
+type AuditRule<A = never> = 'none' | ((value: A, input: AuditedInput) => AuditedChange | AuditedChange[] | undefined);
 
 /** What endpoints with their own response format need. */
 export interface Exchange {

@@ -126,6 +126,7 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     resume_state: 1,
     asked_definition: 1,
     node: 1,
+    grant_id: 1,
   },
   goals: { agent_id: 1, key: 1, description: 1, status: 1, priority: 1, created_at: 1, updated_at: 1 },
   memories: { agent_id: 1, key: 1, value: 1, created_at: 1, updated_at: 1 },

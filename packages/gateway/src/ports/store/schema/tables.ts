@@ -47,6 +47,7 @@ export interface Tables {
   erasures: ErasureRow;
   erasure_runs: ErasureRunRow;
   erasure_prints: ErasurePrintsRow;
+  grants: GrantRow;
 }
 
 /** JSON text: see json.ts. */
@@ -382,6 +383,8 @@ export interface CallRow extends WaitColumns {
   settled_at: number | null;
   /** The call that is open while it asks this. The question ends with that call. */
   during_call: string | null;
+  /** The grant that let it run without waiting. */
+  grant_id: string | null;
 }
 
 /**
@@ -425,7 +428,7 @@ export interface WaitColumns {
   rounds: Generated<number>;
   /** What its tool needs to continue with an answer. It is encrypted, because only the gateway may read it. */
   resume_state: string | null;
-  /** SHA-256 of the tool as it was when approval was requested. Null for other calls, and for those of earlier versions. */
+  /** The tool as it was when approval was requested: see runtime/toolset/tool-definition.ts. Null for other calls, and for those of earlier versions. */
   asked_definition: string | null;
   /** The node of the machine that asks. Null for agents that are no machines, and for calls of earlier versions. */
   node: string | null;
@@ -691,4 +694,36 @@ interface ErasurePrintsRow {
   erasure_id: string;
   part: string;
   prints: Json;
+}
+
+/** An approval that was given in advance, with the approval of one call: see domain/grants. */
+export interface GrantRow {
+  /** Sorted by time. */
+  id: string;
+  agent_id: string;
+  tool_name: string;
+  lasts: 'run' | 'hour' | 'always';
+  /** What the input has to be like: see domain/grants/condition.ts. */
+  conditions: Json;
+  /** The tool as it was: `asked_definition` of the call. */
+  definition: string;
+  /** Which calls of the agent: all, or those in the same thread and space as the call. */
+  reach: 'agent' | 'thread';
+  /** The call that was approved with it, and its run, its thread and its space. */
+  call_id: string;
+  run_id: string;
+  thread_id: string;
+  space_id: string | null;
+  /** An entity, or `key:` and the id of a key. */
+  granted_by: string;
+  created_at: number;
+  /** Set for one hour. A grant for a run ends with the run. */
+  expires_at: number | null;
+  ended_at: number | null;
+  /** That it has expired, or its run has ended, is stored when a call looks for it. */
+  end_reason: 'revoked' | 'expired' | 'run_ended' | 'tool_changed' | 'tool_deleted' | 'agent_deleted' | null;
+  /** Who revoked it, in the form of `granted_by`. */
+  ended_by: string | null;
+  uses: Generated<number>;
+  last_used_at: number | null;
 }

@@ -7,6 +7,7 @@ import { type Caller, limitedTo, viewOf } from '../../caller.ts';
 import { type AuditedChange, type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
 import { onBehalf } from '../on-behalf.ts';
+import { grantRequestSchema } from '../schemas/answer.ts';
 import { waitingCallSchema, waitStatusSchema } from '../schemas/pending-call.ts';
 import { statusOf } from '../statuses.ts';
 
@@ -27,7 +28,12 @@ const answerSchema = z
   .union([
     z.strictObject({ callId, result: present, claimToken, round }),
     z.strictObject({ callId, error: z.string(), claimToken, round }),
-    z.strictObject({ callId, approve: z.literal(true), input: z.unknown().optional() }),
+    z.strictObject({
+      callId,
+      approve: z.literal(true),
+      input: z.unknown().optional(),
+      grant: grantRequestSchema.optional(),
+    }),
     z.strictObject({ callId, deny: z.string() }),
   ])
   .meta({ description: 'Exactly one of `result`, `error`, `approve` and `deny`.' });
@@ -70,26 +76,39 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
       runId: z.string().meta({
         description: 'The run that continues with the answer. It is `queued` until the agent takes the answer.',
       }),
+      grantId: z.string().optional().meta({ description: 'The grant that was given with the approval.' }),
     }),
     refusals: [409, 410],
     audit: auditAnswer,
     async handle({ caller, params, body: { callId, ...given } }, tx) {
-      const { claimToken, round, ...answer } = given as Answer & Pick<AnsweredCall, 'claimToken' | 'round'>;
+      const { claimToken, round, grant, ...answer } = given as Answer & Given;
       const by = answererOf(caller);
-      const answered = { runId: params.runId, callId, answer: answer as Answer, by, claimToken, round };
+      const answered = { runId: params.runId, callId, answer: answer as Answer, by, claimToken, round, grant };
       return { callId, result: await answerCall(tx, answered) };
     },
     // A late answer is stored, and refused only after that is durable.
     respond({ callId, result }) {
       if (result.status === 'late') throw result.error;
-      return Response.json({ callId, duplicate: result.status === 'duplicate', runId: result.runId });
+      const { runId, grantId } = result;
+      return Response.json({ callId, duplicate: result.status === 'duplicate', runId, grantId });
     },
   }),
 ];
 
-function auditAnswer({ callId, result }: { callId: string; result: AnswerEnd }): AuditedChange | undefined {
-  if (result.status === 'duplicate') return undefined;
-  return { subject: { kind: 'call', id: callId }, status: result.status === 'late' ? statusOf(result.error) : 200 };
+type Given = Pick<AnsweredCall, 'claimToken' | 'round' | 'grant'>;
+
+/** A grant is a change of its own, with its own entry. */
+function auditAnswer({ callId, result }: { callId: string; result: AnswerEnd }): AuditedChange[] {
+  if (result.status === 'duplicate') return [];
+  const granted: AuditedChange[] =
+    result.status === 'resolved' && result.grantId !== undefined
+      ? [{ subject: { kind: 'grant', id: result.grantId } }]
+      : [];
+  const answered: AuditedChange = {
+    subject: { kind: 'call', id: callId },
+    status: result.status === 'late' ? statusOf(result.error) : 200,
+  };
+  return [answered, ...granted];
 }
 
 export function answererOf(caller: Caller): Answerer {
