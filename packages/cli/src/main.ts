@@ -4,6 +4,7 @@ import { addAudit } from './commands/audit.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDev } from './commands/dev.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { addErase } from './commands/erase.ts';
 import { addEval } from './commands/eval.ts';
 import { addExport } from './commands/export.ts';
 import { addGrants } from './commands/grants.ts';
@@ -50,6 +51,7 @@ export function createProgram(): Command {
     addUsage,
     addAudit,
     addExport,
+    addErase,
     addNotify,
     addDoctor,
     addOpen,

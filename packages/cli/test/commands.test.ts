@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createClient } from '@lastcall/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DemoSpace, KEY } from './support/demo-space.ts';
 import { type Folder, makeFolder } from './support/folder.ts';
@@ -220,6 +221,24 @@ test('[O5] export prints the data of a person as JSON lines', async () => {
   expect(JSON.parse(out.split('\n', 1)[0] ?? '')).toMatchObject({ type: 'entity', id });
   expect(await ask(['export', 'nothing'])).toMatchObject({ code: 1, out: '', err: expect.stringContaining('nothing') });
   expect(await ask(['export', id], { LASTCALL_SECRET_KEY: '' })).toMatchObject({ code: 3 });
+});
+
+test('[O3] erase asks before it deletes, and shows the progress until the texts are gone', async () => {
+  const client = createClient({ url, auth: { key: KEY } });
+  const { id } = await client.entities.create({ kind: 'human', displayName: 'Petronella Quackenbush' });
+  const exported: string[] = [];
+  for await (const line of client.entities.export(id)) exported.push(line.type);
+  expect(exported).toEqual(['entity']);
+  expect(await ask(['erase', 'person', id])).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });
+  expect((await client.entities.get(id)).displayName).toBe('Petronella Quackenbush');
+  expect(await ask(['erase', 'person', id, '--yes'])).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^Erased\. Texts were replaced in \d+ rows\.\n$/),
+  });
+  expect((await client.entities.get(id)).displayName).toBe('[erased]');
+  expect((await client.erasures.list()).items).toMatchObject([{ subjectId: id, status: 'done' }]);
+  expect(await ask(['erase', 'person', id, '--yes'])).toMatchObject({ code: 1, err: expect.stringContaining(id) });
+  expect(await ask(['erase', 'everything', id, '--yes'])).toMatchObject({ code: 2 });
 });
 
 test('[K13] usage prints what models were asked, and refuses what it cannot add up', async () => {

@@ -9,7 +9,7 @@ const COMMANDS = [
   ...['grants list', 'grants revoke'],
   ...['projects create', 'projects delete', 'projects list', 'projects update'],
   ...['notify list', 'notify retry', 'notify targets', 'notify test'],
-  ...['tools list', 'tools test', 'usage', 'audit', 'export', 'doctor', 'open', 'demo crash'],
+  ...['tools list', 'tools test', 'usage', 'audit', 'export', 'erase', 'doctor', 'open', 'demo crash'],
 ];
 
 /** Those that can be run, by all their words. */

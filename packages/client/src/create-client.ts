@@ -5,6 +5,7 @@ import { type Audit, audit } from './resources/audit.ts';
 import { type Chat, chat } from './resources/chat.ts';
 import { type Conversations, conversations } from './resources/conversations.ts';
 import { type Entities, entities } from './resources/entities.ts';
+import { type Erasures, erasures } from './resources/erasures.ts';
 import { type Grants, grants } from './resources/grants.ts';
 import { type Jobs, jobs } from './resources/jobs.ts';
 import { type Keys, keys } from './resources/keys.ts';
@@ -34,6 +35,7 @@ export interface Client {
   readonly chat: Chat;
   readonly conversations: Conversations;
   readonly entities: Entities;
+  readonly erasures: Erasures;
   readonly jobs: Jobs;
   readonly keys: Keys;
   readonly links: Links;
@@ -71,6 +73,7 @@ export function createClient(options: ClientOptions): Client {
     chat: chat(connection),
     conversations: conversations(connection),
     entities: entities(connection),
+    erasures: erasures(connection),
     jobs: jobs(connection),
     keys: keys(connection),
     links: links(connection),

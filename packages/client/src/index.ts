@@ -9,7 +9,8 @@ export type { Agents } from './resources/agents.ts';
 export type { Audit } from './resources/audit.ts';
 export type { Chat, ChatEvent, ChatOptions, ChatRequest } from './resources/chat.ts';
 export type { Conversations } from './resources/conversations.ts';
-export type { Entities } from './resources/entities.ts';
+export type { Entities, ExportedLine } from './resources/entities.ts';
+export type { Erasures } from './resources/erasures.ts';
 export type { Grants } from './resources/grants.ts';
 export type { Jobs } from './resources/jobs.ts';
 export type { Keys } from './resources/keys.ts';
@@ -51,6 +52,7 @@ export type {
   ConversationWithMessages,
   Display,
   Entity,
+  Erasure,
   ErrorBody,
   Goal,
   Grant,

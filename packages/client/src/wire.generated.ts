@@ -445,6 +445,25 @@ export type Entity = {
   readonly deletedAt?: number | undefined;
 };
 
+/** The erasure of what a person wrote, of a space, a conversation or an agent, and how far it is. */
+export type Erasure = {
+  readonly id: string;
+  readonly kind: "person" | "space" | "conversation" | "agent";
+  /** The id of what is erased. */
+  readonly subjectId: string;
+  /** The project that it belongs to. Absent for `default`. */
+  readonly project?: string | undefined;
+  readonly status: "running" | "done";
+  /** What is done at the moment. */
+  readonly phase: "collect" | "sources" | "threads" | "copies" | "files" | "done";
+  /** How many rows had texts that were replaced. */
+  readonly replaced: number;
+  /** Why the last attempt stopped. The next one continues. */
+  readonly error?: string | undefined;
+  readonly createdAt: number;
+  readonly doneAt?: number | undefined;
+};
+
 /** What every refusal of the gateway answers. */
 export type ErrorBody = {
   readonly error: {
@@ -2075,9 +2094,14 @@ export interface Operations {
   'POST /api/agents': Operation<{ body: unknown | unknown; answer: Agent }>;
   'DELETE /api/agents/{id}': Operation<{
     params: { id: string };
+    query: {
+      /** With `true`, its texts and their copies are erased: the response has the `erasure`. */
+      readonly erase?: "true" | "false" | undefined;
+    };
     answer: {
       readonly id: string;
       readonly status: "deleted";
+      readonly erasure?: Erasure | undefined;
     };
   }>;
   'GET /api/agents/{id}': Operation<{ params: { id: string }; answer: Agent }>;
@@ -2394,6 +2418,7 @@ export interface Operations {
     };
     answer: Entity;
   }>;
+  'DELETE /api/entities/{id}': Operation<{ params: { id: string }; answer: Erasure }>;
   'GET /api/entities/{id}': Operation<{ params: { id: string }; answer: Entity }>;
   'POST /api/entities/{id}/token': Operation<{
     params: { id: string };
@@ -2406,6 +2431,8 @@ export interface Operations {
       readonly expiresAt: number;
     };
   }>;
+  'GET /api/erasures': Operation<{ query: PageQuery; answer: Page<Erasure> }>;
+  'GET /api/erasures/{id}': Operation<{ params: { id: string }; answer: Erasure }>;
   'GET /api/export': Operation<{
     query: {
       readonly entityId: string;
@@ -2689,6 +2716,7 @@ export interface Operations {
     };
     answer: Space;
   }>;
+  'DELETE /api/spaces/{id}': Operation<{ params: { id: string }; answer: Erasure }>;
   'GET /api/spaces/{id}': Operation<{ params: { id: string }; answer: Space }>;
   'DELETE /api/spaces/{id}/members': Operation<{
     params: { id: string };
@@ -2943,8 +2971,13 @@ export interface Operations {
   }>;
   'DELETE /contexts/{id}': Operation<{
     params: { id: string };
+    query: {
+      /** With `true`, its texts and their copies are erased: the response has the `erasure`. */
+      readonly erase?: "true" | "false" | undefined;
+    };
     answer: {
       readonly id: string;
+      readonly erasure?: Erasure | undefined;
     };
   }>;
   'GET /contexts/{id}': Operation<{ params: { id: string }; query: PageQuery; answer: ConversationWithMessages }>;

@@ -282,7 +282,7 @@ async function start(starting: Starting): Promise<Running> {
     const server = await listen(app, { port: settings.port, host: settings.host, logger });
     address.url = server.url;
     const sweeps = [
-      ...sweepsOf(services),
+      ...sweepsOf({ ...services, files: artifacts }),
       () => sweepUploads(services, artifacts),
       () => announceJobs(services, outgoing),
       () => deliveries.tick(),
@@ -379,5 +379,10 @@ function gatewayLimits({ config, settings, targets, tuning }: Starting): Gateway
   };
   // Without targets, nothing is stored for them.
   const fromTargets = targets.size === 0 ? { pendingNotifications: 0 } : {};
-  return { ...resolveGatewayLimits(config.limits, settings.leaseMs), ...fromAgentDefaults, ...fromTargets, ...tuning };
+  return {
+    ...resolveGatewayLimits(config.limits, settings.leaseMs, config.retention),
+    ...fromAgentDefaults,
+    ...fromTargets,
+    ...tuning,
+  };
 }

@@ -21,6 +21,7 @@ import { currencySchema, DEFAULT_CURRENCY, pricesSchema } from './prices.ts';
 import { projectProblems } from './project-problems.ts';
 import { projectSeedSchema } from './project-seed.ts';
 import { checkTools, type RegisteredTools } from './registered-tool.ts';
+import { retentionSchema } from './retention.ts';
 import { settingSchemas } from './settings.ts';
 import { type SpaceSeed, spaceSeedSchema } from './space-seed.ts';
 import { spendProblems } from './spend-problems.ts';
@@ -136,6 +137,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools' | 'definitions'>> = z.strictO
   egress: z.strictObject({ allow: z.array(egressRule).max(1_000).default([]) }).default({ allow: [] }),
   artifacts: artifactStoreSchema.default({}),
   limits: gatewayLimitsSchema.default({}),
+  retention: retentionSchema.default({}),
   corsOrigins: z.array(origin).default([]),
   mcpServer: mcpExposureSchema.default(DEFAULT_MCP_EXPOSURE),
   tracing: z.strictObject({ texts: z.boolean().default(false) }).default({ texts: false }),

@@ -12,6 +12,7 @@ import type { PlanSeed } from './plan-seed.ts';
 import type { ModelPrices } from './prices.ts';
 import type { ProjectSeed } from './project-seed.ts';
 import type { RegisteredTools, ToolEntries } from './registered-tool.ts';
+import type { RetentionInput } from './retention.ts';
 import type { SettingsInput } from './settings.ts';
 import type { SpaceSeed } from './space-seed.ts';
 
@@ -56,6 +57,8 @@ export interface ConfigInput extends SettingsInput {
   /** Where artifacts are stored: an S3 bucket. Default: files under `home`. */
   readonly artifacts?: ArtifactStoreConfig | undefined;
   readonly limits?: GatewayLimitsInput | undefined;
+  /** How many days messages, runs and the like are kept. */
+  readonly retention?: RetentionInput | undefined;
   /** Origins of web pages that may use the API. */
   readonly corsOrigins?: readonly string[] | undefined;
   /** What the MCP server at `/mcp` offers to holders of a key. Default: all tools and agents. */
@@ -83,6 +86,7 @@ export interface Config extends SettingsInput {
   readonly egress: { readonly allow: readonly string[] };
   readonly artifacts: ArtifactStoreConfig;
   readonly limits: GatewayLimitsInput;
+  readonly retention: RetentionInput;
   readonly corsOrigins: readonly string[];
   readonly mcpServer: McpExposure;
   readonly tracing: { readonly texts: boolean };

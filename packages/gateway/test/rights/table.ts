@@ -94,6 +94,10 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/entities': { rights: READ, request: plain },
   'POST /api/entities': { rights: WRITE, request: () => ({ body: { kind: 'human', displayName: 'Ben' } }) },
   'GET /api/entities/{id}': { rights: READ, request: ({ member }) => ({ path: `/api/entities/${member}` }) },
+  'DELETE /api/entities/{id}': {
+    rights: ADMIN,
+    request: async ({ api }) => ({ path: `/api/entities/${await api.person('Ben')}` }),
+  },
   'POST /api/entities/{id}/token': {
     rights: WRITE,
     request: ({ member }) => ({ path: `/api/entities/${member}/token` }),
@@ -102,6 +106,10 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/spaces': { rights: LIST, request: plain },
   'POST /api/spaces': { rights: WRITE, request: () => ({ body: { name: 'Attic' } }) },
   'GET /api/spaces/{id}': { rights: SHARED_READ, request: ofSpace() },
+  'DELETE /api/spaces/{id}': {
+    rights: ADMIN,
+    request: async ({ api }) => ({ path: `/api/spaces/${await api.space()}` }),
+  },
   'GET /api/spaces/{id}/members': { rights: SHARED_READ, request: ofSpace('/members') },
   'POST /api/spaces/{id}/members': {
     rights: WRITE,
@@ -220,6 +228,14 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/usage': { rights: READ, request: plain },
   'GET /api/audit': { rights: ADMIN, request: plain },
   'GET /api/export': { rights: ADMIN, request: ({ member }) => ({ path: `/api/export?entityId=${member}` }) },
+  'GET /api/erasures': { rights: ADMIN, request: plain },
+  'GET /api/erasures/{id}': {
+    rights: ADMIN,
+    request: async ({ api }) => {
+      const { id } = await api.done<{ id: string }>('DELETE', `/api/spaces/${await api.space()}`);
+      return { path: `/api/erasures/${id}` };
+    },
+  },
   'GET /api/runs/{id}': {
     rights: READ,
     request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}` }),

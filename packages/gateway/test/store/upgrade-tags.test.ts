@@ -100,6 +100,8 @@ const ROWS = [
   'alter table plans drop column set_by',
   'alter table calls drop column node',
   'drop table audit',
+  'alter table spaces drop column deleted_at',
+  ...['erasures', 'erasure_runs', 'erasure_prints'].map((table) => `drop table ${table}`),
   ...['notify_events', 'notifications'].map((table) => `drop table ${table}`),
   'drop table grants',
   'alter table calls drop column grant_id',

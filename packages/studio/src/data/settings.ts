@@ -34,6 +34,13 @@ export const mcpServers = queryOptions({
   refetchInterval: EVERY_MS,
 });
 
+/** What was erased, and what is being erased. */
+export const erasureList = queryOptions({
+  queryKey: ['erasures'],
+  queryFn: async ({ signal }) => (await client.erasures.list({ limit: 100 }, { signal })).items,
+  refetchInterval: ({ state }) => (state.data?.some(({ status }) => status === 'running') === true ? 500 : EVERY_MS),
+});
+
 /** Tools of MCP servers that changed, and wait until a user approves the change. */
 export const heldTools = queryOptions({
   queryKey: ['mcp', 'held'],

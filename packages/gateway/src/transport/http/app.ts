@@ -35,6 +35,7 @@ import { auditEndpoints } from './routes/audit.ts';
 import { chatEndpoints } from './routes/chat.ts';
 import { conversationEndpoints } from './routes/conversations.ts';
 import { entityEndpoints } from './routes/entities.ts';
+import { erasureEndpoints } from './routes/erasures.ts';
 import { exportEndpoints } from './routes/export.ts';
 import { fileEndpoints } from './routes/files.ts';
 import { grantEndpoints } from './routes/grants.ts';
@@ -144,6 +145,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...usageEndpoints,
     ...auditEndpoints(services),
     ...exportEndpoints(services),
+    ...erasureEndpoints,
     ...waitingCallEndpoints,
     ...grantEndpoints,
     ...jobEndpoints,

@@ -20,7 +20,7 @@ export interface Endpoint {
   readonly access: Access;
   readonly query: z.ZodType | undefined;
   readonly body: z.ZodType | undefined;
-  readonly status: 200 | 201;
+  readonly status: 200 | 201 | 202;
   /** The response: JSON of a schema, or another media type. */
   readonly answer: z.ZodType | MediaType;
   /** For a stream: the schema of the data of each event. */
@@ -160,7 +160,7 @@ interface Definition<Path extends string, Q, B, A> {
   readonly query?: z.ZodType<Q>;
   readonly body?: z.ZodType<B>;
   /** Default 200. */
-  readonly status?: 200 | 201;
+  readonly status?: 200 | 201 | 202;
   readonly answer: z.ZodType | MediaType;
   readonly events?: z.ZodType;
   readonly isStreamable?: boolean;

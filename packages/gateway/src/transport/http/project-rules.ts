@@ -46,12 +46,14 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'GET /api/entities': 'filtered',
   'POST /api/entities': 'whole',
   'GET /api/entities/{id}': ENTITY,
+  'DELETE /api/entities/{id}': { ...ENTITY, isWhole: true },
   // A token sees all spaces of its entity.
   'POST /api/entities/{id}/token': { ...ENTITY, isWhole: true },
 
   'GET /api/spaces': 'filtered',
   'POST /api/spaces': 'whole',
   'GET /api/spaces/{id}': SPACE,
+  'DELETE /api/spaces/{id}': SPACE,
   'GET /api/spaces/{id}/members': SPACE,
   // An agent that joins a space can be talked to.
   'POST /api/spaces/{id}/members': { ...SPACE, isWhole: true },
@@ -108,6 +110,8 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'GET /api/runs': 'filtered',
   'GET /api/usage': 'filtered',
   'GET /api/audit': 'whole',
+  'GET /api/erasures': 'whole',
+  'GET /api/erasures/{id}': 'whole',
   'GET /api/export': { query: { entityId: 'entity' }, isWhole: true },
   'GET /api/runs/{id}': RUN,
   'GET /api/runs/{id}/transcript': RUN,

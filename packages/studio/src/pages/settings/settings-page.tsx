@@ -3,6 +3,7 @@ import type { ReactElement } from 'react';
 import { Page } from '../../parts/ui/page.tsx';
 import { Tabs, tabClass } from '../../parts/ui/tabs.tsx';
 import { BrowserTab } from './browser-tab.tsx';
+import { ErasuresTab } from './erasures-tab.tsx';
 import { GatewayTab } from './gateway-tab.tsx';
 import { KeysTab } from './keys-tab.tsx';
 import { McpTab } from './mcp-tab.tsx';
@@ -18,6 +19,7 @@ const TABS = [
   { tab: 'keys', word: 'Keys', show: KeysTab },
   { tab: 'people', word: 'People', show: PeopleTab },
   { tab: 'sessions', word: 'Sessions', show: SessionsTab },
+  { tab: 'erasures', word: 'Erasures', show: ErasuresTab },
   { tab: 'notifications', word: 'Notifications', show: NotificationsTab },
   { tab: 'mcp', word: 'MCP servers', show: McpTab },
 ] as const;

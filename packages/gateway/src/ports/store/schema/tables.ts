@@ -44,6 +44,9 @@ export interface Tables {
   usage_requests: UsageRequestRow;
   spend_reached: SpendReachedRow;
   audit: AuditRow;
+  erasures: ErasureRow;
+  erasure_runs: ErasureRunRow;
+  erasure_prints: ErasurePrintsRow;
   notify_events: NotifyEventRow;
   notifications: NotificationRow;
   grants: GrantRow;
@@ -150,6 +153,8 @@ export interface SpaceRow {
   /** Messages by agents since the last one by a person. */
   hops: number;
   created_at: number;
+  /** Its messages stay, without their texts. */
+  deleted_at: number | null;
 }
 
 export interface MembershipRow {
@@ -652,6 +657,45 @@ export interface AuditRow {
   request_id: string | null;
   /** The status of the response. */
   status: number;
+}
+
+export type ErasureKind = 'person' | 'space' | 'conversation' | 'agent';
+export type ErasurePhase = 'collect' | 'sources' | 'threads' | 'copies' | 'files' | 'done';
+
+/** The erasure of what a person wrote, of a space, a conversation or an agent: see domain/erasure. */
+export interface ErasureRow {
+  id: string;
+  project_id: string;
+  kind: ErasureKind;
+  /** The id of what is erased. */
+  subject_id: string;
+  status: 'running' | 'done';
+  phase: ErasurePhase;
+  /** Where the phase continues after a crash. */
+  cursor: Json | null;
+  /** How many rows had texts that were replaced. */
+  replaced: number;
+  /** Why the last attempt stopped. The next one continues. */
+  error: string | null;
+  /** The gateway that works on it. */
+  owner: string | null;
+  owned_until: number;
+  created_at: number;
+  done_at: number | null;
+}
+
+/** A run that took texts that are erased. Deleted when the erasure is done. */
+interface ErasureRunRow {
+  erasure_id: string;
+  thread_id: string;
+  run_id: string;
+}
+
+/** Hashes of what the erased texts say, to find copies. Deleted when the erasure is done. */
+interface ErasurePrintsRow {
+  erasure_id: string;
+  part: string;
+  prints: Json;
 }
 
 /** What people are notified of: see domain/notify. */

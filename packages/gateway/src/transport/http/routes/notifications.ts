@@ -68,7 +68,7 @@ export function notificationEndpoints({ targets, secret, attempts }: Notificatio
       method: 'get',
       path: '/api/notifications',
       summary: 'List notifications, newest first',
-      description: 'Whether they were sent, and why not. They are kept for `limits.notificationDays`.',
+      description: 'Whether they were sent, and why not. They are kept for `retention.notifications` days.',
       access: 'admin',
       query: z.strictObject({
         ...pageFields,
