@@ -4,10 +4,14 @@ import { addAudit } from './commands/audit.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDev } from './commands/dev.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { addErase } from './commands/erase.ts';
+import { addEval } from './commands/eval.ts';
 import { addExport } from './commands/export.ts';
 import { addFork } from './commands/fork.ts';
+import { addGrants } from './commands/grants.ts';
 import { addInit } from './commands/init.ts';
 import { addKeys } from './commands/keys.ts';
+import { addNotify } from './commands/notify.ts';
 import { addOpen } from './commands/open.ts';
 import { addProjects } from './commands/projects.ts';
 import { addReplay } from './commands/replay.ts';
@@ -41,12 +45,16 @@ export function createProgram(): Command {
     addRun,
     addReplay,
     addFork,
+    addEval,
     addKeys,
+    addGrants,
     addProjects,
     addTools,
     addUsage,
     addAudit,
     addExport,
+    addErase,
+    addNotify,
     addDoctor,
     addOpen,
     addDemo,

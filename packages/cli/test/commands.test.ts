@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createClient } from '@lastcall/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DemoSpace, KEY } from './support/demo-space.ts';
 import { type Folder, makeFolder } from './support/folder.ts';
@@ -67,6 +71,42 @@ test('[E1] fork continues a run from a step, prints the response alone, and the 
   expect((await ask(['replay', runId])).out).toBe(before);
   expect(await ask(['fork', runId, '--at', '99'])).toMatchObject({ code: 1, err: expect.stringContaining('atStep') });
   expect(await ask(['fork', runId, '--at', 'x'])).toMatchObject({ code: 2 });
+});
+
+test('[O8] targets are listed and tested, and what has failed is listed and sent again', async () => {
+  const server = createServer((_request, response) => response.writeHead(isUp ? 200 : 500).end());
+  let isUp = true;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await using own = await makeFolder({
+    'lastcall.config.ts': `export default {
+      notify: { ops: { webhook: { url: 'http://127.0.0.1:${port}', signingSecret: '\${env.NOTIFY_SECRET}' } } },
+      secrets: ['NOTIFY_SECRET'],
+      egress: { allow: ['127.0.0.1:${port}'] },
+    };`,
+  });
+  const ownEnv = { ...env, NOTIFY_SECRET: 'a-secret-of-the-test' };
+  await using other = Program.lastcall(['start'], { folder: own.path, env: ownEnv });
+  const at = await other.listens();
+  const say = (...args: string[]) => lastcall([...args, '--url', at], { folder: own.path, env: ownEnv });
+  expect((await say('notify', 'targets')).out).toMatch(/^ops +webhook +default +call\.waiting, /m);
+  expect((await say('notify', 'list')).out).toBe('There are no notifications.\n');
+  expect(await say('notify', 'test', 'ops')).toMatchObject({ code: 0, out: 'The test was sent to ops.\n' });
+  isUp = false;
+  expect(await say('notify', 'test', 'ops')).toMatchObject({
+    code: 1,
+    err: 'The test did not arrive: It answered HTTP 500.\n',
+  });
+  const listed = JSON.parse((await say('notify', 'list', '--json')).out);
+  expect(listed).toMatchObject([{ status: 'pending', error: 'It answered HTTP 500.' }, { status: 'sent' }]);
+  expect((await say('notify', 'list', '--status', 'sent')).out).toContain(listed[1].id);
+  expect(await say('notify', 'retry', listed[1].id)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('is sent'),
+  });
+  expect(await say('notify', 'test', 'nothing')).toMatchObject({ code: 1 });
+  server.close();
 });
 
 test('[O1] projects are created, listed, changed and deleted, and commands act in the one of LASTCALL_PROJECT', async () => {
@@ -196,6 +236,24 @@ test('[O5] export prints the data of a person as JSON lines', async () => {
   expect(await ask(['export', id], { LASTCALL_SECRET_KEY: '' })).toMatchObject({ code: 3 });
 });
 
+test('[O3] erase asks before it deletes, and shows the progress until the texts are gone', async () => {
+  const client = createClient({ url, auth: { key: KEY } });
+  const { id } = await client.entities.create({ kind: 'human', displayName: 'Petronella Quackenbush' });
+  const exported: string[] = [];
+  for await (const line of client.entities.export(id)) exported.push(line.type);
+  expect(exported).toEqual(['entity']);
+  expect(await ask(['erase', 'person', id])).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });
+  expect((await client.entities.get(id)).displayName).toBe('Petronella Quackenbush');
+  expect(await ask(['erase', 'person', id, '--yes'])).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^Erased\. Texts were replaced in \d+ rows\.\n$/),
+  });
+  expect((await client.entities.get(id)).displayName).toBe('[erased]');
+  expect((await client.erasures.list()).items).toMatchObject([{ subjectId: id, status: 'done' }]);
+  expect(await ask(['erase', 'person', id, '--yes'])).toMatchObject({ code: 1, err: expect.stringContaining(id) });
+  expect(await ask(['erase', 'everything', id, '--yes'])).toMatchObject({ code: 2 });
+});
+
 test('[K13] usage prints what models were asked, and refuses what it cannot add up', async () => {
   expect(await ask(['usage', '--from', '2020-01-01', '--to', '2020-01-02'])).toMatchObject({
     code: 0,
@@ -216,3 +274,32 @@ test('[K13] usage prints what models were asked, and refuses what it cannot add 
     err: expect.stringContaining('by must list'),
   });
 });
+
+test('[O9] grants are listed with their conditions, and revoked', async () => {
+  expect(await ask(['grants', 'list'])).toMatchObject({ code: 0, out: 'There are no grants.\n' });
+  const { items: spaces } = await space.ask('/api/spaces');
+  const { id: accounts } = spaces.find(({ name }: { name: string }) => name === 'Accounts');
+  const { items: people } = await space.ask('/api/entities?kind=human');
+  const ada = people.find(({ displayName }: { displayName: string }) => displayName === 'Ada');
+  await space.ask(`/api/spaces/${accounts}/messages`, { entityId: ada.id, text: 'Pay invoice 4711, amount 120.' });
+  const waiting = async () => (await space.ask('/api/pending')).items.filter((one: Waiting) => one.kind === 'approval');
+  await expect.poll(async () => (await waiting()).length, { timeout: 30_000 }).toBe(1);
+  const [call] = await waiting();
+  const { grantId } = await space.ask(`/api/runs/${call.runId}/tool-results`, {
+    callId: call.callId,
+    approve: true,
+    grant: { for: 'always', conditions: [{ field: '/amount', atMost: 200 }] },
+  });
+  const { out } = await ask(['grants', 'list', '--tool', call.toolName]);
+  expect(out).toMatch(
+    new RegExp(`^${grantId} +${call.toolName} +\\S+ +always +/amount \\{"atMost":200\\} +0 uses$`, 'm'),
+  );
+  expect(await ask(['grants', 'revoke', grantId])).toMatchObject({ code: 0, out: `Revoked the grant ${grantId}.\n` });
+  expect((await ask(['grants', 'list'])).out).toBe('There are no grants.\n');
+  expect((await ask(['grants', 'list', '--all'])).out).toContain('ended: revoked');
+  expect(await ask(['grants', 'revoke', 'nothing'])).toMatchObject({ code: 1, err: expect.stringContaining('grant') });
+});
+
+interface Waiting {
+  readonly kind: string;
+}

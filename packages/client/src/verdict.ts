@@ -3,10 +3,10 @@ import type { Answer } from './wire.generated.ts';
 
 /** What became of an answer. */
 export type Verdict =
-  /** `runId`: the run that continues with the answer. It is `queued` until it starts. */
-  | { readonly status: 'won'; readonly runId: string }
+  /** `runId`: the run that continues with the answer. It is `queued` until it starts. `grantId`: the grant that was given with it. */
+  | { readonly status: 'won'; readonly runId: string; readonly grantId?: string }
   /** The same answer had been given before, perhaps by an earlier try of this one. */
-  | { readonly status: 'same'; readonly runId: string }
+  | { readonly status: 'same'; readonly runId: string; readonly grantId?: string }
   /** Another answer came first. */
   | { readonly status: 'lost'; readonly answer: Answer; readonly by: Winner; readonly at: number }
   /** The call no longer waits. The answer was kept for operators. */

@@ -141,6 +141,7 @@ export type Answer = {
   readonly input?: unknown | undefined;
   /** Of a call of a fork: the name of its tool. */
   readonly runForReal?: string | undefined;
+  readonly grant?: GrantRequest | undefined;
 } | {
   readonly deny: string;
 };
@@ -182,7 +183,7 @@ export type AuditEntry = {
   readonly action: string;
   /** What was changed. */
   readonly subject?: {
-    readonly kind: "agent" | "artifact" | "call" | "conversation" | "entity" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool";
+    readonly kind: "agent" | "artifact" | "call" | "conversation" | "entity" | "grant" | "key" | "link" | "MCP tool" | "notification" | "project" | "run" | "session" | "space" | "tool";
     readonly id: string;
   } | undefined;
   /** Where the request came from. */
@@ -212,6 +213,8 @@ export type Call = {
   readonly status?: "planned" | "started" | "settled" | "pending" | undefined;
   readonly outcome?: Outcome | undefined;
   readonly idempotencyKey?: string | undefined;
+  /** The grant that let the call run without waiting for approval. */
+  readonly grantId?: string | undefined;
   /** How often its tool ran, if it ran. */
   readonly attempts?: number | undefined;
   /** The worker that runs or ran it: the one that claimed the job, or a worker of the gateway. */
@@ -243,6 +246,12 @@ export type CardCall = {
   } | undefined;
   /** When they answered. */
   readonly at?: number | undefined;
+  /** The grant that let the call run without waiting. `by` gave it, at `at`. */
+  readonly grantId?: string | undefined;
+  /** The grant that was given with the approval. */
+  readonly givenGrantId?: string | undefined;
+  /** False if its calls cannot be granted in advance. */
+  readonly mayGrant?: false | undefined;
 };
 
 /** Something that a call changed. */
@@ -438,6 +447,25 @@ export type Entity = {
   readonly deletedAt?: number | undefined;
 };
 
+/** The erasure of what a person wrote, of a space, a conversation or an agent, and how far it is. */
+export type Erasure = {
+  readonly id: string;
+  readonly kind: "person" | "space" | "conversation" | "agent";
+  /** The id of what is erased. */
+  readonly subjectId: string;
+  /** The project that it belongs to. Absent for `default`. */
+  readonly project?: string | undefined;
+  readonly status: "running" | "done";
+  /** What is done at the moment. */
+  readonly phase: "collect" | "sources" | "threads" | "copies" | "files" | "done";
+  /** How many rows had texts that were replaced. */
+  readonly replaced: number;
+  /** Why the last attempt stopped. The next one continues. */
+  readonly error?: string | undefined;
+  readonly createdAt: number;
+  readonly doneAt?: number | undefined;
+};
+
 /** What every refusal of the gateway answers. */
 export type ErrorBody = {
   readonly error: {
@@ -499,6 +527,50 @@ export type Goal = {
   readonly priority: number;
   readonly createdAt: number;
   readonly updatedAt: number;
+};
+
+/** Approval of later calls, which was given with the approval of one call. */
+export type Grant = {
+  readonly id: string;
+  readonly agentId: string;
+  readonly toolName: string;
+  /** Until the run ends that continues with the approval, for one hour, or until it is revoked. */
+  readonly for: "run" | "hour" | "always";
+  readonly conditions: readonly (GrantCondition)[];
+  /** `agent`: all calls of the agent. `thread`: only those in the same space or conversation as the call that was approved. */
+  readonly reach: "agent" | "thread";
+  /** The call that was approved with it. */
+  readonly callId: string;
+  readonly runId: string;
+  readonly spaceId?: string | undefined;
+  readonly grantedBy: string;
+  readonly grantedByName?: string | undefined;
+  readonly createdAt: number;
+  readonly expiresAt?: number | undefined;
+  readonly status: "active" | "ended";
+  readonly endedAt?: number | undefined;
+  readonly endReason?: "revoked" | "expired" | "run_ended" | "tool_changed" | "tool_deleted" | "agent_deleted" | undefined;
+  readonly endedBy?: string | undefined;
+  /** How many calls ran because of it. */
+  readonly uses: number;
+  readonly lastUsedAt?: number | undefined;
+};
+
+/** What a field of the input has to be like. Every test that is given must pass. */
+export type GrantCondition = {
+  /** A JSON Pointer into the input: `/amount`, `/customer/id`. An input without it is not covered. */
+  readonly field: string;
+  readonly equals?: unknown | undefined;
+  readonly oneOf?: readonly (unknown)[] | undefined;
+  readonly atLeast?: number | undefined;
+  readonly atMost?: number | undefined;
+};
+
+/** Approves later calls of the same tool and agent too. `always` needs the scope `write`. */
+export type GrantRequest = {
+  /** Until the run ends that continues with the approval, for one hour, or until it is revoked. */
+  readonly for: "run" | "hour" | "always";
+  readonly conditions?: readonly (GrantCondition)[] | undefined;
 };
 
 /** Why the last attempt failed, or why the event waits, is dead or withheld. */
@@ -754,6 +826,7 @@ export type McpServerConfig = {
     readonly terminal?: boolean | undefined;
     readonly effects?: "none" | "session" | "external" | undefined;
     readonly approval?: boolean | undefined;
+    readonly grants?: false | undefined;
   }>> | undefined;
 };
 
@@ -876,6 +949,40 @@ export type ModelSettings = {
   readonly reasoning?: "provider-default" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | undefined;
   readonly stopSequences?: readonly (string)[] | undefined;
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+};
+
+/** A message to a target of the configuration. It has no texts. */
+export type Notification = {
+  /** Sent along, so that receivers can drop repetitions. */
+  readonly id: string;
+  readonly project: string;
+  readonly target: string;
+  readonly event: "call.waiting" | "call.expiring" | "agent.failed" | "limit.reached" | "test";
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly callId?: string | undefined;
+  /** The person whom its link acts for. */
+  readonly entityId?: string | undefined;
+  /** `failed`: given up after the last attempt. `obsolete`: what it was about ended before it was sent. */
+  readonly status: "pending" | "sent" | "failed" | "obsolete";
+  readonly attempts: number;
+  /** The next attempt, while it is pending. */
+  readonly nextAt?: number | undefined;
+  /** Why the last attempt failed. */
+  readonly error?: string | undefined;
+  readonly createdAt: number;
+  readonly sentAt?: number | undefined;
+  readonly linkExpiresAt?: number | undefined;
+  readonly linkUsedAt?: number | undefined;
+};
+
+/** A target of the configuration, without addresses and secrets. */
+export type NotificationTarget = {
+  readonly name: string;
+  readonly project: string;
+  readonly channel: "webhook" | "email" | "slack";
+  readonly events: readonly ("call.waiting" | "call.expiring" | "agent.failed" | "limit.reached")[];
+  readonly agents?: readonly (string)[] | undefined;
 };
 
 /** A text, or a list of parts. */
@@ -1009,6 +1116,8 @@ export type PendingCall = {
   /** The open call that asks. */
   readonly duringCall?: string | undefined;
   readonly createdAt: number;
+  /** False for an approval whose call cannot be granted in advance. */
+  readonly mayGrant?: false | undefined;
   readonly resolvedAt?: number | undefined;
   /** Present if workers may claim the call. */
   readonly job?: {
@@ -1184,6 +1293,8 @@ export type RunCall = {
   readonly status: "planned" | "started" | "settled" | "pending";
   /** Absent while the call runs. */
   readonly outcome?: Outcome | undefined;
+  /** The grant that let the call run without waiting for approval. */
+  readonly grantId?: string | undefined;
   readonly createdAt: number;
   readonly settledAt?: number | undefined;
 };
@@ -1204,6 +1315,8 @@ export type RunEntry = {
     readonly id: string;
     readonly name: string;
   } | undefined;
+  /** The grant that let the call run without waiting for approval. */
+  readonly grantId?: string | undefined;
   /** Set on the wait of a call: how the call ended, perhaps in a later run. */
   readonly ended?: {
     readonly outcome: Outcome;
@@ -1683,6 +1796,7 @@ export type ToolConfig = {
   readonly approval?: boolean | undefined;
   readonly keepLatest?: string | undefined;
   readonly expiresInMs?: number | undefined;
+  readonly grants?: false | undefined;
   readonly answerers?: ToolAnswerers | undefined;
   readonly resultSchema?: Readonly<Record<string, unknown>> | undefined;
   readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
@@ -2026,9 +2140,14 @@ export interface Operations {
   'POST /api/agents': Operation<{ body: unknown | unknown; answer: Agent }>;
   'DELETE /api/agents/{id}': Operation<{
     params: { id: string };
+    query: {
+      /** With `true`, its texts and their copies are erased: the response has the `erasure`. */
+      readonly erase?: "true" | "false" | undefined;
+    };
     answer: {
       readonly id: string;
       readonly status: "deleted";
+      readonly erasure?: Erasure | undefined;
     };
   }>;
   'GET /api/agents/{id}': Operation<{ params: { id: string }; answer: Agent }>;
@@ -2303,7 +2422,7 @@ export interface Operations {
       /** The id of what was changed. */
       readonly subject?: string | undefined;
       /** What kind of thing was changed. */
-      readonly kind?: "agent" | "artifact" | "call" | "conversation" | "entity" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool" | undefined;
+      readonly kind?: "agent" | "artifact" | "call" | "conversation" | "entity" | "grant" | "key" | "link" | "MCP tool" | "notification" | "project" | "run" | "session" | "space" | "tool" | undefined;
       /** The first time, in milliseconds since the epoch. */
       readonly from?: number | undefined;
       /** Only entries before this time. */
@@ -2314,6 +2433,21 @@ export interface Operations {
     answer: Page<AuditEntry>;
   }>;
   'GET /api/calls/{id}': Operation<{ params: { id: string }; answer: Call }>;
+  'POST /api/card-links': Operation<{
+    body: {
+      readonly code: string;
+    };
+    answer: {
+      readonly token: string;
+      readonly expiresAt: number;
+      readonly callId: string;
+      readonly runId: string;
+      readonly entity: {
+        readonly id: string;
+        readonly displayName: string;
+      };
+    };
+  }>;
   'GET /api/entities': Operation<{
     query: PageQuery & {
       readonly kind?: "human" | "agent" | "service" | undefined;
@@ -2330,6 +2464,7 @@ export interface Operations {
     };
     answer: Entity;
   }>;
+  'DELETE /api/entities/{id}': Operation<{ params: { id: string }; answer: Erasure }>;
   'GET /api/entities/{id}': Operation<{ params: { id: string }; answer: Entity }>;
   'POST /api/entities/{id}/token': Operation<{
     params: { id: string };
@@ -2342,12 +2477,25 @@ export interface Operations {
       readonly expiresAt: number;
     };
   }>;
+  'GET /api/erasures': Operation<{ query: PageQuery; answer: Page<Erasure> }>;
+  'GET /api/erasures/{id}': Operation<{ params: { id: string }; answer: Erasure }>;
   'GET /api/export': Operation<{
     query: {
       readonly entityId: string;
     };
     answer: string;
   }>;
+  'GET /api/grants': Operation<{
+    query: PageQuery & {
+      readonly agentId?: string | undefined;
+      readonly toolName?: string | undefined;
+      /** Default: both. */
+      readonly status?: "active" | "ended" | undefined;
+    };
+    answer: Page<Grant>;
+  }>;
+  'DELETE /api/grants/{id}': Operation<{ params: { id: string }; answer: Grant }>;
+  'GET /api/grants/{id}': Operation<{ params: { id: string }; answer: Grant }>;
   'GET /api/jobs/stream': Operation<{
     query: {
       readonly agentId: string;
@@ -2445,6 +2593,20 @@ export interface Operations {
       readonly items: readonly (Model)[];
     };
   }>;
+  'GET /api/notifications': Operation<{
+    query: PageQuery & {
+      readonly status?: "pending" | "sent" | "failed" | "obsolete" | undefined;
+      readonly target?: string | undefined;
+    };
+    answer: Page<Notification>;
+  }>;
+  'GET /api/notifications/targets': Operation<{
+    answer: {
+      readonly items: readonly (NotificationTarget)[];
+    };
+  }>;
+  'POST /api/notifications/targets/{name}/test': Operation<{ params: { name: string }; answer: Notification }>;
+  'POST /api/notifications/{id}/retry': Operation<{ params: { id: string }; answer: Notification }>;
   'GET /api/pending': Operation<{
     query: PageQuery & {
       /** Only calls that this entity may answer. With a token: its own entity. */
@@ -2560,6 +2722,7 @@ export interface Operations {
       readonly callId: string;
       readonly approve: true;
       readonly input?: unknown | undefined;
+      readonly grant?: GrantRequest | undefined;
       /** Needed for a call of a fork: the name of its tool, which then runs for real. */
       readonly runForReal?: string | undefined;
     } | {
@@ -2571,6 +2734,8 @@ export interface Operations {
       readonly duplicate: boolean;
       /** The run that continues with the answer. It is `queued` until the agent takes the answer. */
       readonly runId: string;
+      /** The grant that was given with the approval. */
+      readonly grantId?: string | undefined;
     };
   }>;
   'DELETE /api/session': Operation<{ answer: Session }>;
@@ -2613,6 +2778,7 @@ export interface Operations {
     };
     answer: Space;
   }>;
+  'DELETE /api/spaces/{id}': Operation<{ params: { id: string }; answer: Erasure }>;
   'GET /api/spaces/{id}': Operation<{ params: { id: string }; answer: Space }>;
   'DELETE /api/spaces/{id}/members': Operation<{
     params: { id: string };
@@ -2733,6 +2899,7 @@ export interface Operations {
       readonly approval?: boolean | undefined;
       readonly keepLatest?: string | undefined;
       readonly expiresInMs?: number | undefined;
+      readonly grants?: false | undefined;
       readonly answerers?: ToolAnswerers | undefined;
       readonly resultSchema?: Readonly<Record<string, unknown>> | undefined;
       readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
@@ -2767,6 +2934,7 @@ export interface Operations {
       readonly approval?: boolean | undefined;
       readonly keepLatest?: string | undefined;
       readonly expiresInMs?: number | undefined;
+      readonly grants?: false | undefined;
       readonly answerers?: ToolAnswerers | undefined;
       readonly resultSchema?: Readonly<Record<string, unknown>> | undefined;
       readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
@@ -2865,8 +3033,13 @@ export interface Operations {
   }>;
   'DELETE /contexts/{id}': Operation<{
     params: { id: string };
+    query: {
+      /** With `true`, its texts and their copies are erased: the response has the `erasure`. */
+      readonly erase?: "true" | "false" | undefined;
+    };
     answer: {
       readonly id: string;
+      readonly erasure?: Erasure | undefined;
     };
   }>;
   'GET /contexts/{id}': Operation<{ params: { id: string }; query: PageQuery; answer: ConversationWithMessages }>;

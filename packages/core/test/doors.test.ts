@@ -23,6 +23,16 @@ const DOORS: Readonly<Record<string, { readonly values: string; readonly types: 
       TurnResult TurnStream Usage
     `,
   },
+  './eval': {
+    values: `
+      calledTools compareReports contains cost difference estimate evaluate exact hostEvaluations judge latency namedCases
+      runCases schema settled
+    `,
+    types: `
+      Difference Estimate EvalCase EvalHost EvalOptions EvalOutput EvalReport EvalSample JudgeOptions Progress
+      RecordedOutcome ReportComparison RunOptions Score ScoreContext ScoreValue
+    `,
+  },
   './files': {
     values: `
       FilesystemError memoryFilesystem

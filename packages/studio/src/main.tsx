@@ -1,7 +1,7 @@
 import { LastcallProvider } from '@lastcall/client/react';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode } from 'react';
+import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { router } from './app/router.tsx';
 import { client } from './data/client.ts';
@@ -22,6 +22,11 @@ const queries = new QueryClient({
   mutationCache: new MutationCache({ onError: noticeSessionEnd }),
 });
 
+/** Most users never open it. */
+const CardLinkPage = lazy(async () => ({
+  default: (await import('./pages/card-link/card-link-page.tsx')).CardLinkPage,
+}));
+
 applyTheme();
 listenToKeys();
 const element = document.getElementById('studio');
@@ -29,13 +34,19 @@ if (element !== null)
   createRoot(element).render(
     <StrictMode>
       <QueryClientProvider client={queries}>
-        <LastcallProvider client={client} components={cards} fallback={AnyCard}>
-          <RequireSession signInPage={SignInPage} onSignOut={forgetDrafts}>
-            <ConnectionProvider>
-              <RouterProvider router={router} />
-            </ConnectionProvider>
-          </RequireSession>
-        </LastcallProvider>
+        {location.pathname === '/card' ? (
+          <Suspense>
+            <CardLinkPage />
+          </Suspense>
+        ) : (
+          <LastcallProvider client={client} components={cards} fallback={AnyCard}>
+            <RequireSession signInPage={SignInPage} onSignOut={forgetDrafts}>
+              <ConnectionProvider>
+                <RouterProvider router={router} />
+              </ConnectionProvider>
+            </RequireSession>
+          </LastcallProvider>
+        )}
       </QueryClientProvider>
     </StrictMode>,
   );

@@ -36,7 +36,11 @@ export function pending({ call }: Connection): Pending {
       } as Operations['POST /api/runs/{runId}/tool-results']['body'];
       const sent = { params: { runId }, body, isRepeatable: true, ...options };
       return await call('POST /api/runs/{runId}/tool-results', sent).then(
-        ({ duplicate, runId }): Verdict => ({ status: duplicate ? 'same' : 'won', runId }),
+        ({ duplicate, runId, grantId }): Verdict => ({
+          status: duplicate ? 'same' : 'won',
+          runId,
+          ...(grantId === undefined ? {} : { grantId }),
+        }),
         toVerdict,
       );
     },

@@ -1,8 +1,9 @@
+import type { Policy } from '../policies/policy.ts';
 import { errorText } from '../results/describe-error.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { CallContext } from './call-context.ts';
 import type { CallRun } from './call-run.ts';
-import { denied } from './check-policies.ts';
+import { approvedBy, denied } from './check-policies.ts';
 import { parseInput } from './parse-input.ts';
 import { provisionalText } from './provisional-text.ts';
 import type { Stage } from './refusal.ts';
@@ -13,7 +14,7 @@ export async function askApproval(
   run: CallRun,
   tool: ResolvedTool,
   input: unknown,
-  ctx: CallContext,
+  { ctx, policies }: { readonly ctx: CallContext; readonly policies: readonly Policy[] },
 ): Promise<Stage<unknown>> {
   const { answer, shown } = run;
   // It was allowed to run before it asked, with the same arguments.
@@ -26,7 +27,8 @@ export async function askApproval(
   }
   const needed = await isNeeded(tool, input, ctx);
   if (typeof needed === 'string') return { end: denied(run.toolName, needed) };
-  return needed
+  const { callId, toolName } = run;
+  return needed && !(await approvedBy(policies, { callId, toolName, input }, ctx))
     ? { end: { status: 'pending', kind: 'approval', text: provisionalText(run, 'approval') } }
     : { go: input };
 }

@@ -19,6 +19,28 @@ export function checkBefore(
   return askAll(policies, call, (policy) => policy.beforeCall?.(call, ctx));
 }
 
+/** True if one of the policies approves a call that would wait for approval. A policy that throws does not. */
+export async function approvedBy(
+  policies: readonly Policy[],
+  call: PolicyCall,
+  { session, logger }: PolicyContext,
+): Promise<boolean> {
+  for (const policy of policies) {
+    if (policy.approveCall === undefined) continue;
+    try {
+      if ((await policy.approveCall(call, { session, logger })) === true) return true;
+    } catch (error) {
+      logger.error(`approveCall of the policy "${policy.name}" threw. The call waits for approval.`, error);
+    }
+  }
+  return false;
+}
+
+/** True if the policy has a say in every call. One that only approves is asked about calls that would wait. */
+export function isRule({ beforeCall, afterCall, guardFilesystem, slices }: Policy): boolean {
+  return beforeCall !== undefined || afterCall !== undefined || guardFilesystem !== undefined || slices !== undefined;
+}
+
 /** Asks each policy once the call has succeeded, before anything is committed. */
 export function checkAfter(
   policies: readonly Policy[],

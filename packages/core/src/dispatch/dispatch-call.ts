@@ -7,7 +7,7 @@ import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import { askApproval } from './ask-approval.ts';
 import { CallContext } from './call-context.ts';
 import type { CallRun } from './call-run.ts';
-import { checkBefore, denied } from './check-policies.ts';
+import { checkBefore, denied, isRule } from './check-policies.ts';
 import { notRunOutcome, unrunOutcome } from './cut-off.ts';
 import { type DispatchOptions, prepareRun } from './dispatch-options.ts';
 import { type Ending, executeTool } from './execute-tool.ts';
@@ -100,7 +100,7 @@ async function askAndExecute(run: CallRun, call: ReadCall): Promise<Ending> {
 }
 
 function needsPermission(run: CallRun, tool: ResolvedTool): boolean {
-  return run.policies.length > 0 || tool.policies.length > 0 || tool.approval !== false || run.answer !== undefined;
+  return run.policies.some(isRule) || tool.policies.length > 0 || tool.approval !== false || run.answer !== undefined;
 }
 
 function gone(toolName: string): Outcome {
@@ -134,7 +134,7 @@ async function askAll(
     checkBefore(policies, { callId, toolName, input: asked }, { session, logger });
   const refused = await ask(input);
   if (refused !== undefined) return { end: refused };
-  const approved = await askApproval(run, tool, input, new CallContext(run, session, 0));
+  const approved = await askApproval(run, tool, input, { ctx: new CallContext(run, session, 0), policies });
   if ('end' in approved || approved.go === input) return approved;
   const refusedEdit = await ask(approved.go);
   return refusedEdit === undefined ? approved : { end: refusedEdit };
@@ -158,7 +158,7 @@ async function beginAfter(starting: Promise<void>, run: CallRun, call: ReadCall)
 
 function begin(run: CallRun, { tool, input }: ReadCall): Promise<Ending> {
   if (tool.timeoutMs !== undefined) run.limit.allow(tool.timeoutMs);
-  return executeTool(run, tool, input, policiesOf(run, tool));
+  return executeTool(run, tool, input, policiesOf(run, tool).filter(isRule));
 }
 
 function stoppedBy(run: CallRun): Outcome | undefined {

@@ -15,6 +15,11 @@ export interface Policy<ToolName extends string = string> {
   readonly slices?: readonly AnySlice[];
   /** Called before a call runs. The session is read-only here. */
   beforeCall?(call: PolicyCall, ctx: PolicyContext): PolicyDecision | Promise<PolicyDecision>;
+  /**
+   * Called if a call needs approval and has no answer yet. If it returns true, the call runs without waiting. If it returns anything else,
+   * or throws, the call waits.
+   */
+  approveCall?(call: PolicyCall, ctx: PolicyContext): boolean | Promise<boolean>;
   /** Called when a call has succeeded, before it is committed. */
   afterCall?(
     call: PolicyCall & { readonly value: unknown },

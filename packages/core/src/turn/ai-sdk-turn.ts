@@ -123,14 +123,16 @@ export class AiSdkTurn {
   }
 
   async needsApproval(call: AiSdkCall, tool: ResolvedTool): Promise<boolean> {
-    if (typeof tool.approval === 'boolean') return tool.approval;
+    const policies = [...(this.#turn.options.policies ?? []), ...tool.policies];
+    const isFixed = tool.approval === false || policies.every(({ approveCall }) => approveCall === undefined);
+    if (typeof tool.approval === 'boolean' && isFixed) return tool.approval;
     const parsed = await tool.input.validate(call.input);
     // It is refused when it runs.
     if (!parsed.ok) return false;
     const run = this.#toRun(await this.#tools(), this.#toCall(call), call, undefined);
     const session = this.#turn.session.open({ readOnly: true });
     try {
-      const asked = await askApproval(run, tool, parsed.value, new CallContext(run, session, 0));
+      const asked = await askApproval(run, tool, parsed.value, { ctx: new CallContext(run, session, 0), policies });
       return 'end' in asked && asked.end.status === 'pending';
     } finally {
       await session.discard();

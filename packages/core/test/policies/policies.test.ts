@@ -186,3 +186,63 @@ test('the names of the tools are in the type of the policy', () => {
   expectTypeOf(requires(wide)).toEqualTypeOf<Policy>();
   expectTypeOf([requires({ deploy: ['test'] }), readBeforeWrite()]).toExtend<readonly Policy[]>();
 });
+
+test('[O9] a policy can approve a call that would wait, and every other policy still has its say', async () => {
+  const asked: unknown[] = [];
+  const ran: unknown[] = [];
+  const small: Policy = {
+    name: 'small-sums',
+    approveCall: async (call) => {
+      asked.push(call);
+      return (call.input as { amount: number }).amount <= 10;
+    },
+  };
+  const tools = {
+    pay: tool({
+      description: 'Pays.',
+      inputSchema: z.object({ amount: z.number() }),
+      approval: true,
+      execute: ({ amount }) => {
+        ran.push(amount);
+      },
+    }),
+    look: tool({ description: 'Looks.', inputSchema: none, effects: 'none', execute: () => 'seen' }),
+  };
+  const session = createSession();
+  const call = async (toolName: string, input: object, policies: readonly Policy[], more: object = {}) =>
+    (await dispatchCall({ tools, session, policies, call: { toolName, input, callId: 'c' }, ...more })).outcome;
+  expect((await call('pay', { amount: 10 }, [small])).status).toBe('ok');
+  expect((await call('pay', { amount: 11 }, [small])).status).toBe('pending');
+  expect((await call('look', {}, [small])).status).toBe('ok');
+  expect((await call('pay', { amount: 1 }, [small], { answer: { deny: 'No.' } })).status).toBe('error');
+  expect((await call('pay', { amount: 'ten' }, [small])).status).toBe('error');
+  const never: Policy = { name: 'never', beforeCall: () => ({ deny: 'Closed.' }) };
+  expect((await call('pay', { amount: 1 }, [small, never])).status).toBe('error');
+  expect(asked).toEqual([10, 11].map((amount) => ({ callId: 'c', toolName: 'pay', input: { amount } })));
+  expect(ran).toEqual([10]);
+});
+
+test('[O9] a policy that throws, or does not say true, approves nothing', async () => {
+  const tools = {
+    pay: tool({ description: 'Pays.', inputSchema: none, approval: true, execute: () => 'paid' }),
+  };
+  const errors: unknown[] = [];
+  const logger = { debug() {}, info() {}, warn() {}, error: (...said: unknown[]) => errors.push(said) };
+  const call = async (approveCall: NonNullable<Policy['approveCall']>) =>
+    (
+      await dispatchCall({
+        tools,
+        session: createSession(),
+        logger,
+        policies: [{ name: 'p', approveCall }],
+        call: { toolName: 'pay' },
+      })
+    ).outcome.status;
+  expect(await call(() => 1 as never)).toBe('pending');
+  expect(
+    await call(() => {
+      throw new Error('The list is gone.');
+    }),
+  ).toBe('pending');
+  expect(errors).toMatchObject([[expect.stringContaining('"p"'), { message: 'The list is gone.' }]]);
+});

@@ -307,6 +307,24 @@ describe('approval', () => {
     expect(again.settlements.map(({ outcome }) => outcome.text)).toEqual(['Paid 500 € (2).']);
   });
 
+  test('[O9] is not asked for if a policy approves the call', async () => {
+    const paid: number[] = [];
+    const pay = tool({
+      description: 'Pays.',
+      inputSchema: z.object({ euros: z.number() }),
+      approval: true,
+      execute: ({ euros }) => paid.push(euros),
+    });
+    const small = {
+      name: 'small',
+      approveCall: ({ input }: { input: unknown }) => (input as { euros: number }).euros < 10,
+    };
+    const call = (euros: number) => ({ toolName: 'pay', input: { euros } });
+    const { result } = await stream([[call(5), call(500)]], { pay }, { policies: [small] });
+    expect(paid).toEqual([5]);
+    expect((await result.content).filter(({ type }) => type === 'tool-approval-request')).toHaveLength(1);
+  });
+
   test('a call that was not approved does not run, even if the AI SDK executes it', async () => {
     let paid = 0;
     const pay = tool({ description: 'Pays.', inputSchema: nothing, approval: true, execute: () => ++paid });

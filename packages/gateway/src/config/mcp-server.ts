@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type McpAuth, mcpAuthSchema } from './mcp-auth.ts';
 import { secretText } from './secret-text.ts';
+import { grantsSchema } from './tool-config-schema.ts';
 
 /** An MCP server whose tools an agent has. */
 export interface McpServerConfig {
@@ -39,6 +40,8 @@ interface McpToolSettings {
   readonly terminal?: boolean | undefined;
   readonly effects?: 'none' | 'session' | 'external' | undefined;
   readonly approval?: boolean | undefined;
+  /** False: every call waits for its own approval, and none can be granted in advance. */
+  readonly grants?: false | undefined;
 }
 
 const text = z.string().regex(/^\P{Cc}+$/u, { error: 'must not be empty or have control characters.' });
@@ -82,6 +85,7 @@ const toolSettings = z.strictObject({
   terminal: z.boolean().optional(),
   effects: z.enum(['none', 'session', 'external']).optional(),
   approval: z.boolean().optional(),
+  grants: grantsSchema.optional(),
 });
 
 const FIELDS_OF = { http: ['command', 'args', 'env'], stdio: ['url', 'headers', 'auth'] } as const;

@@ -8,6 +8,7 @@ import {
   answerersSchema,
   displaySchema,
   expiresInMsSchema,
+  grantsSchema,
   toolConfigSchema,
   toolMiddlewareSchema,
 } from './tool-config-schema.ts';
@@ -53,6 +54,8 @@ export interface TypescriptSettings {
   readonly answerers?: Answerers | undefined;
   /** How long its calls wait for approval. */
   readonly expiresInMs?: number | undefined;
+  /** False: every call waits for its own approval, and none can be granted in advance. */
+  readonly grants?: false | undefined;
   /** Middleware around the calls of this tool only, inside the agent's middleware. The first is the outermost. */
   readonly middleware?: readonly MiddlewareConfig[] | undefined;
 }
@@ -79,6 +82,7 @@ const settingsSchema = z.strictObject({
   display: displaySchema.optional(),
   answerers: answerersSchema.optional(),
   expiresInMs: expiresInMsSchema.optional(),
+  grants: grantsSchema.optional(),
   middleware: toolMiddlewareSchema.optional(),
 });
 

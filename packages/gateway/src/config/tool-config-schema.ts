@@ -41,6 +41,9 @@ export const answerersSchema: z.ZodType<Answerers> = z
 
 // Ten years, so that the time of expiry is still a valid date.
 export const expiresInMsSchema: z.ZodType<number> = z.int().min(1).max(315_576_000_000);
+export const grantsSchema: z.ZodType<false> = z.literal(false, {
+  error: 'must be false, or absent: grants are allowed by default.',
+});
 
 export const toolMiddlewareSchema: z.ZodType<readonly MiddlewareConfig[]> = z.array(middlewareSchema).max(20);
 
@@ -75,6 +78,7 @@ export const toolConfigSchema: z.ZodType<ToolConfig> = z
     approval: z.boolean().optional(),
     keepLatest: z.string().min(1).max(200).optional(),
     expiresInMs: expiresInMsSchema.optional(),
+    grants: grantsSchema.optional(),
     answerers: answerersSchema.optional(),
     resultSchema: schemaObject.optional(),
     middleware: toolMiddlewareSchema.optional(),

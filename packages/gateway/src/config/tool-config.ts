@@ -22,6 +22,8 @@ export interface ToolConfig {
   readonly keepLatest?: string | undefined;
   /** How long a call waits for its answer. Without it, it waits for ever. */
   readonly expiresInMs?: number | undefined;
+  /** False: every call waits for its own approval, and none can be granted in advance. */
+  readonly grants?: false | undefined;
   /** Who may answer a waiting call. Default: every member of the space that its card is in. */
   readonly answerers?: Answerers | undefined;
   /** Middleware around the calls of this tool only, inside the agent's middleware. The first is the outermost. */

@@ -138,6 +138,11 @@ function pendingProblems(config: ToolConfig): readonly ProblemAt[] {
           'is for calls that wait for an answer, and calls of this tool do not wait. Remove it, or set approval.',
       });
   }
+  if (config.grants !== undefined && config.approval !== true)
+    problems.push({
+      path: ['grants'],
+      message: 'is for calls that wait for approval, and calls of this tool do not. Remove it, or set approval.',
+    });
   if (config.resultSchema !== undefined && !waits)
     problems.push({
       path: ['resultSchema'],

@@ -64,6 +64,7 @@ export type ErrorCode =
   | 'not_confirmed'
   | 'not_editable'
   | 'not_forkable'
+  | 'not_failed'
   | 'not_found'
   | 'not_testable'
   | 'project_in_use'

@@ -149,6 +149,7 @@ async function planted({ api }: Stage): Promise<readonly string[]> {
     db.selectFrom('contexts').select('id').execute(),
     db.selectFrom('messages').select('id').execute(),
     db.selectFrom('plans').select('id').execute(),
+    db.selectFrom('grants').select('id').execute(),
     db
       .selectFrom('sessions')
       .innerJoin('api_keys', 'api_keys.id', 'key_id')

@@ -9,11 +9,13 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { compileDefinition } from '../../src/config/definitions.ts';
 import { SEEDED } from '../../src/domain/agents/agent-details.ts';
+import { newId } from '../../src/domain/new-id.ts';
 import { createArtifactFiles } from '../../src/ports/artifacts/artifact-files.ts';
 import { demoEndpoints } from '../../src/transport/http/routes/demo.ts';
 import { listen } from '../../src/transport/http/server.ts';
 import { type Api, openApi } from '../http/api.ts';
 import { openJob } from '../jobs/job-desk.ts';
+import { targetTo, webhookTo } from '../notify/desk.ts';
 import { onSqlite } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -50,6 +52,10 @@ export interface Stage {
   shownCall(): Promise<string>;
   /** A call that waits for a member of the space. */
   waitingCall(): Promise<{ runId: string; callId: string }>;
+  /** A notification that has failed. */
+  failedNotification(): Promise<string>;
+  /** A grant that the member gave. */
+  grant(): Promise<string>;
   /** A file of a message in the space. */
   attached(): Promise<string>;
   /** The id of a new session. */
@@ -79,6 +85,7 @@ export async function openStage(): Promise<Stage> {
     hooks: new Map([
       ['forge', { name: 'forge', agent: 'Bot', verify: 'github', secrets: [HOOK_SECRET], answers: undefined }],
     ]),
+    targets: new Map([['ops', targetTo(webhookTo('http://127.0.0.1:9'))]]),
     artifacts: createArtifactFiles(folder),
     trustedProxies: ['127.0.0.0/8', '::1/128'],
   });
@@ -134,6 +141,29 @@ export async function openStage(): Promise<Stage> {
       return callId;
     },
     waitingCall: () => openJob(api, agent, { spaceId: space }),
+    async failedNotification() {
+      const { id } = await api.done<{ id: string }>('POST', '/api/notifications/targets/ops/test');
+      await world.in(({ db }) =>
+        db.updateTable('notifications').set({ status: 'failed', next_at: null }).where('id', '=', id).execute(),
+      );
+      return id;
+    },
+    async grant() {
+      const { callId, runId } = await openJob(api, agent, { spaceId: space });
+      const id = newId();
+      await world.in(({ db }) =>
+        db
+          .insertInto('grants')
+          .values({
+            ...{ id, agent_id: agent, tool_name: 'look', lasts: 'always', conditions: '[]', definition: 'd.c' },
+            ...{ reach: 'thread', call_id: callId, run_id: runId, thread_id: agent, space_id: space },
+            ...{ granted_by: member, created_at: 1, expires_at: null, ended_at: null, end_reason: null },
+            ...{ ended_by: null, last_used_at: null },
+          })
+          .execute(),
+      );
+      return id;
+    },
     async credentials(caller) {
       if (caller === 'operator') return await session({ key: secrets.admin });
       if (caller === 'person') {

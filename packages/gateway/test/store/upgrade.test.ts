@@ -44,6 +44,9 @@ describe.each(databases)('a database of the last version with two tables of call
       '0044-projects',
       '0045-call-nodes',
       '0046-audit',
+      '0047-erasures',
+      '0049-notifications',
+      '0050-grants',
       '0051-attachments',
       '0052-forks',
     ]);
@@ -68,7 +71,7 @@ describe.each(databases)('a database of the last version with two tables of call
     expect(items).toEqual([
       {
         ...{ callId: 'c2', runId: 'r2', agentId: 'bot', toolName: 'pay', kind: 'approval', input: { amount: 2 } },
-        ...{ answeredBy: { roles: ['boss'] }, status: 'pending', expiresAt: 9_000, createdAt: 7 },
+        ...{ answeredBy: { roles: ['boss'] }, status: 'pending', expiresAt: 9_000, createdAt: 7, mayGrant: false },
       },
     ]);
     await store.close();

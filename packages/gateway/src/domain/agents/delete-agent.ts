@@ -3,6 +3,7 @@ import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { cancelWaiting } from '../calls/cancel-waiting.ts';
 import { deleteFilesOfAgent } from '../files/delete-files.ts';
+import { endGrantsOfAgent } from '../grants/end-grants.ts';
 import { tellUnstarted } from '../runs/queued-run.ts';
 import { cancelRunsOf } from '../runs/request-cancel.ts';
 import { removeMember } from '../spaces/membership.ts';
@@ -28,6 +29,7 @@ export async function deleteAgent(tx: Tx, agentId: string): Promise<void> {
   // An approved call that waits for the agent to run it is no longer pending, but its card is still open.
   await cancelCards(tx, entityId);
   await noteToolUses(tx, agentId, {});
+  await endGrantsOfAgent(tx, agentId);
   await tx.db.updateTable('plans').set({ next_at: null }).where('agent_id', '=', agentId).execute();
   // Runs come before their events, in the same order as when a run ends, so that the two never wait for each other.
   await cancelRunsOf(tx, agentId);

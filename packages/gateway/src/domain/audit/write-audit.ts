@@ -63,6 +63,7 @@ const LOOKUPS: { readonly [K in AuditKind]?: ProjectLookup } = {
   'MCP tool': own('mcp_tools'),
   key: own('api_keys'),
   call: throughAgent('calls'),
+  grant: throughAgent('grants'),
   conversation: throughAgent('contexts'),
   run: (id) => sql`select project_id from agents where id = (select agent_id from threads where id = coalesce(
     (select thread_id from runs where runs.id = ${id}),

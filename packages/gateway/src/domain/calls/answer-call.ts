@@ -1,11 +1,13 @@
 import type { Answer } from '@lastcall/core';
 import type { Services } from '../../ports/services.ts';
 import { lockRows } from '../../ports/store/lock-rows.ts';
-import { toJson } from '../../ports/store/schema/json.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { isForkThread } from '../forks/fork.ts';
+import { createGrant, grantOfCall } from '../grants/create-grant.ts';
+import type { GrantRequest } from '../grants/grant.ts';
 import { reserveRun } from '../inbox/reserved-run.ts';
 import type { CardCall } from '../spaces/card-call.ts';
 import { updateCard } from '../spaces/tool-card.ts';
@@ -31,13 +33,18 @@ export interface AnsweredCall {
   readonly answeringRunId?: string | undefined;
   /** The number of the question that is answered, if the call asks. */
   readonly round?: number | undefined;
+  /** Approves later calls too. Only with an approval. */
+  readonly grant?: GrantRequest | undefined;
 }
 
-/** What happened to a valid answer. `runId` is the run that continues with it, which may not have begun. */
+/**
+ * What happened to a valid answer. `runId` is the run that continues with it, which may not have begun. `grantId`: the grant that was given
+ * with it.
+ */
 export type AnswerEnd =
-  | { readonly status: 'resolved'; readonly runId: string }
+  | { readonly status: 'resolved'; readonly runId: string; readonly grantId?: string | undefined }
   /** The same answer was given before. */
-  | { readonly status: 'duplicate'; readonly runId: string }
+  | { readonly status: 'duplicate'; readonly runId: string; readonly grantId?: string | undefined }
   /**
    * The answer came after the end of the call, or after another answer, and was stored for operators. Throw the error after the
    * commit.
@@ -48,10 +55,17 @@ export type AnswerEnd =
 export async function answer(
   { store }: Pick<Services, 'store'>,
   answered: AnsweredCall,
-): Promise<{ readonly callId: string; readonly duplicate: boolean; readonly runId: string }> {
+): Promise<{
+  readonly callId: string;
+  readonly duplicate: boolean;
+  readonly runId: string;
+  readonly grantId?: string;
+}> {
   const result = await store.transaction((tx) => answerCall(tx, answered));
   if (result.status === 'late') throw result.error;
-  return { callId: answered.callId, duplicate: result.status === 'duplicate', runId: result.runId };
+  const { runId, grantId } = result;
+  const given = grantId === undefined ? {} : { grantId };
+  return { callId: answered.callId, duplicate: result.status === 'duplicate', runId, ...given };
 }
 
 /**
@@ -60,7 +74,7 @@ export async function answer(
  */
 export async function answerCall(
   tx: Tx,
-  { runId, callId, answer, by, claimToken, answeringRunId, round }: AnsweredCall,
+  { runId, callId, answer, by, claimToken, answeringRunId, round, grant }: AnsweredCall,
 ): Promise<AnswerEnd> {
   if (answeringRunId === undefined) await lockThreadOf(tx, callId);
   const row = await lockWaiting(tx, callId);
@@ -75,17 +89,34 @@ export async function answerCall(
   }
   if (call.status === 'expired' || call.status === 'cancelled') return await keep(tx, call, { answer, by, now });
   const isOpen = !wasAnswered(row, answer);
-  if (!isOpen && row.answer_hash === hashAnswer(answer)) {
+  if (!isOpen && row.answer_hash === hashAnswer(answer, grant)) {
     const runId = await runOfAnswer(tx, row, answer);
-    return { status: 'duplicate', runId: runId ?? answeringRunId ?? (await reserveAgain(tx, row, answer)) };
+    const grantId = grant === undefined ? undefined : await grantOfCall(tx, callId);
+    return { status: 'duplicate', runId: runId ?? answeringRunId ?? (await reserveAgain(tx, row, answer)), grantId };
   }
   if (!isOpen) return await keep(tx, call, { answer, by, now });
   const isOfEarlierRound = round !== undefined && round !== row.rounds;
   if (isOfEarlierRound) throw await lost(tx, call);
   assertClaim(row, claimToken, now);
   const isFork = call.kind === 'approval' && (await isForkThread(tx.db, row.thread_id));
-  const completed = await fitAnswer(answer, call, { isFork });
-  return { status: 'resolved', runId: await resolve(tx, row, { answer, completed, by, now, answeringRunId }) };
+  const completed = await fitAnswer(answer, call, { isFork, hasGrant: grant !== undefined });
+  const grantId = grant === undefined ? undefined : await give(tx, row, { completed, by, grant });
+  const resolution = { answer, completed, by, now, answeringRunId, grant, grantId };
+  return { status: 'resolved', runId: await resolve(tx, row, resolution), grantId };
+}
+
+/** Gives the grant that was asked for together with the approval. */
+async function give(
+  tx: Tx,
+  row: LockedWait,
+  { completed, by, grant }: { readonly completed: Answer; readonly by: Answerer; readonly grant: GrantRequest },
+): Promise<string> {
+  if (!('approve' in completed))
+    throw new ApiError('wrong_answer', 'A grant can only be given with { approve: true }.', {
+      details: { path: 'grant' },
+    });
+  const input = completed.input === undefined ? fromJson(row.input) : completed.input;
+  return await createGrant(tx, { row, by, request: grant, input });
 }
 
 /** Locked first, as by the workers of the thread: the run that takes the answer must not begin before the answer is stored. */
@@ -171,7 +202,8 @@ function tooLate({ status, resolvedAt }: WaitingCall, now: number): ApiError {
     : new ApiError('cancelled', `The call was cancelled before this answer arrived. ${KEPT_ONLY}`, { details });
 }
 
-interface Resolution extends Pick<AnsweredCall, 'answer' | 'by' | 'answeringRunId'> {
+interface Resolution extends Pick<AnsweredCall, 'answer' | 'by' | 'answeringRunId' | 'grant'> {
+  readonly grantId: string | undefined;
   readonly completed: Answer;
   readonly now: number;
 }
@@ -180,7 +212,7 @@ interface Resolution extends Pick<AnsweredCall, 'answer' | 'by' | 'answeringRunI
 async function resolve(
   tx: Tx,
   row: LockedWait,
-  { answer, completed, by, now, answeringRunId }: Resolution,
+  { answer, completed, by, now, answeringRunId, grant, grantId }: Resolution,
 ): Promise<string> {
   const call = toWaitingCall(row);
   await tx.db
@@ -189,7 +221,7 @@ async function resolve(
       ...endOfWait(row, 'resolved', now),
       // The tool needs the defaults too. Other answers get them in the event.
       answer: toJson(call.kind === 'input' ? completed : answer),
-      answer_hash: hashAnswer(answer),
+      answer_hash: hashAnswer(answer, grant),
       answered_by: answererId(by),
     })
     .where('id', '=', call.callId)
@@ -198,7 +230,8 @@ async function resolve(
   const name = await nameOfAnswerer(tx.db, id);
   const told = { kind: call.kind, decision: decisionOf(answer), by: { id, name }, at: now };
   const card = runsOn(call) ? ({ status: 'running' } as const) : toCard(completed);
-  await updateCard(tx, call.callId, { ...card, call: told });
+  const given = grantId === undefined ? {} : { givenGrantId: grantId };
+  await updateCard(tx, call.callId, { ...card, call: { ...told, ...given } });
   tellJobEnded(tx, call, 'resolved');
   const { kind: _kind, ...answered } = told;
   const payload = { callId: call.duringCall ?? call.callId, toolName: call.toolName, ...answered };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Answer } from '@lastcall/core';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
+import type { GrantRequest } from '../grants/grant.ts';
 import type { ToolResultOutcome } from '../inbox/inbox-event.ts';
 import type { WaitKind } from './waiting-call.ts';
 
@@ -10,9 +11,11 @@ export function fitsKind(answer: Answer, kind: WaitKind): boolean {
   return isLeave === (kind === 'approval');
 }
 
-/** Equal for equal content, regardless of the order of its fields. */
-export function hashAnswer(answer: Answer): string {
-  return createHash('sha256').update(canonicalJson(answer)).digest('hex');
+/** Equal for equal content, regardless of the order of its fields. An approval with a grant is another answer than one without. */
+export function hashAnswer(answer: Answer, grant?: GrantRequest): string {
+  return createHash('sha256')
+    .update(canonicalJson(grant === undefined ? answer : { ...answer, grant }))
+    .digest('hex');
 }
 
 /** The outcome that the agent receives. */

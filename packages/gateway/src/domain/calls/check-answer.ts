@@ -17,8 +17,12 @@ export function assertSize(answer: Answer, maxBytes: number): void {
 export async function fitAnswer(
   answer: ForkAnswer,
   { kind, resultSchema, toolName }: WaitingCall,
-  { isFork = false }: { readonly isFork?: boolean } = {},
+  { isFork = false, hasGrant = false }: { readonly isFork?: boolean; readonly hasGrant?: boolean } = {},
 ): Promise<Answer> {
+  if (isFork && hasGrant)
+    throw new ApiError('wrong_answer', 'A call of a fork cannot be granted in advance. Leave grant out.', {
+      details: { path: 'grant' },
+    });
   if (isFork && kind === 'approval') return await fitInFork(answer, { toolName, resultSchema });
   if ('runForReal' in answer)
     throw new ApiError('wrong_answer', 'runForReal is only for calls of forks. Leave it out.', { details: { kind } });

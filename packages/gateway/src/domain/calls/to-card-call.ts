@@ -1,10 +1,11 @@
+import { canBeGranted } from '../grants/granted-definition.ts';
 import type { CardCall } from '../spaces/card-call.ts';
 import { toDisplay } from './display.ts';
 import type { OpenedWait } from './open-wait.ts';
 
 /** What the space sees of the call. It matches the row of the waiting call. */
 export function toCardCall(opened: OpenedWait, round: number | undefined): CardCall {
-  const { kind, display, answeredBy, resultSchema, inputSchema, expiresAt } = opened;
+  const { kind, display, answeredBy, resultSchema, inputSchema, expiresAt, askedDefinition = null } = opened;
   const schema = kind === 'approval' ? inputSchema : resultSchema;
   return {
     kind,
@@ -13,5 +14,6 @@ export function toCardCall(opened: OpenedWait, round: number | undefined): CardC
     ...(answeredBy === undefined ? {} : { answerers: answeredBy }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(round === undefined ? {} : { round }),
+    ...(kind !== 'approval' || canBeGranted(askedDefinition) ? {} : { mayGrant: false }),
   };
 }

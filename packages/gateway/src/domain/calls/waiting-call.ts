@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import type { Answerers } from '../../config/tool-config.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { CallRow, Json, WaitKind, WaitStatus } from '../../ports/store/schema/tables.ts';
+import { canBeGranted } from '../grants/granted-definition.ts';
 import { type Display, toDisplay } from './display.ts';
 
 /** A call that waits for an answer from outside the run: its result, or approval. */
@@ -36,6 +37,8 @@ export interface WaitingCall {
   readonly duringCall?: string;
   readonly createdAt: number;
   readonly resolvedAt?: number;
+  /** False for a call that waits for approval and cannot be granted in advance. */
+  readonly mayGrant?: false;
   /** Set for a call that workers may claim. */
   readonly job?: JobState;
 }
@@ -84,6 +87,7 @@ export function toWaitingCall(row: Selectable<CallRow>): WaitingCall {
     ...optionalField('duringCall', row.during_call),
     createdAt: row.waiting_since ?? row.created_at,
     ...optionalField('resolvedAt', row.answered_at),
+    ...(kind !== 'approval' || canBeGranted(row.asked_definition) ? {} : { mayGrant: false }),
     ...optionalField('job', row.offered_at === null ? null : toJobState(row)),
   };
 }

@@ -18,6 +18,7 @@ export async function* exportEntity(db: Kysely<Tables>, entityId: string, now: n
   yield* spacesOf(db, entityId);
   yield* conversationsOf(db, entityId);
   yield* answersOf(db, entityId);
+  yield* grantsOf(db, entityId);
   yield await accessOf(db, entityId);
   const by = ['day', 'agent', 'model', 'kind'] as const;
   const { items } = await usageReport(db, { by, entityId, from: '2000-01-01', now });
@@ -82,6 +83,21 @@ async function* answersOf(db: Kysely<Tables>, entityId: string): Pages {
     yield calls.map(({ id, run_id, tool_name, answer, answered_at }) => ({
       ...{ type: 'answer', callId: id, runId: run_id, toolName: tool_name, answeredAt: answered_at },
       ...(answer === null ? {} : { answer: fromJson(answer) }),
+    }));
+}
+
+/** What they approved in advance. */
+async function* grantsOf(db: Kysely<Tables>, entityId: string): Pages {
+  const given = db
+    .selectFrom('grants')
+    .select(['id', 'agent_id', 'tool_name', 'lasts', 'conditions', 'call_id', 'created_at'])
+    .where('granted_by', '=', entityId)
+    .orderBy('id')
+    .limit(PAGE);
+  for await (const grants of pagesBy((after) => given.where('id', '>', after).execute()))
+    yield grants.map(({ id, agent_id, tool_name, lasts, conditions, call_id, created_at }) => ({
+      ...{ type: 'grant', id, agentId: agent_id, toolName: tool_name, for: lasts, callId: call_id },
+      ...{ conditions: fromJson(conditions), createdAt: created_at },
     }));
 }
 

@@ -27,6 +27,8 @@ export interface CallDetails {
   readonly status?: CallRow['status'];
   readonly outcome?: Outcome;
   readonly idempotencyKey?: string;
+  /** The grant that let it run without waiting for approval. */
+  readonly grantId?: string;
   /** The number of times its tool ran, if it ran. */
   readonly attempts?: number;
   /** The worker that runs or ran it: the one that claimed the job, or a worker of the gateway. */
@@ -78,6 +80,7 @@ function factsOf(call: StoredCall): Partial<CallDetails> {
     status: call.status,
     ...(call.outcome === null ? {} : { outcome: fromJson<Outcome>(call.outcome) }),
     idempotencyKey: call.idempotency_key,
+    ...(call.grant_id === null ? {} : { grantId: call.grant_id }),
     ...(attempts === undefined ? {} : { attempts }),
     createdAt: call.created_at,
     ...(call.settled_at === null ? {} : { settledAt: call.settled_at }),

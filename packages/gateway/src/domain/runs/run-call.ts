@@ -13,6 +13,8 @@ export interface RunCall {
   readonly status: CallRow['status'];
   /** Missing until the call is settled. */
   readonly outcome?: unknown;
+  /** The grant that let it run without waiting for approval. */
+  readonly grantId?: string;
   readonly createdAt: number;
   readonly settledAt?: number;
 }
@@ -29,6 +31,7 @@ export async function getRunCall(db: Kysely<Tables>, runId: string, callId: stri
     toolName: row.tool_name,
     status: row.status,
     ...(row.outcome === null ? {} : { outcome: fromJson(row.outcome) }),
+    ...(row.grant_id === null ? {} : { grantId: row.grant_id }),
     createdAt: row.created_at,
     ...(row.settled_at === null ? {} : { settledAt: row.settled_at }),
   };

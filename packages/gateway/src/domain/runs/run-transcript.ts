@@ -26,6 +26,8 @@ export interface RunEntry {
   readonly cost?: number;
   /** Set on the end of a call that waited: who answered it. */
   readonly by?: { readonly id: string; readonly name: string };
+  /** Set on the end of a call that ran because of a grant. */
+  readonly grantId?: string;
   /** How a call that waited ended, perhaps in a later run. */
   readonly ended?: { readonly outcome: CutOutcome; readonly at: number };
   /** Set on the end of a call that ran a sub-agent: what that one did, and those that it called. */
@@ -68,22 +70,28 @@ function withSubAgents(entries: readonly RunEntry[], turns: readonly SubAgentTur
   });
 }
 
-/** Adds who answered the calls that waited. */
+/** Adds who answered the calls that waited, and the grants of those that did not. */
 async function withAnswerers(db: Kysely<Tables>, entries: readonly RunEntry[]): Promise<readonly RunEntry[]> {
   const callIds = entries.flatMap((entry) => callOf(entry, 'settled') ?? []);
   if (callIds.length === 0) return entries;
   const rows = await db
     .selectFrom('calls')
-    .select(['id', 'answered_by'])
+    .select(['id', 'answered_by', 'grant_id'])
     .where('id', 'in', callIds)
-    .where('answered_by', 'is not', null)
+    .where((eb) => eb.or([eb('answered_by', 'is not', null), eb('grant_id', 'is not', null)]))
     .execute();
+  const granted = new Map(rows.map(({ id, grant_id: grantId }) => [id, grantId]));
   const known = new Map<string, NonNullable<RunEntry['by']>>();
   for (const { id, answered_by: by } of rows)
     if (by !== null) known.set(id, { id: by, name: await nameOfAnswerer(db, by) });
   return entries.map((entry) => {
-    const by = known.get(callOf(entry, 'settled') ?? '');
-    return by === undefined ? entry : { ...entry, by };
+    const callId = callOf(entry, 'settled') ?? '';
+    const [by, grantId = null] = [known.get(callId), granted.get(callId)];
+    return {
+      ...entry,
+      ...(by === undefined ? {} : { by }),
+      ...(grantId === null ? {} : { grantId }),
+    };
   });
 }
 

@@ -21,4 +21,10 @@ export interface CardCall {
   /** Who gave it, and when. */
   readonly by?: { readonly id: string; readonly name: string };
   readonly at?: number;
+  /** The grant that let the call run without waiting. `by` gave it, at `at`. */
+  readonly grantId?: string;
+  /** The grant that was given with the approval. */
+  readonly givenGrantId?: string;
+  /** False if its calls cannot be granted in advance. */
+  readonly mayGrant?: false;
 }

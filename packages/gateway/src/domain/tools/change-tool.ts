@@ -7,6 +7,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { lockAgentIfExists } from '../agents/lock-agent.ts';
 import { updateAgent } from '../agents/update-agent.ts';
 import { ApiError, notFound } from '../api-error.ts';
+import { endGrantsOfTool } from '../grants/end-grants.ts';
 import { newId } from '../new-id.ts';
 import { idTaken, ownId } from '../own-id.ts';
 import { lockProject } from '../projects/project.ts';
@@ -98,7 +99,10 @@ export async function deleteTool(tx: Tx, nameOrId: string, project?: string): Pr
   await tx.db.deleteFrom('tools').where('id', '=', id).execute();
   const agents = await agentsUsing(tx.db, [name, id], { project: project_id });
   const ids = [...new Set(agents.map(({ agentId }) => agentId))].sort();
-  for (const agentId of ids) await takeToolFrom(tx, agentId, [name, id]);
+  for (const agentId of ids) {
+    await takeToolFrom(tx, agentId, [name, id]);
+    await endGrantsOfTool(tx, agentId, name);
+  }
   return ids;
 }
 

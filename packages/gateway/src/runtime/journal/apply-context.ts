@@ -1,3 +1,4 @@
+import type { CardCall } from '../../domain/spaces/card-call.ts';
 import type { Services } from '../../ports/services.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import type { RunTool } from '../run/run-tool.ts';
@@ -13,9 +14,11 @@ export interface ApplyContext {
   /** Counts requests to models. */
   readonly spend: Pick<RunSpend, 'take' | 'count'>;
   readonly questions: Pick<Questions, 'of'>;
-  /** The definition that a call of the tool would run, as one text. */
+  /** The definition that a call of the tool would run, as one text: see `askedDefinition`. */
   readonly definitionOf: (toolName: string) => Promise<string>;
   /** The node of the machine that made a call. */
   readonly nodeOf?: ((callId: string) => string | undefined) | undefined;
+  /** What the card of a call shows that runs because of a grant. */
+  readonly grantedCard?: ((callId: string) => CardCall | undefined) | undefined;
   readonly toolNamed: (name: string) => RunTool | undefined;
 }

@@ -1,6 +1,7 @@
 import { ApiError } from '../../domain/api-error.ts';
 import { cancelWaiting } from '../../domain/calls/cancel-waiting.ts';
 import { forgetUndo, undoFiles } from '../../domain/files/write-files.ts';
+import { type UsedGrant, useGrant } from '../../domain/grants/use-grant.ts';
 import { assertNotCancelled } from '../../domain/runs/run-cancelled.ts';
 import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
 import { runStream, spaceStream } from '../../domain/streams/stream-names.ts';
@@ -24,6 +25,8 @@ import { writeWaitingCall } from './write-waiting-call.ts';
 export interface Applied {
   /** Cards that were not opened because the agent is no longer in the space. */
   readonly refusedCards: readonly OpenCard['card'][];
+  /** The grants that cover calls, by the ids of the calls. */
+  readonly grants: ReadonlyMap<string, UsedGrant>;
   readonly thread: 'released' | 'held';
   readonly waiting: Waiting;
 }
@@ -44,10 +47,14 @@ export async function applyWrites(
   const { runId, agent, lease } = context.run;
   writeCalls(tx, { runId, agentId: agent.id, threadId: lease.threadId }, writes);
   const refusedCards: OpenCard['card'][] = [];
+  const grants = new Map<string, UsedGrant>();
   let released: (() => Waiting) | undefined;
   for (const write of mergeDeltas(writes)) {
     if (write.kind === 'release-thread') released = releaseAndLook(tx, held.lease);
-    else if (write.kind !== 'open-card') {
+    else if (write.kind === 'use-grant') {
+      const used = await useGrant(tx, write.use, { runId, agentId: agent.id, threadId: lease.threadId });
+      if (used !== undefined) grants.set(write.use.callId, used);
+    } else if (write.kind !== 'open-card') {
       // Most writes need no await, and a run of ten steps has about fifty of them.
       const applying = applyWrite(context, tx, write);
       if (applying !== undefined) await applying;
@@ -55,6 +62,7 @@ export async function applyWrites(
   }
   return () => ({
     refusedCards,
+    grants,
     thread: released === undefined ? 'held' : 'released',
     waiting: released?.() ?? 'nothing',
   });
@@ -70,7 +78,7 @@ export function toRow({ seq, entry, payload }: EntryWrite): { seq: number; kind:
   return { seq, kind: entry, payload };
 }
 
-type PlainWrite = Exclude<Write, { kind: 'open-card' | 'release-thread' }>;
+type PlainWrite = Exclude<Write, { kind: 'open-card' | 'release-thread' | 'use-grant' }>;
 
 function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined | Promise<unknown> {
   const { run } = context;
@@ -137,7 +145,11 @@ async function tellAskingRun(
 }
 
 /** Shows the input only together with the card: a space that the agent was removed from must not see what it wrote. */
-async function openCard({ run, nodeOf }: ApplyContext, tx: Tx, { card, unseenInput }: OpenCard): Promise<boolean> {
+async function openCard(
+  { run, nodeOf, grantedCard }: ApplyContext,
+  tx: Tx,
+  { card, unseenInput }: OpenCard,
+): Promise<boolean> {
   const { runId, agent } = run;
   const { spaceId, callId } = card;
   const opened = await openCardIfMember(tx, {
@@ -146,6 +158,7 @@ async function openCard({ run, nodeOf }: ApplyContext, tx: Tx, { card, unseenInp
     runId,
     status: 'running',
     node: nodeOf?.(callId),
+    call: grantedCard?.(callId),
   });
   if (opened === undefined)
     endUnendedCall(tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');

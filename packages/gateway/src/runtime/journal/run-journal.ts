@@ -1,5 +1,6 @@
 import { type Entry, type Journal, LastcallError, type Staged, type StartedCall, type TurnEvent } from '@lastcall/core';
 import { isReservedToolName } from '../../config/reserved-tool-names.ts';
+import type { GrantUse, UsedGrant } from '../../domain/grants/use-grant.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { isOfMachine, originOf, ROOT } from '../../domain/transcript/machine-rows.ts';
@@ -47,6 +48,8 @@ export class RunJournal implements Journal {
   readonly #rows: TranscriptRow[];
   /** Calls that run without a card, because the agent was removed from the space that would see them. */
   readonly #refusedCards = new Set<string>();
+  /** The grants because of which calls of this run do not wait. */
+  readonly #grants = new Map<string, UsedGrant>();
   /** The calls of this run: their inputs as the model wrote them, and the nodes that made them. */
   readonly #calls = new Map<string, PlannedCall>();
   #state: RunState;
@@ -57,7 +60,11 @@ export class RunJournal implements Journal {
   constructor(options: RunJournalOptions) {
     const { run, toolNamed } = options;
     this.#options = options;
-    this.#applied = { ...options, nodeOf: (callId) => this.nodeOf(callId) };
+    this.#applied = {
+      ...options,
+      nodeOf: (callId) => this.nodeOf(callId),
+      grantedCard: (callId) => this.#grants.get(callId)?.card,
+    };
     const isVisible = (name: string): boolean => toolNamed(name)?.isVisible === true;
     // Also for a tool that is not known any more, such as one of a server that is down when the run is taken over.
     const isPostable = (name: string): boolean => !isReservedToolName(name) && toolNamed(name)?.isSilent !== true;
@@ -137,6 +144,18 @@ export class RunJournal implements Journal {
     const spaceId = this.#context.isVisible(toolName) ? this.spaceOf(callId) : null;
     const shown = spaceId === null ? [] : this.#decideShown({ callId, toolName, spaceId, input });
     return this.#queue.write([...started, ...shown]).then(nothing);
+  }
+
+  /** Looks for a grant that covers a call which would wait for approval. If there is one, it is stored with the call. */
+  async useGrant(use: Omit<GrantUse, 'spaceId'>): Promise<boolean> {
+    this.#assertOpen();
+    const { callId, toolName } = use;
+    const spaceId = this.#context.showsWait(toolName) ? this.spaceOf(callId) : null;
+    const { grants } = await this.#queue.write([{ kind: 'use-grant', use: { ...use, spaceId } }]);
+    const used = grants.get(callId);
+    if (used === undefined) return false;
+    this.#grants.set(callId, used);
+    return true;
   }
 
   /** The same for the end of a call. */

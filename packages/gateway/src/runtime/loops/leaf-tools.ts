@@ -13,6 +13,7 @@ import { toBroughtTool } from '../toolset/run-tools.ts';
  */
 export class LeafTools {
   readonly #known = new Map<string, RunTool>();
+  readonly #offered = new Map<string, Set<ToolSet[string]>>();
   readonly #offers: OffersByTools;
   readonly #settings: TurnSettings | undefined;
   #last: Offer | undefined;
@@ -41,6 +42,7 @@ export class LeafTools {
         return isAnyVisible();
       },
       ofNodes: true,
+      toolsOfNodes: (name) => [...(this.#offered.get(name) ?? [])],
       named: (name) => tools.named(name) ?? this.#known.get(name),
     };
   }
@@ -59,6 +61,7 @@ export class LeafTools {
     this.#last = offer;
     for (const one of offer.own) {
       this.#known.set(one.name, one);
+      if (one.tool !== undefined) this.#offered.set(one.name, (this.#offered.get(one.name) ?? new Set()).add(one.tool));
       this.#isAnyVisible ||= one.isVisible;
     }
   }

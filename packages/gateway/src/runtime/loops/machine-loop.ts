@@ -28,6 +28,7 @@ import type { ActiveRun } from '../run/active-run.ts';
 import { endingTools } from '../run/ending-tools.ts';
 import { keepMachine, nextMachine } from '../run/restore-machine.ts';
 import { newCallIds } from './calls-of-run.ts';
+import { grantPolicy } from './grant-policy.ts';
 import { LeafGuards } from './leaf-guards.ts';
 import { MachineUsed } from './machine-used.ts';
 import { type OpenedRun, saidAtEnd } from './open-run.ts';
@@ -96,7 +97,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     ...(batch === undefined ? {} : { batch }),
     ...(modelSettings === undefined ? {} : { modelSettings }),
     ...(maxSteps === undefined ? {} : { maxSteps }),
-    policies: definition.policies,
+    policies: [...definition.policies, grantPolicy(open)],
     middleware: middlewareOf(open, model),
     deadline,
     budget: { tokens: limits.tokensPerCycle },

@@ -39,7 +39,7 @@ import type { WorkerRegistry } from '../toolset/registry.ts';
 import { secretsOf } from '../toolset/remove-secrets.ts';
 import { ownTools } from '../toolset/run-tools.ts';
 import { storeArtifact } from '../toolset/store-artifact.ts';
-import { definitionOf } from '../toolset/tool-definition.ts';
+import { askedDefinition } from '../toolset/tool-definition.ts';
 import { LeafTools } from './leaf-tools.ts';
 import type { RunAbort } from './run-abort.ts';
 
@@ -124,7 +124,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     toolNamed: tools.named,
     endOf: (stop) => ({ ...end.of(stop), held: heldBy(spend, run, stop) }),
     showsWait: leafTools && ((name) => leafTools.has(name) || tools.named(name)?.isVisible === true),
-    definitionOf: (name) => definitionOf(tools, name),
+    definitionOf: (name) => askedDefinition(tools, name),
     endsRun: leafTools === undefined ? endsRun(agent.config, tools) : () => false,
     isCancelled: abort.isCancelled,
     signal: abort.signal,

@@ -19,6 +19,7 @@ import { endingTools } from '../run/ending-tools.ts';
 import { withoutEffects } from '../toolset/client-tools.ts';
 import { newCallIds } from './calls-of-run.ts';
 import { chooseMode, definedTurn, slicesOf, systemText, toolsInMode, withObserved } from './defined-turn.ts';
+import { grantPolicy } from './grant-policy.ts';
 import { ModelGuard } from './guard-model.ts';
 import type { OpenedRun } from './open-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
@@ -61,6 +62,8 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
     get onPending() {
       return open.forkTools?.isAsking === true ? 'suspend' : onPending;
     },
+    // A grant was not given for a fork.
+    policies: [...(defined.policies ?? []), ...(run.fork === undefined ? [grantPolicy(open)] : [])],
     instructions: system.instructions,
     ...(observe === undefined ? {} : { observe: requests.observing(guard.observing(observe)) }),
     model,

@@ -1,5 +1,6 @@
+import { definitionPart } from '../../domain/grants/granted-definition.ts';
 import type { ActiveRun } from '../run/active-run.ts';
-import { definitionOf } from '../toolset/tool-definition.ts';
+import { definitionOf, hasChanged } from '../toolset/tool-definition.ts';
 import type { OpenedRun } from './open-run.ts';
 
 /**
@@ -21,7 +22,8 @@ export async function voidChangedApprovals({ services, run, tools }: OpenedRun):
     .execute();
   const decided = { ...answers };
   for (const { id: callId, tool_name: toolName, asked_definition: asked } of calls)
-    if (asked !== (await definitionOf(tools, toolName))) decided[callId] = { deny: changed(toolName) };
+    if (hasChanged(definitionPart(asked ?? ''), await definitionOf(tools, toolName)))
+      decided[callId] = { deny: changed(toolName) };
   return decided;
 }
 

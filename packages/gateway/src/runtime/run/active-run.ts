@@ -51,7 +51,7 @@ export interface ActiveRun {
 }
 
 /** What must be known about a run to end it. */
-export interface EndingRun extends Pick<ActiveRun, 'lease' | 'runId' | 'kind' | 'settings' | 'answers'> {
+export interface EndingRun extends Pick<ActiveRun, 'lease' | 'runId' | 'kind' | 'settings' | 'answers' | 'fork'> {
   readonly agent: Omit<ConfiguredAgent, 'setup'>;
 }
 

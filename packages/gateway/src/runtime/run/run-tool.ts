@@ -17,6 +17,10 @@ export interface RunTool {
   readonly isJob: boolean;
   /** True if it runs a sub-agent that has tools of its own. */
   readonly hasNestedTools?: boolean;
+  /** False if its calls cannot be granted in advance. */
+  readonly grants?: false | undefined;
+  /** The tool itself, if it is one in TypeScript. */
+  readonly tool?: ToolSet[string] | undefined;
   /** The input schema as it is advertised to the model. */
   inputSchema(): Promise<JsonSchemaObject | undefined>;
 }
@@ -32,6 +36,10 @@ export interface RunTools {
   isWithoutEffects(name: string): boolean;
   /** True if the nodes of a machine have more tools. */
   readonly ofNodes?: boolean;
+  /** The tools of that name that nodes have been offered in this run. */
+  toolsOfNodes?(name: string): readonly ToolSet[string][];
+  /** True for a tool of an MCP server. */
+  isOfServer?(name: string): boolean;
   /** A text that changes with the tool's definition. Results of one version are not used for another. */
   versionOf(name: string): string;
   /** The middleware of single tools, by name. */

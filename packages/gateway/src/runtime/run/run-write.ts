@@ -1,5 +1,6 @@
 import type { Entry, Stop, Usage } from '@lastcall/core';
 import type { OpenedWait } from '../../domain/calls/open-wait.ts';
+import type { GrantUse } from '../../domain/grants/use-grant.ts';
 import type { RequestText } from '../../domain/runs/stored-request.ts';
 import type { NewUsage } from '../../domain/usage/count-usage.ts';
 import type { Json, MessageStatus } from '../../ports/store/schema/tables.ts';
@@ -11,6 +12,8 @@ export type Write =
   /** A text that a reply refers to. */
   | ({ readonly kind: 'request-text' } & RequestText)
   | CallWrite
+  /** Looks for a grant that covers a call, and stores which one does. */
+  | { readonly kind: 'use-grant'; readonly use: GrantUse }
   /** Applies the writes that the call's tool staged. Refused once a cancel was accepted. */
   | { readonly kind: 'staged-writes'; readonly callId: string }
   /** Restores the files as they were at the checkpoint of the turn, or forgets how they were. */

@@ -55,6 +55,7 @@ function addTools(own: RunTools, servers: readonly McpServerConfig[], { pool, fi
     middleware: own.middleware,
     isAnyVisible: own.isAnyVisible || servers.some(hasVisibleTool),
     named: (name) => own.named(name) ?? known.get(name)?.named,
+    isOfServer: (name) => own.named(name) === undefined && known.has(name),
     isWithoutEffects: (name) => own.isWithoutEffects(name) || known.get(name)?.tool.effects === 'none',
     async ready(options) {
       await Promise.all(servers.map((server) => pool.connection(server).ready(options)));
@@ -109,7 +110,9 @@ function toolsOf(
       ...(files === undefined ? {} : { files: (isShown) => fileStore(files, isShown) }),
     });
     const isVisible = server.tools?.[definition.name]?.visible === true;
-    const named = { name, isJob: false, isSilent: false, isVisible, inputSchema: () => advertisedInput(name, tool) };
+    const { grants } = server.tools?.[definition.name] ?? {};
+    const inputSchema = () => advertisedInput(name, tool);
+    const named = { name, isJob: false, isSilent: false, isVisible, grants, inputSchema };
     tools.set(name, { tool, named, version: () => versionOf(definition, server) });
   }
   return tools;

@@ -111,6 +111,7 @@ export function toBroughtTool(name: string, tool: ToolSet[string]): RunTool {
     isVisible: needsPeople(tool),
     isJob: false,
     isSilent: false,
+    tool,
     inputSchema: () => advertisedInput(name, tool),
   };
 }
@@ -156,7 +157,7 @@ function findRegistered(
 }
 
 function toRunTool(one: RegisteredTool, tool: ToolSet[string]): RunTool {
-  const { name, display, answerers, expiresInMs } = one;
+  const { name, display, answerers, expiresInMs, grants } = one;
   const resultSchema = one.kind === 'configured' ? one.resultSchema : undefined;
   return {
     name,
@@ -165,6 +166,8 @@ function toRunTool(one: RegisteredTool, tool: ToolSet[string]): RunTool {
     display,
     answerers,
     expiresInMs,
+    grants,
+    tool: one.kind === 'typescript' ? tool : undefined,
     resultSchema,
     isJob: one.kind === 'configured' && one.executionType === 'external' && isInteractive(one),
     hasNestedTools: one.kind === 'configured' && isSubAgent(one.execution) && !isAlone(one),

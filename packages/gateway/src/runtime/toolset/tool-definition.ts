@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { AnyTool } from '@lastcall/core';
+import type { AnyTool, ToolSet } from '@lastcall/core';
+import { toAskedDefinition } from '../../domain/grants/granted-definition.ts';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
 import type { RunTools } from '../run/run-tool.ts';
+import { advertisedInput } from './run-tools.ts';
 
 /**
  * The definition that a call of the tool would run, as one text. An approval is for this definition. The code of a tool
@@ -21,5 +23,54 @@ export async function definitionOf(offered: RunTools, name: string): Promise<str
     terminal,
     inputSchema: (await tools.named(name)?.inputSchema()) ?? null,
   };
-  return createHash('sha256').update(canonicalJson(definition)).digest('base64');
+  return hashOf(definition);
+}
+
+/**
+ * What is stored with a call that waits for approval, for the approval and for a grant. For a grant, the source text of a tool in
+ * TypeScript is compared too, so that a grant does not outlive a change of its code. What the code imports is not compared.
+ */
+export async function askedDefinition(tools: RunTools, name: string): Promise<string> {
+  const definition = await definitionOf(tools, name);
+  // Calls of a fork cannot be granted.
+  if (tools.outside !== undefined) return toAskedDefinition(definition, undefined);
+  if (tools.named(name)?.grants === false) return toAskedDefinition(definition, undefined);
+  const ofNodes = tools.toolsOfNodes?.(name) ?? [];
+  if (ofNodes.length > 0) return await definitionOfNodes(tools, name, ofNodes);
+  // A tool as data has a version, and its code is the gateway's.
+  const code = tools.versionOf(name) === '' ? sourceOf(tools.named(name)?.tool ?? tools.tools[name]) : '';
+  return toAskedDefinition(definition, hashOf({ code }));
+}
+
+const OF_NODE = 'node:';
+
+/** Nodes may have different tools of one name, or one that the agent has too. Which of them a call runs is not known here. */
+async function definitionOfNodes(tools: RunTools, name: string, ofNodes: readonly ToolSet[string][]): Promise<string> {
+  if (Object.hasOwn(tools.tools, name)) return toAskedDefinition(await definitionOf(tools, name), undefined);
+  const all = new Set<string>();
+  for (const tool of ofNodes) {
+    const { description, effects, idempotent, terminal } = tool as Partial<AnyTool>;
+    const said = typeof description === 'string' ? description : null;
+    const inputSchema = (await advertisedInput(name, tool)) ?? null;
+    const definition = hashOf({ description: said, effects, idempotent, terminal, inputSchema });
+    all.add(toAskedDefinition(`${OF_NODE}${definition}`, hashOf({ code: sourceOf(tool) })));
+  }
+  const [only = ''] = all;
+  return all.size === 1 ? only : toAskedDefinition(OF_NODE, undefined);
+}
+
+/** True if the tool of an approval has changed. The tools of a machine's nodes are not known when a run begins. */
+export function hasChanged(asked: string, now: string): boolean {
+  return asked !== now && !(now === '' && asked.startsWith(OF_NODE));
+}
+
+function sourceOf(tool: ToolSet[string] | undefined): readonly string[] {
+  const { execute, approval } = (tool ?? {}) as { execute?: unknown; approval?: unknown };
+  return [execute, approval].map((one) =>
+    typeof one === 'function' ? Function.prototype.toString.call(one) : String(one),
+  );
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('base64');
 }

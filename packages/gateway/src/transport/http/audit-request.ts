@@ -13,7 +13,8 @@ import { operationId } from './openapi.ts';
 export function auditRequest(tx: Tx, one: Endpoint, input: AuditedInput, value: unknown): void {
   if (one.method === 'get' || one.audit === 'none') return;
   const change = one.audit === undefined ? changeOf(one, input, value) : one.audit(value as never, input);
-  if (change !== undefined) writeChange(tx, one, input, change);
+  if (change === undefined) return;
+  for (const each of Array.isArray(change) ? change : [change]) writeChange(tx, one, input, each);
 }
 
 export function writeChange(tx: Tx, one: Endpoint, input: AuditedInput, change: AuditedChange): void {
@@ -74,7 +75,9 @@ const KINDS: Readonly<Record<string, AuditKind>> = {
   '/api/runs': 'run',
   '/api/jobs': 'call',
   '/api/keys': 'key',
+  '/api/grants': 'grant',
   '/api/links': 'link',
+  '/api/notifications': 'notification',
   '/api/sessions': 'session',
   '/contexts': 'conversation',
 };

@@ -20,7 +20,7 @@ export interface Endpoint {
   readonly access: Access;
   readonly query: z.ZodType | undefined;
   readonly body: z.ZodType | undefined;
-  readonly status: 200 | 201;
+  readonly status: 200 | 201 | 202;
   /** The response: JSON of a schema, or another media type. */
   readonly answer: z.ZodType | MediaType;
   /** For a stream: the schema of the data of each event. */
@@ -128,10 +128,11 @@ export interface AuditedChange {
 export type AuditedInput = Input<Readonly<Record<string, string>>, unknown, unknown>;
 
 /**
- * What the audit says of an operation. It returns undefined if the request changed nothing, e.g. because it was sent twice.
+ * What the audit says of an operation, in one entry or several. It returns undefined if the request changed nothing, e.g. because it was
+ * sent twice.
  * `none`: the operation has no entries.
  */
-type AuditRule<A = never> = 'none' | ((value: A, input: AuditedInput) => AuditedChange | undefined);
+type AuditRule<A = never> = 'none' | ((value: A, input: AuditedInput) => AuditedChange | AuditedChange[] | undefined);
 
 /** What endpoints with their own response format need. */
 export interface Exchange {
@@ -161,7 +162,7 @@ interface Definition<Path extends string, Q, B, A> {
   readonly query?: z.ZodType<Q>;
   readonly body?: z.ZodType<B>;
   /** Default 200. */
-  readonly status?: 200 | 201;
+  readonly status?: 200 | 201 | 202;
   readonly answer: z.ZodType | MediaType;
   readonly events?: z.ZodType;
   readonly isStreamable?: boolean;

@@ -40,6 +40,7 @@ export const STATUSES: Readonly<Record<ErrorCode, RefusalStatus>> = {
   not_confirmed: 409,
   not_editable: 409,
   not_forkable: 409,
+  not_failed: 409,
   not_testable: 409,
   project_in_use: 409,
   run_cancelled: 409,

@@ -12,6 +12,7 @@ import { Tabs, tabClass } from '../../parts/ui/tabs.tsx';
 import { AgentActions } from './agent-actions.tsx';
 import { ConfigTab } from './config/config-tab.tsx';
 import { FilesTab } from './files-tab.tsx';
+import { GrantsTab } from './grants-tab.tsx';
 import { InboxTab } from './inbox-tab.tsx';
 import { MachineTab } from './machine/machine-tab.tsx';
 import { OverviewTab } from './overview-tab.tsx';
@@ -52,6 +53,7 @@ const TABS = [
   { tab: 'machine', word: 'Machine', show: MachineTab },
   { tab: 'files', word: 'Files', show: FilesTab },
   { tab: 'plans', word: 'Plans', show: PlansTab },
+  { tab: 'grants', word: 'Grants', show: GrantsTab },
   { tab: 'runs', word: 'Runs', show: RunsTab },
 ] as const;
 

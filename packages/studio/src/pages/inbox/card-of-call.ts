@@ -18,11 +18,21 @@ const STATUS = {
 
 function toMessage(call: PendingCall): Message {
   const { callId, runId, agentId, spaceId = '', toolName, node, input, createdAt, resolvedAt = createdAt } = call;
-  const { kind, display, resultSchema, answeredBy: answerers, expiresAt, round, resolvedBy, resolvedByName } = call;
+  const {
+    kind,
+    display,
+    resultSchema,
+    answeredBy: answerers,
+    expiresAt,
+    round,
+    resolvedBy,
+    resolvedByName,
+    mayGrant,
+  } = call;
   const by =
     resolvedBy === undefined ? undefined : { id: resolvedBy, name: whoAnswered({ resolvedBy, resolvedByName }) };
   const { status = STATUS[call.status], decision, output } = call.status === 'resolved' ? endOf(call.answer) : {};
-  const own = { kind, display, resultSchema, answerers, expiresAt, round, decision, by, at: call.resolvedAt };
+  const own = { kind, display, resultSchema, answerers, expiresAt, round, decision, by, at: call.resolvedAt, mayGrant };
   return {
     ...{ id: callId, callId, runId, spaceId, seq: 0, entityId: agentId, kind: 'tool', text: '' },
     status,

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { callDetails } from '../../data/calls.ts';
+import { grantById } from '../../data/grants.ts';
 import { runOfAnswer } from '../../data/runs.ts';
 import { answerInWords as saidInWords } from '../../parts/cards/call-shape.ts';
 import { JsonText } from '../../parts/text/safe-text.tsx';
@@ -55,8 +56,26 @@ function Receipt({ call, run, details }: { call: CallRow; run: Run; details: Cal
         </Fact>
       )}
       {repair !== undefined && <Fact name="Input repaired">by {repair.by}</Fact>}
+      {details?.grantId !== undefined && (
+        <Fact name="Approved by">
+          <span className="flex flex-wrap items-center gap-x-2">
+            a <GrantLink id={details.grantId} /> <code className="font-mono text-xs">{details.grantId}</code>
+          </span>
+        </Fact>
+      )}
       {worker !== undefined && <Fact name="Worker">{workerName(worker)}</Fact>}
     </Facts>
+  );
+}
+
+/** The grants are on the page of their agent. */
+function GrantLink({ id }: { id: string }): ReactElement {
+  const { data } = useQuery(grantById(id));
+  if (data === undefined) return <>grant</>;
+  return (
+    <Link to="/agents/$id" params={{ id: data.agentId }} search={{ tab: 'grants' }} className="text-accent underline">
+      grant of {withVisibleControls(data.grantedByName ?? 'an operator')}
+    </Link>
   );
 }
 

@@ -6,17 +6,19 @@ import { ApproveEdited } from './approve-edited.tsx';
 import { Writing } from './asked.tsx';
 import { buttonsClass, CardButton } from './card-button.tsx';
 import { CardFrame } from './card-frame.tsx';
+import { useCardPlace } from './card-place.tsx';
 import { DenyForm } from './deny-form.tsx';
+import { GrantForm } from './grant-form.tsx';
 import { Refusal } from './refusal.tsx';
 import { SideBySide } from './side-by-side.tsx';
 import { cardKeys, type UsedCard, useCard } from './use-card.ts';
 import { type ShownInput, useShownInput } from './use-shown-input.ts';
 import { ClosedNote, WholeInput } from './whole-input.tsx';
 
-type Step = 'decide' | 'edit' | 'deny';
+type Step = 'decide' | 'edit' | 'deny' | 'grant';
 
 /**
- * Approve, edit or deny. Nothing is preselected, Enter alone does not approve, and nothing can be approved before it is
+ * Approve, edit, deny, or approve this call and later ones like it. Nothing is preselected, Enter alone does not approve, and nothing can be approved before it is
  * shown.
  */
 export function ApproveCard(props: CardProps): ReactElement {
@@ -36,10 +38,13 @@ export function ApproveCard(props: CardProps): ReactElement {
       {(!isDeciding || step !== 'edit') && <WhatIsAsked call={call} shown={shown} />}
       {isDeciding && (step !== 'edit' || props.state.status === 'unsent') && <Refusal state={props.state} />}
       {isDeciding && step === 'decide' && (
-        <Decide card={card} shown={shown} mayApprove={mayApprove} onStep={setStep} onApprove={approve} />
+        <Decide call={call} card={card} shown={shown} mayApprove={mayApprove} onStep={setStep} onApprove={approve} />
       )}
       {isDeciding && step === 'edit' && <ApproveEdited call={call} state={props.state} card={card} onBack={back} />}
       {isDeciding && step === 'deny' && <DenyForm card={card} onBack={back} />}
+      {isDeciding && step === 'grant' && (
+        <GrantForm call={call} card={card} shown={shown} mayApprove={mayApprove} onBack={back} />
+      )}
     </CardFrame>
   );
 }
@@ -57,7 +62,7 @@ function WhatIsAsked({ call, shown }: Pick<CardProps, 'call'> & { shown: ShownIn
   );
 }
 
-interface DecideProps {
+interface DecideProps extends Pick<CardProps, 'call'> {
   readonly card: UsedCard;
   readonly shown: ShownInput;
   readonly mayApprove: boolean;
@@ -65,7 +70,8 @@ interface DecideProps {
   readonly onApprove: () => void;
 }
 
-function Decide({ card, shown, mayApprove, onStep, onApprove }: DecideProps): ReactElement {
+function Decide({ call, card, shown, mayApprove, onStep, onApprove }: DecideProps): ReactElement {
+  const { isOneCall = false } = useCardPlace();
   return (
     <>
       <ClosedNote shown={shown} word="Approve" />
@@ -76,6 +82,11 @@ function Decide({ card, shown, mayApprove, onStep, onApprove }: DecideProps): Re
         <Button disabled={card.isSending} onClick={() => onStep('edit')}>
           <Pencil size={16} aria-hidden /> Edit …
         </Button>
+        {call.mayGrant !== false && !isOneCall && (
+          <Button disabled={card.isSending} onClick={() => onStep('grant')}>
+            Allow more …
+          </Button>
+        )}
         <CardButton
           kind="primary"
           card={card}

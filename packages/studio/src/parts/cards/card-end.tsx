@@ -26,7 +26,7 @@ function Said({ call, state }: CardProps): ReactElement | null {
       ? `Denied: ${state.reason}`
       : call.decision === 'approve'
         ? call.askedInput === undefined
-          ? 'Approved'
+          ? approvedInWords(call)
           : 'Approved with changes'
         : call.decision === undefined
           ? state.status === 'answered'
@@ -40,6 +40,11 @@ function Said({ call, state }: CardProps): ReactElement | null {
       <SaidBy call={call} />
     </p>
   );
+}
+
+function approvedInWords({ grantId, givenGrantId }: CardProps['call']): string {
+  if (grantId !== undefined) return 'Allowed by a grant of';
+  return givenGrantId === undefined ? 'Approved' : 'Approved, with a grant for later calls';
 }
 
 function SaidBy({ call: { by, at } }: Pick<CardProps, 'call'>): ReactElement | null {

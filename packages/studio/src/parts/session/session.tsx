@@ -101,6 +101,11 @@ export function RequireSession({
   return <Context value={{ session: state.session, setSession }}>{children}</Context>;
 }
 
+/** For a page that acts as one person without a browser session, e.g. that of a link in a notification. */
+export function PersonSession({ session, children }: { session: Session; children: ReactNode }): ReactElement {
+  return <Context value={{ session, setSession: () => {} }}>{children}</Context>;
+}
+
 export function useSession(): SignedIn {
   const signedIn = useContext(Context);
   if (signedIn === undefined) throw new Error('useSession needs a RequireSession around it.');

@@ -45,6 +45,12 @@ export interface Tables {
   spend_reached: SpendReachedRow;
   audit: AuditRow;
   forks: ForkRow;
+  erasures: ErasureRow;
+  erasure_runs: ErasureRunRow;
+  erasure_prints: ErasurePrintsRow;
+  notify_events: NotifyEventRow;
+  notifications: NotificationRow;
+  grants: GrantRow;
 }
 
 /** JSON text: see json.ts. */
@@ -182,6 +188,8 @@ export interface SpaceRow {
   /** Messages by agents since the last one by a person. */
   hops: number;
   created_at: number;
+  /** Its messages stay, without their texts. */
+  deleted_at: number | null;
 }
 
 export interface MembershipRow {
@@ -414,6 +422,8 @@ export interface CallRow extends WaitColumns {
   settled_at: number | null;
   /** The call that is open while it asks this. The question ends with that call. */
   during_call: string | null;
+  /** The grant that let it run without waiting. */
+  grant_id: string | null;
 }
 
 /**
@@ -457,7 +467,7 @@ export interface WaitColumns {
   rounds: Generated<number>;
   /** What its tool needs to continue with an answer. It is encrypted, because only the gateway may read it. */
   resume_state: string | null;
-  /** SHA-256 of the tool as it was when approval was requested. Null for other calls, and for those of earlier versions. */
+  /** The tool as it was when approval was requested: see runtime/toolset/tool-definition.ts. Null for other calls, and for those of earlier versions. */
   asked_definition: string | null;
   /** The node of the machine that asks. Null for agents that are no machines, and for calls of earlier versions. */
   node: string | null;
@@ -684,4 +694,123 @@ export interface AuditRow {
   request_id: string | null;
   /** The status of the response. */
   status: number;
+}
+
+export type ErasureKind = 'person' | 'space' | 'conversation' | 'agent';
+export type ErasurePhase = 'collect' | 'sources' | 'threads' | 'copies' | 'files' | 'done';
+
+/** The erasure of what a person wrote, of a space, a conversation or an agent: see domain/erasure. */
+export interface ErasureRow {
+  id: string;
+  project_id: string;
+  kind: ErasureKind;
+  /** The id of what is erased. */
+  subject_id: string;
+  status: 'running' | 'done';
+  phase: ErasurePhase;
+  /** Where the phase continues after a crash. */
+  cursor: Json | null;
+  /** How many rows had texts that were replaced. */
+  replaced: number;
+  /** Why the last attempt stopped. The next one continues. */
+  error: string | null;
+  /** The gateway that works on it. */
+  owner: string | null;
+  owned_until: number;
+  created_at: number;
+  done_at: number | null;
+}
+
+/** A run that took texts that are erased. Deleted when the erasure is done. */
+interface ErasureRunRow {
+  erasure_id: string;
+  thread_id: string;
+  run_id: string;
+}
+
+/** Hashes of what the erased texts say, to find copies. Deleted when the erasure is done. */
+interface ErasurePrintsRow {
+  erasure_id: string;
+  part: string;
+  prints: Json;
+}
+
+/** What people are notified of: see domain/notify. */
+export type NotifiedEvent = 'call.waiting' | 'call.expiring' | 'agent.failed' | 'limit.reached' | 'test';
+
+/** An event that targets have not been looked up for yet. It is deleted when its notifications are stored. */
+export interface NotifyEventRow {
+  id: string;
+  event: Exclude<NotifiedEvent, 'test'>;
+  agent_id: string;
+  run_id: string | null;
+  call_id: string | null;
+  /** The number of the question that the call asks, 0 if it asks none. */
+  round: number;
+  /** Of a limit: whose it is. */
+  scope: 'agent' | 'person' | 'project' | null;
+  scope_id: string | null;
+  due_at: number;
+}
+
+/** One message to one target. It has no texts: they are made from the call when it is sent. */
+export interface NotificationRow {
+  /** Sent along, so that receivers can drop repetitions. */
+  id: string;
+  project_id: string;
+  /** The name in the configuration. */
+  target: string;
+  event_id: string;
+  event: NotifiedEvent;
+  agent_id: string | null;
+  run_id: string | null;
+  call_id: string | null;
+  round: number;
+  scope: NotifyEventRow['scope'];
+  scope_id: string | null;
+  /** The person whom its link acts for. */
+  entity_id: string | null;
+  /** `obsolete`: what it was about ended before it could be sent. */
+  status: 'pending' | 'sent' | 'failed' | 'obsolete';
+  attempts: number;
+  /** When it is sent, or sent again if the gateway that sends it dies. Null if it is over. */
+  next_at: number | null;
+  /** Why the last attempt failed, in our words: no text of the target. */
+  error: string | null;
+  created_at: number;
+  sent_at: number | null;
+  link_expires_at: number | null;
+  link_used_at: number | null;
+}
+
+/** An approval that was given in advance, with the approval of one call: see domain/grants. */
+export interface GrantRow {
+  /** Sorted by time. */
+  id: string;
+  agent_id: string;
+  tool_name: string;
+  lasts: 'run' | 'hour' | 'always';
+  /** What the input has to be like: see domain/grants/condition.ts. */
+  conditions: Json;
+  /** The tool as it was: `asked_definition` of the call. */
+  definition: string;
+  /** Which calls of the agent: all, or those in the same thread and space as the call. */
+  reach: 'agent' | 'thread';
+  /** The call that was approved with it, and its run, its thread and its space. */
+  call_id: string;
+  run_id: string;
+  thread_id: string;
+  space_id: string | null;
+  /** An entity, or `key:` and the id of a key. */
+  granted_by: string;
+  created_at: number;
+  /** Set for one hour. A grant for a run ends with the run. */
+  expires_at: number | null;
+  ended_at: number | null;
+  /** That it has expired, or its run has ended, is stored when a call looks for it. */
+  end_reason: 'revoked' | 'expired' | 'run_ended' | 'tool_changed' | 'tool_deleted' | 'agent_deleted' | null;
+  /** Who revoked it, in the form of `granted_by`. */
+  ended_by: string | null;
+  uses: Generated<number>;
+  last_used_at: number | null;
 }

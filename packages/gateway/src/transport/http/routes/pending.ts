@@ -1,5 +1,6 @@
 import type { Answer } from '@lastcall/core';
 import { z } from 'zod';
+import { ApiError } from '../../../domain/api-error.ts';
 import { type AnswerEnd, type AnsweredCall, answerCall } from '../../../domain/calls/answer-call.ts';
 import { listWaiting } from '../../../domain/calls/list-waiting.ts';
 import type { Answerer } from '../../../domain/calls/may-answer.ts';
@@ -7,6 +8,7 @@ import { type Caller, limitedTo, viewOf } from '../../caller.ts';
 import { type AuditedChange, type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
 import { onBehalf } from '../on-behalf.ts';
+import { grantRequestSchema } from '../schemas/answer.ts';
 import { waitingCallSchema, waitStatusSchema } from '../schemas/pending-call.ts';
 import { statusOf } from '../statuses.ts';
 
@@ -31,7 +33,13 @@ const answerSchema = z
   .union([
     z.strictObject({ callId, result: present, claimToken, round }),
     z.strictObject({ callId, error: z.string(), claimToken, round }),
-    z.strictObject({ callId, approve: z.literal(true), input: z.unknown().optional(), runForReal }),
+    z.strictObject({
+      callId,
+      approve: z.literal(true),
+      input: z.unknown().optional(),
+      grant: grantRequestSchema.optional(),
+      runForReal,
+    }),
     z.strictObject({ callId, deny: z.string() }),
   ])
   .meta({ description: 'Exactly one of `result`, `error`, `approve` and `deny`.' });
@@ -74,19 +82,23 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
       runId: z.string().meta({
         description: 'The run that continues with the answer. It is `queued` until the agent takes the answer.',
       }),
+      grantId: z.string().optional().meta({ description: 'The grant that was given with the approval.' }),
     }),
     refusals: [409, 410],
     audit: auditAnswer,
     async handle({ caller, params, body: { callId, ...given } }, tx) {
-      const { claimToken, round, ...answer } = given as Answer & Pick<AnsweredCall, 'claimToken' | 'round'>;
+      const { claimToken, round, grant, ...answer } = given as Answer & Given;
+      if (grant !== undefined && caller.kind === 'entity' && caller.callId !== undefined)
+        throw new ApiError('forbidden', 'This token is for one card. Sign in to allow later calls too.');
       const by = answererOf(caller);
-      const answered = { runId: params.runId, callId, answer: answer as Answer, by, claimToken, round };
+      const answered = { runId: params.runId, callId, answer: answer as Answer, by, claimToken, round, grant };
       return { callId, result: await answerCall(tx, answered), isForReal: 'runForReal' in given };
     },
     // A late answer is stored, and refused only after that is durable.
     respond({ callId, result }) {
       if (result.status === 'late') throw result.error;
-      return Response.json({ callId, duplicate: result.status === 'duplicate', runId: result.runId });
+      const { runId, grantId } = result;
+      return Response.json({ callId, duplicate: result.status === 'duplicate', runId, grantId });
     },
   }),
 ];
@@ -98,14 +110,21 @@ interface GivenAnswer {
   readonly isForReal: boolean;
 }
 
-function auditAnswer({ callId, result, isForReal }: GivenAnswer): AuditedChange | undefined {
-  if (result.status === 'duplicate') return undefined;
-  const action = isForReal && result.status === 'resolved' ? { action: 'run_for_real' } : {};
-  return {
-    ...action,
+type Given = Pick<AnsweredCall, 'claimToken' | 'round' | 'grant'>;
+
+/** A grant is a change of its own, with its own entry. */
+function auditAnswer({ callId, result, isForReal }: GivenAnswer): AuditedChange[] {
+  if (result.status === 'duplicate') return [];
+  const granted: AuditedChange[] =
+    result.status === 'resolved' && result.grantId !== undefined
+      ? [{ subject: { kind: 'grant', id: result.grantId } }]
+      : [];
+  const answered: AuditedChange = {
+    ...(isForReal && result.status === 'resolved' ? { action: 'run_for_real' } : {}),
     subject: { kind: 'call', id: callId },
     status: result.status === 'late' ? statusOf(result.error) : 200,
   };
+  return [answered, ...granted];
 }
 
 export function answererOf(caller: Caller): Answerer {

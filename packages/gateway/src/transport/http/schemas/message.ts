@@ -19,6 +19,11 @@ const cardCallSchema = z
     decision: z.enum(['result', 'error', 'approve', 'deny']).optional(),
     by: z.strictObject({ id: z.string(), name: z.string() }).optional().meta({ description: 'Who answered.' }),
     at: z.int().optional().meta({ description: 'When they answered.' }),
+    grantId: z.string().optional().meta({
+      description: 'The grant that let the call run without waiting. `by` gave it, at `at`.',
+    }),
+    givenGrantId: z.string().optional().meta({ description: 'The grant that was given with the approval.' }),
+    mayGrant: z.literal(false).optional().meta({ description: 'False if its calls cannot be granted in advance.' }),
   })
   .meta({ id: 'CardCall', description: 'What a card shows about its call.' });
 

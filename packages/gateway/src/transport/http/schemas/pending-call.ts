@@ -35,6 +35,10 @@ export const waitingCallSchema: z.ZodType = z
     round: z.int().optional().meta({ description: 'The number of the question, if the call waits for input.' }),
     duringCall: z.string().optional().meta({ description: 'The open call that asks.' }),
     createdAt: z.int(),
+    mayGrant: z
+      .literal(false)
+      .optional()
+      .meta({ description: 'False for an approval whose call cannot be granted in advance.' }),
     resolvedAt: z.int().optional(),
     job: z
       .strictObject({

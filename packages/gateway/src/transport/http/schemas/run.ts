@@ -76,6 +76,11 @@ export const runSchema: z.ZodObject = z
   })
   .meta({ id: 'Run', description: 'A run of an agent.' });
 
+const grantIdSchema = z
+  .string()
+  .optional()
+  .meta({ description: 'The grant that let the call run without waiting for approval.' });
+
 export const callSchema: z.ZodType = z
   .strictObject({
     callId: z.string(),
@@ -87,6 +92,7 @@ export const callSchema: z.ZodType = z
     status: z.enum(['planned', 'started', 'settled', 'pending']).optional(),
     outcome: outcomeSchema.optional(),
     idempotencyKey: z.string().optional(),
+    grantId: grantIdSchema,
     attempts: z.int().optional().meta({ description: 'How often its tool ran, if it ran.' }),
     worker: z.string().optional().meta({
       description: 'The worker that runs or ran it: the one that claimed the job, or a worker of the gateway.',
@@ -115,6 +121,7 @@ export const runEntrySchema: z.ZodType = z
       .strictObject({ id: z.string(), name: z.string() })
       .optional()
       .meta({ description: 'Set on the end of a call that waited: who answered it.' }),
+    grantId: grantIdSchema,
     ended: z
       .strictObject({ outcome: outcomeSchema, at: z.int() })
       .optional()
@@ -132,6 +139,7 @@ export const runCallSchema: z.ZodType = z
     toolName: z.string(),
     status: z.enum(['planned', 'started', 'settled', 'pending']),
     outcome: outcomeSchema.optional().meta({ description: 'Absent while the call runs.' }),
+    grantId: grantIdSchema,
     createdAt: z.int(),
     settledAt: z.int().optional(),
   })

@@ -31,6 +31,10 @@ export function forks(dialect: Dialect): Migration {
         'alter table threads add column is_fork bigint not null default 0',
         `alter table transcript_entries add column origin_run_id ${text}`,
         'create index entries_by_origin on transcript_entries (origin_run_id) where origin_run_id is not null',
+        // See 0047-erasures.ts.
+        ...(dialect === 'postgres'
+          ? ['changes', 'situation'].map((column) => `alter table forks alter column ${column} set statistics 0`)
+          : []),
       ];
       for (const statement of statements) await sql.raw(statement).execute(db);
     },

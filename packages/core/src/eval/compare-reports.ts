@@ -1,0 +1,37 @@
+import type { EvalReport } from './evaluation.ts';
+import { valuesOf } from './run-cases.ts';
+import { type Difference, difference } from './statistics.ts';
+
+export interface ReportComparison {
+  /** Of each score that both have. */
+  readonly scores: Readonly<Record<string, Difference>>;
+  /** Cases that only one of them has are not compared. */
+  readonly cases: { readonly shared: number; readonly onlyBefore: number; readonly onlyAfter: number };
+}
+
+/** What changed between two reports of the same cases, and whether that may be chance. */
+export function compareReports(before: EvalReport, after: EvalReport): ReportComparison {
+  const [old, now] = [namesOf(before), namesOf(after)];
+  const shared = [...now].filter((name) => old.has(name));
+  const scores = Object.keys(after.scores).filter((score) => score in before.scores);
+  const caseValue = ({ samples }: EvalReport, score: string, name: string): number => {
+    const values = valuesOf(
+      samples.filter((sample) => sample.case === name),
+      score,
+    );
+    return values.reduce((sum, value) => sum + value, 0) / values.length;
+  };
+  return {
+    scores: Object.fromEntries(
+      scores.map((score) => [
+        score,
+        difference(shared.map((name) => [caseValue(before, score, name), caseValue(after, score, name)])),
+      ]),
+    ),
+    cases: { shared: shared.length, onlyBefore: old.size - shared.length, onlyAfter: now.size - shared.length },
+  };
+}
+
+function namesOf({ samples }: EvalReport): ReadonlySet<string> {
+  return new Set(samples.map((sample) => sample.case));
+}

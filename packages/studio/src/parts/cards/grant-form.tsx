@@ -1,0 +1,100 @@
+import type { GrantCondition, GrantRequest } from '@lastcall/client';
+import { type Card, withVisibleControls } from '@lastcall/client/react';
+import { type FormEvent, type ReactElement, useState } from 'react';
+import { useMay } from '../session/session.tsx';
+import { Button } from '../ui/button.tsx';
+import { inWords } from './call-shape.ts';
+import { buttonsClass, CardButton } from './card-button.tsx';
+import { isFields } from './input-parts.ts';
+import type { UsedCard } from './use-card.ts';
+import type { ShownInput } from './use-shown-input.ts';
+import { ClosedNote } from './whole-input.tsx';
+
+type Length = GrantRequest['for'];
+
+interface GrantFormProps {
+  readonly call: Card;
+  readonly card: UsedCard;
+  readonly shown: ShownInput;
+  readonly mayApprove: boolean;
+  readonly onBack: () => void;
+}
+
+/**
+ * Approves the call, and later ones like it. No length is preselected, and every field is pinned to its value until the user lets it vary: a
+ * grant is as narrow as the call that was read.
+ */
+export function GrantForm({ call, card, shown, mayApprove, onBack }: GrantFormProps): ReactElement {
+  const isOperator = useMay('write');
+  const [length, setLength] = useState<Length>();
+  const [free, setFree] = useState<ReadonlySet<string>>(new Set());
+  const fields = isFields(call.input) ? Object.entries(call.input) : [];
+  const send = (event: FormEvent): void => {
+    event.preventDefault();
+    if (length === undefined || !mayApprove) return;
+    const conditions = fields.filter(([name]) => !free.has(name)).map(toCondition);
+    card.send({ approve: true, grant: { for: length, ...(conditions.length === 0 ? {} : { conditions }) } });
+  };
+  const isOff = length === undefined || !mayApprove;
+  return (
+    <form noValidate onSubmit={send} className="flex flex-col gap-3">
+      <fieldset disabled={card.isSending}>
+        <legend className="text-sm font-medium">How long may the agent call it without asking?</legend>
+        {LENGTHS.filter(({ length: one }) => one !== 'always' || isOperator).map(({ length: one, words }) => (
+          <label key={one} className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-11">
+            <input type="radio" name="length" checked={length === one} onChange={() => setLength(one)} />
+            {words}
+          </label>
+        ))}
+      </fieldset>
+      {fields.length > 0 && (
+        <fieldset disabled={card.isSending}>
+          <legend className="text-sm font-medium">Only with these values</legend>
+          {fields.map(([name, value]) => (
+            <label key={name} className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-11">
+              <input
+                type="checkbox"
+                checked={!free.has(name)}
+                onChange={({ target }) => setFree(target.checked ? without(free, name) : new Set([...free, name]))}
+              />
+              <span className="min-w-0 break-words">
+                <bdi>{withVisibleControls(name)}</bdi>: <bdi>{withVisibleControls(inWords(value))}</bdi>
+              </span>
+            </label>
+          ))}
+          {free.size > 0 && (
+            <p className="text-xs text-quiet">Fields without a tick may have any value that the tool takes.</p>
+          )}
+        </fieldset>
+      )}
+      <p className="text-xs text-quiet">
+        {isOperator
+          ? 'It covers all calls of this tool by this agent, until you revoke it on the agent’s page or the tool changes.'
+          : 'It covers calls of this tool by this agent in this space, until it is revoked or the tool changes.'}
+      </p>
+      <ClosedNote shown={shown} word="Approve and allow" />
+      <div ref={card.buttons} className={buttonsClass}>
+        <Button onClick={onBack} disabled={card.isSending}>
+          Back
+        </Button>
+        <CardButton kind="primary" type="submit" card={card} isOff={isOff}>
+          {card.isSending ? 'Sending …' : 'Approve and allow'}
+        </CardButton>
+      </div>
+    </form>
+  );
+}
+
+const LENGTHS: readonly { readonly length: Length; readonly words: string }[] = [
+  { length: 'run', words: 'For the rest of the run' },
+  { length: 'hour', words: 'For one hour' },
+  { length: 'always', words: 'Always' },
+];
+
+function toCondition([name, value]: [string, unknown]): GrantCondition {
+  return { field: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, equals: value };
+}
+
+function without(names: ReadonlySet<string>, name: string): ReadonlySet<string> {
+  return new Set([...names].filter((one) => one !== name));
+}
