@@ -105,6 +105,12 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     const { token } = await gateway.api(`/api/entities/${ada}/token`, {});
     const chat = await gateway.api('/chat', { agent, message: `Again: ${PLANTED}` }, { key: token });
     expect(JSON.stringify(chat)).toContain(PLANTED);
+    // A fork has copies of the rows, and repeats the text. So does a fork of the fork.
+    const { items: all } = await gateway.api(`/api/runs?agentId=${agent}&limit=100`);
+    const fork = await gateway.api(`/api/runs/${all.at(-1).id}/forks`, { atStep: 1, changes: { message: PLANTED } });
+    await quiet(gateway, 5);
+    await gateway.api(`/api/runs/${fork.runId}/forks`, { atStep: 2 });
+    await quiet(gateway, 6);
     const before = await gateway.api(`/api/spaces/${space}/messages?limit=100`);
     const runs = (await gateway.api('/api/runs?limit=100')).items.length;
     expect(JSON.stringify(before)).toContain(SENTENCE);

@@ -245,66 +245,119 @@ describeWorlds(
     });
 
     test('[E2] no kind of tool acts by itself in a fork: jobs, HTTP tools, sub-agents with tools, and tools of people wait', async () => {
-    const { ran, tools: own } = countingTools();
-    const inputSchema = { type: 'object', properties: {} } as const;
-    const kinds = {
-      haul: { executionType: 'external', inputSchema },
-      order: { executionType: 'gateway', inputSchema, execution: { url: 'https://shop.example/order', method: 'POST' } },
-      ask: { executionType: 'space', inputSchema },
-      helper: { executionType: 'gateway', inputSchema, effects: 'none', execution: { agentConfig: { instructions: 'Help.', tools: ['pay'] } } },
-    };
-    const names = Object.keys(kinds);
-    const model = scriptedModel([{ text: 'Nothing.' }, calls(...names.map((name) => [name, {}] as [string, object]))]);
-    const world = await open({ models: { default: model }, tools: { ...own, ...kinds } as never });
-    const { ada, bot, space } = await lobby(world, { replies: 'text', tools: [...names, 'pay'] });
-    await world.say(space, ada, 'Hello.');
-    await world.idle();
-    const forked = await fork(world, await lastRun(world, bot), { message: 'Do it all.' });
-    expect(await stopOf(world, forked.runId)).toMatchObject({ reason: 'suspended' });
-    const waiting = await waitingIn(world, forked.contextId);
-    expect(waiting.map(({ tool_name, wait_kind }) => `${tool_name} ${wait_kind}`).sort()).toEqual([
-      'ask result',
-      'haul result',
-      'helper approval',
-      'order approval',
+      const { ran, tools: own } = countingTools();
+      const inputSchema = { type: 'object', properties: {} } as const;
+      const kinds = {
+        haul: { executionType: 'external', inputSchema },
+        order: {
+          executionType: 'gateway',
+          inputSchema,
+          execution: { url: 'https://shop.example/order', method: 'POST' },
+        },
+        ask: { executionType: 'space', inputSchema },
+        helper: {
+          executionType: 'gateway',
+          inputSchema,
+          effects: 'none',
+          execution: { agentConfig: { instructions: 'Help.', tools: ['pay'] } },
+        },
+      };
+      const names = Object.keys(kinds);
+      const model = scriptedModel([
+        { text: 'Nothing.' },
+        calls(...names.map((name) => [name, {}] as [string, object])),
+      ]);
+      const world = await open({
+        models: { default: model },
+        tools: { ...own, ...kinds } as never,
+        limits: { pendingNotifications: 10 },
+      });
+      const { ada, bot, space } = await lobby(world, { replies: 'text', tools: [...names, 'pay'] });
+      await world.say(space, ada, 'Hello.');
+      await world.idle();
+      const forked = await fork(world, await lastRun(world, bot), { message: 'Do it all.' });
+      expect(await stopOf(world, forked.runId)).toMatchObject({ reason: 'suspended' });
+      const waiting = await waitingIn(world, forked.contextId);
+      expect(waiting.map(({ tool_name, wait_kind }) => `${tool_name} ${wait_kind}`).sort()).toEqual([
+        'ask result',
+        'haul result',
+        'helper approval',
+        'order approval',
+      ]);
+      // No worker is offered one, no space shows one, and only operators may answer.
+      for (const call of waiting)
+        expect(call).toMatchObject({ offered_at: null, announce_at: null, space_id: null, answerers: null });
+      const { db } = world.store;
+      expect(await db.selectFrom('notify_events').selectAll().where('run_id', '=', forked.runId).execute()).toEqual([]);
+      expect(ran.pay).toBe(0);
+      expect(model.requests).toHaveLength(2);
+    });
+
+    test('[E2] a grant, or a policy that approves calls, lets no call of a fork run', async () => {
+    let ran = 0;
+    const inputSchema = z.object({ n: z.number() });
+    const pay = tool({ description: 'Pays.', inputSchema, approval: true, execute: () => `Paid ${++ran}.` });
+    const policies = [{ name: 'easy', approveCall: ({ input }: { input: unknown }) => (input as { n: number }).n > 5 }];
+    const model = scriptedModel([
+      calls(['pay', { n: 1 }]),
+      { text: 'Paid.' },
+      calls(['pay', { n: 2 }]),
+      calls(['pay', { n: 7 }]),
     ]);
-    // No worker is offered one, no space shows one, and only operators may answer.
-    for (const call of waiting)
-      expect(call).toMatchObject({ offered_at: null, announce_at: null, space_id: null, answerers: null });
-    expect(ran.pay).toBe(0);
-    expect(model.requests).toHaveLength(2);
+    const world = await open({ models: { default: model }, definitions: { payer: { tools: { pay }, policies } as never } });
+    const chat = await chatWith(world, { definition: 'payer' });
+    const { runId } = await chat.say('Pay 1.');
+    const [asked] = await waitingIn(world, chat.contextId);
+    const by = { key: true, keyId: 'key' } as const;
+    const given = { runId, callId: asked?.id ?? '', answer: { approve: true } as const, by, grant: { for: 'always' } as const };
+    await answer(world.services, given);
+    await world.idle();
+    expect(ran).toBe(1);
+    for (const n of [2, 7]) {
+      const forked = await fork(world, runId, { message: `Pay ${n}.` });
+      const waiting = await waitingIn(world, forked.contextId);
+      expect(waiting.map(({ tool_name, input }) => `${tool_name} ${input}`)).toEqual([`pay {"n":${n}}`]);
+      const grant = { ...forked, callId: waiting[0]?.id ?? '', grant: { for: 'always' } as const, by };
+      const confirmed = { approve: true, runForReal: 'pay' } as never;
+      await expect(answer(world.services, { ...grant, answer: confirmed })).rejects.toMatchObject({ code: 'wrong_answer' });
+    }
+    expect(ran).toBe(1);
   });
 
   test('[E2] a recorded outcome brings the changes of the session with it', async () => {
-    const count = slice<number>('count', { initial: 0, on: { counted: (sum) => sum + 1 } });
-    let ran = 0;
-    const tools = {
-      tick: tool({
-        description: 'Ticks.',
-        inputSchema: z.object({}),
+      const count = slice<number>('count', { initial: 0, on: { counted: (sum) => sum + 1 } });
+      let ran = 0;
+      const tools = {
+        tick: tool({
+          description: 'Ticks.',
+          inputSchema: z.object({}),
+          slices: [count],
+          execute: (_input, { session }) => {
+            session.dispatch({ type: 'counted' });
+            return `Ticked ${++ran}.`;
+          },
+        }),
+      };
+      const ticker = {
+        tools,
         slices: [count],
-        execute: (_input, { session }) => {
-          session.dispatch({ type: 'counted' });
-          return `Ticked ${++ran}.`;
-        },
-      }),
-    };
-    const ticker = { tools, slices: [count], observe: ({ read }: { read: (of: typeof count) => number }) => `Count: ${read(count)}.` };
-    const script = [calls(['tick', {}]), calls(['tick', {}]), { text: 'Done.' }];
-    const world = await open({
-      models: { default: scriptedModel([...script, ...script.slice(1)]) },
-      definitions: { ticker: ticker as never },
+        observe: ({ read }: { read: (of: typeof count) => number }) => `Count: ${read(count)}.`,
+      };
+      const script = [calls(['tick', {}]), calls(['tick', {}]), { text: 'Done.' }];
+      const world = await open({
+        models: { default: scriptedModel([...script, ...script.slice(1)]) },
+        definitions: { ticker: ticker as never },
+      });
+      const chat = await chatWith(world, { definition: 'ticker' });
+      const { runId } = await chat.say('Tick.');
+      const forked = await fork(world, runId, { atStep: 2 });
+      expect(ran).toBe(2);
+      const requests = await requestsOf(world, forked.runId);
+      expect(requests).toEqual(await requestsOf(world, runId));
+      expect(requests.at(-1)).toContain('Count: 2.');
     });
-    const chat = await chatWith(world, { definition: 'ticker' });
-    const { runId } = await chat.say('Tick.');
-    const forked = await fork(world, runId, { atStep: 2 });
-    expect(ran).toBe(2);
-    const requests = await requestsOf(world, forked.runId);
-    expect(requests).toEqual(await requestsOf(world, runId));
-    expect(requests.at(-1)).toContain('Count: 2.');
-  });
 
-  test('[E1] a fork that cannot be made says why, and stores nothing', async () => {
+    test('[E1] a fork that cannot be made says why, and stores nothing', async () => {
       const { tools } = countingTools();
       const world = await open({ models: { default: scriptedModel([{ text: 'Hi.' }]) }, tools });
       const chat = await chatWith(world, { tools: ['look'] });

@@ -1,4 +1,4 @@
-import { type AnyTool, fail, type Middleware, pending, type ToolSet } from '@lastcall/core';
+import { type AnyTool, fail, type Middleware, type Policy, pending, type ToolSet } from '@lastcall/core';
 import { recordedEnd } from '@lastcall/core/internal';
 import { BUILT_IN_TOOL_NAMES } from '../../config/reserved-tool-names.ts';
 import type { RunTool, RunTools } from '../run/run-tool.ts';
@@ -80,6 +80,7 @@ export class ForkTools {
       // Without an approved call, none of its calls acts outside: after a crash each can simply be made again.
       effects: actsOutside ? (isReal ? 'external' : 'session') : (tool.effects ?? 'session'),
       ...(approval === false ? {} : { approval }),
+      ...(tool.policies === undefined ? {} : { policies: tool.policies.map(withoutApproval) }),
       // What the original did outside stays.
       ...(tool.compensate === undefined ? {} : { compensate: isReal ? undefined : () => {} }),
       execute: this.#execute(name, tool, actsOutside),
@@ -111,6 +112,11 @@ export class ForkTools {
       return run.call(tool, input, ctx);
     };
   }
+}
+
+/** The policy, except that it cannot let a call run without a person. */
+export function withoutApproval(policy: Policy): Policy {
+  return policy.approveCall === undefined ? policy : Object.create(policy, { approveCall: { value: undefined } });
 }
 
 const NOT_CONFIRMED = 'This is a fork: the tool acts outside, and no one has confirmed that this call runs for real.';

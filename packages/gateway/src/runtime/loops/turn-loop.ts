@@ -13,6 +13,7 @@ import { loadTranscript, toRecord } from '../../domain/transcript/load-transcrip
 import { isOfMachine } from '../../domain/transcript/machine-rows.ts';
 import { restoreSession } from '../../domain/transcript/restore-session.ts';
 import type { RunActivity } from '../../telemetry/run-activity.ts';
+import { withoutApproval } from '../forks/fork-tools.ts';
 import { compactTranscript } from '../journal/compact-transcript.ts';
 import { findApprovedCalls, findShownCalls, showStartedCalls } from '../journal/recover-calls.ts';
 import { endingTools } from '../run/ending-tools.ts';
@@ -62,8 +63,11 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
     get onPending() {
       return open.forkTools?.isAsking === true ? 'suspend' : onPending;
     },
-    // A grant was not given for a fork.
-    policies: [...(defined.policies ?? []), ...(run.fork === undefined ? [grantPolicy(open)] : [])],
+    // In a fork, only a person can let a call act outside.
+    policies:
+      run.fork === undefined
+        ? [...(defined.policies ?? []), grantPolicy(open)]
+        : (defined.policies ?? []).map(withoutApproval),
     instructions: system.instructions,
     ...(observe === undefined ? {} : { observe: requests.observing(guard.observing(observe)) }),
     model,
