@@ -60,19 +60,6 @@ test('[S12] keys are created, listed and revoked, and a created one works until 
   expect((await ask(['keys', 'list'])).out).toMatch(new RegExp(`^${id}  \\S+ +admin +revoked +ci$`, 'm'));
 });
 
-test('[E1] fork continues a run from a step, prints the response alone, and the original stays as it is', async () => {
-  const ran = await ask(['run', 'Analyst', 'What can you do?', '--json']);
-  const { run_id: runId } = JSON.parse(ran.out);
-  const before = (await ask(['replay', runId])).out;
-  const forked = await ask(['fork', runId, '--at', '1', '--with-message', 'Be brief.', '--json']);
-  expect(forked.err).toContain('Forked at step 1, as run ');
-  const { runId: forkId, run } = JSON.parse(forked.out);
-  expect(run).toMatchObject({ id: forkId, fork: { runId, atStep: 1, changes: { message: 'Be brief.' } } });
-  expect((await ask(['replay', runId])).out).toBe(before);
-  expect(await ask(['fork', runId, '--at', '99'])).toMatchObject({ code: 1, err: expect.stringContaining('atStep') });
-  expect(await ask(['fork', runId, '--at', 'x'])).toMatchObject({ code: 2 });
-});
-
 test('[O8] targets are listed and tested, and what has failed is listed and sent again', async () => {
   const server = createServer((_request, response) => response.writeHead(isUp ? 200 : 500).end());
   let isUp = true;
@@ -303,3 +290,16 @@ test('[O9] grants are listed with their conditions, and revoked', async () => {
 interface Waiting {
   readonly kind: string;
 }
+
+test('[E1] fork continues a run from a step, prints the response alone, and the original stays as it is', async () => {
+  const ran = await ask(['run', 'Analyst', 'What can you do?', '--json']);
+  const { run_id: runId } = JSON.parse(ran.out);
+  const before = (await ask(['replay', runId])).out;
+  const forked = await ask(['fork', runId, '--at', '1', '--with-message', 'Be brief.', '--json']);
+  expect(forked.err).toContain('Forked at step 1, as run ');
+  const { runId: forkId, run } = JSON.parse(forked.out);
+  expect(run).toMatchObject({ id: forkId, fork: { runId, atStep: 1, changes: { message: 'Be brief.' } } });
+  expect((await ask(['replay', runId])).out).toBe(before);
+  expect(await ask(['fork', runId, '--at', '99'])).toMatchObject({ code: 1, err: expect.stringContaining('atStep') });
+  expect(await ask(['fork', runId, '--at', 'x'])).toMatchObject({ code: 2 });
+});
