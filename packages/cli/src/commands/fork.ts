@@ -60,7 +60,7 @@ function changesOf({ withMessage, instructions, model, settings, outcome, tools 
 }
 
 async function endOf(client: Client, runId: string): Promise<Run> {
-  for await (const { type } of client.runs.stream(runId)) if (type === 'run.end') break;
+  for await (const { type } of client.runs.stream(runId, { after: 0 })) if (type === 'run.end') break;
   return await client.runs.get(runId);
 }
 

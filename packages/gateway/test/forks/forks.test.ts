@@ -294,37 +294,50 @@ describeWorlds(
     });
 
     test('[E2] a grant, or a policy that approves calls, lets no call of a fork run', async () => {
-    let ran = 0;
-    const inputSchema = z.object({ n: z.number() });
-    const pay = tool({ description: 'Pays.', inputSchema, approval: true, execute: () => `Paid ${++ran}.` });
-    const policies = [{ name: 'easy', approveCall: ({ input }: { input: unknown }) => (input as { n: number }).n > 5 }];
-    const model = scriptedModel([
-      calls(['pay', { n: 1 }]),
-      { text: 'Paid.' },
-      calls(['pay', { n: 2 }]),
-      calls(['pay', { n: 7 }]),
-    ]);
-    const world = await open({ models: { default: model }, definitions: { payer: { tools: { pay }, policies } as never } });
-    const chat = await chatWith(world, { definition: 'payer' });
-    const { runId } = await chat.say('Pay 1.');
-    const [asked] = await waitingIn(world, chat.contextId);
-    const by = { key: true, keyId: 'key' } as const;
-    const given = { runId, callId: asked?.id ?? '', answer: { approve: true } as const, by, grant: { for: 'always' } as const };
-    await answer(world.services, given);
-    await world.idle();
-    expect(ran).toBe(1);
-    for (const n of [2, 7]) {
-      const forked = await fork(world, runId, { message: `Pay ${n}.` });
-      const waiting = await waitingIn(world, forked.contextId);
-      expect(waiting.map(({ tool_name, input }) => `${tool_name} ${input}`)).toEqual([`pay {"n":${n}}`]);
-      const grant = { ...forked, callId: waiting[0]?.id ?? '', grant: { for: 'always' } as const, by };
-      const confirmed = { approve: true, runForReal: 'pay' } as never;
-      await expect(answer(world.services, { ...grant, answer: confirmed })).rejects.toMatchObject({ code: 'wrong_answer' });
-    }
-    expect(ran).toBe(1);
-  });
+      let ran = 0;
+      const inputSchema = z.object({ n: z.number() });
+      const pay = tool({ description: 'Pays.', inputSchema, approval: true, execute: () => `Paid ${++ran}.` });
+      const policies = [
+        { name: 'easy', approveCall: ({ input }: { input: unknown }) => (input as { n: number }).n > 5 },
+      ];
+      const model = scriptedModel([
+        calls(['pay', { n: 1 }]),
+        { text: 'Paid.' },
+        calls(['pay', { n: 2 }]),
+        calls(['pay', { n: 7 }]),
+      ]);
+      const world = await open({
+        models: { default: model },
+        definitions: { payer: { tools: { pay }, policies } as never },
+      });
+      const chat = await chatWith(world, { definition: 'payer' });
+      const { runId } = await chat.say('Pay 1.');
+      const [asked] = await waitingIn(world, chat.contextId);
+      const by = { key: true, keyId: 'key' } as const;
+      const given = {
+        runId,
+        callId: asked?.id ?? '',
+        answer: { approve: true } as const,
+        by,
+        grant: { for: 'always' } as const,
+      };
+      await answer(world.services, given);
+      await world.idle();
+      expect(ran).toBe(1);
+      for (const n of [2, 7]) {
+        const forked = await fork(world, runId, { message: `Pay ${n}.` });
+        const waiting = await waitingIn(world, forked.contextId);
+        expect(waiting.map(({ tool_name, input }) => `${tool_name} ${input}`)).toEqual([`pay {"n":${n}}`]);
+        const grant = { ...forked, callId: waiting[0]?.id ?? '', grant: { for: 'always' } as const, by };
+        const confirmed = { approve: true, runForReal: 'pay' } as never;
+        await expect(answer(world.services, { ...grant, answer: confirmed })).rejects.toMatchObject({
+          code: 'wrong_answer',
+        });
+      }
+      expect(ran).toBe(1);
+    });
 
-  test('[E2] a recorded outcome brings the changes of the session with it', async () => {
+    test('[E2] a recorded outcome brings the changes of the session with it', async () => {
       const count = slice<number>('count', { initial: 0, on: { counted: (sum) => sum + 1 } });
       let ran = 0;
       const tools = {
