@@ -136,6 +136,10 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     expect(after.items.find(({ entityId }: { entityId: string }) => entityId === ben).text).toBe('What did she say?');
     expect((await gateway.api('/api/runs?limit=100')).items).toHaveLength(runs);
     expect(await gateway.api(`/api/entities/${ada}`)).toMatchObject({ displayName: '[erased]', metadata: {} });
+    // What the model of the fork made of the text is gone as a whole.
+    const repeated = await gateway.api(`/api/runs/${fork.runId}/transcript`);
+    expect(repeated.items.length).toBeGreaterThan(2);
+    expect(JSON.stringify(repeated)).not.toContain('You said');
     expect(await where(PLANTED)).toEqual(NOWHERE);
     expect(await where(SENTENCE)).toEqual(NOWHERE);
     expect(await where(NAME)).toEqual(NOWHERE);
