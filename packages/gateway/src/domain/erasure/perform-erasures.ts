@@ -5,6 +5,7 @@ import { deleteConversation } from '../conversations/delete-conversation.ts';
 import { collectTexts, dropCollected, readCollected } from './collect-texts.ts';
 import { eraseCopies } from './erase-copies.ts';
 import { eraseSources } from './erase-sources.ts';
+import { eraseSpaceStreams } from './erase-streams.ts';
 import { eraseThreads } from './erase-threads.ts';
 import {
   type ErasureJob,
@@ -70,6 +71,7 @@ async function performErasure(job: ErasureJob): Promise<void> {
   await eraseThreads(job, collected);
   await store.transaction((tx) => noteProgress(tx, job, { phase: 'copies' }));
   await eraseCopies(job, collected);
+  await eraseSpaceStreams(job, collected);
   await store.transaction((tx) => noteProgress(tx, job, { phase: 'files' }));
   await eraseArtifacts(job, collected.runIds);
   if (erasure.kind === 'conversation') await deleteErased(job);
