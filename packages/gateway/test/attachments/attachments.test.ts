@@ -182,6 +182,19 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
     expect((await upload(tokens.ada)).status).toBe(201);
   });
 
+  test('[O3] bytes that could not be deleted are deleted by a later sweep, and cannot be attached meanwhile', async () => {
+    const { space, tokens } = await people();
+    const { body } = await upload(tokens.ada);
+    const files = createArtifactFiles(folder.path);
+    const isDown = { ...files, remove: () => Promise.reject(new Error('The bucket is down.')) };
+    const now = Date.now() + 2 * DAY_MS;
+    await expect(sweepUploads(api.services, isDown, { now })).rejects.toThrow('down');
+    expect((await post(space, tokens.ada, [body.id])).status).toBe(422);
+    expect(await sweepUploads(api.services, files, { now })).toBe(1);
+    expect(await readdir(folder.path)).toEqual([]);
+    expect(await sweepUploads(api.services, files, { now })).toBe(0);
+  });
+
   test('after a day, files that are in no message are deleted with their bytes, and those of messages stay', async () => {
     const { space, tokens } = await people();
     const [used, unused] = [(await upload(tokens.ada)).body.id, (await upload(tokens.ada)).body.id];

@@ -48,6 +48,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0049-notifications',
       '0050-grants',
       '0051-attachments',
+      '0053-files-of-conversations',
     ]);
     await fresh.close();
   });

@@ -67,7 +67,19 @@ function shownName(name: string, id: string): string {
 const DAY_MS = 86_400_000;
 const PIECE = 100;
 
-/** Deletes uploads that are in no message after a day: first the rows, and then the bytes, so that no row is without its bytes. */
+/** From now on these files have no uploader, so that none of them can be attached. The next sweep deletes them. */
+const GIVEN_UP = { entity_id: null, name: null } as const;
+
+/** The files of a conversation that is deleted. */
+export async function giveUpUploads(tx: Tx, contextId: string): Promise<void> {
+  const uploads = tx.db.updateTable('artifacts').set({ ...GIVEN_UP, thread_id: null, created_at: 0 });
+  await uploads.where('thread_id', '=', contextId).execute();
+}
+
+/**
+ * Deletes uploads that are in no message after a day. First nobody can attach them any more, then their bytes go, and then their rows: a
+ * row without bytes is found again, bytes without a row never.
+ */
 export async function sweepUploads(
   { store }: Pick<Services, 'store'>,
   files: ArtifactFiles,
@@ -86,15 +98,19 @@ export async function sweepUploads(
       .execute();
     const found = due.map(({ id }) => id);
     if (found.length === 0) return [];
-    const deleted = await tx.db
-      .deleteFrom('artifacts')
+    const unused = await tx.db
+      .updateTable('artifacts')
+      .set(GIVEN_UP)
       .where('id', 'in', found)
       .where('space_id', 'is', null)
       .where('thread_id', 'is', null)
       .returning('id')
       .execute();
-    return deleted.map(({ id }) => id);
+    return unused.map(({ id }) => id);
   });
-  for (const id of ids) await files.remove(id);
+  for (const id of ids) {
+    await files.remove(id);
+    await store.transaction((tx) => tx.db.deleteFrom('artifacts').where('id', '=', id).execute());
+  }
   return ids.length;
 }

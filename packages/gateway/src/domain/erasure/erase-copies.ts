@@ -23,8 +23,6 @@ const KEYS: { readonly [T in keyof Tables]?: readonly string[] } = {
   file_undo: ['thread_id', 'path'],
   files: ['thread_id', 'path'],
   goals: ['agent_id', 'key'],
-  // A grant whose condition had a copy covers no call any more.
-  grants: ['id'],
   inbox_events: ['id'],
   memories: ['agent_id', 'key'],
   messages: ['id'],
@@ -36,6 +34,8 @@ const KEYS: { readonly [T in keyof Tables]?: readonly string[] } = {
   threads: ['id'],
   transcript_entries: ['thread_id', 'seq'],
 };
+
+export const SEARCHED_TABLES: readonly string[] = Object.keys(KEYS);
 
 type Row = Readonly<Record<string, string | number | null>>;
 
