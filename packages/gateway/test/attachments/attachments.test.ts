@@ -169,6 +169,7 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
     const named = async (name: string) => (await upload(tokens.ada, PNG, `name=${encodeURIComponent(name)}`)).body.name;
     expect(await named('../../etc/passwd')).toBe('passwd');
     expect(await named('C:\\temp\\a\u202eb\n.txt')).toBe('ab.txt');
+    expect(await named('a\u2028b\u2029c.txt')).toBe('abc.txt');
     const { body } = await upload(tokens.ada, PNG, '');
     expect(body.name).toBe(body.id);
   });
