@@ -60,7 +60,11 @@ export async function insertUpload(
 /** A name in one line, without folders and control characters, in at most 200 characters. */
 function shownName(name: string, id: string): string {
   const [last = ''] = name.toWellFormed().split(/[/\\]/).slice(-1);
-  const plain = last.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim().slice(0, 200).toWellFormed();
+  const plain = last
+    .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+    .trim()
+    .slice(0, 200)
+    .toWellFormed();
   return plain === '' ? id : plain;
 }
 

@@ -6,7 +6,10 @@ const MESSAGES = 200;
 /** Rows that one query without an index looks at. */
 const RANGE = 1_000;
 
-export type SourceMessage = Pick<MessageRow, 'id' | 'space_id' | 'kind' | 'content' | 'metadata' | 'call' | 'attachments'>;
+export type SourceMessage = Pick<
+  MessageRow,
+  'id' | 'space_id' | 'kind' | 'content' | 'metadata' | 'call' | 'attachments'
+>;
 
 /** A page of messages of one space, and the threads of the agents that were ever in the space. */
 export interface SourcePage {
