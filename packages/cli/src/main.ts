@@ -13,6 +13,7 @@ import { addKeys } from './commands/keys.ts';
 import { addNotify } from './commands/notify.ts';
 import { addOpen } from './commands/open.ts';
 import { addProjects } from './commands/projects.ts';
+import { addRecord } from './commands/record.ts';
 import { addReplay } from './commands/replay.ts';
 import { addRun } from './commands/run.ts';
 import { addStart } from './commands/start.ts';
@@ -43,6 +44,7 @@ export function createProgram(): Command {
     addInit,
     addRun,
     addReplay,
+    addRecord,
     addEval,
     addKeys,
     addGrants,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type Logger, type SharedResources, sharedResources } from '@lastcall/core';
 import { resolveAgentLimits, resolveGatewayLimits } from './config/agent-limits.ts';
 import { checkConfig } from './config/check-config.ts';
@@ -72,6 +73,8 @@ interface RunOptions {
 interface CheckedRunOptions extends RunOptions {
   /** Kills this process, to show what survives a crash. Only the demo of the command line sets it. */
   readonly crash?: (() => void) | undefined;
+  /** Replaces each model, e.g. with one that records its replies. Only `lastcall record` sets it. */
+  readonly tapModel?: ((model: LanguageModelV4) => LanguageModelV4) | undefined;
 }
 
 /** Runs agents and serves the HTTP API. */
@@ -106,7 +109,7 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
 
 /** Creates a gateway from a checked configuration, which is no longer in the form that a user writes. */
 export function createCheckedGateway(config: Config, options: CheckedRunOptions = {}): Gateway {
-  const { env = process.env, logger, tuning, synchronous, crash } = options;
+  const { env = process.env, logger, tuning, synchronous, crash, tapModel } = options;
   const settings = resolveSettings(readEnv(env), config);
   const known = new KnownSecrets(secretValues(env, { secretKey: settings.secretKey, secrets: config.secrets }));
   const secrets = createSecrets({ env, names: config.secrets, known });
@@ -127,7 +130,20 @@ export function createCheckedGateway(config: Config, options: CheckedRunOptions 
     },
     async start() {
       starting ??= start({
-        ...{ config, settings, logger: log, secrets, hooks, targets, redact, tuning, synchronous, crash, env },
+        ...{
+          config,
+          settings,
+          logger: log,
+          secrets,
+          hooks,
+          targets,
+          redact,
+          tuning,
+          synchronous,
+          crash,
+          tapModel,
+          env,
+        },
       });
       const own = starting;
       try {
@@ -170,7 +186,7 @@ interface Running {
   stop(): Promise<void>;
 }
 
-interface Starting extends Pick<CheckedRunOptions, 'tuning' | 'synchronous' | 'crash'> {
+interface Starting extends Pick<CheckedRunOptions, 'tuning' | 'synchronous' | 'crash' | 'tapModel'> {
   readonly config: Config;
   readonly settings: Settings;
   readonly logger: Logger;
@@ -349,9 +365,16 @@ interface Stopping {
  */
 const CLOSE_MS = 5_000;
 
-function findModels({ config, settings, env }: Starting, artifacts: ArtifactFiles): ModelFinder {
+function findModels({ config, settings, env, tapModel }: Starting, artifacts: ArtifactFiles): ModelFinder {
   const files = { read: (id: string) => readBytes(artifacts, id), modelFiles: config.modelFiles };
-  return modelFinder({ model: settings.model, modelUrl: settings.modelUrl, models: config.models, env, files });
+  return modelFinder({
+    model: settings.model,
+    modelUrl: settings.modelUrl,
+    models: config.models,
+    env,
+    files,
+    tapModel,
+  });
 }
 
 function artifactFiles({ config, settings, secrets }: Starting, egress: Egress): ArtifactFiles {

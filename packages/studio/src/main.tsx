@@ -5,6 +5,7 @@ import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { router } from './app/router.tsx';
 import { client } from './data/client.ts';
+import { forgetProject } from './data/project.ts';
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx';
 import { forgetDrafts } from './pages/space/draft.ts';
 import { AnyCard, cards } from './parts/cards/cards.tsx';
@@ -40,7 +41,7 @@ if (element !== null)
           </Suspense>
         ) : (
           <LastcallProvider client={client} components={cards} fallback={AnyCard}>
-            <RequireSession signInPage={SignInPage} onSignOut={forgetDrafts}>
+            <RequireSession signInPage={SignInPage} onSignOut={forgetTab}>
               <ConnectionProvider>
                 <RouterProvider router={router} />
               </ConnectionProvider>
@@ -50,3 +51,9 @@ if (element !== null)
       </QueryClientProvider>
     </StrictMode>,
   );
+
+/** The next user of this tab sees nothing of this one. */
+function forgetTab(): void {
+  forgetDrafts();
+  forgetProject();
+}

@@ -44,6 +44,7 @@ describe('a configuration', () => {
       egress: { allow: [] },
       artifacts: {},
       limits: {},
+      retention: {},
       corsOrigins: [],
       tracing: { texts: false },
       mcpServer: { tools: true, agents: true },

@@ -1,4 +1,4 @@
-import type { ExpressionBuilder } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
@@ -112,8 +112,17 @@ async function eraseEvents(tx: Tx, condition: EventCondition): Promise<number> {
   return (await Promise.all(replaced)).reduce<number>((sum, one) => sum + one, 0);
 }
 
-const setPayload = statement((db, { id, payload }: Params<{ id: number; payload: string }>) =>
-  db.updateTable('inbox_events').set({ payload }).where('id', '=', id),
+const setPayload = statement(
+  (db, { id, payload }: Params<{ id: number; payload: string }>) =>
+    db.updateTable('inbox_events').set({ payload }).where('id', '=', id),
+  {
+    key: 'id',
+    toValues: (all) => ({ ids: all.map(({ id }) => id), payloads: all.map(({ payload }) => payload) }),
+    build: (_db, { ids, payloads }: Params<{ ids: readonly number[]; payloads: readonly string[] }>) => sql`
+      update inbox_events set payload = given.payload
+      from unnest(${ids}::bigint[], ${payloads}::text[]) as given (id, payload)
+      where inbox_events.id = given.id`,
+  },
 );
 
 async function markDead(tx: Tx, id: number, payload: string): Promise<void> {

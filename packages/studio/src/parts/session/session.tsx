@@ -11,7 +11,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { client } from '../../data/client.ts';
+import { everywhere } from '../../data/client.ts';
 import { onSessionEnd } from './session-end.ts';
 import { signIn } from './sign-in.ts';
 
@@ -145,7 +145,7 @@ function stateOf(session: Session | undefined, why?: { readonly refused: unknown
 }
 
 async function readSession(): Promise<Session | undefined> {
-  return await client.session.get().catch((error: unknown) => {
+  return await everywhere.session.get().catch((error: unknown) => {
     if (error instanceof ClientError && error.status === 401) return undefined;
     throw error;
   });

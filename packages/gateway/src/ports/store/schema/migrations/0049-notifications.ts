@@ -46,6 +46,8 @@ export function notifications(dialect: Dialect): Migration {
         'create index notifications_due on notifications (target, next_at) where next_at is not null',
         'create index notifications_by_project on notifications (project_id, id)',
         'create index notifications_of_agent on notifications (agent_id, event, created_at)',
+        // Values of this column must not be copied into the statistics of the planner: see 0047-erasures.ts.
+        ...(dialect === 'postgres' ? ['alter table notifications alter column error set statistics 0'] : []),
       ];
       for (const statement of statements) await sql.raw(statement).execute(db);
     },
