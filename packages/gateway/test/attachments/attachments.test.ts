@@ -183,6 +183,20 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
     expect((await upload(tokens.ada)).status).toBe(201);
   });
 
+  test('[O3] a key cannot upload for a person who was deleted', async () => {
+    const { ada } = await people();
+    await api.done('DELETE', `/api/entities/${ada}`);
+    expect((await upload(api.key, PNG, `entityId=${ada}`)).status).toBe(404);
+    expect(existsSync(folder.path) ? await readdir(folder.path) : []).toEqual([]);
+  });
+
+  test('a person who uploads many files at the same moment has 50 at most', async () => {
+    const { tokens } = await people();
+    const together = (length: number) => Promise.all(Array.from({ length }, () => upload(tokens.ada)));
+    const sent = [...(await together(20)), ...(await together(20)), ...(await together(20))];
+    expect(sent.filter(({ status }) => status === 201)).toHaveLength(50);
+  });
+
   test('[O3] bytes that could not be deleted are deleted by a later sweep, and cannot be attached meanwhile', async () => {
     const { space, tokens } = await people();
     const { body } = await upload(tokens.ada);

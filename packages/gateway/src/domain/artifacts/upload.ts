@@ -1,9 +1,8 @@
-import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { ApiError } from '../api-error.ts';
-import { getEntity } from '../entities/entity.ts';
+import { ApiError, notFound } from '../api-error.ts';
+import { isId } from '../entities/column-text.ts';
 import type { Attachment } from './attachment.ts';
 import type { ArtifactType } from './media-type.ts';
 
@@ -23,7 +22,17 @@ export async function insertUpload(
   { upload, entityId, name }: { readonly upload: Upload; readonly entityId: string; readonly name: string },
 ): Promise<Attachment> {
   const { id, mediaType, bytes } = upload;
-  const { project = DEFAULT_PROJECT } = await getEntity(tx.db, entityId);
+  // Locked: the deletion of a person waits for it, and two uploads do not both find the last place.
+  const uploader = isId(entityId)
+    ? await tx.db
+        .selectFrom('entities')
+        .select('project_id')
+        .where('id', '=', entityId)
+        .where('deleted_at', 'is', null)
+        .forNoKeyUpdate()
+        .executeTakeFirst()
+    : undefined;
+  if (uploader === undefined) throw notFound('entity', entityId);
   const { unused } = await tx.db
     .selectFrom('artifacts')
     .select((eb) => eb.fn.countAll<number>().as('unused'))
@@ -47,7 +56,7 @@ export async function insertUpload(
       space_id: null,
       thread_id: null,
       entity_id: entityId,
-      project_id: project,
+      project_id: uploader.project_id,
       name: shown,
       media_type: mediaType,
       bytes,
