@@ -165,6 +165,10 @@ describe.each(databases)('an erasure of files and short texts on $kind', ({ kind
     const { context_id } = await gateway.api('/chat', { agent, message: SHORT, attachments }, { key: token });
     await gateway.api(`/contexts/${context_id}`, undefined, { method: 'DELETE' });
     await waitFor(async () => (await gateway.request(`/api/artifacts/${attachments[0]}`)).status === 404);
-    expect(await left(NAME, 'Wy4k')).toEqual(NOWHERE(NAME, 'Wy4k'));
+    expect(await left('Wy4k')).toEqual(NOWHERE('Wy4k'));
+    // Only an erasure cleans the files of the database too.
+    const store = await database.open();
+    expect(await tablesWith(store, NAME)).toEqual([]);
+    await store.close();
   });
 });
