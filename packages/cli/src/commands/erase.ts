@@ -51,7 +51,7 @@ async function erase(kind: Kind, id: string, { url, json, yes = false }: EraseOp
 
 async function confirm(kind: Kind, id: string): Promise<void> {
   if (process.stdin.isTTY !== true)
-    throw new CommandFailed('Nobody can be asked here. Add --yes if you mean it: it cannot be undone.', {
+    throw new CommandFailed('There is no terminal to ask on. Add --yes if you mean it: it cannot be undone.', {
       exitCode: EXIT.usage,
     });
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

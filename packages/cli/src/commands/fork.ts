@@ -10,9 +10,7 @@ import { type ApiCommandOptions, apiOptions } from './api-options.ts';
 
 export function addFork(program: Command): void {
   apiOptions(program.command('fork').argument('<run>', 'the id of a run'))
-    .description(
-      'Continue a run from one of its steps, with changes, in a conversation of its own. Print its response.',
-    )
+    .description('Continue a run from one of its steps, with changes, in a new conversation. Print its response.')
     .requiredOption('--at <step>', 'the step that is done again', toStep)
     .option('--with-message <text>', 'add a message before the step')
     .option('--instructions <text>', "use these instructions in place of the agent's")

@@ -51,7 +51,7 @@ interface Recorded {
   readonly files: CassetteNames;
 }
 
-/** In a gateway of its own, with an empty store. */
+/** In a separate gateway, with an empty store. */
 async function runOnce({ agent, message, home, files }: Recorded): Promise<TaskEnd> {
   const [{ createCheckedGateway, loadConfig, secretValues }, { recordModel }] = await Promise.all([
     import('@lastcall/gateway/internal'),
@@ -100,5 +100,5 @@ class CassetteNames {
 }
 
 const HELP = `
-The agent runs in a gateway of its own, with an empty store. Its tools run for real.
+The agent runs in a separate gateway, with an empty store. Its tools run for real.
 A test plays the file back: replayModel('cassette.json') of @lastcall/core/testing.`;

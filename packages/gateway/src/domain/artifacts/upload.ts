@@ -90,7 +90,7 @@ export async function giveUpUploads(tx: Tx, contextId: string): Promise<void> {
 }
 
 /**
- * Deletes uploads that are in no message after a day. First nobody can attach them any more, then their bytes go, and then their rows: a
+ * Deletes uploads that are in no message after a day. First they can no longer be attached, then their bytes go, and then their rows: a
  * row without bytes is found again, bytes without a row never.
  */
 export async function sweepUploads(

@@ -11,7 +11,7 @@ import { type ErasureJob, inPiece } from './erasure-job.ts';
 import { ERASED, ERASED_JSON } from './mark.ts';
 import { idRanges, type SourceMessage, sourceMessages, wholeThreads } from './source-texts.ts';
 
-/** Replaces the texts themselves: messages, the events that they became, and what is said about the person, space or agent. */
+/** Replaces the texts themselves: messages, the events that they became, and what describes the person, space or agent. */
 export async function eraseSources(job: ErasureJob): Promise<void> {
   const { store, erasure } = job;
   for await (const { threadIds, messages } of sourceMessages(store.db, erasure))

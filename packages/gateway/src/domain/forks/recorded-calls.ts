@@ -35,7 +35,7 @@ export async function recordedCalls(db: Kysely<Tables>, fork: Fork): Promise<rea
     if (changed !== undefined) return [{ call: { ...call, outcome: toOutcome(changed, toolName) }, row }];
     return [{ call: { ...call, outcome: outcome as Outcome, slices: staged?.slices }, row }];
   });
-  // Calls that ran side by side ended in any order.
+  // Calls that ran in parallel ended in any order.
   const placeOf = ({ row }: (typeof found)[number]): number => (row?.step ?? 0) * 1_000 + (row?.index ?? 0);
   return found.toSorted((one, other) => placeOf(one) - placeOf(other)).map(({ call }) => call);
 }

@@ -11,7 +11,7 @@ import { canBeGranted } from './granted-definition.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** With more, a list that nobody reads would decide. */
+/** With more, a list that people do not read would decide. */
 const MOST_OF_TOOL = 100;
 
 export interface NewGrant {

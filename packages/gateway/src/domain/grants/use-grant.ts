@@ -59,7 +59,7 @@ export async function useGrant(tx: Tx, use: GrantUse, of: UsedIn): Promise<UsedG
     .where('id', '=', use.callId)
     .where('agent_id', '=', of.agentId)
     .executeTakeFirst();
-  // A call inside another call has no row, and nobody would see which grant it had.
+  // A call inside another call has no row, and people would not see which grant it had.
   if (call === undefined) return undefined;
   const grant = await findCovering(tx, use, of);
   const before = call.grant_id;

@@ -21,7 +21,7 @@ interface ForkProps {
   readonly calls: readonly CallRow[];
 }
 
-/** Continues the run from a step, with changes, in a conversation of its own. */
+/** Continues the run from a step, with changes, in a new conversation. */
 export function ForkButton(props: ForkProps): ReactElement | null {
   const mayWrite = useMay('write');
   const [isOpen, setOpen] = useState(false);

@@ -30,7 +30,7 @@ export function forkEndpoints(registry: Registry, offered?: Offered): readonly E
       path: '/api/runs/{id}/forks',
       summary: 'Fork a run at a step',
       description:
-        'Continues the run from the step in a conversation of its own. Calls that the run made with the same input get the recorded outcome, and calls with effects outside wait for an answer. The run itself is not changed.',
+        'Continues the run from the step in a new conversation. Calls that the run made with the same input get the recorded outcome, and calls with effects outside wait for an answer. The run itself is not changed.',
       access: 'key',
       body: newForkSchema,
       status: 201,

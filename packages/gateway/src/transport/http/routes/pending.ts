@@ -112,7 +112,7 @@ interface GivenAnswer {
 
 type Given = Pick<AnsweredCall, 'claimToken' | 'round' | 'grant'>;
 
-/** A grant is a change of its own, with its own entry. */
+/** A grant is a separate change, and has its own entry. */
 function auditAnswer({ callId, result, isForReal }: GivenAnswer): AuditedChange[] {
   if (result.status === 'duplicate') return [];
   const granted: AuditedChange[] =
