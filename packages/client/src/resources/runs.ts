@@ -22,7 +22,7 @@ export interface Runs {
   /** A call by its id, whichever run it belongs to. */
   call(callId: string, options?: RequestOptions): Promise<Ops['GET /api/calls/{id}']['answer']>;
   cancel(id: string, options?: RequestOptions): Promise<Ops['POST /api/runs/{id}/cancel']['answer']>;
-  /** Continues the run from a step, in a conversation of its own. */
+  /** Continues the run from a step, in a new conversation. */
   fork(
     id: string,
     body: Ops['POST /api/runs/{id}/forks']['body'],
