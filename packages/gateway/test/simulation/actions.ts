@@ -12,13 +12,13 @@ export function actionsOf(seed: number): readonly Action[] {
 }
 
 function actionOf(random: Random, number: number): Action {
-  const at = 100 + random.between(0, 15_000);
+  const at = 100 + random.between(0, 10_000);
   const drawn = random.next();
   if (drawn < 0.2)
     return { kind: 'chat', at, ref: `c${number}`, agent: random.oneOf(['Anna', 'Bert', 'Cleo']), what: random.oneOf(IN_CHAT) };
   const isNorth = random.isLucky(0.5);
   const ref = `${isNorth ? 'n' : 's'}${number}`;
   const agent = isNorth ? random.oneOf(['Anna', 'Bert']) : random.oneOf(['Bert', 'Cleo']);
-  if (drawn < 0.35) return { kind: 'plan', at, ref, agent, afterMs: random.between(6_000, 15_000) };
+  if (drawn < 0.35) return { kind: 'plan', at, ref, agent, afterMs: random.between(4_000, 12_000) };
   return { kind: 'post', at, ref, agent, what: random.oneOf(WORKS) };
 }

@@ -33,11 +33,13 @@ export type Chances = Readonly<Partial<Record<FaultKind, number>>>;
  * More of them in one world would only show limits that are meant: a run fails at its third takeover without progress, and an event
  * is dead after five failed runs.
  */
-const AT_MOST: Chances = { die: 3, stall: 2, 'model-fails': 2, 'model-breaks-off': 1, outage: 2, 'jump-clock': 2 };
+const AT_MOST: Chances = { die: 3, stall: 3, 'model-fails': 2, 'model-breaks-off': 1, outage: 2, 'jump-clock': 2 };
 
 export interface FaultOptions {
   /** Only these faults happen. Default: all that the seed has. */
   readonly only?: ReadonlySet<string> | undefined;
+  /** Another number gives other delays, with the same faults. Default 0. */
+  readonly timing?: number | undefined;
   readonly now: () => number;
   readonly onFault: (fault: Fault) => void;
 }
@@ -81,7 +83,7 @@ export class Faults {
   number(place: string): number {
     const count = this.#passed.get(place) ?? 0;
     this.#passed.set(place, count + 1);
-    return chance(this.#seed, place, count);
+    return chance(this.#seed + 7_919 * (this.#options.timing ?? 0), place, count);
   }
 
   #isAllowed(kind: FaultKind): boolean {

@@ -1,28 +1,35 @@
 import './replace-globals.ts';
 import { parseArgs } from 'node:util';
-import { check, type Problem } from './checks.ts';
-import { MemoryDatabase } from './memory-database.ts';
-import { type EndedWorld, runWorld, type WorldOptions } from './world.ts';
 
+/**
+ * `npm run simulate`: worlds of gateways, people and tools in this process, with virtual time, each from its seed. See docs/simulation.md.
+ */
 const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
     seeds: { type: 'string' },
     from: { type: 'string', default: '1' },
+    minutes: { type: 'string' },
     log: { type: 'boolean', default: false },
+    'no-shrink': { type: 'boolean', default: false },
+    plant: { type: 'string' },
+    violate: { type: 'boolean', default: false },
   },
 });
-const memory = await MemoryDatabase.open();
-const n = Number(values.seeds ?? 1), from = Number(values.seed ?? values.from);
-const t0 = process.hrtime.bigint();
-let faults = 0, failed = 0;
-for (let seed = from; seed < from + n; seed++) {
-  const world = await runWorld(memory, { seed });
-  const { db } = world.database;
-  const problems = await check({ db, ledger: world.ledger });
-  faults += world.faults.length;
-  if (values.log) process.stdout.write(world.log.join('\n') + '\n');
-  if (problems.length) { failed++; process.stdout.write(`seed ${seed}: ${problems.map((p) => `\n   ${p.check}: ${p.text}`).join('')}\n`);}
+
+if (values.plant !== undefined) {
+  const { plant } = await import('./plant-hook.ts');
+  plant(values.plant);
 }
-const s = Number(process.hrtime.bigint() - t0) / 1e9;
-process.stdout.write(`${n} worlds, ${failed} failed, ${(n / s).toFixed(1)} worlds/s ${(faults / s).toFixed(1)} faults/s\n`);
+// Imported after the planted fault is known.
+const { simulate } = await import('./simulate.ts');
+process.exitCode = await simulate({
+  ...(values.seed === undefined
+    ? { from: Number(values.from), count: values.minutes === undefined ? Number(values.seeds ?? 100) : undefined }
+    : { from: Number(values.seed), count: 1 }),
+  minutes: values.minutes === undefined ? undefined : Number(values.minutes),
+  isLogged: values.log || values.seed !== undefined,
+  isShrunk: !values['no-shrink'],
+  isUntilFound: values.plant !== undefined,
+  isViolated: values.violate,
+});

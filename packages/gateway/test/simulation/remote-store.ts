@@ -12,12 +12,22 @@ import { type SqliteDriver, sqliteDialect } from '../../src/ports/store/sqlite/s
 import type { Store } from '../../src/ports/store/store.ts';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
 import type { StoreParts } from '../../src/ports/store/store-parts.ts';
+import type { Chances } from './faults.ts';
 import type { WorldDatabase } from './memory-database.ts';
 import type { SimProcess } from './virtual-time.ts';
 import type { Surroundings } from './surroundings.ts';
 
-const HARM = { die: 0.0015, stall: 0.001, 'jump-clock': 0.0005, outage: 0.0006, refuse: 0.002 };
-const HARM_AT_COMMIT = { die: 0.0015, stall: 0.001, 'lose-answer': 0.002 };
+const HARM = { die: 0.001, stall: 0.001, 'jump-clock': 0.0005, outage: 0.0005, refuse: 0.001 };
+const HARM_AFTER = { die: 0.001, stall: 0.001, 'lose-answer': 0.001 };
+const HARM_BETWEEN = { 'undo-commit': 0.001 };
+
+/** Most transactions are sweeps that find nothing. Those of a run are urgent, and more happens to them. */
+const URGENT = 6;
+
+function timesUrgent(chances: Chances, isUrgent: boolean): Chances {
+  if (!isUrgent) return chances;
+  return Object.fromEntries(Object.entries(chances).map(([kind, likely]) => [kind, URGENT * likely]));
+}
 
 /**
  * The store of one simulated gateway: the shared database, as if it were reached through a network. A request and its answer take time, so
@@ -34,22 +44,24 @@ export function openRemoteStore(
     await time.sleep(0.2 + 3 * faults.number(`${process.name} travel`) ** 3);
   }
 
-  async function arrive(what: string): Promise<void> {
-    const fault = faults.at(`${process.name} ${what}`, HARM);
+  async function arrive(what: string, isUrgent = false): Promise<void> {
+    const fault = faults.at(`${process.name} ${what}`, timesUrgent(HARM, isUrgent));
     if (fault === 'refuse') throw away();
     if (fault !== undefined) world.harm(fault, process);
     await travel();
     if (world.isDatabaseAway()) throw away();
   }
 
-  async function open(): Promise<BegunTransaction> {
-    await arrive('begin');
+  async function open({ isUrgent }: { isUrgent: boolean }): Promise<BegunTransaction> {
+    const kind = isUrgent ? 'urgent ' : '';
+    await arrive(`${kind}begin`, isUrgent);
     const begun = await database.open();
     const end = world.openTransaction(process, () => begun.rollback());
     return {
       ...begun,
       async commit() {
-        if (faults.at(`${process.name} commit`, { 'undo-commit': 0.0015 }) !== undefined || world.isDatabaseAway()) {
+        const undone = faults.at(`${process.name} ${kind}commit`, timesUrgent(HARM_BETWEEN, isUrgent));
+        if (undone !== undefined || world.isDatabaseAway()) {
           end();
           await begun.rollback();
           await travel();
@@ -58,7 +70,7 @@ export function openRemoteStore(
         end();
         await begun.commit();
         world.onCommit(process);
-        const fault = faults.at(`${process.name} answer`, HARM_AT_COMMIT);
+        const fault = faults.at(`${process.name} ${kind}answer`, timesUrgent(HARM_AFTER, isUrgent));
         if (fault === 'die' || fault === 'stall') world.harm(fault, process);
         await travel();
         if (fault === 'lose-answer') throw away({ inDoubt: true });

@@ -21,7 +21,8 @@ export interface SimGateway {
   readonly registry: Registry;
 }
 
-export const LIMITS: GatewayLimits = { ...DEFAULT_GATEWAY_LIMITS, leaseMs: 10_000, sweepMs: 2_000 };
+/** An agent's message wakes no other agent: that would only add runs in which there is nothing to do. */
+export const LIMITS: GatewayLimits = { ...DEFAULT_GATEWAY_LIMITS, leaseMs: 10_000, sweepMs: 2_000, hopLimit: 0 };
 
 interface GatewayParts {
   readonly name: string;

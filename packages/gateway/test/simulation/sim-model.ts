@@ -120,12 +120,18 @@ function attend(request: ModelRequest, draw: () => number): Reply {
 /** Everything that it was ever asked for, by messages and plans, and what people have answered. */
 function dutiesOf({ agent, events }: ModelRequest): Duty[] {
   const found = events.flatMap(({ type, data }): Duty[] => {
-    if (type === 'tool_result') return [{ what: 'answer', ref: String((data.input as { ref?: unknown }).ref) }];
+    if (type === 'tool_result') return answeredDuty(data.input);
     const text = type === 'plan' ? `${agent}: ${data.instruction}` : type === 'space_message' ? String(data.text) : '';
     const [, name, what = '', ref = ''] = /^(\w+): (\w+) (\S+)$/.exec(text) ?? [];
     return name === agent ? [{ what, ref }] : [];
   });
   return found.filter(({ ref }, index) => found.findIndex((other) => other.ref === ref) === index);
+}
+
+/** An approved call is named without its input. */
+function answeredDuty(input: unknown): Duty[] {
+  const { ref } = (input ?? {}) as { ref?: unknown };
+  return typeof ref === 'string' ? [{ what: 'answer', ref }] : [];
 }
 
 function nextCalls(request: ModelRequest, { what, ref }: Duty, draw: () => number): NonNullable<Reply['calls']> {
@@ -139,7 +145,9 @@ function nextCalls(request: ModelRequest, { what, ref }: Duty, draw: () => numbe
 }
 
 function isAnsweredCard({ events }: ModelRequest, ref: string): boolean {
-  return events.some(({ type, data }) => type === 'tool_result' && (data.input as { ref?: unknown }).ref === ref);
+  return events.some(
+    ({ type, data }) => type === 'tool_result' && answeredDuty(data.input).some((duty) => duty.ref === ref),
+  );
 }
 
 /** A call that was cancelled before it did anything, as far as the model knows, is asked for again. */

@@ -26,6 +26,8 @@ export interface WorldOptions {
   readonly onlyFaults?: ReadonlySet<string> | undefined;
   /** Only these actions happen, by index. Default: all that the seed has. */
   readonly onlyActions?: ReadonlySet<number> | undefined;
+  /** Another number gives other delays, with the same faults and actions. Default 0. */
+  readonly timing?: number | undefined;
 }
 
 /** A world that has come to rest, or to the end of its time. */
@@ -41,11 +43,11 @@ export interface EndedWorld {
 }
 
 /** Faults stop here. From then on everything has to come to rest. */
-const FAULTS_MS = 25_000;
+const FAULTS_MS = 18_000;
 /** A world that has not come to rest by now never will. */
 const LONGEST_MS = 600_000;
 /** How long everything has to be quiet: longer than a sweep, and than a client takes to connect again. */
-const QUIET_MS = 8_000;
+const QUIET_MS = 5_000;
 
 export async function runWorld(memory: MemoryDatabase, options: WorldOptions): Promise<EndedWorld> {
   const { seed } = options;
@@ -82,12 +84,13 @@ class SimWorld {
   #isOver = false;
 
   constructor(time: VirtualTime, database: WorldDatabase, options: WorldOptions) {
-    const { seed, onlyFaults } = options;
+    const { seed, onlyFaults, timing } = options;
     this.#time = time;
     this.database = database;
     this.#options = options;
     this.#faults = new Faults(seed, {
       only: onlyFaults,
+      timing,
       now: () => time.now,
       onFault: (fault) => {
         this.happened.push(fault);
@@ -151,7 +154,7 @@ class SimWorld {
         this.#restart(process);
         break;
       case 'stall':
-        process.frozenUntil = this.#time.now + 1_000 + 25_000 * this.#faults.number('stall');
+        process.frozenUntil = this.#time.now + 4_000 + 22_000 * this.#faults.number('stall');
         break;
       case 'jump-clock':
         process.skewMs += 120_000 * (this.#faults.number('jump') - 0.5);

@@ -1,0 +1,208 @@
+/** A mistake that is planted into the source, to see that a simulated world finds it. */
+export interface Plant {
+  readonly name: string;
+  /** From `packages`. */
+  readonly file: string;
+  /** Occurs in the file exactly once. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+const LEASE = 'gateway/src/runtime/lease/lease.ts';
+const RUNNABLE = 'gateway/src/runtime/find-runnable-threads.ts';
+const TRANSACTION = 'gateway/src/ports/store/run-transaction.ts';
+const JOURNAL = 'gateway/src/runtime/journal/run-journal.ts';
+const CLOSE = 'gateway/src/runtime/journal/close-run.ts';
+const READER = 'gateway/src/domain/streams/read-stream.ts';
+const CACHE = 'gateway/src/runtime/claim/transcript-cache.ts';
+
+export const PLANTS: readonly Plant[] = [
+  {
+    name: 'the fence does not check the epoch',
+    file: LEASE,
+    find: ".where('id', '=', threadId).where('epoch', '=', epoch), dialect)",
+    replace: ".where('id', '=', threadId), dialect)",
+  },
+  {
+    name: 'a held thread can be claimed',
+    file: LEASE,
+    find: ".where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_until', '<=', now)]))",
+    replace: '.where((eb) => eb.or([eb("lease_owner", "is", null), eb("lease_until", "<=", now), eb("epoch", ">=", 0)]))',
+  },
+  {
+    name: 'a claim does not raise the epoch',
+    file: LEASE,
+    find: "epoch: eb('epoch', '+', 1)",
+    replace: "epoch: eb('epoch', '+', 0)",
+  },
+  {
+    name: 'a renewal does not check the owner',
+    file: 'gateway/src/runtime/lease/renew-leases.ts',
+    find: "      .where('lease_owner', '=', owner)\n",
+    replace: "      .where('lease_owner', 'is not', owner === '' ? owner : '')\n",
+  },
+  {
+    name: 'a worker does not notice that it lost its lease, and the fence lets it write',
+    file: LEASE,
+    find: 'tx.send(fence, lease, (error) => (isRowMissing(error) ? new LeaseLost(lease.threadId) : error));',
+    replace: 'void fence; void isRowMissing;',
+  },
+  {
+    name: 'the sweep does not find lost wakes',
+    file: RUNNABLE,
+    find: 'const waiting = waitedMs === undefined ? [] :',
+    replace: 'const waiting = waitedMs !== -1 ? [] :',
+  },
+  {
+    name: 'the sweep does not find open runs',
+    file: RUNNABLE,
+    find: 'const open = await threadsWithOpenRuns(tx.db, now);',
+    replace: 'const open = (await threadsWithOpenRuns(tx.db, now)).slice(0, 0);',
+  },
+  {
+    name: 'events are published before the commit',
+    file: TRANSACTION,
+    find: 'this.#after.push(() => this.#parts.bus.publish(written()));',
+    replace: 'this.isDurable = true; this.#parts.bus.publish(written()); this.isDurable = false;',
+  },
+  {
+    name: 'numbers of a stream are used again',
+    file: 'gateway/src/ports/store/append-stream-events.ts',
+    find: "next_seq: eb('streams.next_seq', '+', count),",
+    replace: "next_seq: eb('streams.next_seq', '+', sql<number>`case when ${count} > 3 then ${count} + 1 else ${count} end`),",
+  },
+  {
+    name: 'a start is not durable before the tool runs',
+    file: JOURNAL,
+    find: 'return this.#queue.write([...started, ...shown]).then(nothing);',
+    replace: 'this.#buffer([...started, ...shown]); return Promise.resolve();',
+  },
+  {
+    name: 'a card is written after the start',
+    file: JOURNAL,
+    find: 'return this.#queue.write([...started, ...shown]).then(nothing);',
+    replace: 'return this.#queue.write(started).then(() => void this.#addLive(shown));',
+  },
+  {
+    name: 'a write whose outcome is unknown is repeated',
+    file: 'gateway/src/ports/store/retry-while-unavailable.ts',
+    find: 'const isAway = error instanceof StoreUnavailable && !error.inDoubt;',
+    replace: 'const isAway = error instanceof StoreUnavailable;',
+  },
+  {
+    name: 'a call that was cut off runs again',
+    file: 'core/src/turn/settle-batch.ts',
+    find: "return tool.effects === 'external' && (!tool.idempotent || turn.limit.hit !== undefined);",
+    replace: 'return turn.limit.hit !== undefined;',
+  },
+  {
+    name: 'a call of a failed run is said not to have run',
+    file: 'gateway/src/runtime/journal/fail-run.ts',
+    find: "if (!isStarted) return { status: 'cancelled'",
+    replace: "if (!isStarted || reason !== '') return { status: 'cancelled'",
+  },
+  {
+    name: 'an idempotent call gets a new key when it runs again',
+    file: 'core/src/turn/turn-call.ts',
+    find: 'return this.#details.call.callId;\n  }\n\n  get provided',
+    replace: 'return `${this.#details.call.callId}${this.#turn.progress.started.has(this.#details.call.callId) ? "b" : ""}`;\n  }\n\n  get provided',
+  },
+  {
+    name: 'the events of a run are not done when it ends',
+    file: CLOSE,
+    find: '  else tx.send(finishEvents, { runId });',
+    replace: '  else if (status === "cancelled") tx.send(finishEvents, { runId });',
+  },
+  {
+    name: 'the events of a failed run are done',
+    file: CLOSE,
+    find: ": { ...returned, available_at: at },",
+    replace: ": { status: 'done', error },",
+  },
+  {
+    name: 'a message that is sent twice is stored twice',
+    file: 'gateway/src/domain/spaces/post-message.ts',
+    find: 'client_message_id: newMessage.clientMessageId ?? null,',
+    replace: 'client_message_id: `${newMessage.clientMessageId}${before === undefined ? "" : " "}`,',
+  },
+  {
+    name: 'a message is stored without its events',
+    file: 'gateway/src/domain/spaces/post-message.ts',
+    find: 'const heardBy = await notifyAgents(services, tx, { space, message, replyToSeq, sender, recipients });',
+    replace:
+      'const heardBy = message.seq % 5 === 0 ? [] : await notifyAgents(services, tx, { space, message, replyToSeq, sender, recipients });',
+  },
+  {
+    name: 'the key of a repeated request is ignored',
+    file: 'gateway/src/runtime/chat/start-turn.ts',
+    find: 'if (repeated !== undefined) return await repeatOf(tx, repeated, caller);',
+    replace: 'void repeated; void repeatOf;',
+  },
+  {
+    name: 'a plan fires twice',
+    file: 'gateway/src/domain/plans/fire-due-plans.ts',
+    find: 'eventId: `plan:${plan.id}:${dueAt}`,',
+    replace: 'eventId: `plan:${plan.id}:${dueAt}:${now}`,',
+  },
+  {
+    name: 'a plan that another gateway has fired is fired again',
+    file: 'gateway/src/domain/plans/fire-due-plans.ts',
+    find: "const row = tx.db.selectFrom('plans').selectAll().where('id', '=', id).where('next_at', '<=', now);",
+    replace:
+      "const row = tx.db.selectFrom('plans').selectAll().where('id', '=', id).where('created_at', '<=', now);",
+  },
+  {
+    name: 'the second answer to a call counts too',
+    file: 'gateway/src/domain/calls/answer-call.ts',
+    find: 'const isOpen = !wasAnswered(row, answer);',
+    replace: 'const isOpen = !wasAnswered(row, answer) || row.wait_status === "resolved";',
+  },
+  {
+    name: 'a reader takes an event after a gap',
+    file: READER,
+    find: 'const follows = seq === this.#newest.value + 1 && this.#newest.value === this.#lastHeld();',
+    replace: 'const follows = true;',
+  },
+  {
+    name: 'a reader begins with the event that the client has',
+    file: READER,
+    find: 'this.#position = after ?? end;',
+    replace: 'this.#position = after === undefined ? end : Math.max(0, after - 1);',
+  },
+  {
+    name: 'a transcript is cached although another worker wrote to it',
+    file: CACHE,
+    find: 'if (cached.epoch === (isNewClaim ? epoch - 1 : epoch)) return cached.rows;',
+    replace: 'if (cached.epoch <= (isNewClaim ? epoch - 1 : epoch)) return cached.rows;',
+  },
+  {
+    name: 'a transcript is not forgotten after an error',
+    file: 'gateway/src/runtime/claim/next-run.ts',
+    find: '    transcriptCache.forget(threadId);\n    throw error;',
+    replace: '    throw error;',
+  },
+  {
+    name: 'an unknown commit is taken for none',
+    file: 'gateway/src/runtime/thread-state.ts',
+    find: "const next = error.inDoubt ? nextThread(state, { type: 'commit-unknown' }) : state;",
+    replace: 'const next = state;',
+  },
+  {
+    name: 'a thread is not released at the end of a run',
+    file: 'gateway/src/runtime/lease/release-thread.ts',
+    find: "      .set({ lease_owner: null, lease_until: 0 })\n      .where('id', '=', threadId)\n      .returning",
+    replace: "      .set((eb) => ({ lease_owner: eb.ref('lease_owner') }))\n      .where('id', '=', threadId)\n      .returning",
+  },
+  {
+    name: 'the end of a call is written without its session',
+    file: JOURNAL,
+    find: '...serializeEnd(entry, { slices: staged.slices, machine, changes, fullOutcome }),',
+    replace: '...serializeEnd(entry, { slices: {}, machine, changes, fullOutcome }),',
+  },
+  {
+    name: 'a staged write is applied in another transaction than the end of its call',
+    file: 'gateway/src/runtime/journal/apply-writes.ts',
+    find: "    case 'staged-writes':\n      return applyStaged(context, tx, write.callId);",
+    replace: "    case 'staged-writes':\n      return undefined;",
+  },
+];
