@@ -94,7 +94,7 @@ export async function problemsOfMessages(db: Db): Promise<string[]> {
 }
 
 /** What a model would be shown next: each call directly followed by its one result. */
-export async function problemsOfMinds(db: Db): Promise<string[]> {
+async function problemsOfMinds(db: Db): Promise<string[]> {
   const agents = await db.selectFrom('agents').select(['id', 'name']).execute();
   const problems: string[] = [];
   for (const { id, name } of agents) {

@@ -15,7 +15,13 @@ function actionOf(random: Random, number: number): Action {
   const at = 100 + random.between(0, 10_000);
   const drawn = random.next();
   if (drawn < 0.2)
-    return { kind: 'chat', at, ref: `c${number}`, agent: random.oneOf(['Anna', 'Bert', 'Cleo']), what: random.oneOf(IN_CHAT) };
+    return {
+      kind: 'chat',
+      at,
+      ref: `c${number}`,
+      agent: random.oneOf(['Anna', 'Bert', 'Cleo']),
+      what: random.oneOf(IN_CHAT),
+    };
   const isNorth = random.isLucky(0.5);
   const ref = `${isNorth ? 'n' : 's'}${number}`;
   const agent = isNorth ? random.oneOf(['Anna', 'Bert']) : random.oneOf(['Bert', 'Cleo']);

@@ -4,7 +4,7 @@ import type { Tables } from '../../src/ports/store/schema/tables.ts';
 import { answerText } from '../processes/answering.ts';
 import { problemsOfCards, problemsOfEffects } from '../processes/check-effects.ts';
 import { problemsOfSessions } from '../processes/check-sessions.ts';
-import { problemsOfCalls, problemsOfInbox, problemsOfMessages, problemsOfMinds, problemsOfRuns } from '../processes/check-store.ts';
+import { problemsOfCalls, problemsOfInbox, problemsOfMessages, problemsOfRuns } from '../processes/check-store.ts';
 import { problemsOfStreams } from '../processes/check-streams.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -24,7 +24,7 @@ export const CHECKS = {
   'every event is handled once': eventsHandled,
   'every request of a person is stored once': requestsStoredOnce,
   'everything that was asked for is answered once': answeredOnce,
-  'transcripts are valid': ({ db }) => problemsOfMinds(db),
+  'every prompt is valid: each call is followed by its result': async ({ ledger }) => ledger.invalidPrompts,
   'transcripts have no gaps': transcriptsWithoutGaps,
   'no request is refused': async ({ ledger }) => ledger.refused,
   'streams have no gaps, and what begins ends once': ({ db }) => problemsOfStreams(db),
@@ -62,9 +62,13 @@ async function deniedEffects({ db, ledger }: Checked): Promise<readonly string[]
   const calls = await db.selectFrom('calls').select(['id', 'tool_name', 'idempotency_key', 'outcome']).execute();
   const acted = new Set(ledger.effects.map(({ idempotencyKey }) => idempotencyKey));
   return calls.flatMap(({ id, tool_name, idempotency_key, outcome }) => {
-    const { status, code = '' } = fromJson<{ status: string; code?: string } | null>(outcome ?? 'null') ?? { status: '' };
+    const { status, code = '' } = fromJson<{ status: string; code?: string } | null>(outcome ?? 'null') ?? {
+      status: '',
+    };
     const isDenied = status === 'cancelled' || status === 'skipped' || ['denied', 'invalid_input'].includes(code);
-    return isDenied && acted.has(idempotency_key) ? [`${tool_name} ${id} ended ${status} ${code}, and took effect.`] : [];
+    return isDenied && acted.has(idempotency_key)
+      ? [`${tool_name} ${id} ended ${status} ${code}, and took effect.`]
+      : [];
   });
 }
 
@@ -99,7 +103,9 @@ async function transcriptsWithoutGaps({ db }: Checked): Promise<readonly string[
     .execute();
   return [...Map.groupBy(rows, ({ thread_id }) => thread_id)].flatMap(([id, own]) => {
     const first = own[0]?.seq ?? 0;
-    return own.every(({ seq }, index) => seq === first + index) ? [] : [`Entries of ${id} are ${own.map(({ seq }) => seq)}.`];
+    return own.every(({ seq }, index) => seq === first + index)
+      ? []
+      : [`Entries of ${id} are ${own.map(({ seq }) => seq)}.`];
   });
 }
 
@@ -117,7 +123,9 @@ async function onlyStoredIsTold({ db, ledger }: Checked): Promise<readonly strin
   const stored = new Map(rows.map(({ stream, seq, type, payload }) => [`${stream} ${seq}`, `${type} ${payload}`]));
   return ledger.published.flatMap(({ stream, seq, type, json }) => {
     const row = stored.get(`${stream} ${seq}`);
-    return row === `${type} ${json}` ? [] : [`Event ${seq} of ${stream} was told as ${type}, and is ${row ?? 'not stored'}.`];
+    return row === `${type} ${json}`
+      ? []
+      : [`Event ${seq} of ${stream} was told as ${type}, and is ${row ?? 'not stored'}.`];
   });
 }
 
@@ -136,7 +144,9 @@ async function oneAnswerCounts({ db, ledger }: Checked): Promise<readonly string
 /** An approval is stored with the input that was approved. */
 function sameAnswer(stored: string, told: string): boolean {
   const [one, other] = [JSON.parse(stored) as object, JSON.parse(told) as Record<string, unknown>];
-  return Object.entries(other).every(([key, value]) => JSON.stringify((one as Record<string, unknown>)[key]) === JSON.stringify(value));
+  return Object.entries(other).every(
+    ([key, value]) => JSON.stringify((one as Record<string, unknown>)[key]) === JSON.stringify(value),
+  );
 }
 
 async function plansFireOnce({ db, ledger }: Checked): Promise<readonly string[]> {
@@ -159,6 +169,8 @@ async function conversationsAnswered({ db, ledger }: Checked): Promise<readonly 
     // A run in a conversation is not repeated: its caller is told that it failed.
     const isAnswered = responses.length === 1 || status === 'failed';
     const isFine = isOne && isAnswered && status !== undefined;
-    return isFine || status === 'failed' ? [] : [`Request ${ref} started [${told}], which is ${status}, and got [${responses}].`];
+    return isFine || status === 'failed'
+      ? []
+      : [`Request ${ref} started [${told}], which is ${status}, and got [${responses}].`];
   });
 }

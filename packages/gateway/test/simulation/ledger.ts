@@ -11,9 +11,10 @@ export interface Ledger {
   readonly published: { readonly stream: string; readonly seq: number; readonly type: string; readonly json: string }[];
   /** What each follower of a stream read, in order. */
   readonly followed: { readonly stream: string; readonly seqs: number[]; resets: number }[];
-  /** Requests that a provider would refuse, and answers that no caller should get. */
+  /** Why a provider would refuse requests to a model. */
+  readonly invalidPrompts: string[];
+  /** Errors that no caller should get. */
   readonly refused: string[];
-  readonly plans: { readonly planId: string; readonly ref: string; readonly dueAt: number }[];
 }
 
 export interface Asked {
@@ -34,5 +35,14 @@ export interface Turn {
 }
 
 export function createLedger(): Ledger {
-  return { effects: [], asked: [], answered: [], turns: [], published: [], followed: [], refused: [], plans: [] };
+  return {
+    effects: [],
+    asked: [],
+    answered: [],
+    turns: [],
+    published: [],
+    followed: [],
+    invalidPrompts: [],
+    refused: [],
+  };
 }

@@ -13,10 +13,15 @@ const { values } = parseArgs({
     log: { type: 'boolean', default: false },
     'no-shrink': { type: 'boolean', default: false },
     plant: { type: 'string' },
+    plants: { type: 'boolean', default: false },
     violate: { type: 'boolean', default: false },
   },
 });
 
+if (values.plants) {
+  const { recheckPlants } = await import('./recheck-plants.ts');
+  process.exit(await recheckPlants((line) => process.stdout.write(`${line}\n`)));
+}
 if (values.plant !== undefined) {
   const { plant } = await import('./plant-hook.ts');
   plant(values.plant);

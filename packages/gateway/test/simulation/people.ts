@@ -12,14 +12,14 @@ import type { Town, WaitingRow } from './town.ts';
 /** One thing that a person or a client does. */
 export type Action =
   | { readonly kind: 'post'; readonly at: number; readonly ref: string; readonly agent: string; readonly what: string }
-  | { readonly kind: 'plan'; readonly at: number; readonly ref: string; readonly agent: string; readonly afterMs: number }
+  | {
+      readonly kind: 'plan';
+      readonly at: number;
+      readonly ref: string;
+      readonly agent: string;
+      readonly afterMs: number;
+    }
   | { readonly kind: 'chat'; readonly at: number; readonly ref: string; readonly agent: string; readonly what: string };
-
-export function describeAction(action: Action): string {
-  if (action.kind === 'plan') return `A plan is set for ${action.agent}: answer ${action.ref} in ${action.afterMs} ms.`;
-  const where = action.kind === 'chat' ? 'in a conversation' : action.ref.startsWith('n') ? 'in North' : 'in South';
-  return `A person asks ${action.agent} ${where}: ${action.what} ${action.ref}.`;
-}
 
 /** Does it, and repeats it until it was confirmed. */
 export function perform(town: Town, action: Action): void {

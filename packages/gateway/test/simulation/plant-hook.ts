@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
-import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { PLANTS } from './plants.ts';
 
 const PACKAGES = join(import.meta.dirname, '../../..');
@@ -8,7 +8,8 @@ const PACKAGES = join(import.meta.dirname, '../../..');
 /** From now on, this file is loaded with the mistake. Call it before the file is imported. */
 export function plant(name: string): void {
   const found = PLANTS.find((one) => one.name === name);
-  if (found === undefined) throw new Error(`There is no planted fault "${name}". Known: ${PLANTS.map((one) => one.name).join('; ')}.`);
+  if (found === undefined)
+    throw new Error(`There is no planted fault "${name}". Known: ${PLANTS.map((one) => one.name).join('; ')}.`);
   const address = pathToFileURL(join(PACKAGES, found.file)).href;
   registerHooks({
     load(url, context, nextLoad) {
@@ -17,7 +18,9 @@ export function plant(name: string): void {
       const source = String(loaded.source);
       const parts = source.split(found.find);
       if (parts.length !== 2)
-        throw new Error(`The text of "${name}" occurs ${parts.length - 1} times in ${found.file}, and must occur once.`);
+        throw new Error(
+          `The text of "${name}" occurs ${parts.length - 1} times in ${found.file}, and must occur once.`,
+        );
       return { ...loaded, source: parts.join(found.replace) };
     },
   });

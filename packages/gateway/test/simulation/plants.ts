@@ -6,6 +6,8 @@ export interface Plant {
   /** Occurs in the file exactly once. */
   readonly find: string;
   readonly replace: string;
+  /** The first seed that finds it. */
+  readonly seed: number;
 }
 
 const LEASE = 'gateway/src/runtime/lease/lease.ts';
@@ -24,22 +26,10 @@ export const PLANTS: readonly Plant[] = [
     replace: ".where('id', '=', threadId), dialect)",
   },
   {
-    name: 'a held thread can be claimed',
-    file: LEASE,
-    find: ".where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_until', '<=', now)]))",
-    replace: '.where((eb) => eb.or([eb("lease_owner", "is", null), eb("lease_until", "<=", now), eb("epoch", ">=", 0)]))',
-  },
-  {
     name: 'a claim does not raise the epoch',
     file: LEASE,
     find: "epoch: eb('epoch', '+', 1)",
     replace: "epoch: eb('epoch', '+', 0)",
-  },
-  {
-    name: 'a renewal does not check the owner',
-    file: 'gateway/src/runtime/lease/renew-leases.ts',
-    find: "      .where('lease_owner', '=', owner)\n",
-    replace: "      .where('lease_owner', 'is not', owner === '' ? owner : '')\n",
   },
   {
     name: 'a worker does not notice that it lost its lease, and the fence lets it write',
@@ -69,7 +59,8 @@ export const PLANTS: readonly Plant[] = [
     name: 'numbers of a stream are used again',
     file: 'gateway/src/ports/store/append-stream-events.ts',
     find: "next_seq: eb('streams.next_seq', '+', count),",
-    replace: "next_seq: eb('streams.next_seq', '+', sql<number>`case when ${count} > 3 then ${count} + 1 else ${count} end`),",
+    replace:
+      "next_seq: eb('streams.next_seq', '+', sql<number>`case when ${count} > 3 then ${count} + 1 else ${count} end`),",
   },
   {
     name: 'a start is not durable before the tool runs',
@@ -105,7 +96,8 @@ export const PLANTS: readonly Plant[] = [
     name: 'an idempotent call gets a new key when it runs again',
     file: 'core/src/turn/turn-call.ts',
     find: 'return this.#details.call.callId;\n  }\n\n  get provided',
-    replace: 'return `${this.#details.call.callId}${this.#turn.progress.started.has(this.#details.call.callId) ? "b" : ""}`;\n  }\n\n  get provided',
+    replace:
+      'return `${this.#details.call.callId}${this.#turn.progress.started.has(this.#details.call.callId) ? "b" : ""}`;\n  }\n\n  get provided',
   },
   {
     name: 'the events of a run are not done when it ends',
@@ -116,7 +108,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'the events of a failed run are done',
     file: CLOSE,
-    find: ": { ...returned, available_at: at },",
+    find: ': { ...returned, available_at: at },',
     replace: ": { status: 'done', error },",
   },
   {
@@ -148,8 +140,7 @@ export const PLANTS: readonly Plant[] = [
     name: 'a plan that another gateway has fired is fired again',
     file: 'gateway/src/domain/plans/fire-due-plans.ts',
     find: "const row = tx.db.selectFrom('plans').selectAll().where('id', '=', id).where('next_at', '<=', now);",
-    replace:
-      "const row = tx.db.selectFrom('plans').selectAll().where('id', '=', id).where('created_at', '<=', now);",
+    replace: "const row = tx.db.selectFrom('plans').selectAll().where('id', '=', id).where('created_at', '<=', now);",
   },
   {
     name: 'the second answer to a call counts too',
@@ -191,7 +182,8 @@ export const PLANTS: readonly Plant[] = [
     name: 'a thread is not released at the end of a run',
     file: 'gateway/src/runtime/lease/release-thread.ts',
     find: "      .set({ lease_owner: null, lease_until: 0 })\n      .where('id', '=', threadId)\n      .returning",
-    replace: "      .set((eb) => ({ lease_owner: eb.ref('lease_owner') }))\n      .where('id', '=', threadId)\n      .returning",
+    replace:
+      "      .set((eb) => ({ lease_owner: eb.ref('lease_owner') }))\n      .where('id', '=', threadId)\n      .returning",
   },
   {
     name: 'the end of a call is written without its session',
@@ -204,5 +196,42 @@ export const PLANTS: readonly Plant[] = [
     file: 'gateway/src/runtime/journal/apply-writes.ts',
     find: "    case 'staged-writes':\n      return applyStaged(context, tx, write.callId);",
     replace: "    case 'staged-writes':\n      return undefined;",
+  },
+  {
+    name: 'an event of a thread can be claimed by two runs',
+    file: 'gateway/src/runtime/claim/start-run.ts',
+    find: '  for (const { id } of events) tx.send(claimEvent, { id, runId: run.id });',
+    replace: '  for (const { id } of events.slice(1)) tx.send(claimEvent, { id, runId: run.id });',
+  },
+  {
+    name: 'a client is told that its message is stored before it is',
+    file: TRANSACTION,
+    find: '      await this.#commit(onDoubt);\n      return value;',
+    replace: '      void this.#commit(onDoubt).catch(() => {});\n      return value;',
+  },
+  {
+    name: 'a transaction is committed although a statement failed',
+    file: TRANSACTION,
+    find: 'if (!this.#abortsOnError && this.#sent > 0) throwFirst(await this.#end());',
+    replace: 'if (!this.#abortsOnError && this.#sent > 0) { await this.#end(); this.#failures.length = 0; }',
+  },
+  {
+    name: 'a reader is not woken by notices without a heartbeat',
+    file: READER,
+    find: '    this.#newest.raiseTo(end);\n    return end;',
+    replace: '    return end;',
+  },
+  {
+    name: 'an approved call is not run',
+    file: 'gateway/src/domain/calls/answer-call.ts',
+    find: '  await pushCallEnd(tx, row, outcome, { resolvedBy, answeringRunId: runId });',
+    replace:
+      '  if (row.rounds >= 0 && now % 3 !== 0) await pushCallEnd(tx, row, outcome, { resolvedBy, answeringRunId: runId });',
+  },
+  {
+    name: 'a run is closed without releasing what it announced',
+    file: CLOSE,
+    find: '  if (announcedSpaceId !== null) {',
+    replace: "  if (announcedSpaceId !== null && status !== 'failed') {",
   },
 ];

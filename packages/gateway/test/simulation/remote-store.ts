@@ -1,12 +1,10 @@
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Driver,
-  Kysely,
-  type QueryResult,
-} from 'kysely';
+import { type CompiledQuery, type DatabaseConnection, type Driver, Kysely, type QueryResult } from 'kysely';
 import { runOn } from '../../src/ports/store/kysely-on.ts';
-import { type BegunTransaction, runTransaction, type TransactionSource } from '../../src/ports/store/run-transaction.ts';
+import {
+  type BegunTransaction,
+  runTransaction,
+  type TransactionSource,
+} from '../../src/ports/store/run-transaction.ts';
 import type { Tables } from '../../src/ports/store/schema/tables.ts';
 import { type SqliteDriver, sqliteDialect } from '../../src/ports/store/sqlite/sqlite-driver.ts';
 import type { Store } from '../../src/ports/store/store.ts';
@@ -14,8 +12,8 @@ import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
 import type { StoreParts } from '../../src/ports/store/store-parts.ts';
 import type { Chances } from './faults.ts';
 import type { WorldDatabase } from './memory-database.ts';
-import type { SimProcess } from './virtual-time.ts';
 import type { Surroundings } from './surroundings.ts';
+import type { SimProcess } from './virtual-time.ts';
 
 const HARM = { die: 0.001, stall: 0.001, 'jump-clock': 0.0005, outage: 0.0005, refuse: 0.001 };
 const HARM_AFTER = { die: 0.001, stall: 0.001, 'lose-answer': 0.001 };
@@ -69,7 +67,6 @@ export function openRemoteStore(
         }
         end();
         await begun.commit();
-        world.onCommit(process);
         const fault = faults.at(`${process.name} ${kind}answer`, timesUrgent(HARM_AFTER, isUrgent));
         if (fault === 'die' || fault === 'stall') world.harm(fault, process);
         await travel();
@@ -84,7 +81,10 @@ export function openRemoteStore(
 
   const driver = new RemoteDriver(database.driver, arrive, travel);
   const db = new Kysely<Tables>({ dialect: { ...sqliteDialect(database.driver), createDriver: () => driver } });
-  runOn(db, { executeQuery: (query) => driver.ask(query), streamQuery: () => database.driver.connection.streamQuery() });
+  runOn(db, {
+    executeQuery: (query) => driver.ask(query),
+    streamQuery: () => database.driver.connection.streamQuery(),
+  });
   const source: TransactionSource = {
     dialect: 'sqlite',
     // The database's clock, which no process can change.

@@ -25,13 +25,15 @@ export function simModel(world: Surroundings): LanguageModelV4 {
   async function* stream({ prompt }: LanguageModelV4CallOptions): AsyncGenerator<LanguageModelV4StreamPart> {
     const process = currentProcess();
     const request = readRequest('sim', toChatBody(prompt));
-    if (request.problem !== undefined) ledger.refused.push(request.problem);
+    if (request.problem !== undefined) ledger.invalidPrompts.push(request.problem);
     const fault = faults.at('model', HARM);
     if (process !== undefined && (fault === 'die' || fault === 'stall')) world.harm(fault, process);
     await time.sleep(fault === 'model-slow' ? 15_000 : 5 + 500 * faults.number('model takes') ** 2);
     if (fault === 'model-fails') throw new Error('The provider is overloaded.');
     const reply = decide(request, () => faults.number('batch'));
-    world.log(`${process?.name} model: ${reply.text ?? reply.calls?.map(({ name, input }) => name + JSON.stringify(input)).join(' ')}`);
+    world.log(
+      `${process?.name} model: ${reply.text ?? reply.calls?.map(({ name, input }) => name + JSON.stringify(input)).join(' ')}`,
+    );
     yield { type: 'stream-start', warnings: [] };
     for (const part of partsOf(reply, replies++)) {
       await time.sleep(1 + 20 * faults.number('model writes') ** 2);

@@ -27,10 +27,12 @@ export async function simulate(options: SimulateOptions): Promise<number> {
   const startedAt = secondsNow();
   const failed: number[] = [];
   let [worlds, faults] = [0, 0];
+  const kinds = new Map<string, number>();
   for (const seed of seedsOf(options, startedAt)) {
     const { world, problems } = await runAndCheck(memory, { seed });
     worlds++;
     faults += world.faults.length;
+    for (const { kind } of world.faults) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
     if (options.isLogged) print(`${world.log.join('\n')}\nfingerprint ${await fingerprintOf(world)}`);
     if (problems.length === 0) continue;
     failed.push(seed);
@@ -39,8 +41,19 @@ export async function simulate(options: SimulateOptions): Promise<number> {
   }
   const seconds = secondsNow() - startedAt;
   const perSecond = (count: number): string => (count / seconds).toFixed(1);
-  print(`${worlds} worlds (${perSecond(worlds)} a second), ${faults} faults (${perSecond(faults)} a second), ${failed.length} failed.`);
-  return print(failed.length === 0 ? 'Every promise was kept.' : `Failed seeds: ${failed.join(' ')}`, failed.length === 0 ? 0 : 1);
+  print(
+    `${worlds} worlds (${perSecond(worlds)} a second), ${faults} faults (${perSecond(faults)} a second), ${failed.length} failed.`,
+  );
+  print(
+    `Faults: ${[...kinds]
+      .sort()
+      .map(([kind, count]) => `${kind} ${count}`)
+      .join(', ')}.`,
+  );
+  return print(
+    failed.length === 0 ? 'Every promise was kept.' : `Failed seeds: ${failed.join(' ')}`,
+    failed.length === 0 ? 0 : 1,
+  );
 }
 
 export interface CheckedWorld {

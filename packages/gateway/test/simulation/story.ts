@@ -46,4 +46,3 @@ function placeOf(id: string): string {
   const [place = ''] = id.split('#');
   return place;
 }
-

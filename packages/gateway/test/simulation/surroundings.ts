@@ -13,5 +13,4 @@ export interface Surroundings {
   isDatabaseAway(): boolean;
   /** Says that a transaction is open. If the process dies, the database undoes it. Call the returned function when it ends. */
   openTransaction(process: SimProcess, undo: () => Promise<void>): () => void;
-  onCommit(process: SimProcess): void;
 }

@@ -1,23 +1,24 @@
-import { type Checked, check, type CheckName, CHECKS } from './checks.ts';
+import { CHECKS, type Checked, type CheckName, check } from './checks.ts';
 import type { MemoryDatabase } from './memory-database.ts';
 import { type EndedWorld, runWorld } from './world.ts';
 
 /** How each promise is broken, in a world that kept it: by a statement, or in what the outside saw. */
-export const VIOLATIONS: Readonly<Record<CheckName, string | ((world: Checked) => void)>> = {
+const VIOLATIONS: Readonly<Record<CheckName, string | ((world: Checked) => void)>> = {
   'every call settles once': "update calls set status = 'started' where tool_name = 'charge'",
   'effects happen as often as their calls say': ({ ledger }) => {
     const [first] = ledger.effects.filter(({ toolName }) => toolName === 'charge');
     if (first !== undefined) ledger.effects.push(first);
   },
-  'a call that is said not to have run did nothing':
-    `update calls set outcome = '{"status":"cancelled"}' where tool_name = 'charge'`,
+  'a call that is said not to have run did nothing': `update calls set outcome = '{"status":"cancelled"}' where tool_name = 'charge'`,
   'every visible call that was started has a card': "delete from messages where kind = 'tool'",
   'every event is handled once': "update inbox_events set status = 'pending' where type = 'space_message'",
   'every request of a person is stored once': 'update messages set client_message_id = null',
   'everything that was asked for is answered once': ({ ledger }) => {
     ledger.asked.push({ ref: 'n99', what: 'answer', agentId: '', by: 'plan', told: [] });
   },
-  'transcripts are valid': "delete from transcript_entries where kind = 'settled'",
+  'every prompt is valid: each call is followed by its result': ({ ledger }) => {
+    ledger.invalidPrompts.push('messages[3] is the result of no call before it.');
+  },
   'transcripts have no gaps': 'delete from transcript_entries where seq = 2',
   'no request is refused': ({ ledger }) => void ledger.refused.push('A request was refused.'),
   'streams have no gaps, and what begins ends once': 'delete from stream_events where seq = 2',
@@ -27,13 +28,14 @@ export const VIOLATIONS: Readonly<Record<CheckName, string | ((world: Checked) =
   },
   'messages are numbered, and no card stays open': "update messages set status = 'running' where kind = 'tool'",
   'one answer to a waiting call counts': ({ ledger }) => {
-    for (const one of [...ledger.answered]) ledger.answered.push({ ...one, answer: '{"deny":"No."}', told: 'resolved' });
+    for (const one of [...ledger.answered])
+      ledger.answered.push({ ...one, answer: '{"deny":"No."}', told: 'resolved' });
   },
   'a plan fires once': "delete from inbox_events where type = 'plan'",
   'a conversation gets one answer to each request': ({ ledger }) => {
     for (const { runs } of ledger.turns) runs.push('another run');
   },
-  'sessions hold what successful calls wrote': "update calls set input = '{\"ref\":\"x\"}' where tool_name = 'charge'",
+  'sessions hold what successful calls wrote': 'update calls set input = \'{"ref":"x"}\' where tool_name = \'charge\'',
   'nothing is left leased or running': "update threads set lease_owner = 'g1'",
 };
 

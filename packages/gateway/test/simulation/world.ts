@@ -1,9 +1,9 @@
+import { randomId } from '@lastcall/core/internal';
 import { createAgent } from '../../src/domain/agents/create-agent.ts';
 import { createEntity } from '../../src/domain/entities/entity.ts';
 import { newId } from '../../src/domain/new-id.ts';
 import { createSpace } from '../../src/domain/spaces/space.ts';
 import { spaceStream } from '../../src/domain/streams/stream-names.ts';
-import { randomId } from '@lastcall/core/internal';
 import type { Registry } from '../../src/runtime/toolset/registry.ts';
 import { actionsOf } from './actions.ts';
 import { type Fault, type FaultKind, Faults } from './faults.ts';
@@ -12,13 +12,14 @@ import { Hub } from './hub.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 import type { MemoryDatabase, WorldDatabase } from './memory-database.ts';
 import { type Action, answerCalls, perform } from './people.ts';
+import { openRemoteStore } from './remote-store.ts';
 import { drawsOfBytes, useWorld } from './replace-globals.ts';
 import { LIMITS, type SimGateway, startGateway } from './sim-gateway.ts';
 import { simModel } from './sim-model.ts';
 import { simTools } from './sim-tools.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { Town, WaitingRow } from './town.ts';
-import { inProcess, type SimProcess, START, VirtualTime } from './virtual-time.ts';
+import { createProcess, inProcess, type SimProcess, START, VirtualTime } from './virtual-time.ts';
 
 export interface WorldOptions {
   readonly seed: number;
@@ -45,7 +46,7 @@ export interface EndedWorld {
 /** Faults stop here. From then on everything has to come to rest. */
 const FAULTS_MS = 18_000;
 /** A world that has not come to rest by now never will. */
-const LONGEST_MS = 600_000;
+const LONGEST_MS = 150_000;
 /** How long everything has to be quiet: longer than a sweep, and than a client takes to connect again. */
 const QUIET_MS = 5_000;
 
@@ -135,7 +136,6 @@ class SimWorld {
       harm: (fault, process) => this.#harm(fault, process),
       isDatabaseAway: () => this.#time.now < this.#awayUntil,
       openTransaction: (process, undo) => this.#openTransaction(process, undo),
-      onCommit: () => {},
     };
   }
 
@@ -185,8 +185,6 @@ class SimWorld {
 
   /** Creates agents, people and spaces, through a gateway that nothing happens to. */
   async #settle(surroundings: Surroundings): Promise<Town> {
-    const { openRemoteStore } = await import('./remote-store.ts');
-    const { createProcess } = await import('./virtual-time.ts');
     const calm = { ...surroundings, faults: new Faults(0, { only: new Set(), now: () => 0, onFault: () => {} }) };
     const parts = { bus: { publish() {} }, scheduler: { enqueue() {} }, limits: LIMITS };
     const store = openRemoteStore(calm, { process: createProcess('setup'), database: this.database, parts });
