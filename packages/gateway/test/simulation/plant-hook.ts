@@ -1,15 +1,17 @@
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PLANTS } from './plants.ts';
+import { PLANTS, UNFOUND_PLANTS } from './plants.ts';
 
 const PACKAGES = join(import.meta.dirname, '../../..');
 
+const KNOWN = [...PLANTS, ...UNFOUND_PLANTS];
+
 /** From now on, this file is loaded with the mistake. Call it before the file is imported. */
 export function plant(name: string): void {
-  const found = PLANTS.find((one) => one.name === name);
+  const found = KNOWN.find((one) => one.name === name);
   if (found === undefined)
-    throw new Error(`There is no planted fault "${name}". Known: ${PLANTS.map((one) => one.name).join('; ')}.`);
+    throw new Error(`There is no planted fault "${name}". Known: ${KNOWN.map((one) => one.name).join('; ')}.`);
   const address = pathToFileURL(join(PACKAGES, found.file)).href;
   registerHooks({
     load(url, context, nextLoad) {

@@ -21,7 +21,7 @@ const HANDFUL = [
   'the sweep does not find open runs',
   'a start is not durable before the tool runs',
   'the second answer to a call counts too',
-  'events are published before the commit',
+  'a write whose outcome is unknown is repeated',
 ];
 
 test.each(HANDFUL)('[Z7] the world of its seed finds the planted fault: %s', async (name) => {

@@ -219,7 +219,7 @@ class SimWorld {
   }
 
   #rows<T>(sql: string): readonly T[] {
-    return this.database.raw.prepare(sql).all() as readonly T[];
+    return this.database.raw.prepare(sql).all() as unknown as readonly T[];
   }
 
   /** Ends the world when nothing has been left to do for a while. */
