@@ -56,7 +56,7 @@ export async function simulate(options: SimulateOptions): Promise<number> {
   );
 }
 
-export interface CheckedWorld {
+interface CheckedWorld {
   readonly world: EndedWorld;
   readonly problems: readonly Problem[];
 }
