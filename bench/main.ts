@@ -8,7 +8,9 @@ import { benchEnginesSteps } from './engines/engine-steps.bench.ts';
 import { benchGatewayAgents } from './gateway/agents.bench.ts';
 import { benchGatewayChat } from './gateway/chat.bench.ts';
 import { benchGatewayDurableStep } from './gateway/durable-step.bench.ts';
+import { benchGatewayErase } from './gateway/erase.bench.ts';
 import { benchGatewayFirstSign } from './gateway/first-sign.bench.ts';
+import { benchGatewayForks } from './gateway/forks.bench.ts';
 import { benchGatewayHttpTool } from './gateway/http-tool.bench.ts';
 import { benchGatewayMcpTool } from './gateway/mcp-tool.bench.ts';
 import { benchGatewayMessagePath } from './gateway/message-path.bench.ts';
@@ -39,6 +41,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewayRegisteredTools,
   benchGatewayMcpTool,
   benchGatewayFirstSign,
+  benchGatewayForks,
   benchGatewayChat,
   benchGatewayDurableStep,
   benchGatewayThousandAgents,
@@ -47,6 +50,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewayTenTimes,
   benchGatewayAgents,
   benchGatewaySleepingAgents,
+  benchGatewayErase,
   benchEnginesSteps,
   benchEnginesMessages,
   benchCost,
@@ -80,6 +84,7 @@ const head = [
   '| `chat` | `BENCH_STORE`, `BENCH_EFFECTS` (`none`, `external`: effects of the tool), `BENCH_REQUESTS` (1000), `BENCH_NODE_FLAGS`, `BENCH_STATEMENTS` |',
   '| `tentimes` | `BENCH_TEN_TIMES` (`agents`, `members`, `history`), `BENCH_SCALE` (1) |',
   '| `gatewayagents` | `BENCH_ROUNDS` (12), `BENCH_RUNS` (40 a round), `BENCH_CONTENDERS` (`plain`, `used`, `turn`, `machine`, `few`, `many`), `BENCH_NODE_FLAGS` |',
+  '| `gatewayerase` | `BENCH_STORE` (`sqlite`, `postgres`), `BENCH_MESSAGES` (100000) |',
   '| `coldbrowser` | `BENCH_ROUNDS` (20) |',
   '| `engines` | `BENCH_ENGINES` (`lastcall,restate`), `BENCH_ROUNDS`, and `ABSURD_SQL`, the file `absurd.sql` of the release that belongs to its package; without it, Absurd is left out |',
   '',

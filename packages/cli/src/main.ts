@@ -4,13 +4,17 @@ import { addAudit } from './commands/audit.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDev } from './commands/dev.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { addErase } from './commands/erase.ts';
 import { addEval } from './commands/eval.ts';
 import { addExport } from './commands/export.ts';
+import { addFork } from './commands/fork.ts';
 import { addGrants } from './commands/grants.ts';
 import { addInit } from './commands/init.ts';
 import { addKeys } from './commands/keys.ts';
+import { addNotify } from './commands/notify.ts';
 import { addOpen } from './commands/open.ts';
 import { addProjects } from './commands/projects.ts';
+import { addRecord } from './commands/record.ts';
 import { addReplay } from './commands/replay.ts';
 import { addRun } from './commands/run.ts';
 import { addStart } from './commands/start.ts';
@@ -41,6 +45,8 @@ export function createProgram(): Command {
     addInit,
     addRun,
     addReplay,
+    addFork,
+    addRecord,
     addEval,
     addKeys,
     addGrants,
@@ -49,6 +55,8 @@ export function createProgram(): Command {
     addUsage,
     addAudit,
     addExport,
+    addErase,
+    addNotify,
     addDoctor,
     addOpen,
     addDemo,

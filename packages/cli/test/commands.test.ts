@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createClient } from '@lastcall/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DemoSpace, KEY } from './support/demo-space.ts';
 import { type Folder, makeFolder } from './support/folder.ts';
@@ -54,6 +58,42 @@ test('[S12] keys are created, listed and revoked, and a created one works until 
   expect(await ask(['keys', 'revoke', id])).toMatchObject({ code: 0, out: 'Revoked ci.\n' });
   expect(await ask(['keys', 'list'], { LASTCALL_SECRET_KEY: key })).toMatchObject({ code: 3 });
   expect((await ask(['keys', 'list'])).out).toMatch(new RegExp(`^${id}  \\S+ +admin +revoked +ci$`, 'm'));
+});
+
+test('[O8] targets are listed and tested, and what has failed is listed and sent again', async () => {
+  const server = createServer((_request, response) => response.writeHead(isUp ? 200 : 500).end());
+  let isUp = true;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await using own = await makeFolder({
+    'lastcall.config.ts': `export default {
+      notify: { ops: { webhook: { url: 'http://127.0.0.1:${port}', signingSecret: '\${env.NOTIFY_SECRET}' } } },
+      secrets: ['NOTIFY_SECRET'],
+      egress: { allow: ['127.0.0.1:${port}'] },
+    };`,
+  });
+  const ownEnv = { ...env, NOTIFY_SECRET: 'a-secret-of-the-test' };
+  await using other = Program.lastcall(['start'], { folder: own.path, env: ownEnv });
+  const at = await other.listens();
+  const say = (...args: string[]) => lastcall([...args, '--url', at], { folder: own.path, env: ownEnv });
+  expect((await say('notify', 'targets')).out).toMatch(/^ops +webhook +default +call\.waiting, /m);
+  expect((await say('notify', 'list')).out).toBe('There are no notifications.\n');
+  expect(await say('notify', 'test', 'ops')).toMatchObject({ code: 0, out: 'The test was sent to ops.\n' });
+  isUp = false;
+  expect(await say('notify', 'test', 'ops')).toMatchObject({
+    code: 1,
+    err: 'The test did not arrive: It answered HTTP 500.\n',
+  });
+  const listed = JSON.parse((await say('notify', 'list', '--json')).out);
+  expect(listed).toMatchObject([{ status: 'pending', error: 'It answered HTTP 500.' }, { status: 'sent' }]);
+  expect((await say('notify', 'list', '--status', 'sent')).out).toContain(listed[1].id);
+  expect(await say('notify', 'retry', listed[1].id)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('is sent'),
+  });
+  expect(await say('notify', 'test', 'nothing')).toMatchObject({ code: 1 });
+  server.close();
 });
 
 test('[O1] projects are created, listed, changed and deleted, and commands act in the one of LASTCALL_PROJECT', async () => {
@@ -183,6 +223,24 @@ test('[O5] export prints the data of a person as JSON lines', async () => {
   expect(await ask(['export', id], { LASTCALL_SECRET_KEY: '' })).toMatchObject({ code: 3 });
 });
 
+test('[O3] erase asks before it deletes, and shows the progress until the texts are gone', async () => {
+  const client = createClient({ url, auth: { key: KEY } });
+  const { id } = await client.entities.create({ kind: 'human', displayName: 'Petronella Quackenbush' });
+  const exported: string[] = [];
+  for await (const line of client.entities.export(id)) exported.push(line.type);
+  expect(exported).toEqual(['entity']);
+  expect(await ask(['erase', 'person', id])).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });
+  expect((await client.entities.get(id)).displayName).toBe('Petronella Quackenbush');
+  expect(await ask(['erase', 'person', id, '--yes'])).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^Erased\. Texts were replaced in \d+ rows\.\n$/),
+  });
+  expect((await client.entities.get(id)).displayName).toBe('[erased]');
+  expect((await client.erasures.list()).items).toMatchObject([{ subjectId: id, status: 'done' }]);
+  expect(await ask(['erase', 'person', id, '--yes'])).toMatchObject({ code: 1, err: expect.stringContaining(id) });
+  expect(await ask(['erase', 'everything', id, '--yes'])).toMatchObject({ code: 2 });
+});
+
 test('[K13] usage prints what models were asked, and refuses what it cannot add up', async () => {
   expect(await ask(['usage', '--from', '2020-01-01', '--to', '2020-01-02'])).toMatchObject({
     code: 0,
@@ -232,3 +290,16 @@ test('[O9] grants are listed with their conditions, and revoked', async () => {
 interface Waiting {
   readonly kind: string;
 }
+
+test('[E1] fork continues a run from a step, prints the response alone, and the original stays as it is', async () => {
+  const ran = await ask(['run', 'Analyst', 'What can you do?', '--json']);
+  const { run_id: runId } = JSON.parse(ran.out);
+  const before = (await ask(['replay', runId])).out;
+  const forked = await ask(['fork', runId, '--at', '1', '--with-message', 'Be brief.', '--json']);
+  expect(forked.err).toContain('Forked at step 1, as run ');
+  const { runId: forkId, run } = JSON.parse(forked.out);
+  expect(run).toMatchObject({ id: forkId, fork: { runId, atStep: 1, changes: { message: 'Be brief.' } } });
+  expect((await ask(['replay', runId])).out).toBe(before);
+  expect(await ask(['fork', runId, '--at', '99'])).toMatchObject({ code: 1, err: expect.stringContaining('atStep') });
+  expect(await ask(['fork', runId, '--at', 'x'])).toMatchObject({ code: 2 });
+});

@@ -18,9 +18,9 @@ describe('doctor', () => {
   test.each([
     [
       'a key without its package and a folder that cannot be written to',
-      { OPENAI_API_KEY: 'sk-of-nobody-at-all', LASTCALL_HOME: 'file/home' },
+      { GOOGLE_GENERATIVE_AI_API_KEY: 'sk-of-nobody-at-all', LASTCALL_HOME: 'file/home' },
       [
-        /^FAIL {2}OPENAI_API_KEY is set, but .*: npm install @ai-sdk\/openai$/m,
+        /^FAIL {2}GOOGLE_GENERATIVE_AI_API_KEY is set, but .*: npm install @ai-sdk\/google$/m,
         /^FAIL {2}The folder "file\/home" cannot be written to/m,
       ],
     ],

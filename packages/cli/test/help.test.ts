@@ -5,10 +5,11 @@ import { makeFolder } from './support/folder.ts';
 import { lastcall } from './support/program.ts';
 
 const COMMANDS = [
-  ...['dev', 'start', 'init', 'run', 'replay', 'eval', 'keys create', 'keys list', 'keys revoke'],
+  ...['dev', 'start', 'init', 'run', 'replay', 'fork', 'record', 'eval', 'keys create', 'keys list', 'keys revoke'],
   ...['grants list', 'grants revoke'],
   ...['projects create', 'projects delete', 'projects list', 'projects update'],
-  ...['tools list', 'tools test', 'usage', 'audit', 'export', 'doctor', 'open', 'demo crash'],
+  ...['notify list', 'notify retry', 'notify targets', 'notify test'],
+  ...['tools list', 'tools test', 'usage', 'audit', 'export', 'erase', 'doctor', 'open', 'demo crash'],
 ];
 
 /** Those that can be run, by all their words. */

@@ -51,7 +51,7 @@ describe('init', { concurrent: true }, () => {
     });
     const texts = await textsIn(made.path);
     expect(Object.keys(texts).sort()).toEqual([
-      ...['.env', '.gitignore', 'README.md', 'lastcall.config.ts', 'package.json'],
+      ...['.env', '.gitignore', 'README.md', 'clerk.eval.ts', 'lastcall.config.ts', 'package.json'],
       ...['tools.test.ts', 'tools.ts', 'tsconfig.json'],
     ]);
     expect(JSON.parse(texts['package.json'] ?? '')).toMatchObject({
@@ -87,7 +87,7 @@ describe('init', { concurrent: true }, () => {
     const { code, out } = await init(made.path);
     expect(code).toBe(0);
     expect(out).toBe(`Added:
-  lastcall.config.mts, lastcall-tools.mts, test-lastcall-tools.mts
+  lastcall.config.mts, lastcall-tools.mts, test-lastcall-tools.mts, clerk.eval.mts
   package.json: scripts.dev: lastcall dev
   package.json: dependencies.@lastcall/core: ^0.1.0
   package.json: dependencies.@lastcall/gateway: ^0.1.0

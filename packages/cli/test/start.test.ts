@@ -60,11 +60,11 @@ describe('what a start says', { concurrent: true }, () => {
 
   test('[S16] a key whose package is missing is said with the command that mends it, and the demo answers', async () => {
     await using folder = await makeFolder();
-    const keyed = { ...env, OPENAI_API_KEY: 'sk-of-nobody-at-all' };
+    const keyed = { ...env, GOOGLE_GENERATIVE_AI_API_KEY: 'sk-of-nobody-at-all' };
     await using gateway = Program.lastcall(['start', '--no-json'], { folder: folder.path, env: keyed });
     const space = new DemoSpace(await gateway.listens());
     expect(gateway.out).toContain(
-      'OPENAI_API_KEY is set, but the package of its provider is missing: npm install @ai-sdk/openai\n',
+      'GOOGLE_GENERATIVE_AI_API_KEY is set, but the package of its provider is missing: npm install @ai-sdk/google\n',
     );
     expect(gateway.out).toContain('No lastcall.config.ts: running the demo');
     expect(gateway.out).toContain('model rehearsal (no provider can be used)');
@@ -75,7 +75,7 @@ describe('what a start says', { concurrent: true }, () => {
 
   test.each([
     ['openai/gpt-5', 'The model "openai/gpt-5" needs a key: set OPENAI_API_KEY in the environment', {}],
-    ['openai/gpt-5', 'npm install @ai-sdk/openai', { OPENAI_API_KEY: 'sk-of-nobody-at-all' }],
+    ['google/gemini-2.5-pro', 'npm install @ai-sdk/google', { GOOGLE_GENERATIVE_AI_API_KEY: 'sk-of-nobody-at-all' }],
     ['nobody/any', 'There is no model "nobody/any". Use anthropic/<model>', {}],
   ])('[S16] a model that cannot work, %s, is said at the start: %s', async (LASTCALL_MODEL, sentence, more) => {
     await using folder = await makeFolder();

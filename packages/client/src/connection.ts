@@ -2,6 +2,7 @@ import { type Auth, type Credentials, toCredentials } from './auth.ts';
 import { type Backoff, backoffMs, pause } from './backoff.ts';
 import { ClientError, toClientError } from './client-error.ts';
 import { createGatewayClock, type GatewayClock } from './gateway-clock.ts';
+import { jsonLines } from './json-lines.ts';
 import type { Operations } from './wire.generated.ts';
 
 export interface ClientOptions {
@@ -54,6 +55,8 @@ export interface Connection {
   readonly options: ClientOptions;
   readonly clock: GatewayClock;
   call<O extends OperationName>(operation: O, sent?: Sent<O>): Promise<Operations[O]['answer']>;
+  /** Reads JSON lines as they arrive. It is sent once. */
+  lines(path: string, query: object, options?: Pick<RequestOptions, 'signal'>): AsyncIterable<unknown>;
   /** Opens a stream. It is not repeated here: the reader knows where to resume. */
   open(request: StreamRequest, options: { lastEventId: string | undefined; signal: AbortSignal }): Promise<Response>;
 }
@@ -64,6 +67,14 @@ export function connect(options: ClientOptions): Connection {
     options,
     clock: access.clock,
     call: (operation, sent = {}) => call(access, operation, sent),
+    async *lines(path, query, { signal } = {}) {
+      const init = { method: 'GET', headers: {}, ...(signal === undefined ? {} : { signal }) };
+      const { body } = await fetchOnce(access, urlOf(options, path, query), init).catch((error: unknown) => {
+        signal?.throwIfAborted();
+        throw asClientError(error);
+      });
+      yield* jsonLines(body);
+    },
     open: ({ path, body, headers }, { lastEventId, signal }) =>
       fetchOnce(access, urlOf(options, path), {
         method: body === undefined ? 'GET' : 'POST',

@@ -5,12 +5,14 @@ import { type Audit, audit } from './resources/audit.ts';
 import { type Chat, chat } from './resources/chat.ts';
 import { type Conversations, conversations } from './resources/conversations.ts';
 import { type Entities, entities } from './resources/entities.ts';
+import { type Erasures, erasures } from './resources/erasures.ts';
 import { type Grants, grants } from './resources/grants.ts';
 import { type Jobs, jobs } from './resources/jobs.ts';
 import { type Keys, keys } from './resources/keys.ts';
 import { type Links, links } from './resources/links.ts';
 import { type Mcp, mcp } from './resources/mcp.ts';
 import { type Models, models } from './resources/models.ts';
+import { type Notifications, notifications } from './resources/notifications.ts';
 import { type Pending, pending } from './resources/pending.ts';
 import { type Projects, projects } from './resources/projects.ts';
 import { type Runs, runs } from './resources/runs.ts';
@@ -33,11 +35,13 @@ export interface Client {
   readonly chat: Chat;
   readonly conversations: Conversations;
   readonly entities: Entities;
+  readonly erasures: Erasures;
   readonly jobs: Jobs;
   readonly keys: Keys;
   readonly links: Links;
   readonly mcp: Mcp;
   readonly models: Models;
+  readonly notifications: Notifications;
   readonly pending: Pending;
   readonly grants: Grants;
   readonly projects: Projects;
@@ -69,11 +73,13 @@ export function createClient(options: ClientOptions): Client {
     chat: chat(connection),
     conversations: conversations(connection),
     entities: entities(connection),
+    erasures: erasures(connection),
     jobs: jobs(connection),
     keys: keys(connection),
     links: links(connection),
     mcp: mcp(connection),
     models: models(connection),
+    notifications: notifications(connection),
     pending: pending(connection),
     grants: grants(connection),
     projects: projects(connection),

@@ -9,13 +9,15 @@ export type { Agents } from './resources/agents.ts';
 export type { Audit } from './resources/audit.ts';
 export type { Chat, ChatEvent, ChatOptions, ChatRequest } from './resources/chat.ts';
 export type { Conversations } from './resources/conversations.ts';
-export type { Entities } from './resources/entities.ts';
+export type { Entities, ExportedLine } from './resources/entities.ts';
+export type { Erasures } from './resources/erasures.ts';
 export type { Grants } from './resources/grants.ts';
 export type { Jobs } from './resources/jobs.ts';
 export type { Keys } from './resources/keys.ts';
 export type { Links } from './resources/links.ts';
 export type { Mcp } from './resources/mcp.ts';
 export type { Models } from './resources/models.ts';
+export type { Notifications } from './resources/notifications.ts';
 export type { AnsweredCall, Pending } from './resources/pending.ts';
 export type { Projects } from './resources/projects.ts';
 export type { Runs } from './resources/runs.ts';
@@ -50,7 +52,11 @@ export type {
   ConversationWithMessages,
   Display,
   Entity,
+  Erasure,
   ErrorBody,
+  Fork,
+  ForkChanges,
+  ForkedFrom,
   Goal,
   Grant,
   GrantCondition,
@@ -76,6 +82,8 @@ export type {
   MiddlewareConfig,
   Model,
   ModelMessage,
+  Notification,
+  NotificationTarget,
   Operations,
   Outcome,
   Page,

@@ -139,6 +139,8 @@ export type Answer = {
 } | {
   readonly approve: true;
   readonly input?: unknown | undefined;
+  /** Of a call of a fork: the name of its tool. */
+  readonly runForReal?: string | undefined;
   readonly grant?: GrantRequest | undefined;
 } | {
   readonly deny: string;
@@ -181,7 +183,7 @@ export type AuditEntry = {
   readonly action: string;
   /** What was changed. */
   readonly subject?: {
-    readonly kind: "agent" | "artifact" | "call" | "conversation" | "entity" | "grant" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool";
+    readonly kind: "agent" | "artifact" | "call" | "conversation" | "entity" | "grant" | "key" | "link" | "MCP tool" | "notification" | "project" | "run" | "session" | "space" | "tool";
     readonly id: string;
   } | undefined;
   /** Where the request came from. */
@@ -445,6 +447,25 @@ export type Entity = {
   readonly deletedAt?: number | undefined;
 };
 
+/** The erasure of what a person wrote, of a space, a conversation or an agent, and how far it is. */
+export type Erasure = {
+  readonly id: string;
+  readonly kind: "person" | "space" | "conversation" | "agent";
+  /** The id of what is erased. */
+  readonly subjectId: string;
+  /** The project that it belongs to. Absent for `default`. */
+  readonly project?: string | undefined;
+  readonly status: "running" | "done";
+  /** What is done at the moment. */
+  readonly phase: "collect" | "sources" | "threads" | "copies" | "files" | "done";
+  /** How many rows had texts that were replaced. */
+  readonly replaced: number;
+  /** Why the last attempt stopped. The next one continues. */
+  readonly error?: string | undefined;
+  readonly createdAt: number;
+  readonly doneAt?: number | undefined;
+};
+
 /** What every refusal of the gateway answers. */
 export type ErrorBody = {
   readonly error: {
@@ -455,6 +476,48 @@ export type ErrorBody = {
     readonly details?: unknown | undefined;
   };
   readonly [name: string]: unknown;
+};
+
+/** A conversation that continues a run from one of its steps. */
+export type Fork = {
+  /** The first run of the fork. */
+  readonly runId: string;
+  /** The conversation of the fork. */
+  readonly contextId: string;
+  readonly atStep: number;
+  readonly changes: ForkChanges;
+  readonly createdAt: number;
+};
+
+/** What is different in a fork. */
+export type ForkChanges = {
+  /** In place of the agent's. */
+  readonly instructions?: string | undefined;
+  /** In place of the agent's. */
+  readonly model?: string | readonly (string)[] | undefined;
+  /** They replace those of the same name. */
+  readonly settings?: ModelSettings | undefined;
+  /** A message that is added before the request of the step. */
+  readonly message?: string | undefined;
+  /** Other outcomes of calls of the run, by the ids of the calls. */
+  readonly outcomes?: Readonly<Record<string, {
+    readonly result: unknown;
+  } | {
+    readonly error: string;
+  } | {
+    readonly deny: string;
+  }>> | undefined;
+  /** Names of tools, in place of those in the agent's configuration. */
+  readonly tools?: readonly (string)[] | undefined;
+};
+
+/** What a run was forked from, and what was changed. */
+export type ForkedFrom = {
+  /** The run that it was forked from. */
+  readonly runId: string;
+  /** The first step that the fork does itself. */
+  readonly atStep: number;
+  readonly changes: ForkChanges;
 };
 
 export type Goal = {
@@ -888,6 +951,40 @@ export type ModelSettings = {
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
 };
 
+/** A message to a target of the configuration. It has no texts. */
+export type Notification = {
+  /** Sent along, so that receivers can drop repetitions. */
+  readonly id: string;
+  readonly project: string;
+  readonly target: string;
+  readonly event: "call.waiting" | "call.expiring" | "agent.failed" | "limit.reached" | "test";
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly callId?: string | undefined;
+  /** The person whom its link acts for. */
+  readonly entityId?: string | undefined;
+  /** `failed`: given up after the last attempt. `obsolete`: what it was about ended before it was sent. */
+  readonly status: "pending" | "sent" | "failed" | "obsolete";
+  readonly attempts: number;
+  /** The next attempt, while it is pending. */
+  readonly nextAt?: number | undefined;
+  /** Why the last attempt failed. */
+  readonly error?: string | undefined;
+  readonly createdAt: number;
+  readonly sentAt?: number | undefined;
+  readonly linkExpiresAt?: number | undefined;
+  readonly linkUsedAt?: number | undefined;
+};
+
+/** A target of the configuration, without addresses and secrets. */
+export type NotificationTarget = {
+  readonly name: string;
+  readonly project: string;
+  readonly channel: "webhook" | "email" | "slack";
+  readonly events: readonly ("call.waiting" | "call.expiring" | "agent.failed" | "limit.reached")[];
+  readonly agents?: readonly (string)[] | undefined;
+};
+
 /** A text, or a list of parts. */
 export type OpenAiContent = string | readonly ({
   readonly type: string;
@@ -1181,6 +1278,8 @@ export type Run = {
   readonly result?: ChatAnswer | undefined;
   /** What its replies and those of its sub-agents cost, if all prices are configured. Absent in lists. */
   readonly cost?: number | undefined;
+  /** Set for a run of a fork. Absent in lists. */
+  readonly fork?: ForkedFrom | undefined;
   readonly cancelRequestedAt?: number | undefined;
   readonly createdAt: number;
   readonly endedAt?: number | undefined;
@@ -1987,7 +2086,7 @@ export type UsageItem = {
   readonly entity?: string | null | undefined;
   readonly entityName?: string | undefined;
   /** What asked the model: a turn, a node of a machine, a sub-agent, a summary or a repair. */
-  readonly kind?: "turn" | "machine" | "sub-agent" | "summary" | "repair" | undefined;
+  readonly kind?: "turn" | "fork" | "machine" | "sub-agent" | "summary" | "repair" | undefined;
   readonly requests: number;
   readonly inputTokens: number;
   /** Of the input tokens, those that providers read from their caches. */
@@ -2041,9 +2140,14 @@ export interface Operations {
   'POST /api/agents': Operation<{ body: unknown | unknown; answer: Agent }>;
   'DELETE /api/agents/{id}': Operation<{
     params: { id: string };
+    query: {
+      /** With `true`, its texts and their copies are erased: the response has the `erasure`. */
+      readonly erase?: "true" | "false" | undefined;
+    };
     answer: {
       readonly id: string;
       readonly status: "deleted";
+      readonly erasure?: Erasure | undefined;
     };
   }>;
   'GET /api/agents/{id}': Operation<{ params: { id: string }; answer: Agent }>;
@@ -2318,7 +2422,7 @@ export interface Operations {
       /** The id of what was changed. */
       readonly subject?: string | undefined;
       /** What kind of thing was changed. */
-      readonly kind?: "agent" | "artifact" | "call" | "conversation" | "entity" | "grant" | "key" | "link" | "MCP tool" | "project" | "run" | "session" | "space" | "tool" | undefined;
+      readonly kind?: "agent" | "artifact" | "call" | "conversation" | "entity" | "grant" | "key" | "link" | "MCP tool" | "notification" | "project" | "run" | "session" | "space" | "tool" | undefined;
       /** The first time, in milliseconds since the epoch. */
       readonly from?: number | undefined;
       /** Only entries before this time. */
@@ -2329,6 +2433,21 @@ export interface Operations {
     answer: Page<AuditEntry>;
   }>;
   'GET /api/calls/{id}': Operation<{ params: { id: string }; answer: Call }>;
+  'POST /api/card-links': Operation<{
+    body: {
+      readonly code: string;
+    };
+    answer: {
+      readonly token: string;
+      readonly expiresAt: number;
+      readonly callId: string;
+      readonly runId: string;
+      readonly entity: {
+        readonly id: string;
+        readonly displayName: string;
+      };
+    };
+  }>;
   'GET /api/entities': Operation<{
     query: PageQuery & {
       readonly kind?: "human" | "agent" | "service" | undefined;
@@ -2345,6 +2464,7 @@ export interface Operations {
     };
     answer: Entity;
   }>;
+  'DELETE /api/entities/{id}': Operation<{ params: { id: string }; answer: Erasure }>;
   'GET /api/entities/{id}': Operation<{ params: { id: string }; answer: Entity }>;
   'POST /api/entities/{id}/token': Operation<{
     params: { id: string };
@@ -2357,6 +2477,8 @@ export interface Operations {
       readonly expiresAt: number;
     };
   }>;
+  'GET /api/erasures': Operation<{ query: PageQuery; answer: Page<Erasure> }>;
+  'GET /api/erasures/{id}': Operation<{ params: { id: string }; answer: Erasure }>;
   'GET /api/export': Operation<{
     query: {
       readonly entityId: string;
@@ -2471,6 +2593,20 @@ export interface Operations {
       readonly items: readonly (Model)[];
     };
   }>;
+  'GET /api/notifications': Operation<{
+    query: PageQuery & {
+      readonly status?: "pending" | "sent" | "failed" | "obsolete" | undefined;
+      readonly target?: string | undefined;
+    };
+    answer: Page<Notification>;
+  }>;
+  'GET /api/notifications/targets': Operation<{
+    answer: {
+      readonly items: readonly (NotificationTarget)[];
+    };
+  }>;
+  'POST /api/notifications/targets/{name}/test': Operation<{ params: { name: string }; answer: Notification }>;
+  'POST /api/notifications/{id}/retry': Operation<{ params: { id: string }; answer: Notification }>;
   'GET /api/pending': Operation<{
     query: PageQuery & {
       /** Only calls that this entity may answer. With a token: its own entity. */
@@ -2542,6 +2678,20 @@ export interface Operations {
   'GET /api/runs/{id}': Operation<{ params: { id: string }; answer: Run }>;
   'GET /api/runs/{id}/calls/{callId}': Operation<{ params: { id: string; callId: string }; answer: RunCall }>;
   'POST /api/runs/{id}/cancel': Operation<{ params: { id: string }; answer: Run }>;
+  'GET /api/runs/{id}/forks': Operation<{ params: { id: string }; query: PageQuery; answer: Page<Fork> }>;
+  'POST /api/runs/{id}/forks': Operation<{
+    params: { id: string };
+    body: {
+      /** The step that the fork does again. Steps before it are copied. */
+      readonly atStep: number;
+      /** Default: none. */
+      readonly changes?: ForkChanges | undefined;
+    };
+    answer: {
+      readonly runId: string;
+      readonly contextId: string;
+    };
+  }>;
   'GET /api/runs/{id}/steps/{step}/request': Operation<{ params: { id: string; step: string }; answer: StepRequest }>;
   'GET /api/runs/{id}/stream': Operation<{
     params: { id: string };
@@ -2573,6 +2723,8 @@ export interface Operations {
       readonly approve: true;
       readonly input?: unknown | undefined;
       readonly grant?: GrantRequest | undefined;
+      /** Needed for a call of a fork: the name of its tool, which then runs for real. */
+      readonly runForReal?: string | undefined;
     } | {
       readonly callId: string;
       readonly deny: string;
@@ -2626,6 +2778,7 @@ export interface Operations {
     };
     answer: Space;
   }>;
+  'DELETE /api/spaces/{id}': Operation<{ params: { id: string }; answer: Erasure }>;
   'GET /api/spaces/{id}': Operation<{ params: { id: string }; answer: Space }>;
   'DELETE /api/spaces/{id}/members': Operation<{
     params: { id: string };
@@ -2880,8 +3033,13 @@ export interface Operations {
   }>;
   'DELETE /contexts/{id}': Operation<{
     params: { id: string };
+    query: {
+      /** With `true`, its texts and their copies are erased: the response has the `erasure`. */
+      readonly erase?: "true" | "false" | undefined;
+    };
     answer: {
       readonly id: string;
+      readonly erasure?: Erasure | undefined;
     };
   }>;
   'GET /contexts/{id}': Operation<{ params: { id: string }; query: PageQuery; answer: ConversationWithMessages }>;

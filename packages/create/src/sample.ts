@@ -1,6 +1,6 @@
 import { ProjectRefused } from './project-refused.ts';
 
-/** The configuration, its tools and their test, with file names that are not taken in the folder. */
+/** The configuration, its tools, their test and an evaluation, with file names that are not taken in the folder. */
 export interface Sample {
   /** The contents by file name. Empty if the folder has a configuration. */
   readonly files: ReadonlyMap<string, string>;
@@ -42,10 +42,13 @@ export function sampleFor(template: ReadonlyMap<string, string>, folder: Folder)
   if (free === undefined) throw noFreeName(pairs.flatMap(Object.values).filter(folder.has));
   const text = (name: string): string => (template.get(name) ?? '').replaceAll('./tools.ts', `./${free.tools}`);
   const config = `lastcall.config.${extension}`;
+  const evaluation = `clerk.eval.${extension}`;
   const files = [
     [config, text('lastcall.config.ts')],
     [free.tools, text('tools.ts')],
     [free.test, text('tools.test.ts')],
+    // Nothing refers to it, so it is left out if the name is taken.
+    ...(folder.has(evaluation) ? [] : [[evaluation, text('clerk.eval.ts')] as const]),
   ] as const;
   return { ...free, config, files: new Map(files) };
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type Logger, type SharedResources, sharedResources } from '@lastcall/core';
 import { resolveAgentLimits, resolveGatewayLimits } from './config/agent-limits.ts';
 import { checkConfig } from './config/check-config.ts';
@@ -16,6 +17,7 @@ import { createSignInCode } from './domain/keys/sign-in-link.ts';
 import { tokenSecret } from './domain/keys/tokens.ts';
 import { filePrograms } from './domain/mcp/file-programs.ts';
 import { McpCredentials } from './domain/mcp/mcp-credentials.ts';
+import type { OpenTargets } from './domain/notify/notify-target.ts';
 import { EVERYTHING } from './domain/projects/view.ts';
 import { sweepsOf } from './domain/sweep.ts';
 import { logHiddenTools } from './domain/tools/hidden-tools.ts';
@@ -28,6 +30,7 @@ import { createS3ArtifactFiles } from './ports/artifacts/s3-artifact-files.ts';
 import { createEgress, type Egress } from './ports/egress/egress.ts';
 import type { Services } from './ports/services.ts';
 import { announceJobs } from './runtime/jobs/announce-jobs.ts';
+import { Deliveries } from './runtime/notify/deliveries.ts';
 import { atMost } from './runtime/tools/at-most.ts';
 import { McpLogin } from './runtime/tools/mcp/mcp-login.ts';
 import { McpServers } from './runtime/tools/mcp/mcp-servers.ts';
@@ -38,6 +41,7 @@ import { findFirstPerson } from './start/first-person.ts';
 import { type Found, lookAround } from './start/found.ts';
 import { openHooks } from './start/open-hooks.ts';
 import { openServices } from './start/open-services.ts';
+import { openTargets } from './start/open-targets.ts';
 import { retryInvalidAgents } from './start/retry-invalid.ts';
 import { seed } from './start/seed.ts';
 import { KnownSecrets } from './telemetry/known-secrets.ts';
@@ -69,6 +73,8 @@ interface RunOptions {
 interface CheckedRunOptions extends RunOptions {
   /** Kills this process, to show what survives a crash. Only the demo of the command line sets it. */
   readonly crash?: (() => void) | undefined;
+  /** Replaces each model, e.g. with one that records its replies. Only `lastcall record` sets it. */
+  readonly tapModel?: ((model: LanguageModelV4) => LanguageModelV4) | undefined;
 }
 
 /** Runs agents and serves the HTTP API. */
@@ -103,11 +109,12 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
 
 /** Creates a gateway from a checked configuration, which is no longer in the form that a user writes. */
 export function createCheckedGateway(config: Config, options: CheckedRunOptions = {}): Gateway {
-  const { env = process.env, logger, tuning, synchronous, crash } = options;
+  const { env = process.env, logger, tuning, synchronous, crash, tapModel } = options;
   const settings = resolveSettings(readEnv(env), config);
   const known = new KnownSecrets(secretValues(env, { secretKey: settings.secretKey, secrets: config.secrets }));
   const secrets = createSecrets({ env, names: config.secrets, known });
   const hooks = openHooks(config.hooks, secrets);
+  const targets = openTargets(config.notify, secrets);
   const redact = createRedact(known);
   const log = logger ?? createLogger({ level: settings.logLevel, redact, ...options.log });
   // Set before anything is awaited, so that a concurrent start or stop finds it.
@@ -122,7 +129,22 @@ export function createCheckedGateway(config: Config, options: CheckedRunOptions 
       return await requireRunning().app.fetch(request);
     },
     async start() {
-      starting ??= start({ config, settings, logger: log, secrets, hooks, redact, tuning, synchronous, crash, env });
+      starting ??= start({
+        ...{
+          config,
+          settings,
+          logger: log,
+          secrets,
+          hooks,
+          targets,
+          redact,
+          tuning,
+          synchronous,
+          crash,
+          tapModel,
+          env,
+        },
+      });
       const own = starting;
       try {
         const started = await own;
@@ -164,12 +186,13 @@ interface Running {
   stop(): Promise<void>;
 }
 
-interface Starting extends Pick<CheckedRunOptions, 'tuning' | 'synchronous' | 'crash'> {
+interface Starting extends Pick<CheckedRunOptions, 'tuning' | 'synchronous' | 'crash' | 'tapModel'> {
   readonly config: Config;
   readonly settings: Settings;
   readonly logger: Logger;
   readonly secrets: Secrets;
   readonly hooks: Hooks;
+  readonly targets: OpenTargets;
   readonly redact: Redact;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -232,10 +255,19 @@ async function start(starting: Starting): Promise<Running> {
       images: { model: imageModels(starting, egress), files: artifacts },
     };
     const worker = new Worker(services, registry, scheduler);
+    const secret = await tokenSecret(services.store);
+    const deliveries = new Deliveries(services, {
+      targets: starting.targets,
+      egress,
+      metrics,
+      redact: starting.redact,
+      linkSecret: secret,
+      baseUrl: () => settings.publicUrl ?? address.url ?? '',
+    });
     const app = createApp(services, {
       metrics,
       artifacts,
-      tokenSecret: await tokenSecret(services.store),
+      tokenSecret: secret,
       corsOrigins: config.corsOrigins,
       publicUrl: settings.publicUrl,
       trustedProxies: settings.trustedProxies,
@@ -244,6 +276,7 @@ async function start(starting: Starting): Promise<Running> {
       mcp: { status: (view) => servers.status(view), finishLogin: (query) => login.finish(query) },
       registry,
       hooks: starting.hooks,
+      targets: starting.targets,
       mcpServer: { ...config.mcpServer, hosts: mcpHosts(config.mcpServer, settings) },
       toolSources: [mcpToolSource(servers)],
       setup: {
@@ -265,15 +298,16 @@ async function start(starting: Starting): Promise<Running> {
     const server = await listen(app, { port: settings.port, host: settings.host, logger });
     address.url = server.url;
     const sweeps = [
-      ...sweepsOf(services),
+      ...sweepsOf({ ...services, files: artifacts }),
       () => sweepUploads(services, artifacts),
       () => announceJobs(services, outgoing),
+      () => deliveries.tick(),
     ];
     await worker.start({ sweeps });
     return {
       ...{ app, server, firstKey, found },
       signInLink: () => signInLink(services, starting, server.url),
-      stop: () => stop({ app, server, worker, shared, close }, services),
+      stop: () => stop({ app, server, worker, deliveries, shared, close }, services),
     };
   } catch (error) {
     await shared.dispose();
@@ -307,9 +341,10 @@ async function signInLink(
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 
 /** Stops requests and runs first and the store last, so that everything that still writes finds it open. */
-async function stop({ app, server, worker, shared, close }: Stopping, { limits }: Services): Promise<void> {
+async function stop({ app, server, worker, deliveries, shared, close }: Stopping, { limits }: Services): Promise<void> {
   app.stop();
   await Promise.all([server.close({ graceMs: limits.graceMs }), worker.stop()]);
+  await deliveries.stop();
   // It has its own time limit.
   await shared.dispose();
   await atMost(CLOSE_MS, close());
@@ -319,6 +354,7 @@ interface Stopping {
   readonly app: App;
   readonly server: HttpServer;
   readonly worker: Worker;
+  readonly deliveries: Deliveries;
   readonly shared: SharedResources;
   readonly close: () => Promise<void>;
 }
@@ -329,9 +365,16 @@ interface Stopping {
  */
 const CLOSE_MS = 5_000;
 
-function findModels({ config, settings, env }: Starting, artifacts: ArtifactFiles): ModelFinder {
+function findModels({ config, settings, env, tapModel }: Starting, artifacts: ArtifactFiles): ModelFinder {
   const files = { read: (id: string) => readBytes(artifacts, id), modelFiles: config.modelFiles };
-  return modelFinder({ model: settings.model, modelUrl: settings.modelUrl, models: config.models, env, files });
+  return modelFinder({
+    model: settings.model,
+    modelUrl: settings.modelUrl,
+    models: config.models,
+    env,
+    files,
+    tapModel,
+  });
 }
 
 function artifactFiles({ config, settings, secrets }: Starting, egress: Egress): ArtifactFiles {
@@ -351,11 +394,18 @@ function imageModels({ config, settings, env }: Starting, { fetch }: Egress): Fi
 }
 
 /** The agents' defaults for inbox length and hop limit also apply where the gateway itself decides. */
-function gatewayLimits({ config, settings, tuning }: Starting): GatewayLimits {
+function gatewayLimits({ config, settings, targets, tuning }: Starting): GatewayLimits {
   const { hopLimit, inboxLength } = config.limits.agent ?? {};
   const fromAgentDefaults = {
     ...(hopLimit === undefined ? {} : { hopLimit }),
     ...(inboxLength === undefined ? {} : { inboxLength }),
   };
-  return { ...resolveGatewayLimits(config.limits, settings.leaseMs), ...fromAgentDefaults, ...tuning };
+  // Without targets, nothing is stored for them.
+  const fromTargets = targets.size === 0 ? { pendingNotifications: 0 } : {};
+  return {
+    ...resolveGatewayLimits(config.limits, settings.leaseMs, config.retention),
+    ...fromAgentDefaults,
+    ...fromTargets,
+    ...tuning,
+  };
 }

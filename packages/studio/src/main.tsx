@@ -1,10 +1,11 @@
 import { LastcallProvider } from '@lastcall/client/react';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode } from 'react';
+import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { router } from './app/router.tsx';
 import { client } from './data/client.ts';
+import { forgetProject } from './data/project.ts';
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx';
 import { forgetDrafts } from './pages/space/draft.ts';
 import { AnyCard, cards } from './parts/cards/cards.tsx';
@@ -22,6 +23,11 @@ const queries = new QueryClient({
   mutationCache: new MutationCache({ onError: noticeSessionEnd }),
 });
 
+/** Most users never open it. */
+const CardLinkPage = lazy(async () => ({
+  default: (await import('./pages/card-link/card-link-page.tsx')).CardLinkPage,
+}));
+
 applyTheme();
 listenToKeys();
 const element = document.getElementById('studio');
@@ -29,13 +35,25 @@ if (element !== null)
   createRoot(element).render(
     <StrictMode>
       <QueryClientProvider client={queries}>
-        <LastcallProvider client={client} components={cards} fallback={AnyCard}>
-          <RequireSession signInPage={SignInPage} onSignOut={forgetDrafts}>
-            <ConnectionProvider>
-              <RouterProvider router={router} />
-            </ConnectionProvider>
-          </RequireSession>
-        </LastcallProvider>
+        {location.pathname === '/card' ? (
+          <Suspense>
+            <CardLinkPage />
+          </Suspense>
+        ) : (
+          <LastcallProvider client={client} components={cards} fallback={AnyCard}>
+            <RequireSession signInPage={SignInPage} onSignOut={forgetTab}>
+              <ConnectionProvider>
+                <RouterProvider router={router} />
+              </ConnectionProvider>
+            </RequireSession>
+          </LastcallProvider>
+        )}
       </QueryClientProvider>
     </StrictMode>,
   );
+
+/** The next user of this tab sees nothing of this one. */
+function forgetTab(): void {
+  forgetDrafts();
+  forgetProject();
+}

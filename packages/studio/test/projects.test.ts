@@ -132,3 +132,26 @@ test('[O2] the studio works with a key for certain agents and spaces that may on
   expect(text).not.toMatch(/Spy|Cellar|Mole/);
   expect(problems).toEqual([]);
 });
+
+test('[O1] an operator chooses a project, and all pages show that one alone; one that is gone is left', async () => {
+  const { page, problems } = await signInWith(studio.gateway.secretKey);
+  await page.goto(studio.gateway.url);
+  const picker = page.getByRole('combobox', { name: 'Project' });
+  await picker.selectOption('acme');
+  await page.waitForURL((url) => url.pathname !== '/settings');
+  await page.getByRole('combobox', { name: 'Project' }).waitFor();
+  const text = await visit(page, [...pages(acme), ...tabs]);
+  expect(await picker.inputValue()).toBe('acme');
+  expect(text).not.toMatch(/Spy|Cellar|Mole/);
+  await page.goto(`${studio.gateway.url}/agents`);
+  await picker.selectOption('');
+  await page.waitForURL((url) => url.pathname !== '/agents');
+  await page.goto(`${studio.gateway.url}/agents`);
+  await page.getByRole('main').getByText('Spy', { exact: true }).first().waitFor();
+  expect(problems).toEqual([]);
+
+  await page.evaluate(() => sessionStorage.setItem('lastcall.project', 'gone'));
+  await page.goto(`${studio.gateway.url}/agents`);
+  await page.waitForFunction(() => sessionStorage.getItem('lastcall.project') === null);
+  await page.getByRole('combobox', { name: 'Project' }).waitFor();
+});

@@ -159,6 +159,7 @@ describe('installed in an empty folder', () => {
       '.env',
       '.gitignore',
       'README.md',
+      'clerk.eval.ts',
       'lastcall.config.ts',
       'package.json',
       'tools.test.ts',

@@ -1,6 +1,6 @@
 import type { Connection, RequestOptions } from '../connection.ts';
 import { newId } from '../new-id.ts';
-import type { Operations } from '../wire.generated.ts';
+import type { Erasure, Operations } from '../wire.generated.ts';
 
 type Ops = Operations;
 type Change = RequestOptions;
@@ -23,6 +23,8 @@ export interface Agents {
     options?: RequestOptions,
   ): Promise<Ops['GET /api/agents/{id}/versions']['answer']>;
   delete(id: string, options?: Change): Promise<void>;
+  /** Deletes an agent, and orders the erasure of its texts. `erasures.get` shows its progress. This cannot be undone. */
+  erase(id: string, options?: Change): Promise<Erasure>;
   pause(id: string, options?: Change): Promise<Ops['POST /api/agents/{id}/pause']['answer']>;
   resume(id: string, options?: Change): Promise<Ops['POST /api/agents/{id}/resume']['answer']>;
   /** Sends an event, once, however often it has to be sent. */
@@ -99,6 +101,14 @@ export function agents({ call }: Connection): Agents {
     create: (body, options) => call('POST /api/agents', { body, ...options }),
     update: (id, body, options) => call('PATCH /api/agents/{id}', { params: { id }, body, ...options }),
     versions: (id, query, options) => call('GET /api/agents/{id}/versions', { params: { id }, query, ...options }),
+    async erase(id, options) {
+      const { erasure } = await call('DELETE /api/agents/{id}', {
+        params: { id },
+        query: { erase: 'true' },
+        ...options,
+      });
+      return erasure as Erasure;
+    },
     async delete(id, options) {
       await call('DELETE /api/agents/{id}', { params: { id }, ...options });
     },

@@ -22,6 +22,18 @@ export interface Runs {
   /** A call by its id, whichever run it belongs to. */
   call(callId: string, options?: RequestOptions): Promise<Ops['GET /api/calls/{id}']['answer']>;
   cancel(id: string, options?: RequestOptions): Promise<Ops['POST /api/runs/{id}/cancel']['answer']>;
+  /** Continues the run from a step, in a conversation of its own. */
+  fork(
+    id: string,
+    body: Ops['POST /api/runs/{id}/forks']['body'],
+    options?: RequestOptions,
+  ): Promise<Ops['POST /api/runs/{id}/forks']['answer']>;
+  /** The forks of the run, newest first. */
+  forks(
+    id: string,
+    query?: Ops['GET /api/runs/{id}/forks']['query'],
+    options?: RequestOptions,
+  ): Promise<Ops['GET /api/runs/{id}/forks']['answer']>;
   /** Each event of the run once, in order, until the signal is aborted. */
   stream(id: string, options?: StreamOptions): AsyncIterable<RunEvent>;
 }
@@ -36,6 +48,8 @@ export function runs(connection: Connection): Runs {
       call('GET /api/runs/{id}/steps/{step}/request', { params: { id, step: String(step) }, ...options }),
     call: (id, options) => call('GET /api/calls/{id}', { params: { id }, ...options }),
     cancel: (id, options) => call('POST /api/runs/{id}/cancel', { params: { id }, ...options }),
+    fork: (id, body, options) => call('POST /api/runs/{id}/forks', { params: { id }, body, ...options }),
+    forks: (id, query, options) => call('GET /api/runs/{id}/forks', { params: { id }, query, ...options }),
     stream: (id, options) => followStream(connection, { path: `/api/runs/${encodeURIComponent(id)}/stream` }, options),
   };
 }

@@ -1,7 +1,7 @@
 import type { Connection, RequestOptions } from '../connection.ts';
 import { followStream, type StreamOptions } from '../event-stream.ts';
 import { newId } from '../new-id.ts';
-import type { Operations, SpaceEvent } from '../wire.generated.ts';
+import type { Erasure, Operations, SpaceEvent } from '../wire.generated.ts';
 
 type Ops = Operations;
 type Query<O extends keyof Ops> = Ops[O]['query'];
@@ -11,6 +11,8 @@ export interface Spaces {
   list(query?: Query<'GET /api/spaces'>, options?: RequestOptions): Promise<Ops['GET /api/spaces']['answer']>;
   get(id: string, options?: RequestOptions): Promise<Ops['GET /api/spaces/{id}']['answer']>;
   create(space: Ops['POST /api/spaces']['body'], options?: RequestOptions): Promise<Ops['POST /api/spaces']['answer']>;
+  /** Deletes a space, and orders the erasure of its messages. `erasures.get` shows its progress. This cannot be undone. */
+  delete(id: string, options?: RequestOptions): Promise<Erasure>;
   members(
     id: string,
     query?: Query<'GET /api/spaces/{id}/members'>,
@@ -49,6 +51,7 @@ export function spaces(connection: Connection): Spaces {
     list: (query, options) => call('GET /api/spaces', { query, ...options }),
     get: (id, options) => call('GET /api/spaces/{id}', { params: { id }, ...options }),
     create: (body, options) => call('POST /api/spaces', { body, ...options }),
+    delete: (id, options) => call('DELETE /api/spaces/{id}', { params: { id }, ...options }),
     members: (id, query, options) => call('GET /api/spaces/{id}/members', { params: { id }, query, ...options }),
     addMember: (id, body, options) => call('POST /api/spaces/{id}/members', { params: { id }, body, ...options }),
     async removeMember(id, entityId, options) {

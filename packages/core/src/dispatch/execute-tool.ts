@@ -3,6 +3,7 @@ import type { Policy } from '../policies/policy.ts';
 import { describeError, errorText } from '../results/describe-error.ts';
 import type { Outcome } from '../results/outcome.ts';
 import { isFinal } from '../results/result.ts';
+import type { SliceChanges } from '../session/recording.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import { Attempts } from './attempts.ts';
@@ -11,6 +12,7 @@ import { denied } from './check-policies.ts';
 import { cutOffOutcome } from './cut-off.ts';
 import { toHostSignal } from './host-signal.ts';
 import { type Judged, judgeResult } from './judge-result.ts';
+import { isRecordedEnd } from './recorded-end.ts';
 import { errorOutcome } from './refusal.ts';
 
 /** How a call ended, and the draft with its changes, still to be committed or discarded. */
@@ -25,6 +27,8 @@ export interface Ending {
   readonly dropped?: readonly SessionLayer[] | undefined;
   /** An error that leaves the loop and goes to the host, once the call is settled. */
   readonly signal?: Error | undefined;
+  /** Of an earlier call whose end this one was given: how that changed the session. */
+  readonly slices?: SliceChanges | undefined;
   /** True if the tool was abandoned: its cleanup is not awaited. */
   readonly leftBehind?: true;
 }
@@ -39,7 +43,7 @@ export async function executeTool(
   const { limit, toolName } = run;
   const { terminal } = tool;
   const attempts = new Attempts(run, tool, policies);
-  const returned = { isFinal: false };
+  const returned: Returned = { isFinal: false };
   try {
     const begun = attempts.start(input);
     const given = begun instanceof Promise ? await limit.race(begun) : begun;
@@ -57,7 +61,8 @@ export async function executeTool(
     const { draft, dropped } = attempts;
     // A policy's final check may itself have broken a rule of the session.
     if (draft?.breach !== undefined) throw draft.breach.error;
-    return { outcome, input, terminal: terminal || returned.isFinal, draft, dropped };
+    const { isFinal: isEnd, slices } = returned;
+    return { outcome, input, terminal: terminal || isEnd, draft, dropped, ...(slices === undefined ? {} : { slices }) };
   } catch (thrown) {
     const signal = toHostSignal(thrown, limit.deadline);
     const { draft, dropped } = attempts;
@@ -68,14 +73,21 @@ export async function executeTool(
   }
 }
 
+/** What the value that the tool returned says besides its outcome. */
+interface Returned {
+  isFinal: boolean;
+  slices?: SliceChanges | undefined;
+}
+
 function judge(
   attempts: Attempts,
   call: Omit<Judged, 'draft'>,
   given: unknown,
-  returned: { isFinal: boolean },
+  returned: Returned,
 ): Outcome | Promise<Outcome> {
   const judgeValue = (value: unknown): Outcome | Promise<Outcome> => {
-    returned.isFinal = isFinal(value);
+    if (isRecordedEnd(value)) Object.assign(returned, { isFinal: value.terminal, slices: value.slices });
+    else returned.isFinal = isFinal(value);
     return judgeResult({ ...call, draft: attempts.openDraft() }, value);
   };
   const value = attempts.finish(given);

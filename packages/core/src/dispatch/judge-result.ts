@@ -16,6 +16,7 @@ import { checkAfter } from './check-policies.ts';
 import { refusedAfterRun } from './cut-off.ts';
 import { readModelOutput } from './model-output.ts';
 import { provisionalText } from './provisional-text.ts';
+import { isRecordedEnd } from './recorded-end.ts';
 import { errorOutcome } from './refusal.ts';
 
 export interface Judged {
@@ -28,6 +29,7 @@ export interface Judged {
 
 /** The outcome for what a tool returned: its output schema, the policies' final check, and the text for the model. */
 export function judgeResult(judged: Judged, returned: unknown): Outcome | Promise<Outcome> {
+  if (isRecordedEnd(returned)) return returned.outcome;
   const result: ToolResult | undefined = isToolResult(returned) ? returned : undefined;
   switch (result?.status) {
     case 'error':

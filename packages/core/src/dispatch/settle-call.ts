@@ -5,6 +5,8 @@ import { type Change, type Changes, joinChanges } from '../results/changes.ts';
 import { describeError, errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
 import { logEnd, reduceEnd, stageLogs, tellSubscribers } from '../session/call-ends.ts';
+import { withChanges } from '../session/restore-changes.ts';
+import type { SessionLayer } from '../session/session-layer.ts';
 import type { Staged } from '../transcript/journal.ts';
 import type { CallRun } from './call-run.ts';
 import { notPutBack, refusedAfterRun } from './cut-off.ts';
@@ -55,7 +57,7 @@ function commitWith(
   let reduced = before;
   let staged: Staged;
   try {
-    if (ending.outcome.status === 'ok') reduceEnd(layer, settlement);
+    if (!isGivenChanges(layer, ending) && ending.outcome.status === 'ok') reduceEnd(layer, settlement);
     reduced = layer.state.root;
     staged = committed(run, ending, files);
   } catch (error) {
@@ -73,6 +75,20 @@ function commitWith(
       return unwritten(ending, error);
     },
   );
+}
+
+/**
+ * Changes the session as an earlier call did, whose end this one was given. The session may be another one by now: changes that do not
+ * fit it are left out, and the end of the call counts as that of any other.
+ */
+function isGivenChanges(layer: SessionLayer, { draft, slices }: Ending): boolean {
+  if (draft === undefined || slices === undefined) return false;
+  try {
+    layer.state.root = withChanges(layer.state.root, slices);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function commitDraft(run: CallRun, ending: Ending, settlement: Settlement): Settlement | Promise<Settlement> {

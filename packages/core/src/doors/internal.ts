@@ -7,6 +7,7 @@ export { DEFAULT_CONSECUTIVE_NUDGES, DEFAULT_MAX_INVOCATIONS, DEFAULT_NUDGE } fr
 export { randomId, systemClock } from '../defaults.ts';
 export { type Deferred, deferred } from '../deferred.ts';
 export { readArguments } from '../dispatch/read-arguments.ts';
+export { recordedEnd } from '../dispatch/recorded-end.ts';
 export { normalisePath } from '../files/file-path.ts';
 export { assertFileSize, encodeText } from '../files/file-text.ts';
 export { matchLines } from '../files/match-lines.ts';

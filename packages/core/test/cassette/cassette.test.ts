@@ -114,6 +114,11 @@ test('[E4] no secret is in the file: neither of the request, nor of its headers,
   const { stream } = await recorder.doStream(request);
   for await (const _part of stream);
   const file = await readFile(path, 'utf8');
+  // Nor is one split over the parts of a stream.
+  const deltas = [...file.matchAll(/"delta":"((?:[^"\\\\]|\\\\.)*)"/g)].map(([, delta]) => delta).join('');
+  expect(deltas).not.toContain('battery');
+  expect(deltas).not.toContain(planted.github);
+  expect(deltas).toContain('[secret]');
   for (const secret of ['header-secret', 'battery', 'abcdef.ghijkl', ...texts.map((text) => text.slice(-18))])
     expect(file).not.toContain(secret);
   expect(file).toContain('[secret]');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_GATEWAY_LIMITS, defaultShares, type GatewayLimits } from './limits.ts';
+import { RETENTION_NAMES, type RetentionInput, retentionLimits } from './retention.ts';
 import { type PersonLimits, personLimitsSchema, type SpendLimits, spendLimitsSchema } from './spend-limits.ts';
 
 /** The limits of one agent. */
@@ -65,9 +66,9 @@ export type AgentLimitsInput = Optional<AgentLimits>;
 
 /**
  * The gateway's own limits, and under `agent` the defaults for its agents. `leaseMs` is missing because it is a
- * setting.
+ * setting. How long things are kept is under `retention`.
  */
-export type GatewayLimitsInput = Optional<Omit<GatewayLimits, 'leaseMs'>> & {
+export type GatewayLimitsInput = Optional<Omit<GatewayLimits, 'leaseMs' | keyof typeof RETENTION_NAMES>> & {
   readonly agent?: AgentLimitsInput | undefined;
   /** The limits of each person, over all agents. */
   readonly person?: PersonLimits | undefined;
@@ -101,24 +102,35 @@ export const agentLimitsSchema: z.ZodType<AgentLimitsInput> = z
   })
   .meta({ id: 'AgentLimits', description: 'The limits of one agent. Default: those of the gateway.' });
 
-const { leaseMs: _setting, ...gatewayLimits } = DEFAULT_GATEWAY_LIMITS;
+const isRetention = (name: string): name is keyof typeof RETENTION_NAMES => name in RETENTION_NAMES;
+const limitNames = Object.keys(DEFAULT_GATEWAY_LIMITS).filter((name) => name !== 'leaseMs');
 
 export const gatewayLimitsSchema: z.ZodType<GatewayLimitsInput> = z.strictObject({
-  ...(Object.fromEntries(Object.keys(gatewayLimits).map((name) => [name, count])) as Record<
-    keyof typeof gatewayLimits,
+  ...(Object.fromEntries(limitNames.map((name) => [name, isRetention(name) ? moved(name) : count])) as Record<
+    keyof Omit<GatewayLimits, 'leaseMs' | keyof typeof RETENTION_NAMES>,
     typeof count
   >),
   agent: agentLimitsSchema.optional(),
   person: personLimitsSchema.optional(),
 });
 
+/** They were limits in earlier versions. */
+function moved(name: keyof typeof RETENTION_NAMES): z.ZodType {
+  return z.undefined({ error: `is not a limit any more: set retention.${RETENTION_NAMES[name]}, in days.` }).optional();
+}
+
 /** Takes each limit from the first source that sets it. */
 export function resolveAgentLimits(...sources: readonly (AgentLimitsInput | undefined)[]): AgentLimits {
   return firstDefined(DEFAULT_AGENT_LIMITS, sources);
 }
 
-export function resolveGatewayLimits(sources: GatewayLimitsInput, leaseMs: number): GatewayLimits {
-  return firstDefined(DEFAULT_GATEWAY_LIMITS, [{ ...sources, leaseMs }, defaultShares(sources)]);
+export function resolveGatewayLimits(
+  sources: GatewayLimitsInput,
+  leaseMs: number,
+  retention: RetentionInput = {},
+): GatewayLimits {
+  const kept = retentionLimits(retention);
+  return firstDefined(DEFAULT_GATEWAY_LIMITS, [{ ...sources, ...kept, leaseMs }, defaultShares(sources)]);
 }
 
 function firstDefined<T extends object>(defaults: T, sources: readonly (Optional<T> | undefined)[]): T {

@@ -14,11 +14,14 @@ import { isKnownTool } from './known-tool.ts';
 import { DEFAULT_MCP_EXPOSURE, mcpExposureSchema } from './mcp-exposure.ts';
 import { modelFilesSchema } from './model-files.ts';
 import { namedBySubAgent } from './named-tools.ts';
+import { notifySchema } from './notify-config.ts';
+import { notifyProblems } from './notify-problems.ts';
 import { planSeedSchema } from './plan-seed.ts';
 import { currencySchema, DEFAULT_CURRENCY, pricesSchema } from './prices.ts';
 import { projectProblems } from './project-problems.ts';
 import { projectSeedSchema } from './project-seed.ts';
 import { checkTools, type RegisteredTools } from './registered-tool.ts';
+import { retentionSchema } from './retention.ts';
 import { settingSchemas } from './settings.ts';
 import { type SpaceSeed, spaceSeedSchema } from './space-seed.ts';
 import { spendProblems } from './spend-problems.ts';
@@ -56,6 +59,7 @@ export function checkConfig(value: unknown, file: string = 'lastcall.config.ts')
     ...planProblems(config),
     ...projectProblems(config),
     ...hookProblems(config),
+    ...notifyProblems(config),
     ...spendProblems(config),
   ];
   if (problems.length > 0) throw new ConfigError(file, problems);
@@ -122,6 +126,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools' | 'definitions'>> = z.strictO
   plans: z.array(planSeedSchema).max(1_000).default([]),
   projects: z.array(projectSeedSchema).max(1_000).default([]),
   hooks: hooksSchema.default({}),
+  notify: notifySchema.default({}),
   plugins: noPlugins.optional(),
   models: z.record(z.string().regex(/^\S{1,200}$/), model).default({}),
   imageModels: z.record(z.string().regex(/^[\w.-]+\/\S{1,200}$/), imageModel).default({}),
@@ -132,6 +137,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools' | 'definitions'>> = z.strictO
   egress: z.strictObject({ allow: z.array(egressRule).max(1_000).default([]) }).default({ allow: [] }),
   artifacts: artifactStoreSchema.default({}),
   limits: gatewayLimitsSchema.default({}),
+  retention: retentionSchema.default({}),
   corsOrigins: z.array(origin).default([]),
   mcpServer: mcpExposureSchema.default(DEFAULT_MCP_EXPOSURE),
   tracing: z.strictObject({ texts: z.boolean().default(false) }).default({ texts: false }),

@@ -7,10 +7,12 @@ import type { Definitions } from './definitions.ts';
 import type { HookConfig, HooksConfig } from './hook-config.ts';
 import type { McpExposure, McpExposureInput } from './mcp-exposure.ts';
 import type { ModelFiles } from './model-files.ts';
+import type { NotifyConfig, NotifyTargets } from './notify-config.ts';
 import type { PlanSeed } from './plan-seed.ts';
 import type { ModelPrices } from './prices.ts';
 import type { ProjectSeed } from './project-seed.ts';
 import type { RegisteredTools, ToolEntries } from './registered-tool.ts';
+import type { RetentionInput } from './retention.ts';
 import type { SettingsInput } from './settings.ts';
 import type { SpaceSeed } from './space-seed.ts';
 
@@ -29,6 +31,8 @@ export interface ConfigInput extends SettingsInput {
   readonly plans?: readonly PlanSeed[] | undefined;
   /** Addresses at which services send signed events to agents, by name: `POST /hooks/<name>`. */
   readonly hooks?: Readonly<Record<string, HookConfig>> | undefined;
+  /** Where people are notified of waiting calls, failures and limits, by name. */
+  readonly notify?: Readonly<Record<string, NotifyConfig>> | undefined;
   /** Refused unless it is empty: plugins belong to definitions. */
   readonly plugins?: readonly never[] | undefined;
   /** Your own models, by the name that agents use. */
@@ -53,6 +57,8 @@ export interface ConfigInput extends SettingsInput {
   /** Where artifacts are stored: an S3 bucket. Default: files under `home`. */
   readonly artifacts?: ArtifactStoreConfig | undefined;
   readonly limits?: GatewayLimitsInput | undefined;
+  /** How many days messages, runs and the like are kept. */
+  readonly retention?: RetentionInput | undefined;
   /** Origins of web pages that may use the API. */
   readonly corsOrigins?: readonly string[] | undefined;
   /** What the MCP server at `/mcp` offers to holders of a key. Default: all tools and agents. */
@@ -70,6 +76,7 @@ export interface Config extends SettingsInput {
   readonly plans: readonly PlanSeed[];
   readonly projects: readonly ProjectSeed[];
   readonly hooks: HooksConfig;
+  readonly notify: NotifyTargets;
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly imageModels: Readonly<Record<string, ImageModelV4>>;
   readonly prices: ModelPrices;
@@ -79,6 +86,7 @@ export interface Config extends SettingsInput {
   readonly egress: { readonly allow: readonly string[] };
   readonly artifacts: ArtifactStoreConfig;
   readonly limits: GatewayLimitsInput;
+  readonly retention: RetentionInput;
   readonly corsOrigins: readonly string[];
   readonly mcpServer: McpExposure;
   readonly tracing: { readonly texts: boolean };

@@ -54,6 +54,18 @@ export interface GatewayLimits {
   readonly briefContextDays: number;
   /** How many days an entry of the audit is kept. */
   readonly auditDays: number;
+  /** How many days a message of a space is kept. */
+  readonly messageDays: number;
+  /** How many days a run is kept. */
+  readonly runDays: number;
+  /** How many days the text of a request to a model is kept after its last use. */
+  readonly requestDays: number;
+  /** How many days an artifact is kept. */
+  readonly artifactDays: number;
+  /** How many days a notification is kept. */
+  readonly notificationDays: number;
+  /** The number of notifications that may wait for one target. 0 if there are no targets: then no events are stored for them. */
+  readonly pendingNotifications: number;
   /** How long runs may continue after a stop was requested. */
   readonly graceMs: number;
 }
@@ -87,6 +99,12 @@ export const DEFAULT_GATEWAY_LIMITS: GatewayLimits = {
   contextDays: 365,
   briefContextDays: 7,
   auditDays: 365,
+  messageDays: Number.POSITIVE_INFINITY,
+  runDays: Number.POSITIVE_INFINITY,
+  requestDays: 365,
+  artifactDays: Number.POSITIVE_INFINITY,
+  notificationDays: 30,
+  pendingNotifications: 10_000,
   graceMs: 10_000,
 };
 

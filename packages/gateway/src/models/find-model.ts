@@ -16,6 +16,7 @@ export interface ModelOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where the files of messages come from. Default: there are none. */
   readonly files?: FileSource;
+  readonly tapModel?: ((model: LanguageModelV4) => LanguageModelV4) | undefined;
 }
 
 export interface ModelFinder {
@@ -71,7 +72,8 @@ async function firstOf(finding: readonly Promise<LanguageModelV4>[]): Promise<La
 }
 
 async function findReader(name: string, options: ModelOptions): Promise<LanguageModelV4> {
-  const model = await findModel(name, options);
+  const found = await findModel(name, options);
+  const model = options.tapModel?.(found) ?? found;
   return options.files === undefined ? model : withFiles(name, model, options.files);
 }
 

@@ -14,6 +14,11 @@ export interface Metrics {
   tokens(used: { model: string; input: number; cached: number; output: number; isEstimated: boolean }): void;
   /** Counts a spend limit that was reached, once a day for each agent or person. */
   limitReached(limit: { scope: 'agent' | 'person' | 'project' }): void;
+  /** Counts an attempt to send a notification. */
+  notification(attempt: {
+    channel: 'webhook' | 'email' | 'slack';
+    outcome: 'sent' | 'retried' | 'failed' | 'obsolete';
+  }): void;
   /** Records how long an event waited before a run took it. */
   inboxLag(seconds: number): void;
   streamOpened(): void;
@@ -73,6 +78,12 @@ export function createMetrics(): Metrics {
     labelNames: ['scope'],
     registers,
   });
+  const notifications = new Counter({
+    name: 'lastcall_notifications_total',
+    help: 'Attempts to send notifications, by channel and outcome.',
+    labelNames: ['channel', 'outcome'],
+    registers,
+  });
   const lag = new Histogram({
     name: 'lastcall_inbox_lag_seconds',
     help: 'How long events waited before a run took them.',
@@ -99,6 +110,7 @@ export function createMetrics(): Metrics {
       if (isEstimated) estimated.inc({ model });
     },
     limitReached: ({ scope }) => limits.inc({ scope }),
+    notification: ({ channel, outcome }) => notifications.inc({ channel, outcome }),
     inboxLag: (seconds) => lag.observe(seconds),
     streamOpened: () => open.inc(),
     streamClosed(why) {

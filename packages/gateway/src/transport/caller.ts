@@ -16,6 +16,8 @@ export type Caller =
       readonly entityId: string;
       /** When its token expires, in milliseconds since the epoch. */
       readonly expiresAt: number;
+      /** The only call that the token is for: see domain/notify/card-link.ts. */
+      readonly callId?: string;
     }
   | SessionCaller;
 

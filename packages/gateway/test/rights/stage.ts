@@ -15,6 +15,7 @@ import { demoEndpoints } from '../../src/transport/http/routes/demo.ts';
 import { listen } from '../../src/transport/http/server.ts';
 import { type Api, openApi } from '../http/api.ts';
 import { openJob } from '../jobs/job-desk.ts';
+import { targetTo, webhookTo } from '../notify/desk.ts';
 import { onSqlite } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -51,6 +52,8 @@ export interface Stage {
   shownCall(): Promise<string>;
   /** A call that waits for a member of the space. */
   waitingCall(): Promise<{ runId: string; callId: string }>;
+  /** A notification that has failed. */
+  failedNotification(): Promise<string>;
   /** A grant that the member gave. */
   grant(): Promise<string>;
   /** A file of a message in the space. */
@@ -82,6 +85,7 @@ export async function openStage(): Promise<Stage> {
     hooks: new Map([
       ['forge', { name: 'forge', agent: 'Bot', verify: 'github', secrets: [HOOK_SECRET], answers: undefined }],
     ]),
+    targets: new Map([['ops', targetTo(webhookTo('http://127.0.0.1:9'))]]),
     artifacts: createArtifactFiles(folder),
     trustedProxies: ['127.0.0.0/8', '::1/128'],
   });
@@ -137,6 +141,13 @@ export async function openStage(): Promise<Stage> {
       return callId;
     },
     waitingCall: () => openJob(api, agent, { spaceId: space }),
+    async failedNotification() {
+      const { id } = await api.done<{ id: string }>('POST', '/api/notifications/targets/ops/test');
+      await world.in(({ db }) =>
+        db.updateTable('notifications').set({ status: 'failed', next_at: null }).where('id', '=', id).execute(),
+      );
+      return id;
+    },
     async grant() {
       const { callId, runId } = await openJob(api, agent, { spaceId: space });
       const id = newId();

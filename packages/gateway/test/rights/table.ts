@@ -94,6 +94,10 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/entities': { rights: READ, request: plain },
   'POST /api/entities': { rights: WRITE, request: () => ({ body: { kind: 'human', displayName: 'Ben' } }) },
   'GET /api/entities/{id}': { rights: READ, request: ({ member }) => ({ path: `/api/entities/${member}` }) },
+  'DELETE /api/entities/{id}': {
+    rights: ADMIN,
+    request: async ({ api }) => ({ path: `/api/entities/${await api.person('Ben')}` }),
+  },
   'POST /api/entities/{id}/token': {
     rights: WRITE,
     request: ({ member }) => ({ path: `/api/entities/${member}/token` }),
@@ -102,6 +106,10 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/spaces': { rights: LIST, request: plain },
   'POST /api/spaces': { rights: WRITE, request: () => ({ body: { name: 'Attic' } }) },
   'GET /api/spaces/{id}': { rights: SHARED_READ, request: ofSpace() },
+  'DELETE /api/spaces/{id}': {
+    rights: ADMIN,
+    request: async ({ api }) => ({ path: `/api/spaces/${await api.space()}` }),
+  },
   'GET /api/spaces/{id}/members': { rights: SHARED_READ, request: ofSpace('/members') },
   'POST /api/spaces/{id}/members': {
     rights: WRITE,
@@ -220,6 +228,14 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/usage': { rights: READ, request: plain },
   'GET /api/audit': { rights: ADMIN, request: plain },
   'GET /api/export': { rights: ADMIN, request: ({ member }) => ({ path: `/api/export?entityId=${member}` }) },
+  'GET /api/erasures': { rights: ADMIN, request: plain },
+  'GET /api/erasures/{id}': {
+    rights: ADMIN,
+    request: async ({ api }) => {
+      const { id } = await api.done<{ id: string }>('DELETE', `/api/spaces/${await api.space()}`);
+      return { path: `/api/erasures/${id}` };
+    },
+  },
   'GET /api/runs/{id}': {
     rights: READ,
     request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}` }),
@@ -242,6 +258,14 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/runs/{id}/stream': {
     rights: READ,
     request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/stream` }),
+  },
+  'GET /api/runs/{id}/forks': {
+    rights: READ,
+    request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/forks` }),
+  },
+  'POST /api/runs/{id}/forks': {
+    rights: WRITE,
+    request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/forks`, body: { atStep: 1 } }),
   },
   'GET /api/calls/{id}': {
     rights: SHARED_READ,
@@ -295,6 +319,25 @@ export const TABLE: Readonly<Record<string, Row>> = {
     rights: ADMIN,
     request: async (stage) => ({
       path: `/api/keys/${await stage.create('/api/keys', { name: 'k', scopes: ['read'] })}`,
+    }),
+  },
+
+  'GET /api/notifications': { rights: ADMIN, request: plain },
+  'GET /api/notifications/targets': { rights: ADMIN, request: plain },
+  'POST /api/notifications/targets/{name}/test': {
+    rights: ADMIN,
+    request: at('/api/notifications/targets/ops/test'),
+  },
+  'POST /api/notifications/{id}/retry': {
+    rights: ADMIN,
+    request: async (stage) => ({ path: `/api/notifications/${await stage.failedNotification()}/retry` }),
+  },
+  // The code is the only right: see test/notify/card-links.test.ts. Wrong ones are counted by address.
+  'POST /api/card-links': {
+    rights: rights(401, 401, 401, 401, 401, 401),
+    request: ({ name }) => ({
+      body: { code: 'wrong' },
+      headers: { 'x-forwarded-for': `198.51.100.${name().slice('name-'.length)}` },
     }),
   },
 

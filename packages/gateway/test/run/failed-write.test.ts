@@ -23,8 +23,11 @@ function failingAt(store: Store, at: number): { readonly store: Store; count(): 
       return value;
     }, options);
   };
-  const { dialect, db, ping, close } = store;
-  return { store: { dialect, db, ping, close, isBusy: false, claimsAtOnce: 8, transaction }, count: () => count };
+  const { dialect, db, ping, close, reclaim } = store;
+  return {
+    store: { dialect, db, ping, close, reclaim, isBusy: false, claimsAtOnce: 8, rowsAtOnce: 100, transaction },
+    count: () => count,
+  };
 }
 
 describe.each(databases)('a write that fails on $kind', ({ create }) => {

@@ -128,8 +128,8 @@ describeIdleWorld('a run that no worker survives', ({ world }) => {
       // The process dies in the transaction after the claim.
       const transaction: World['store']['transaction'] = (work, options) =>
         ++count === 1 ? world.store.transaction(work, options) : Promise.reject(new Error('The process died.'));
-      const { dialect, db, ping, close } = world.store;
-      const store = { dialect, db, ping, close, isBusy: false, claimsAtOnce: 8, transaction };
+      const { dialect, db, ping, close, reclaim } = world.store;
+      const store = { dialect, db, ping, close, reclaim, isBusy: false, claimsAtOnce: 8, rowsAtOnce: 100, transaction };
       await expect(claim(world, bot, { ...world.services, store })).rejects.toThrow('The process died.');
       await die(world, bot);
     }

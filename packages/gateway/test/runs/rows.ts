@@ -37,7 +37,10 @@ export async function insertRun(tx: Tx, given: Partial<RunRow> & { thread_id: st
   return row.id;
 }
 
-export async function insertEntry(tx: Tx, given: Omit<TranscriptEntryRow, 'created_at'>): Promise<void> {
+export async function insertEntry(
+  tx: Tx,
+  given: Omit<TranscriptEntryRow, 'created_at' | 'origin_run_id'>,
+): Promise<void> {
   await tx.db
     .insertInto('transcript_entries')
     .values({ created_at: 1, ...given })

@@ -100,11 +100,18 @@ const ROWS = [
   'alter table plans drop column set_by',
   'alter table calls drop column node',
   'drop table audit',
+  'alter table spaces drop column deleted_at',
+  ...['erasures', 'erasure_runs', 'erasure_prints'].map((table) => `drop table ${table}`),
+  ...['notify_events', 'notifications'].map((table) => `drop table ${table}`),
   'drop table grants',
   'alter table calls drop column grant_id',
   ...['artifacts_by_entity', 'artifacts_unused'].map((index) => `drop index ${index}`),
   ...['project_id', 'entity_id', 'thread_id', 'name'].map((column) => `alter table artifacts drop column ${column}`),
   'alter table messages drop column attachments',
+  'drop table forks',
+  'alter table threads drop column is_fork',
+  'drop index entries_by_origin',
+  'alter table transcript_entries drop column origin_run_id',
   "delete from kysely_migration where name > '0036'",
 ];
 

@@ -44,8 +44,11 @@ describe.each(databases)('a database of the last version with two tables of call
       '0044-projects',
       '0045-call-nodes',
       '0046-audit',
+      '0047-erasures',
+      '0049-notifications',
       '0050-grants',
       '0051-attachments',
+      '0052-forks',
     ]);
     await fresh.close();
   });

@@ -17,8 +17,11 @@ export function watched(
     if (isIt && when === 'after') await act();
     return value;
   };
-  const { dialect, db, ping, close } = store;
-  return { store: { dialect, db, ping, close, isBusy: false, claimsAtOnce: 8, transaction }, count: () => count };
+  const { dialect, db, ping, close, reclaim } = store;
+  return {
+    store: { dialect, db, ping, close, reclaim, isBusy: false, claimsAtOnce: 8, rowsAtOnce: 100, transaction },
+    count: () => count,
+  };
 }
 
 /** What every transaction of a killed process ends with. */
@@ -40,6 +43,9 @@ export function killedAt(store: Store, at: number, when: When): { store: Store; 
     if (isIt) throw new Killed();
     return value;
   };
-  const { dialect, db, ping, close } = store;
-  return { store: { dialect, db, ping, close, isBusy: false, claimsAtOnce: 8, transaction }, count: () => count };
+  const { dialect, db, ping, close, reclaim } = store;
+  return {
+    store: { dialect, db, ping, close, reclaim, isBusy: false, claimsAtOnce: 8, rowsAtOnce: 100, transaction },
+    count: () => count,
+  };
 }

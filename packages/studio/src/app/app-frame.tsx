@@ -19,6 +19,7 @@ import { ShortcutHelp, useKeys } from '../parts/keyboard/keys.tsx';
 import { ConnectionBadge } from '../parts/session/connection.tsx';
 import { useSession } from '../parts/session/session.tsx';
 import { ModelBadge } from './model-badge.tsx';
+import { ProjectPicker } from './project-picker.tsx';
 
 /** It searches pages, spaces, agents, runs and tools, and runs commands. It is loaded when the user opens it first. */
 const PaletteDialog = lazy(async () => ({ default: (await import('./palette-dialog.tsx')).PaletteDialog }));
@@ -71,6 +72,7 @@ function TopBar({ onSearch }: { onSearch: () => void }): ReactElement {
     <div className="flex min-h-10 flex-wrap items-center gap-x-4 border-b border-line bg-surface px-4 text-xs text-quiet">
       <ModelBadge />
       <ConnectionBadge />
+      <ProjectPicker />
       <span className="ml-auto">
         <bdi>{session.entity?.displayName ?? 'operator'}</bdi>
       </span>

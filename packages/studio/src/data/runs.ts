@@ -107,7 +107,13 @@ export function endedRun(id: string) {
       const entries = await everyItem((page) => client.runs.transcript(id, page, { signal }), WHOLE);
       return { run: await client.runs.get(id, { signal }), entries };
     },
+    // A fork that is compared may still run.
+    refetchInterval: ({ state }) => (isUnderWay(state.data?.run) ? EVERY_MS : false),
   });
+}
+
+function isUnderWay(run: Run | undefined): boolean {
+  return run?.status === 'running' || run?.status === 'queued';
 }
 
 /** The run of the same agent before or after this one. */

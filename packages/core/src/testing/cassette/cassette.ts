@@ -37,7 +37,7 @@ export interface Interaction extends Reply {
 }
 
 /** A request without the beginning that it shares with an earlier one. */
-export interface StoredRequest {
+interface StoredRequest {
   /** The number of an earlier interaction, counted from 1, and how many of its messages come first. */
   readonly from?: readonly [interaction: number, messages: number];
   readonly messages: readonly unknown[];

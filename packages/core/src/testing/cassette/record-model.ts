@@ -10,6 +10,7 @@ import { type LanguageModelV3Like, liftModel } from '../../model/lift-model.ts';
 import { writeCassette } from '../../node/cassette-file.ts';
 import { type Cassette, type Interaction, printCassette, type Reply, type StoredError, VERSION } from './cassette.ts';
 import { hideSecrets } from './hide-secrets.ts';
+import { joinHidden } from './join-hidden.ts';
 import { type CassetteOptions, type NormalRequest, normalise } from './normal-request.ts';
 import { toPlainJson } from './plain-json.ts';
 import { mapTexts } from './volatile.ts';
@@ -83,8 +84,13 @@ class Recorder {
     return new Recording({
       clock,
       signal: request.abortSignal,
-      keep: (reply) =>
-        this.#keep(normal, mapTexts(toPlainJson(reply), (text) => normal.ids.hideKnown(hide(text))) as Reply),
+      keep: (reply) => {
+        const plain = toPlainJson(reply) as Reply;
+        const hidden = (text: string): string => normal.ids.hideKnown(hide(text));
+        const { stream } = plain;
+        const whole = stream === undefined ? plain : { ...plain, stream: joinHidden(stream, hidden) };
+        return this.#keep(normal, mapTexts(whole, hidden) as Reply);
+      },
     });
   }
 

@@ -40,6 +40,12 @@ export async function findAgent(db: Kysely<Tables>, agentId: string): Promise<Ag
   return row;
 }
 
+/** The project of an agent, also of a deleted one. */
+export async function findAgentProject(db: Kysely<Tables>, agentId: string): Promise<string> {
+  const row = await db.selectFrom('agents').select('project_id').where('id', '=', agentId).executeTakeFirst();
+  return row?.project_id ?? DEFAULT_PROJECT;
+}
+
 const findById = statement((db, { agentId }: Params<{ agentId: string }>) =>
   db.selectFrom('agents').select(COLUMNS.agents).where('id', '=', agentId).where('status', '!=', 'deleted'),
 );

@@ -25,6 +25,7 @@ export const AUDIT_KINDS = [
   'key',
   'link',
   'MCP tool',
+  'notification',
   'project',
   'run',
   'session',

@@ -1,29 +1,17 @@
+import { DAY_MS } from '../../config/retention.ts';
 import type { Services } from '../../ports/services.ts';
-import type { Tx } from '../../ports/store/store.ts';
+import { inPieces, PIECE } from '../retention/in-pieces.ts';
 import { firstIdAt } from './first-id-at.ts';
 
-/** Deletes entries that are older than `auditDays`, oldest first, in small transactions. The next sweep deletes the rest. */
+/** Deletes entries that are older than `retention.audit`, oldest first, in small transactions. The next sweep deletes the rest. */
 export async function sweepAudit(
   { store, limits }: Pick<Services, 'store' | 'limits'>,
   { now }: { now?: number } = {},
 ): Promise<number> {
-  let swept = 0;
-  for (let piece = 0; piece < MOST_PIECES; piece++) {
-    const deleted = await store.transaction((tx) =>
-      deleteOldest(tx, firstIdAt((now ?? tx.now()) - limits.auditDays * DAY_MS)),
-    );
-    swept += deleted;
-    if (deleted < PIECE) break;
-  }
-  return swept;
-}
-
-const DAY_MS = 86_400_000;
-const PIECE = 500;
-const MOST_PIECES = 20;
-
-async function deleteOldest(tx: Tx, before: string): Promise<number> {
-  const oldest = tx.db.selectFrom('audit').select('id').where('id', '<', before).orderBy('id').limit(PIECE);
-  const { numDeletedRows } = await tx.db.deleteFrom('audit').where('id', 'in', oldest).executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+  return await inPieces(store, async (tx) => {
+    const before = firstIdAt((now ?? tx.now()) - limits.auditDays * DAY_MS);
+    const oldest = tx.db.selectFrom('audit').select('id').where('id', '<', before).orderBy('id').limit(PIECE);
+    const { numDeletedRows } = await tx.db.deleteFrom('audit').where('id', 'in', oldest).executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
+  });
 }

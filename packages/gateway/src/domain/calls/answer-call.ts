@@ -5,6 +5,7 @@ import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
+import { isForkThread } from '../forks/fork.ts';
 import { createGrant, grantOfCall } from '../grants/create-grant.ts';
 import type { GrantRequest } from '../grants/grant.ts';
 import { reserveRun } from '../inbox/reserved-run.ts';
@@ -97,7 +98,8 @@ export async function answerCall(
   const isOfEarlierRound = round !== undefined && round !== row.rounds;
   if (isOfEarlierRound) throw await lost(tx, call);
   assertClaim(row, claimToken, now);
-  const completed = await fitAnswer(answer, call);
+  const isFork = call.kind === 'approval' && (await isForkThread(tx.db, row.thread_id));
+  const completed = await fitAnswer(answer, call, { isFork, hasGrant: grant !== undefined });
   const grantId = grant === undefined ? undefined : await give(tx, row, { completed, by, grant });
   const resolution = { answer, completed, by, now, answeringRunId, grant, grantId };
   return { status: 'resolved', runId: await resolve(tx, row, resolution), grantId };

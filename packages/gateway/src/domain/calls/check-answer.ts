@@ -14,7 +14,18 @@ export function assertSize(answer: Answer, maxBytes: number): void {
 }
 
 /** Returns the answer with the defaults of its schema, or throws a 422 that says where it does not fit. */
-export async function fitAnswer(answer: Answer, { kind, resultSchema }: WaitingCall): Promise<Answer> {
+export async function fitAnswer(
+  answer: ForkAnswer,
+  { kind, resultSchema, toolName }: WaitingCall,
+  { isFork = false, hasGrant = false }: { readonly isFork?: boolean; readonly hasGrant?: boolean } = {},
+): Promise<Answer> {
+  if (isFork && hasGrant)
+    throw new ApiError('wrong_answer', 'A call of a fork cannot be granted in advance. Leave grant out.', {
+      details: { path: 'grant' },
+    });
+  if (isFork && kind === 'approval') return await fitInFork(answer, { toolName, resultSchema });
+  if ('runForReal' in answer)
+    throw new ApiError('wrong_answer', 'runForReal is only for calls of forks. Leave it out.', { details: { kind } });
   if (!fitsKind(answer, kind)) {
     const expected =
       kind === 'approval'
@@ -27,6 +38,25 @@ export async function fitAnswer(answer: Answer, { kind, resultSchema }: WaitingC
   if ('approve' in answer && answer.input !== undefined)
     return { approve: true, input: await fit('input', answer.input, resultSchema) };
   return answer;
+}
+
+/** An answer to a call of a fork may also confirm that the call runs for real. */
+export type ForkAnswer = Answer & { readonly runForReal?: string };
+
+/** In a fork, an outcome can be given in place of the call. An approval must name the tool, because the call acts outside. */
+async function fitInFork(
+  answer: ForkAnswer,
+  { toolName, resultSchema }: { toolName: string; resultSchema: WaitingCall['resultSchema'] | undefined },
+): Promise<Answer> {
+  if (!('approve' in answer)) return answer;
+  if (answer.runForReal !== toolName)
+    throw new ApiError(
+      'not_confirmed',
+      `This call is in a fork. If it is approved, "${toolName}" runs for real. To confirm that, answer with { approve: true, runForReal: ${toJson(toolName)} }. Otherwise give an outcome with { result } or { error }, or { deny: reason }.`,
+      { details: { toolName } },
+    );
+  if (answer.input === undefined || resultSchema === undefined) return answer;
+  return { approve: true, input: await fit('input', answer.input, resultSchema) };
 }
 
 async function fit(field: string, value: unknown, schema: NonNullable<WaitingCall['resultSchema']>): Promise<unknown> {

@@ -5,6 +5,7 @@ import type { Answerers } from '../../config/tool-config.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { WaitColumns } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { noteWait } from '../notify/note-event.ts';
 import type { WaitKind } from './waiting-call.ts';
 
 export interface OpenedWait {
@@ -36,6 +37,8 @@ export interface OpenedWait {
   readonly node?: string | undefined;
   /** True if workers may claim it: a call of an `external` tool. */
   readonly isJob?: boolean | undefined;
+  /** True for a call of a fork: no one is notified of it. */
+  readonly isFork?: boolean | undefined;
 }
 
 /**
@@ -65,7 +68,10 @@ export async function openWait(tx: Tx, call: OpenedWait): Promise<number | undef
     node: call.node ?? null,
     ...(isOffered ? { offered_at: now, offers: 1, announce_at: now } : {}),
   };
-  if (call.duringCall !== undefined) return await insertQuestion(tx, call, { ...wait, waiting_since: now, rounds: 1 });
+  if (call.duringCall !== undefined) {
+    if (call.isFork !== true) await noteWait(tx, { ...call, round: 1 });
+    return await insertQuestion(tx, call, { ...wait, waiting_since: now, rounds: 1 });
+  }
   const opened = await tx.db
     .updateTable('calls')
     .set((eb) => ({
@@ -80,6 +86,7 @@ export async function openWait(tx: Tx, call: OpenedWait): Promise<number | undef
     )
     .returning('rounds')
     .executeTakeFirst();
+  if (opened !== undefined && call.isFork !== true) await noteWait(tx, { ...call, round: opened.rounds });
   return call.kind === 'input' ? opened?.rounds : undefined;
 }
 

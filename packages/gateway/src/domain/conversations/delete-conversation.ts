@@ -20,6 +20,7 @@ export async function deleteConversation(tx: Tx, contextId: string): Promise<voi
   await db.deleteFrom('transcript_entries').where('thread_id', '=', contextId).execute();
   await db.deleteFrom('runs').where('thread_id', '=', contextId).execute();
   await deleteFilesOfThread(tx, contextId);
+  await db.deleteFrom('forks').where('thread_id', '=', contextId).execute();
   await db.deleteFrom('contexts').where('id', '=', contextId).execute();
   await db.deleteFrom('threads').where('id', '=', contextId).execute();
 }

@@ -7,6 +7,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { seededAgentId } from '../agents/agent-details.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { type AnswerEnd, answerCall } from '../calls/answer-call.ts';
+import { ERASED } from '../erasure/mark.ts';
 import { pushOwnServiceEvent } from '../inbox/push-service-event.ts';
 import { comparable, type HookBody, type HookEvent } from './delivery.ts';
 import type { Hook } from './hook.ts';
@@ -25,6 +26,8 @@ export async function receiveEvent(
   });
   if (duplicate) {
     const stored = await storedData(tx.db, agentId, eventId);
+    // The body was erased, or was kept for long enough. The id still says that it was received.
+    if (isErased(stored)) return { duplicate, agentId };
     if (!isDeepStrictEqual(comparable(hook.verify, stored), comparable(hook.verify, asStored(data))))
       throw new ApiError(
         'idempotency_key_reused',
@@ -87,6 +90,10 @@ async function storedData(db: Kysely<Tables>, agentId: string, eventId: string):
     .where('event_id', '=', eventId)
     .executeTakeFirstOrThrow();
   return fromJson<{ readonly data?: HookBody }>(payload).data;
+}
+
+function isErased(data: unknown): boolean {
+  return JSON.stringify(data ?? null).includes(ERASED);
 }
 
 /** JSON has no -0 and the like. */

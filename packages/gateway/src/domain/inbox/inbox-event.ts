@@ -84,6 +84,8 @@ export interface ChatEvent {
   readonly messages: readonly LanguageModelV4Message[];
   /** True if it contains answers to waiting calls: then a suspended turn continues, and no new turn begins. */
   readonly isAnswer?: true;
+  /** True for the first run of a fork: it continues the turn of the original. */
+  readonly isFork?: true;
   readonly settings: TurnSettings;
 }
 

@@ -86,7 +86,7 @@ export async function takeSignInCode(tx: Tx, code: string): Promise<Grant> {
     .executeTakeFirst();
   if (row === undefined) throw await refusalOf(tx, code);
   const [valid] = await findGrants(tx.db, 'sign_in_links', { now: tx.now(), id: row.id });
-  if (valid === undefined) throw notValid('revoked');
+  if (valid === undefined) throw linkNotValid('revoked');
   return fromGrantRow(row);
 }
 
@@ -94,9 +94,9 @@ export async function takeSignInCode(tx: Tx, code: string): Promise<Grant> {
 async function refusalOf(tx: Tx, code: string): Promise<ApiError> {
   const link = tx.db.selectFrom('sign_in_links').select(['used_at', 'revoked_at']).where('hash', '=', hashKey(code));
   const row = await link.executeTakeFirst();
-  if (row === undefined) return notValid('unknown');
-  if (row.used_at !== null) return notValid('used');
-  return notValid(row.revoked_at === null ? 'expired' : 'revoked');
+  if (row === undefined) return linkNotValid('unknown');
+  if (row.used_at !== null) return linkNotValid('used');
+  return linkNotValid(row.revoked_at === null ? 'expired' : 'revoked');
 }
 
 const WHY_NOT = {
@@ -106,7 +106,7 @@ const WHY_NOT = {
   unknown: 'There is no such link.',
 } as const;
 
-function notValid(reason: keyof typeof WHY_NOT): ApiError {
+export function linkNotValid(reason: keyof typeof WHY_NOT): ApiError {
   return new ApiError('link_not_valid', `${WHY_NOT[reason]} Ask for a new one.`, { details: { reason } });
 }
 

@@ -6,6 +6,8 @@ import { invalid } from '../entities/invalid.ts';
 
 const ISSUER = 'lastcall';
 const AUDIENCE = 'lastcall-entity';
+/** Of a token for one card. A gateway that does not know such tokens refuses them: it would take them for the entity's own. */
+const CARD_AUDIENCE = 'lastcall-card';
 const ALGORITHM = 'HS256';
 const HOUR = 3_600;
 /** A token cannot be revoked, so it must expire soon. */
@@ -37,6 +39,8 @@ export async function tokenSecret(store: Store): Promise<Uint8Array> {
 
 interface NewToken {
   readonly entityId: string;
+  /** The only call that the token is for. Default: everything that the entity may do. */
+  readonly callId?: string | undefined;
   /** Default: an hour. At most a day. */
   readonly expiresInSeconds?: number | undefined;
   /** It expires by then, in milliseconds since the epoch: a token does not outlive the key that it was made with. */
@@ -46,18 +50,18 @@ interface NewToken {
 /** Signs a token for one entity. */
 export async function signToken(
   secret: Uint8Array,
-  { entityId, expiresInSeconds = HOUR, until = Number.POSITIVE_INFINITY }: NewToken,
+  { entityId, callId, expiresInSeconds = HOUR, until = Number.POSITIVE_INFINITY }: NewToken,
 ): Promise<EntityToken> {
   if (!Number.isInteger(expiresInSeconds) || expiresInSeconds < 1 || expiresInSeconds > MAX_SECONDS)
     throw invalid('expiresInSeconds', `must be a whole number from 1 to ${MAX_SECONDS}, not ${expiresInSeconds}.`);
   const { SignJWT } = await import('jose');
   const now = Math.floor(Date.now() / 1_000);
   const expiresAt = Math.min(now + expiresInSeconds, Math.floor(until / 1_000));
-  const token = await new SignJWT()
+  const token = await new SignJWT(callId === undefined ? {} : { call: callId })
     .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
     .setSubject(entityId)
     .setIssuer(ISSUER)
-    .setAudience(AUDIENCE)
+    .setAudience(callId === undefined ? AUDIENCE : CARD_AUDIENCE)
     .setIssuedAt(now)
     .setExpirationTime(expiresAt)
     .sign(secret);
@@ -66,6 +70,8 @@ export async function signToken(
 
 export interface VerifiedToken {
   readonly entityId: string;
+  /** The only call that it is for. */
+  readonly callId?: string;
   readonly expiresAt: number;
 }
 
@@ -80,13 +86,14 @@ export async function verifyToken(secret: Uint8Array, token: string): Promise<Ve
     const { payload } = await jwtVerify(token, secret, {
       algorithms: [ALGORITHM],
       issuer: ISSUER,
-      audience: AUDIENCE,
+      audience: [AUDIENCE, CARD_AUDIENCE],
       typ: 'JWT',
     });
-    const { sub: entityId, exp } = payload;
-    if (typeof entityId !== 'string' || exp === undefined)
+    const { sub: entityId, exp, aud, call } = payload;
+    const isForCard = aud !== AUDIENCE;
+    if (typeof entityId !== 'string' || exp === undefined || isForCard !== (typeof call === 'string'))
       throw new Error('The claims of the token have the wrong type.');
-    return { entityId, expiresAt: exp * 1_000 };
+    return { entityId, expiresAt: exp * 1_000, ...(typeof call === 'string' ? { callId: call } : {}) };
   } catch (cause) {
     if (cause instanceof errors.JWTExpired)
       throw new ApiError('token_expired', 'The token has expired. Ask for a new one.', { cause });

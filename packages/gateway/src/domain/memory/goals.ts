@@ -46,9 +46,10 @@ export async function prepareGoals(
   agentId: string,
   goals: readonly GoalInput[],
   knownLimits?: AgentLimits,
+  knownKeys?: ReadonlySet<string>,
 ): Promise<KeyedGoal[]> {
   const limits = knownLimits ?? (await noteLimits(db, agentId));
-  const known = await keysOf(db, agentId);
+  const known = knownKeys ?? (await keysOf(db, agentId));
   const keyed = withKeys(parseNotes('goals', goalInputSchema, goals), known, ({ description }) => description);
   for (const { key, description } of keyed)
     assertLength(`The description of goal "${key}"`, description, limits.noteLength);
@@ -80,8 +81,13 @@ export async function deleteGoals(tx: Tx, agentId: string, keys: readonly string
   await removeGoals(tx, agentId, keys);
 }
 
-export async function assertGoals(db: Kysely<Tables>, agentId: string, keys: readonly string[]): Promise<void> {
-  assertAllKnown('goal', keys, await keysOf(db, agentId));
+export async function assertGoals(
+  db: Kysely<Tables>,
+  agentId: string,
+  keys: readonly string[],
+  known?: ReadonlySet<string>,
+): Promise<void> {
+  assertAllKnown('goal', keys, known ?? (await keysOf(db, agentId)));
 }
 
 export async function removeGoals(tx: Tx, agentId: string, keys: readonly string[]): Promise<void> {

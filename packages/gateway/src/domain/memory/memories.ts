@@ -43,9 +43,10 @@ export async function prepareMemories(
   agentId: string,
   memories: readonly MemoryInput[],
   knownLimits?: AgentLimits,
+  knownKeys?: ReadonlySet<string>,
 ): Promise<MemoryInput[]> {
   const limits = knownLimits ?? (await noteLimits(db, agentId));
-  const known = await keysOf(db, agentId);
+  const known = knownKeys ?? (await keysOf(db, agentId));
   const keyed = withKeys(parseNotes('memories', memoryInputSchema, memories), known, ({ key }) => key);
   for (const { key, value } of keyed) assertLength(`The memory "${key}"`, textOf(value), limits.noteLength);
   const added = keyed.filter(({ key }) => !known.has(key)).length;
@@ -71,8 +72,13 @@ export async function deleteMemories(tx: Tx, agentId: string, keys: readonly str
   await removeMemories(tx, agentId, keys);
 }
 
-export async function assertMemories(db: Kysely<Tables>, agentId: string, keys: readonly string[]): Promise<void> {
-  assertAllKnown('memory', keys, await keysOf(db, agentId));
+export async function assertMemories(
+  db: Kysely<Tables>,
+  agentId: string,
+  keys: readonly string[],
+  known?: ReadonlySet<string>,
+): Promise<void> {
+  assertAllKnown('memory', keys, known ?? (await keysOf(db, agentId)));
 }
 
 export async function removeMemories(tx: Tx, agentId: string, keys: readonly string[]): Promise<void> {

@@ -61,6 +61,8 @@ interface PrepareOptions {
   /** Default: the agent. */
   readonly setter?: PlanSetter;
   readonly limits?: AgentLimits | undefined;
+  /** Default: those of the store. */
+  readonly known?: KnownPlans | undefined;
 }
 
 /** Checks everything before anything is written. */
@@ -68,10 +70,10 @@ export async function preparePlans(
   db: Kysely<Tables>,
   agentId: string,
   plans: readonly PlanInput[],
-  { now, setter = 'agent', limits: knownLimits }: PrepareOptions,
+  { now, setter = 'agent', limits: knownLimits, known: given }: PrepareOptions,
 ): Promise<PreparedPlan[]> {
   const limits = knownLimits ?? (await noteLimits(db, agentId));
-  const known = await knownPlans(db, agentId);
+  const known = given ?? (await knownPlans(db, agentId));
   const keyed = withKeys(parseNotes('plans', planInputSchema, plans), new Set(known.keys()), ({ name }) => name);
   if (setter === 'agent') assertOwn(keyed, known);
   for (const { key, instruction } of keyed)
@@ -151,8 +153,13 @@ export async function deletePlans(tx: Tx, agentId: string, keys: readonly string
 }
 
 /** Throws if one of them does not exist, or the agent may not delete it. */
-export async function assertOwnPlans(db: Kysely<Tables>, agentId: string, keys: readonly string[]): Promise<void> {
-  const known = await knownPlans(db, agentId);
+export async function assertOwnPlans(
+  db: Kysely<Tables>,
+  agentId: string,
+  keys: readonly string[],
+  given?: KnownPlans,
+): Promise<void> {
+  const known = given ?? (await knownPlans(db, agentId));
   assertAllKnown('plan', keys, new Set(known.keys()));
   assertOwn(
     keys.map((key) => ({ key })),
@@ -172,12 +179,14 @@ export async function removeOwnPlans(tx: Tx, agentId: string, keys: readonly str
   await own.where('key', 'in', keys).execute();
 }
 
+export type KnownPlans = ReadonlyMap<string, KnownPlan>;
+
 interface KnownPlan {
   readonly nextAt: number | null;
   readonly setBy: PlanSetter;
 }
 
-function assertOwn(plans: readonly { readonly key: string }[], known: ReadonlyMap<string, KnownPlan>): void {
+function assertOwn(plans: readonly { readonly key: string }[], known: KnownPlans): void {
   const keys = plans.flatMap(({ key }) => ((known.get(key)?.setBy ?? 'agent') === 'agent' ? [] : [key]));
   if (keys.length === 0) return;
   const named = keys.map((key) => `"${key}"`).join(', ');
@@ -188,7 +197,7 @@ function assertOwn(plans: readonly { readonly key: string }[], known: ReadonlyMa
   );
 }
 
-async function knownPlans(db: Kysely<Tables>, agentId: string): Promise<ReadonlyMap<string, KnownPlan>> {
+async function knownPlans(db: Kysely<Tables>, agentId: string): Promise<KnownPlans> {
   const plans = db.selectFrom('plans').select(['key', 'next_at', 'set_by']).where('agent_id', '=', agentId);
   const rows = await plans.execute();
   return new Map(rows.map(({ key, next_at, set_by }) => [key, { nextAt: next_at, setBy: set_by ?? 'agent' }]));

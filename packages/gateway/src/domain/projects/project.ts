@@ -108,13 +108,10 @@ export async function deleteProject(tx: Tx, id: string): Promise<{ readonly id: 
 
 type Content = 'agents' | 'spaces' | 'people or services' | 'tools' | 'keys';
 
-/** Nothing deletes a space or a person. */
-const STAYS = ', which cannot be deleted. Delete its agents and revoke its keys instead: then it is not used any more.';
-
 const ADVICE: Readonly<Record<Content, string>> = {
   agents: ': delete them first.',
-  spaces: STAYS,
-  'people or services': STAYS,
+  spaces: ': delete them first.',
+  'people or services': ': delete them first.',
   tools: ': delete them first.',
   keys: ': revoke them first.',
 };
@@ -126,7 +123,7 @@ async function contentOf(db: Kysely<Tables>, id: string): Promise<Content | unde
   const keys = db.selectFrom('api_keys').where('revoked_at', 'is', null);
   const rows: Readonly<Record<Content, { executeTakeFirst(): Promise<unknown> }>> = {
     agents: agents.where('project_id', '=', id).select('id').limit(1),
-    spaces: db.selectFrom('spaces').where('project_id', '=', id).select('id').limit(1),
+    spaces: db.selectFrom('spaces').where('deleted_at', 'is', null).where('project_id', '=', id).select('id').limit(1),
     'people or services': people.where('project_id', '=', id).select('id').limit(1),
     tools: db.selectFrom('tools').where('project_id', '=', id).select('id').limit(1),
     keys: keys.where('project_id', '=', id).select('id').limit(1),

@@ -42,6 +42,32 @@ export async function cancelRunsOf(tx: Tx, agentId: string): Promise<void> {
   for (const { id } of asked) tellCancelling(tx, id);
 }
 
+/** The same for a conversation. */
+export async function cancelRunsOfThread(tx: Tx, threadId: string): Promise<void> {
+  const asked = await tx.db
+    .updateTable('runs')
+    .set({ cancel_requested_at: tx.now() })
+    .where('thread_id', '=', threadId)
+    .where('status', '=', 'running')
+    .where('cancel_requested_at', 'is', null)
+    .returning('id')
+    .execute();
+  for (const { id } of asked) tellCancelling(tx, id);
+}
+
+/** The same for the runs that a person woke. */
+export async function cancelRunsFor(tx: Tx, entityId: string): Promise<void> {
+  const asked = await tx.db
+    .updateTable('runs')
+    .set({ cancel_requested_at: tx.now() })
+    .where('entity_id', '=', entityId)
+    .where('status', '=', 'running')
+    .where('cancel_requested_at', 'is', null)
+    .returning('id')
+    .execute();
+  for (const { id } of asked) tellCancelling(tx, id);
+}
+
 /** Returns those of the runs for which a cancel was requested. */
 export async function cancelRequested(db: Kysely<Tables>, runIds: readonly string[]): Promise<ReadonlySet<string>> {
   if (runIds.length === 0) return new Set();

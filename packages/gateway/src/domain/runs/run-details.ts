@@ -4,6 +4,7 @@ import type { ModelPrices } from '../../config/prices.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Page } from '../entities/page.ts';
+import { type ForkedFrom, forkedFrom } from '../forks/fork.ts';
 import { continuedBy } from './continued-by.ts';
 import { totalCost } from './cost.ts';
 import { type Output, outputText } from './output-text.ts';
@@ -34,6 +35,8 @@ export interface RunDetails extends CountedRun {
   readonly cost?: number;
   /** The run that got the answer to a call that waited in this one. */
   readonly continuedBy?: string;
+  /** Set for a run of a fork: what it was forked from, and what was changed. */
+  readonly fork?: ForkedFrom;
 }
 
 export async function listCountedRuns(db: Kysely<Tables>, filter: RunFilter): Promise<Page<CountedRun>> {
@@ -48,12 +51,14 @@ export async function getRunDetails(db: Kysely<Tables>, runId: string, prices?: 
   const response = await responseOf(db, run, reply?.text);
   const cost = await runCost(db, runId, prices);
   const next = await continuedBy(db, run);
+  const fork = run.threadId === run.agentId ? undefined : await forkedFrom(db, run.threadId);
   return {
     ...(counted as CountedRun),
     ...(reply?.model === undefined ? {} : { model: reply.model }),
     ...(response === undefined ? {} : { response }),
     ...(cost === undefined ? {} : { cost }),
     ...(next === undefined ? {} : { continuedBy: next }),
+    ...(fork === undefined ? {} : { fork }),
   };
 }
 
@@ -99,6 +104,8 @@ async function runCost(db: Kysely<Tables>, runId: string, prices: ModelPrices = 
     .select('payload')
     .where('run_id', '=', runId)
     .where('kind', '=', 'reply')
+    // A fork has not paid for what it copied.
+    .where('origin_run_id', 'is', null)
     .execute();
   const replies = rows.map(({ payload }) => fromJson<{ entry: LastReply & { usage: Usage } }>(payload).entry);
   return replies.length === 0 ? undefined : totalCost([...replies, ...nested], prices);
@@ -165,5 +172,9 @@ async function lastOutput(db: Kysely<Tables>, runId: string, toolName: string): 
 async function sentText(db: Kysely<Tables>, callId: string): Promise<string | undefined> {
   const message = db.selectFrom('messages').select('content').where('id', '=', callId);
   const row = await message.executeTakeFirst();
-  return row === undefined ? undefined : fromJson<string>(row.content);
+  if (row !== undefined) return fromJson<string>(row.content);
+  // A fork sends nothing.
+  const call = await db.selectFrom('calls').select('input').where('id', '=', callId).executeTakeFirst();
+  const { text } = call === undefined ? {} : fromJson<{ text?: unknown }>(call.input);
+  return typeof text === 'string' ? text : undefined;
 }

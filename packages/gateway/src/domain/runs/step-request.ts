@@ -47,7 +47,8 @@ export async function getStepRequest(db: Kysely<Tables>, runId: string, step: nu
   };
 }
 
-interface AskedReply {
+/** The request of a step as it is stored. */
+export interface AskedReply {
   /** The first row that was written after the request was sent. */
   readonly seq: number;
   readonly asked: Pick<Extract<Entry, { kind: 'reply' }>, 'model' | 'provider' | 'systemAsUser'>;
@@ -65,7 +66,11 @@ function conversationBefore(rows: readonly TranscriptRow[], { thread }: AskedRep
  * Returns undefined for a step that has no reply yet and has not failed, and for replies of earlier versions. Steps of a machine are
  * numbered by the replies of its run, because each turn of an instance counts its own steps from 1.
  */
-async function findReply(db: Kysely<Tables>, { id }: Run, step: number): Promise<AskedReply | undefined> {
+export async function findReply(
+  db: Kysely<Tables>,
+  { id }: Pick<Run, 'id'>,
+  step: number,
+): Promise<AskedReply | undefined> {
   const rows = await db
     .selectFrom('transcript_entries')
     .select(['seq', 'payload'])
@@ -89,14 +94,15 @@ async function findReply(db: Kysely<Tables>, { id }: Run, step: number): Promise
   return found;
 }
 
-interface RequestTexts {
+export interface RequestTexts {
   readonly instructions?: string;
   readonly observed?: string;
   readonly tools?: readonly unknown[];
   readonly settings?: RequestSettings;
 }
 
-async function readTexts(
+/** Undefined if one of the texts was deleted since. */
+export async function readTexts(
   db: Kysely<Tables>,
   { instructions, observed, tools, settings }: StoredRequest,
 ): Promise<RequestTexts | undefined> {

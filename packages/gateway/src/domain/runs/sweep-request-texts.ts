@@ -1,7 +1,9 @@
+import { DAY_MS } from '../../config/retention.ts';
 import type { Services } from '../../ports/services.ts';
+import { inPieces, PIECE } from '../retention/in-pieces.ts';
 
 /**
- * Deletes texts that no request has used for as long as conversations are kept. Conversations that used them may be older, and then
+ * Deletes texts that no request has used for `retention.requests` days. Conversations that used them may be kept for longer, and then
  * the requests of their steps can no longer be read. The use of a text is recorded once a day, by gateways that check at most
  * once a day, so two more days are added.
  */
@@ -9,10 +11,13 @@ export async function sweepRequestTexts(
   { store, limits }: Pick<Services, 'store' | 'limits'>,
   { now }: { now?: number } = {},
 ): Promise<void> {
-  await store.transaction(async (tx) => {
-    const before = (now ?? tx.now()) - (limits.contextDays + 2) * DAY_MS;
-    await tx.db.deleteFrom('request_texts').where('used_at', '<', before).execute();
+  await inPieces(store, async (tx) => {
+    const before = (now ?? tx.now()) - (limits.requestDays + 2) * DAY_MS;
+    const unused = tx.db.selectFrom('request_texts').select('hash').where('used_at', '<', before);
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('request_texts')
+      .where('hash', 'in', unused.orderBy('used_at').limit(PIECE))
+      .executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
   });
 }
-
-const DAY_MS = 86_400_000;

@@ -21,6 +21,11 @@ export async function lockSpace(tx: Tx, spaceId: string): Promise<SpaceRow> {
 /** Weaker than FOR UPDATE, so that rows that refer to the space can still be written. */
 const lock = statement(
   (db, { spaceId }: Params<{ spaceId: string }>) =>
-    db.selectFrom('spaces').select(COLUMNS.spaces).where('id', '=', spaceId).forNoKeyUpdate(),
+    db
+      .selectFrom('spaces')
+      .select(COLUMNS.spaces)
+      .where('id', '=', spaceId)
+      .where('deleted_at', 'is', null)
+      .forNoKeyUpdate(),
   { types: { spaceId: 'text' }, key: 'spaceId' },
 );

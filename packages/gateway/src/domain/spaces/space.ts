@@ -49,6 +49,7 @@ export async function createSpace(tx: Tx, newSpace: NewSpace): Promise<Space> {
     next_seq: 1,
     hops: 0,
     created_at: tx.now(),
+    deleted_at: null,
   };
   const inserted = await tx.db
     .insertInto('spaces')
@@ -71,7 +72,12 @@ async function lockEntities(tx: Tx, members: NonNullable<NewSpace['members']>): 
 
 export async function getSpace(db: Kysely<Tables>, spaceId: string): Promise<Space> {
   const row = isId(spaceId)
-    ? await db.selectFrom('spaces').selectAll().where('id', '=', spaceId).executeTakeFirst()
+    ? await db
+        .selectFrom('spaces')
+        .selectAll()
+        .where('id', '=', spaceId)
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst()
     : undefined;
   if (row === undefined) throw notFound('space', spaceId);
   return toSpace(row);
@@ -90,7 +96,7 @@ export async function listSpaces(db: Kysely<Tables>, filter: SpaceFilter = {}): 
   const after = textCursor(filter.cursor);
   const { entityId, view = EVERYTHING } = filter;
   if (entityId !== undefined && !isId(entityId)) return { items: [] };
-  let query = db.selectFrom('spaces').selectAll().where(inView(view, 'spaces'));
+  let query = db.selectFrom('spaces').selectAll().where('deleted_at', 'is', null).where(inView(view, 'spaces'));
   if (after !== undefined) query = query.where('id', '>', after);
   if (entityId !== undefined)
     query = query.where('id', 'in', (eb) =>

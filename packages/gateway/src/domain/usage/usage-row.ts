@@ -5,11 +5,11 @@ import { costOf } from '../runs/cost.ts';
 
 /**
  * What made a request to a model: a turn of the agent, a node of its machine, a sub-agent, the summary of a long transcript, or the
- * repair of arguments.
+ * repair of arguments. A turn of a fork is counted apart.
  */
-export type UsageKind = 'turn' | 'machine' | 'sub-agent' | 'summary' | 'repair';
+export type UsageKind = 'turn' | 'fork' | 'machine' | 'sub-agent' | 'summary' | 'repair';
 
-export const USAGE_KINDS: readonly UsageKind[] = ['turn', 'machine', 'sub-agent', 'summary', 'repair'];
+export const USAGE_KINDS: readonly UsageKind[] = ['turn', 'fork', 'machine', 'sub-agent', 'summary', 'repair'];
 
 /** A request to a model, as it is counted. */
 export interface CountedRequest {

@@ -1,10 +1,10 @@
-import type { LookupFunction } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { LastcallError } from '@lastcall/core';
 import { type EgressRule, parseEgressRule } from '../../config/egress-rule.ts';
 import { EgressRefused } from './egress-refused.ts';
-import type { GuardedAgent } from './guarded-agent.ts';
+import type { GuardedAgent, Target } from './guarded-agent.ts';
 import { isNeverSent } from './never-sent.ts';
 import { isRedirect, redirected, type SentRequest } from './redirect.ts';
 import { RedirectFailed } from './redirect-failed.ts';
@@ -20,6 +20,8 @@ export interface Egress {
   request(request: EgressRequest): Promise<EgressResponse>;
   /** The web's `fetch`, for libraries that take one. When a request is redirected, its body is treated as secret. */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+  /** Opens a connection for another protocol than HTTP. The signal closes it, also after it is open. */
+  connect(target: Target, signal?: AbortSignal): Promise<Socket>;
   /** Replaces the allow list. Connections that are no longer allowed are closed at once. */
   setAllow(allow: readonly string[]): void;
   close(): Promise<void>;
@@ -107,6 +109,10 @@ export function createEgress({ allow = [], lookup }: EgressOptions = {}): Egress
   return {
     request,
     fetch: (input, init) => webFetch(request, new Request(input, init)),
+    async connect(target, signal) {
+      agent ??= loadAgent();
+      return await (await agent).connect(target, signal);
+    },
     setAllow(next) {
       rules = readRules(next);
       void agent?.then(({ dropClosed }) => dropClosed());

@@ -1,5 +1,5 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { isIP, type LookupFunction, connect as netConnect, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector } from 'undici';
 import { type EgressRule, isOpened } from '../../config/egress-rule.ts';
@@ -8,11 +8,13 @@ import { EgressRefused } from './egress-refused.ts';
 /** A connection pool. Each connection is checked after its name was resolved. */
 export interface GuardedAgent {
   readonly dispatcher: Agent;
+  /** Opens a connection for another protocol than HTTP. */
+  connect(target: Target, signal?: AbortSignal): Promise<Socket>;
   /** Closes connections that the rules no longer allow, even while they are in use. */
   dropClosed(): void;
 }
 
-interface Target {
+export interface Target {
   readonly name: string;
   readonly port: number;
 }
@@ -33,6 +35,11 @@ export function guardedAgent(
   const socketProblem = (target: Target, { remoteAddress }: Socket): string | undefined =>
     remoteAddress === undefined ? undefined : problem(target, remoteAddress);
 
+  const keep = (socket: Socket, target: Target): void => {
+    open.set(socket, target);
+    socket.once('close', () => open.delete(socket));
+  };
+
   const connect: buildConnector.connector = (options, done) => {
     const name = options.hostname.replace(/^\[|\]$/g, '');
     const target = { name, port: Number(options.port || (options.protocol === 'https:' ? 443 : 80)) };
@@ -48,13 +55,35 @@ export function guardedAgent(
         socket.destroy();
         return done(new EgressRefused(name, why), null);
       }
-      open.set(socket, target);
-      socket.once('close', () => open.delete(socket));
+      keep(socket, target);
       done(null, socket);
     });
   };
 
   return {
+    connect(target, signal) {
+      const literal = isIP(target.name) === 0 ? undefined : problem(target, target.name);
+      if (literal !== undefined) return Promise.reject(new EgressRefused(target.name, literal));
+      const guarded = guardedLookup(lookup, (address) => problem(target, address));
+      return new Promise((resolve, reject) => {
+        const socket = netConnect({ host: target.name, port: target.port, lookup: guarded });
+        const stop = (): void => void socket.destroy(signal?.reason as Error);
+        signal?.addEventListener('abort', stop, { once: true });
+        socket.once('close', () => signal?.removeEventListener('abort', stop));
+        socket.once('error', reject);
+        socket.once('connect', () => {
+          socket.off('error', reject);
+          const why = socketProblem(target, socket);
+          if (why !== undefined) {
+            socket.destroy();
+            return reject(new EgressRefused(target.name, why));
+          }
+          keep(socket, target);
+          resolve(socket);
+        });
+        if (signal?.aborted === true) stop();
+      });
+    },
     // No timeouts: a response may be a stream that is silent for an hour. Its reader decides by its signal when to give
     // up.
     dispatcher: new Agent({ connect, headersTimeout: 0, bodyTimeout: 0, allowH2: false }),

@@ -55,6 +55,13 @@ export interface Store {
    * all of them.
    */
   readonly claimsAtOnce: number;
+  /** How many rows a background task changes in one transaction, so that others need not wait long for it. */
+  readonly rowsAtOnce: number;
+  /**
+   * Removes from the database's files what they still hold of rows of these tables that were changed or deleted. It may take a while: `keep` is called
+   * between its steps. Logs of the server, replicas and backups are not changed.
+   */
+  reclaim(tables: readonly (keyof Tables)[], keep?: () => Promise<void>): Promise<void>;
   /** Resolves if the database answers. */
   ping(): Promise<void>;
   close(): Promise<void>;

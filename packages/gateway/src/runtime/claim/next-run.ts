@@ -3,6 +3,7 @@ import { pipeline } from '../../ports/store/pipeline.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { createRedact, type Redact } from '../../telemetry/redact.ts';
+import { loadFork } from '../forks/active-fork.ts';
 import { closeFailedRun } from '../journal/fail-run.ts';
 import {
   type Claimant,
@@ -17,6 +18,7 @@ import { release } from '../lease/release-thread.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { toUnreadableFailure } from '../run/run-failure.ts';
 import { withoutOverLimit } from '../spend/hold-over-limit.ts';
+import { agentFork } from '../threads/fork-thread.ts';
 import { THREAD_KINDS } from '../threads/thread-kinds.ts';
 import type { Registry } from '../toolset/registry.ts';
 import { setupsOf } from '../toolset/run-setups.ts';
@@ -185,9 +187,10 @@ async function findRun(
   const { metrics, redact } = registry;
   const isIdle = row.status !== 'active' || waiting.length === 0;
   if (open === undefined && isIdle) return undefined;
-  const kind = THREAD_KINDS[row.kind];
+  const fork = await loadFork(held.tx.db, { threadId: held.threadId, isFork: row.is_fork === 1 });
+  const kind = fork?.originKind === 'agent' ? agentFork : THREAD_KINDS[row.kind];
   const setups = setupsOf(registry);
-  const configured = setups.ofAgent(row);
+  const configured = setups.ofAgent(fork === undefined ? row : { ...row, config: fork.config });
   const events =
     open === undefined && kind.retriesFailedRuns
       ? await withoutOverLimit(held, {
@@ -210,7 +213,7 @@ async function findRun(
   const agent = { ...readAgent(row, setup), setup };
   const loaded = await loadThread();
   const past = readPast(loaded);
-  const inputs = { held, agent, row, loaded, past, kind, request };
+  const inputs = { held, agent, row, loaded, past, kind, request, fork };
   const run =
     open === undefined
       ? await startRun({

@@ -17,6 +17,8 @@ export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'update
     readonly tools_version: string | null;
     /** The spend limits of the project. */
     readonly project_spend: Json | null;
+    /** 1: the thread is a fork. */
+    readonly is_fork: number;
   };
 
 /** The rows that show whether a thread has work. */
@@ -93,7 +95,7 @@ const readThreadRows = batchReads<ThreadParams>({ types: { threadId: 'text', now
       .innerJoin('threads', 'threads.agent_id', 'agents.id')
       .select(['agents.id', 'entity_id', 'name', 'config', 'config_version', 'status', 'active_space_id', 'tag'])
       .select('agents.project_id')
-      .select(['threads.kind', 'threads.lease_owner'])
+      .select(['threads.kind', 'threads.lease_owner', 'threads.is_fork'])
       .select((eb) =>
         eb.selectFrom('settings').select('value').where('key', '=', sql.lit(TOOLS_VERSION)).as('tools_version'),
       )

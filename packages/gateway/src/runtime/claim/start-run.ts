@@ -36,8 +36,10 @@ export async function startRun({ metrics, events, last, ...given }: NewRunInputs
   const { nextSeq } = past;
   const waiting = events.map(toWaitingEvent);
   const entityId = await personOf(tx, waiting);
-  const number = (last?.number ?? 0) + 1;
-  const run = toRun({ lease, row, events, nextSeq, number, now: tx.now(), kind, request, entityId });
+  const { fork } = given;
+  // The first run of a fork has the number of the original, by which the model knows its calls.
+  const number = last === undefined && fork !== undefined ? fork.number : (last?.number ?? 0) + 1;
+  const run = toRun({ lease, row, events, nextSeq, number, now: tx.now(), kind, request, entityId, fork });
   tx.afterCommit(() => {
     for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
   });
@@ -116,7 +118,7 @@ const claimEvent = statement(
   { types: { id: 'bigint', runId: 'text' }, key: 'id' },
 );
 
-interface NewRun extends Pick<ActiveRunInputs, 'row' | 'kind' | 'request'>, Pick<ThreadRows, 'events'> {
+interface NewRun extends Pick<ActiveRunInputs, 'row' | 'kind' | 'request' | 'fork'>, Pick<ThreadRows, 'events'> {
   readonly lease: Lease;
   readonly nextSeq: number;
   readonly number: number;
@@ -124,7 +126,7 @@ interface NewRun extends Pick<ActiveRunInputs, 'row' | 'kind' | 'request'>, Pick
   readonly entityId: string | null;
 }
 
-function toRun({ lease, row, events, nextSeq, number, now, kind, request, entityId }: NewRun): RunRow {
+function toRun({ lease, row, events, nextSeq, number, now, kind, request, entityId, fork }: NewRun): RunRow {
   const { runId = newId(now), settings } = request;
   return {
     id: runId,
@@ -136,7 +138,7 @@ function toRun({ lease, row, events, nextSeq, number, now, kind, request, entity
     number: number,
     usage: null,
     epoch: lease.epoch,
-    config_version: row.config_version,
+    config_version: fork?.configVersion ?? row.config_version,
     attempts: 0,
     taken_seq: nextSeq,
     owner: row.lease_owner,
@@ -147,7 +149,7 @@ function toRun({ lease, row, events, nextSeq, number, now, kind, request, entity
     active_in: kind.hasSpaces ? row.active_space_id : null,
     created_at: now,
     ended_at: null,
-    mode: null,
+    mode: fork?.runId === runId ? fork.mode : null,
     settings: settings === undefined ? null : toJson(settings),
     answer: null,
     entity_id: entityId,

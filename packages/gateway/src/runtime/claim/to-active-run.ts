@@ -2,6 +2,7 @@ import type { Entry } from '@lastcall/core';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { isOfMachine } from '../../domain/transcript/machine-rows.ts';
 import type { RunRow } from '../../ports/store/schema/tables.ts';
+import { type ActiveFork, spaceOfFork } from '../forks/active-fork.ts';
 import type { HeldThread } from '../lease/lease.ts';
 import type { ActiveRun, ConfiguredAgent } from '../run/active-run.ts';
 import { startState } from '../run/run-state.ts';
@@ -21,6 +22,8 @@ export interface ActiveRunInputs {
   readonly past: Past;
   readonly kind: ThreadKind;
   readonly request: RunRequest;
+  /** Set if the thread is a fork. */
+  readonly fork: ActiveFork | undefined;
 }
 
 interface RunInputs extends Pick<ActiveRun, 'answers' | 'isTakenOver'> {
@@ -39,6 +42,7 @@ export function toActiveRun(
     row,
     kind,
     request: { settings },
+    fork,
   }: ActiveRunInputs,
   { run, entries, written, waking, ...rest }: RunInputs,
 ): ActiveRun {
@@ -57,12 +61,13 @@ export function toActiveRun(
     rows: [...rows, ...written],
     written,
     situation: toSituation(row, stored),
+    fork,
     state,
     ...rest,
     isCancelRequested: run.cancel_requested_at !== null,
     start: startState({
       nextSeq: nextSeq + entries.length,
-      activeSpaceId: kind.hasSpaces ? row.active_space_id : null,
+      activeSpaceId: fork === undefined ? (kind.hasSpaces ? row.active_space_id : null) : spaceOfFork(fork),
       announcedSpaceId: run.active_in,
       replyIn: replySpace(agent, waking, rest.isTakenOver && flaw === undefined ? rows : []),
     }),

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { removeMessages } from '../../domain/conversations/remove-messages.ts';
 import { endedCommands } from '../../domain/inbox/command-result.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { noteFailure } from '../../domain/notify/note-event.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import { updateCard } from '../../domain/spaces/tool-card.ts';
 import { runStream, spaceStream } from '../../domain/streams/stream-names.ts';
@@ -52,6 +53,8 @@ export async function closeRun(tx: Tx, run: EndingRun, end: RunEnd): Promise<voi
   if (status === 'failed') {
     const failed = await returnEvents(tx, run, end);
     await announceFailure(tx, run, { ...failed, announcedSpaceId });
+    // The person who made a fork sees how it ends.
+    if (failed.retryAt === undefined && run.fork === undefined) await noteFailure(tx, { agentId: agent.id, runId });
   } else if (status === 'completed' && end.held !== undefined) await holdEvents(tx, run, end.held);
   else tx.send(finishEvents, { runId });
   if (announcedSpaceId !== null) {

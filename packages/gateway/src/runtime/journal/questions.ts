@@ -95,6 +95,7 @@ export class Questions implements People {
         // The question is withdrawn when the call ends. If the process dies first, the question expires with the call's
         // deadline.
         expiresAt: ctx.deadline,
+        isFork: run.fork !== undefined,
       };
       const round = await openWait(tx, opened);
       if (spaceId === null) return;

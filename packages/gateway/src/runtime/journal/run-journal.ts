@@ -71,7 +71,17 @@ export class RunJournal implements Journal {
     const runStream = run.settings?.isUnwatched === true ? 'ends' : run.kind.runStream;
     const showsWait = options.showsWait ?? isVisible;
     const { endsRun } = options;
-    this.#context = { runId: run.runId, agent: run.agent, runStream, isVisible, showsWait, isPostable, endsRun };
+    const isFork = run.fork !== undefined;
+    this.#context = {
+      runId: run.runId,
+      agent: run.agent,
+      isFork,
+      runStream,
+      isVisible,
+      showsWait,
+      isPostable,
+      endsRun,
+    };
     this.#live = new LiveOrder(options.services.limits, runStream);
     this.#liveFlush = new DelayedFlush(() => this.#flush());
     this.#rows = [...run.rows];

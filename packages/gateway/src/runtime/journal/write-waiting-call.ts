@@ -28,6 +28,7 @@ export async function writeWaitingCall(context: ApplyContext, tx: Tx, write: Wai
     inputSchema: await tool?.inputSchema(),
     expiresAt: call.expiresAt ?? (tool?.expiresInMs === undefined ? undefined : tx.now() + tool.expiresInMs),
     isJob: tool?.isJob,
+    isFork: run.fork !== undefined,
     askedDefinition: call.kind === 'approval' ? await context.definitionOf(call.toolName) : undefined,
   };
   const round = await openWait(tx, opened);

@@ -10,14 +10,12 @@ import { mapPrompt } from '@lastcall/core/internal';
 import type { AgentMode } from '@lastcall/core/prompt';
 import type { CompiledDefinition } from '../../config/definitions.ts';
 import { BUILT_IN_TOOL_NAMES } from '../../config/reserved-tool-names.ts';
-import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { joinTexts } from '../../domain/join-texts.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import { fenced } from '../lease/lease.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import type { Observed } from '../run/thread-kind.ts';
-import { withoutEffects } from '../toolset/client-tools.ts';
 import type { OpenedRun } from './open-run.ts';
 
 /*
@@ -106,24 +104,18 @@ export interface SystemText {
 }
 
 /** `text` is everything that follows the sections. */
-export function systemText(
-  { prompt }: OperatorInstructions,
-  text: string,
-  settings: TurnSettings | undefined,
-): SystemText {
+export function systemText({ prompt }: OperatorInstructions, text: string, forRun: ForRun): SystemText {
   if (prompt === undefined) return { instructions: text, current: () => text };
   let current = text;
   const instructions = mapPrompt(prompt, ({ body, tools }) => {
     current = joinTexts(body, text);
-    return { body: current, tools: forSettings(tools, settings) };
+    return { body: current, tools: forRun(tools) };
   });
   return { instructions, current: () => current };
 }
 
-/** Some requests may have no effects, e.g. that of a page for the title of a conversation. */
-function forSettings(tools: ToolSet, settings: TurnSettings | undefined): ToolSet {
-  return settings?.isWithoutEffects === true ? withoutEffects(tools) : tools;
-}
+/** The tools of the definition that the run may use, and how. */
+type ForRun = (tools: ToolSet) => ToolSet;
 
 /** All slices that the definition brings, apart from those of tools, which are registered when they are offered. */
 export function slicesOf(definition: CompiledDefinition | undefined): CompiledDefinition['slices'] {
@@ -177,11 +169,11 @@ function storedMode({ named }: { readonly named: (mode: string) => AgentMode }, 
 }
 
 /** The tools of a step. The same objects give the same set, because what is made of it is kept with it. */
-export function toolsInMode(tools: ToolSet, mode: AgentMode | undefined, settings: TurnSettings | undefined): ToolSet {
+export function toolsInMode(tools: ToolSet, mode: AgentMode | undefined, forRun: ForRun): ToolSet {
   if (mode === undefined) return tools;
   const known = merged.get(tools) ?? new Map<AgentMode, ToolSet>();
   merged.set(tools, known);
-  const made = known.get(mode) ?? mergeToolSets(tools, forSettings(mode.tools, settings));
+  const made = known.get(mode) ?? mergeToolSets(tools, forRun(mode.tools));
   known.set(mode, made);
   return made;
 }

@@ -1,16 +1,20 @@
 import type { Entry, Settlement, Stop } from '@lastcall/core';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import { describeContract, renderSituation, type Situation } from '../../domain/agents/describe-agent.ts';
+import { afterCalls } from '../../domain/forks/simulated-situation.ts';
 import { isToldBy, toldPlace } from '../../domain/inbox/inbox-place.ts';
 import { createSeal } from '../../domain/keys/seal.ts';
 import { newId } from '../../domain/new-id.ts';
 import { addRunUsage } from '../../domain/runs/nested-usage.ts';
 import { storeSubAgentTurn, toSteps } from '../../domain/runs/sub-agent-turn.ts';
+import { toStoredTranscript } from '../../domain/transcript/load-transcript.ts';
 import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { loadSituation } from '../claim/load-situation.ts';
 import { ThreadFiles } from '../files/thread-files.ts';
+import { ForkCalls } from '../forks/fork-calls.ts';
+import { ForkTools } from '../forks/fork-tools.ts';
 import { isOverBudget } from '../journal/compact-transcript.ts';
 import { Questions } from '../journal/questions.ts';
 import { RequestNotes } from '../journal/request-notes.ts';
@@ -58,6 +62,8 @@ export interface OpenedRun {
   readonly context: CurrentRun;
   /** Set for a machine. */
   readonly leafTools: LeafTools | undefined;
+  /** Set for a fork. */
+  readonly forkTools: ForkTools | undefined;
   /** What the journal asks when the run ends. A machine replaces it. */
   readonly end: { of: RunJournalOptions['endOf'] };
 }
@@ -73,12 +79,15 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     const own = ownTools(registry, agent.setup, kind.builtInTools(services.limits, agent.setup.config.builtIns));
     return forSettings(withMcpTools(withClientTools(own, settings), agent.config, registry), settings);
   });
-  const tools = leafTools === undefined ? ofAgent : leafTools.addTo(ofAgent);
+  const ofRun = leafTools === undefined ? ofAgent : leafTools.addTo(ofAgent);
+  const forkTools = run.fork === undefined ? undefined : new ForkTools(new ForkCalls(run.fork, run.answers), ofRun);
+  const tools = forkTools === undefined ? ofRun : forkTools.ofRun(ofRun);
   const end: OpenedRun['end'] = { of: (stop) => endOfTurn(run, stop) };
   const outputs = createOutputLimit(services.limits);
-  const isToldPlaces = kind.hasSpaces && leafTools === undefined;
+  const isToldPlaces = kind.tellsPlaces && leafTools === undefined;
   const place = isToldPlaces ? toldPlace(run.transcript.entries) : undefined;
   const toFrame = (of: Situation): string => (isToldBy(place, of) ? '' : renderSituation(of));
+  const simulated = simulatedSituation(run);
   let situation = toFrame(run.situation);
   const requests = new RequestNotes(agent.setup);
   const read = storeReader(services, abort);
@@ -120,6 +129,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     isCancelled: abort.isCancelled,
     signal: abort.signal,
     async onStaged() {
+      if (simulated !== undefined) return;
       situation = toFrame(await read((db) => loadSituation(db, agent.id)));
     },
   });
@@ -133,10 +143,20 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     nodeOf: (callId) => journal.nodeOf(callId),
     whyNotFinal: (callId) => (journal.isOfWorker(callId) ? OF_WORKER : contractOf(agent.config, tools)),
     read,
-    stage: (ctx, write, changes) => stagedWrites.stage(ctx, write, changes),
+    // In a fork nothing is written to spaces, goals, memories and plans.
+    stage: run.fork === undefined ? (ctx, write, changes) => stagedWrites.stage(ctx, write, changes) : () => {},
+    ...(run.fork === undefined
+      ? {}
+      : {
+          forked: {
+            asOf: run.fork.asOf,
+            originThreadId: run.fork.originThreadId,
+            situation: () => simulated?.() ?? run.situation,
+          },
+        }),
     people: questions,
     storeArtifact({ isVisible, ...artifact }) {
-      const spaceId = isVisible ? journal.position.activeSpaceId : null;
+      const spaceId = isVisible && run.fork === undefined ? journal.position.activeSpaceId : null;
       return storeArtifact(services, run, { ...artifact, spaceId });
     },
     subAgents: {
@@ -150,15 +170,28 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     ...given,
     tools,
     outputs,
-    situation: () => situation,
+    situation: () => (simulated === undefined ? situation : toFrame(simulated())),
     requests,
     journal,
     spend,
     files,
     context,
     leafTools,
+    forkTools,
     end,
   };
+}
+
+/** What the agent of a fork knows about itself, by its own calls. Undefined for all other runs, and for forks of conversations. */
+function simulatedSituation({ fork, transcript }: ActiveRun): (() => Situation) | undefined {
+  if (fork?.situation === undefined) return undefined;
+  const before = afterCalls(fork.situation, fork.ends);
+  const known = transcript.entries.length;
+  return () =>
+    afterCalls(
+      before,
+      transcript.entries.slice(known).flatMap((entry) => (entry.kind === 'settled' ? [entry.settlement] : [])),
+    );
 }
 
 const OF_WORKER = 'It does not end the run: the text that you end with goes to the instance that you work for.';
@@ -171,7 +204,14 @@ function contractOf(config: AgentConfig, { tools }: Pick<RunTools, 'tools'>): st
 
 function endOfTurn(run: ActiveRun, stop: Stop): ReturnType<RunJournalOptions['endOf']> {
   const { entries } = run.transcript;
-  return { usage: usageOf(entries), ...saidAtEnd(run, entries, stop), isOverBudget: isOverBudget(run) };
+  return { usage: usageOf(ownEntries(run)), ...saidAtEnd(run, entries, stop), isOverBudget: isOverBudget(run) };
+}
+
+/** What a fork copied from the original was paid there. */
+function ownEntries({ fork, rows, transcript: { entries } }: ActiveRun): readonly Entry[] {
+  if (fork === undefined) return entries;
+  const copied = rows.filter(({ seq }) => seq <= fork.baseSeq);
+  return copied.length === 0 ? entries : entries.slice(toStoredTranscript(copied).entries.length);
 }
 
 /** What people in spaces may read of the end of a run: the output of the tool that ended it, or the text. */

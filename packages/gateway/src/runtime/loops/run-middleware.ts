@@ -20,6 +20,7 @@ export function middlewareOf(
   const parts = middlewareParts(open);
   const ofTools = [...tools.middleware].map(([name, own]) => [name, configuredMiddleware(own, parts)] as const);
   return [
+    ...(open.forkTools === undefined ? [] : [open.forkTools.middleware]),
     outputs.middleware,
     ...traceCalls(registry),
     ...(run.kind.hasSpaces && (tools.isAnyVisible || tools.ofNodes === true)
@@ -30,7 +31,7 @@ export function middlewareOf(
     ...toolMiddleware(new Map(ofTools)),
     ...ofMode,
     // Inside of all others, because they may ask the model several times, or not at all.
-    spend.middleware(open.leafTools === undefined ? 'turn' : 'machine'),
+    spend.middleware(run.fork === undefined ? (open.leafTools === undefined ? 'turn' : 'machine') : 'fork'),
     // The instances of a machine note theirs themselves.
     ...(open.leafTools === undefined ? [requests.noting(model)] : []),
     ...explainMissing(tools),
@@ -53,7 +54,11 @@ function middlewareParts(open: OpenedRun): MiddlewareParts {
     secrets: secretsOf(open.registry),
     signal: abort.signal,
     model: async (name) => spend.wrap(await registry.model(name ?? config.model), 'repair'),
-    cache: (settings) => registry.toolCaches.middleware({ ...settings, agentId, isWithoutEffects, versionOf, onHit }),
+    // A fork neither uses what other runs got, nor leaves them what it was given.
+    cache: (settings) =>
+      run.fork !== undefined
+        ? { name: 'cache' }
+        : registry.toolCaches.middleware({ ...settings, agentId, isWithoutEffects, versionOf, onHit }),
   };
 }
 

@@ -5,6 +5,7 @@ import {
   runTurn,
   type Session,
   SliceVersionError,
+  type ToolSet,
   Transcript,
   type TurnOptions,
 } from '@lastcall/core';
@@ -12,9 +13,11 @@ import { loadTranscript, toRecord } from '../../domain/transcript/load-transcrip
 import { isOfMachine } from '../../domain/transcript/machine-rows.ts';
 import { restoreSession } from '../../domain/transcript/restore-session.ts';
 import type { RunActivity } from '../../telemetry/run-activity.ts';
+import { withoutApproval } from '../forks/fork-tools.ts';
 import { compactTranscript } from '../journal/compact-transcript.ts';
 import { findApprovedCalls, findShownCalls, showStartedCalls } from '../journal/recover-calls.ts';
 import { endingTools } from '../run/ending-tools.ts';
+import { withoutEffects } from '../toolset/client-tools.ts';
 import { newCallIds } from './calls-of-run.ts';
 import { chooseMode, definedTurn, slicesOf, systemText, toolsInMode, withObserved } from './defined-turn.ts';
 import { grantPolicy } from './grant-policy.ts';
@@ -43,9 +46,9 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   const agent = { ...run.agent, config: { ...run.agent.config, instructions: operator.text } };
   const ending = endingTools(run.agent.config, tools.tools);
   const kindOptions = kind.turnOptions({ ...run, agent }, situation, ending);
-  const { explanation, observe: ofThread, instructions: text, ...options } = kindOptions;
+  const { explanation, observe: ofThread, instructions: text, onPending, ...options } = kindOptions;
   const observe = withObserved(open, session, ofThread);
-  const system = systemText(operator, text, run.settings);
+  const system = systemText(operator, text, (set) => forRun(open, set));
   const guard = new ModelGuard({ tag, instructions: system.current, explanation, sent: run.past.sent });
   const model = guard.wrap(await kind.modelOf(run, (name) => registry.model(name)));
   const deadline = Date.now() + limits.cycleTimeoutMs;
@@ -56,13 +59,21 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   const turn: TurnOptions = {
     ...options,
     ...defined,
-    policies: [...(defined.policies ?? []), grantPolicy(open)],
+    // A fork stops when it asks, also where the original went on.
+    get onPending() {
+      return open.forkTools?.isAsking === true ? 'suspend' : onPending;
+    },
+    // In a fork, only a person can let a call act outside.
+    policies:
+      run.fork === undefined
+        ? [...(defined.policies ?? []), grantPolicy(open)]
+        : (defined.policies ?? []).map(withoutApproval),
     instructions: system.instructions,
     ...(observe === undefined ? {} : { observe: requests.observing(guard.observing(observe)) }),
     model,
     transcript: run.transcript,
     answers,
-    tools: () => toolsInMode(tools.tools, mode, run.settings),
+    tools: () => toolsInMode(tools.tools, mode, (set) => forRun(open, set)),
     session,
     onEvent: tellRun(open, activity, model),
     deadline,
@@ -87,6 +98,13 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
     compactStored: () => compactStored(open, summarising),
     dispose: () => session.dispose(),
   };
+}
+
+/** Tools of the definition, as the run may use them. */
+function forRun({ run: { settings }, forkTools }: OpenedRun, tools: ToolSet): ToolSet {
+  // Some requests may have no effects, e.g. that of a page for the title of a conversation.
+  const offered = settings?.isWithoutEffects === true ? withoutEffects(tools) : tools;
+  return forkTools === undefined ? offered : forkTools.wrap(offered);
 }
 
 async function compactStored({ services, run, abort }: OpenedRun, model: LanguageModelV4): Promise<boolean> {

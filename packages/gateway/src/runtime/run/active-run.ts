@@ -7,6 +7,7 @@ import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import type { PastTranscript } from '../../domain/transcript/past-transcript.ts';
 import type { SessionState } from '../../domain/transcript/restore-session.ts';
+import type { ActiveFork } from '../forks/active-fork.ts';
 import type { Lease } from '../lease/lease.ts';
 import type { BuiltInAgent } from '../tools/built-in-context.ts';
 import type { RunSetup } from './run-setup.ts';
@@ -34,6 +35,8 @@ export interface ActiveRun {
   readonly state: SessionState | undefined;
   /** The agent's space, goals, memories and plans when the run started. */
   readonly situation: Situation;
+  /** Set if the thread is a fork. */
+  readonly fork?: ActiveFork | undefined;
   /** Approvals and denials for calls of earlier runs, which came with this run's events. */
   readonly answers: Readonly<Record<string, Answer>>;
   /** True if another worker started the run: it died, stalled or was stopped. */
@@ -48,7 +51,7 @@ export interface ActiveRun {
 }
 
 /** What must be known about a run to end it. */
-export interface EndingRun extends Pick<ActiveRun, 'lease' | 'runId' | 'kind' | 'settings' | 'answers'> {
+export interface EndingRun extends Pick<ActiveRun, 'lease' | 'runId' | 'kind' | 'settings' | 'answers' | 'fork'> {
   readonly agent: Omit<ConfiguredAgent, 'setup'>;
 }
 

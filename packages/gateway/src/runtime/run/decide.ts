@@ -32,9 +32,28 @@ export function decide(
     const { as, thread, waiting, rows: transcript } = event;
     return [{ status: 'ended', as, thread, waiting, transcript }, []];
   }
-  const [next, writes] = decideRunning(state, event, context);
+  const [next, all] = decideRunning(state, event, context);
+  const writes = context.isFork === true ? all.flatMap(withoutSpaces) : all;
   const live = liveEvent(event, context);
   return [next, live === undefined ? writes : [...writes, live]];
+}
+
+/** What is left of a write in a fork, whose agent is in spaces only by its own account. */
+function withoutSpaces(write: Write): readonly Write[] {
+  switch (write.kind) {
+    case 'space-event':
+    case 'open-card':
+    case 'update-card':
+    case 'post-response':
+    case 'post-reply':
+      return [];
+    case 'pending-call':
+      return [{ ...write, spaceId: null }];
+    case 'close-run':
+      return [{ ...write, announcedSpaceId: null }];
+    default:
+      return [write];
+  }
 }
 
 type RunningEvent = Exclude<RunEvent, { type: 'run-closed' }>;

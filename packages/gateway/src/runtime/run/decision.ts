@@ -10,6 +10,8 @@ export type Decision = readonly [state: RunningState, writes: readonly Write[]];
 export interface DecisionContext {
   readonly runId: string;
   readonly agent: { readonly entityId: string };
+  /** True for a fork: no space sees anything of it. */
+  readonly isFork?: boolean;
   /** Which events the run's stream gets while the turn is running. Default: `ends`. */
   readonly runStream?: RunStream;
   /** True if a space sees the tool's calls as cards. */

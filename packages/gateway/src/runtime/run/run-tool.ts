@@ -15,6 +15,8 @@ export interface RunTool {
   readonly expiresInMs?: number | undefined;
   /** True if workers claim and answer its calls. */
   readonly isJob: boolean;
+  /** True if it runs a sub-agent that has tools of its own. */
+  readonly hasNestedTools?: boolean;
   /** False if its calls cannot be granted in advance. */
   readonly grants?: false | undefined;
   /** The tool itself, if it is one in TypeScript. */
@@ -42,6 +44,8 @@ export interface RunTools {
   versionOf(name: string): string;
   /** The middleware of single tools, by name. */
   readonly middleware: ReadonlyMap<string, readonly MiddlewareConfig[]>;
+  /** In a fork: the tools as they are outside of it. */
+  readonly outside?: RunTools;
   /** Waits for MCP servers, up to a time limit. */
   ready?(options: ReadyOptions): Promise<void>;
   /** Explains why there is no tool of that name, if it belongs to an MCP server that is not available. */

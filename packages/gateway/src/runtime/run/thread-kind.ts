@@ -23,9 +23,12 @@ export type RunStream = 'whole' | 'steps' | 'ends';
  * The rest of a run (its lease, its fence, its journal, its turn) is the same for both.
  */
 export interface ThreadKind {
-  readonly name: ThreadRow['kind'];
+  /** Setups are kept by it: see `RunSetups`. */
+  readonly name: ThreadRow['kind'] | 'fork';
   /** True if the agent is in spaces, which see its messages and its visible calls. */
   readonly hasSpaces: boolean;
+  /** True if an inbox tells the model where the agent is. */
+  readonly tellsPlaces: boolean;
   /** Which events the run's stream gets while the turn is running, besides the ends of calls. */
   readonly runStream: RunStream;
   /** True if the events of a failed run are tried again, in another run. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { DaySpendLimits } from '../../config/spend-limits.ts';
+import { noteLimit } from '../../domain/notify/note-event.ts';
 import { type NewUsage, reserveUsage } from '../../domain/usage/count-usage.ts';
 import { type SpendScope, spentOn } from '../../domain/usage/spent.ts';
 import { dayOf, type Pricing, type UsageOwner } from '../../domain/usage/usage-row.ts';
@@ -31,8 +32,11 @@ export async function reserveRequest(
   for (const scope of scopes) {
     const spent = await spentOn(tx.db, scope, { day, currency: pricing.currency });
     const reached = dayLimitReached(scope, scope.limits, spent, now);
-    if (reached !== undefined)
-      return { ...reached, isFirst: await noteReached(tx, reached, { day, runId: owner.runId }) };
+    if (reached !== undefined) {
+      const isFirst = await noteReached(tx, reached, { day, runId: owner.runId });
+      if (isFirst) await noteLimit(tx, { ...owner, scope: scope.scope, scopeId: scope.id });
+      return { ...reached, isFirst };
+    }
   }
   reserveUsage(tx, owner, asked, pricing);
   return undefined;

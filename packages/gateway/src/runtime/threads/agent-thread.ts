@@ -16,6 +16,7 @@ import { modelSettingsOf, turnRules } from './turn-rules.ts';
 export const agentThread: ThreadKind = {
   name: 'agent',
   hasSpaces: true,
+  tellsPlaces: true,
   runStream: 'steps',
   retriesFailedRuns: true,
   // The model may read this note long after the answer has arrived, so the note says that it describes the time of

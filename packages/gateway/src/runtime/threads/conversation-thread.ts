@@ -18,6 +18,7 @@ import { modelSettingsOf, turnRules } from './turn-rules.ts';
 export const conversationThread: ThreadKind = {
   name: 'context',
   hasSpaces: false,
+  tellsPlaces: false,
   runStream: 'whole',
   // The client that sent the request gets the error, and decides whether to try again.
   retriesFailedRuns: false,
@@ -56,6 +57,8 @@ export const conversationThread: ThreadKind = {
     if (isResumed && transcript.progress.stop?.reason === 'suspended') return settled;
     // Only the gateway may write a frame, such as the summary of a compaction.
     const messages = (request?.messages ?? []).map((one): Entry => ({ kind: 'message', message: fromOutside(one) }));
+    // The turn has begun in the original.
+    if (request?.isFork === true) return messages;
     const answers = isResumed ? settled.map((entry): Entry => ({ ...entry, late: true })) : settled;
     return isResumed ? [{ kind: 'turn' }, ...answers, ...messages] : [...answers, { kind: 'turn' }, ...messages];
   },

@@ -1,6 +1,7 @@
 import type { Change, ToolContext } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import type { AgentLimits } from '../../config/agent-limits.ts';
+import type { Situation } from '../../domain/agents/describe-agent.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -22,6 +23,18 @@ export interface BuiltInContext {
    * but write. `changes` describes the changes to people.
    */
   stage(ctx: ToolContext, write: StagedWrite, changes: readonly Change[]): void;
+  /** Set in a fork. */
+  readonly forked?: ForkedContext;
+}
+
+/** What the built-in tools of a fork read instead of the store. */
+export interface ForkedContext {
+  /** Messages that came later do not exist. */
+  readonly asOf: number;
+  /** The thread of the original, which has the outputs of the calls before the fork. */
+  readonly originThreadId: string;
+  /** The goals, memories and plans of the agent, with what the fork has changed. */
+  situation(): Situation;
 }
 
 /** Adds the agent's position for the space tools. A settled `enter_space` changes it. */

@@ -4,7 +4,7 @@ import { goalInputSchema } from '../../domain/memory/goal.ts';
 import { assertGoals, prepareGoals, removeGoals, writeGoals } from '../../domain/memory/goals.ts';
 import { noteKeysSchema } from '../../domain/memory/note-key.ts';
 import type { BuiltInContext } from './built-in-context.ts';
-import { deleted, written } from './note-changes.ts';
+import { deleted, keysOf, written } from './note-changes.ts';
 
 const goalsSchema = z.strictObject({ goals: z.array(goalInputSchema).min(1).max(100) });
 
@@ -19,8 +19,9 @@ export function goalTools(currentContext: () => BuiltInContext): ToolSet {
       effects: 'session',
       inputSchema: goalsSchema,
       async execute({ goals }, ctx) {
-        const { agent, read, stage } = currentContext();
-        const keyed = await read((db) => prepareGoals(db, agent.id, goals, agent.limits));
+        const { agent, read, stage, forked } = currentContext();
+        const known = keysOf(forked?.situation().goals);
+        const keyed = await read((db) => prepareGoals(db, agent.id, goals, agent.limits, known));
         stage(ctx, (tx) => writeGoals(tx, agent.id, keyed), written('goal', keyed));
         return { keys: keyed.map(({ key }) => key) };
       },
@@ -30,8 +31,8 @@ export function goalTools(currentContext: () => BuiltInContext): ToolSet {
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
-        const { agent, read, stage } = currentContext();
-        await read((db) => assertGoals(db, agent.id, keys));
+        const { agent, read, stage, forked } = currentContext();
+        await read((db) => assertGoals(db, agent.id, keys, keysOf(forked?.situation().goals)));
         stage(ctx, (tx) => removeGoals(tx, agent.id, keys), deleted('goal', keys));
         return { deleted: keys };
       },

@@ -4,7 +4,7 @@ import { assertMemories, prepareMemories, removeMemories, writeMemories } from '
 import { memoryInputSchema } from '../../domain/memory/memory.ts';
 import { noteKeysSchema } from '../../domain/memory/note-key.ts';
 import type { BuiltInContext } from './built-in-context.ts';
-import { deleted, written } from './note-changes.ts';
+import { deleted, keysOf, written } from './note-changes.ts';
 
 const memoriesSchema = z.strictObject({ memories: z.array(memoryInputSchema).min(1).max(100) });
 
@@ -19,8 +19,9 @@ export function memoryTools(currentContext: () => BuiltInContext): ToolSet {
       effects: 'session',
       inputSchema: memoriesSchema,
       async execute({ memories }, ctx) {
-        const { agent, read, stage } = currentContext();
-        const prepared = await read((db) => prepareMemories(db, agent.id, memories, agent.limits));
+        const { agent, read, stage, forked } = currentContext();
+        const known = keysOf(forked?.situation().memories);
+        const prepared = await read((db) => prepareMemories(db, agent.id, memories, agent.limits, known));
         stage(ctx, (tx) => writeMemories(tx, agent.id, prepared), written('memory', prepared));
         return { keys: prepared.map(({ key }) => key) };
       },
@@ -30,8 +31,8 @@ export function memoryTools(currentContext: () => BuiltInContext): ToolSet {
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
-        const { agent, read, stage } = currentContext();
-        await read((db) => assertMemories(db, agent.id, keys));
+        const { agent, read, stage, forked } = currentContext();
+        await read((db) => assertMemories(db, agent.id, keys, keysOf(forked?.situation().memories)));
         stage(ctx, (tx) => removeMemories(tx, agent.id, keys), deleted('memory', keys));
         return { deleted: keys };
       },

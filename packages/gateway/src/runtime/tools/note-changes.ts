@@ -8,3 +8,8 @@ export function written(kind: string, notes: readonly { readonly key: string }[]
 export function deleted(kind: string, keys: readonly string[]): readonly Change[] {
   return keys.map((name) => ({ kind, name, count: 1, sample: 'deleted' }));
 }
+
+/** The keys of the notes that a fork has. Undefined outside of one: then the store knows them. */
+export function keysOf(notes: readonly { readonly key: string }[] | undefined): ReadonlySet<string> | undefined {
+  return notes && new Set(notes.map(({ key }) => key));
+}

@@ -1,10 +1,18 @@
 import { ok, type ToolSet, tool } from '@lastcall/core';
 import { z } from 'zod';
+import type { SituationPlan } from '../../domain/agents/describe-agent.ts';
 import { planInWords } from '../../domain/agents/situation-words.ts';
 import { noteKeysSchema } from '../../domain/memory/note-key.ts';
-import { type Plan, planInputSchema } from '../../domain/plans/plan.ts';
-import { assertOwnPlans, listPlans, preparePlans, removeOwnPlans, writePlans } from '../../domain/plans/plans.ts';
-import type { BuiltInContext } from './built-in-context.ts';
+import { type Plan, type PlanSetter, planInputSchema } from '../../domain/plans/plan.ts';
+import {
+  assertOwnPlans,
+  type KnownPlans,
+  listPlans,
+  preparePlans,
+  removeOwnPlans,
+  writePlans,
+} from '../../domain/plans/plans.ts';
+import type { BuiltInContext, ForkedContext } from './built-in-context.ts';
 import { deleted, written } from './note-changes.ts';
 
 const plansSchema = z.strictObject({ plans: z.array(planInputSchema).min(1).max(20) });
@@ -21,10 +29,10 @@ export function planTools(currentContext: () => BuiltInContext): ToolSet {
       effects: 'session',
       inputSchema: plansSchema,
       async execute({ plans }, ctx) {
-        const { services, agent, read, stage } = currentContext();
+        const { services, agent, read, stage, forked } = currentContext();
         const prepared = await read(async (db) => {
           const now = await services.store.transaction(async (tx) => tx.now());
-          return await preparePlans(db, agent.id, plans, { now, limits: agent.limits });
+          return await preparePlans(db, agent.id, plans, { now, limits: agent.limits, known: plansIn(forked) });
         });
         stage(ctx, (tx) => writePlans(tx, agent.id, prepared, { limits: agent.limits }), written('plan', prepared));
         return { plans: prepared.map(({ key, schedule }) => ({ key, nextAt: toIso(schedule.nextAt) })) };
@@ -35,8 +43,8 @@ export function planTools(currentContext: () => BuiltInContext): ToolSet {
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
-        const { agent, read, stage } = currentContext();
-        await read((db) => assertOwnPlans(db, agent.id, keys));
+        const { agent, read, stage, forked } = currentContext();
+        await read((db) => assertOwnPlans(db, agent.id, keys, plansIn(forked)));
         stage(ctx, (tx) => removeOwnPlans(tx, agent.id, keys), deleted('plan', keys));
         return { deleted: keys };
       },
@@ -46,13 +54,27 @@ export function planTools(currentContext: () => BuiltInContext): ToolSet {
       effects: 'none',
       inputSchema: nothingSchema,
       async execute() {
-        const { agent, read } = currentContext();
-        const plans = (await read((db) => listPlans(db, agent.id))).map(toRead);
+        const { agent, read, forked } = currentContext();
+        const plans =
+          forked?.situation().plans.map(toSimulated) ?? (await read((db) => listPlans(db, agent.id))).map(toRead);
         const lines = plans.map((plan) => planInWords({ ...plan }));
         return ok({ plans }, lines.length === 0 ? 'No plans.' : lines.join('\n'), { excludeValueFromContext: true });
       },
     }),
   };
+}
+
+/** The plans of a fork. Undefined outside of one: then the store knows them. */
+function plansIn(forked: ForkedContext | undefined): KnownPlans | undefined {
+  if (forked === undefined) return undefined;
+  const { plans } = forked.situation();
+  return new Map(plans.map(({ key, nextAt, setBy }) => [key, { nextAt: nextAt ?? null, setBy: setBy ?? AGENT }]));
+}
+
+const AGENT: PlanSetter = 'agent';
+
+function toSimulated({ nextAt, ...plan }: SituationPlan): object {
+  return { ...plan, nextAt: toIso(nextAt), lastAt: null };
 }
 
 /** Converts a plan to what a model reads: times are text, and fields that a model cannot use are left out. */

@@ -27,6 +27,8 @@ const inputSchema = z.strictObject({
 /** The thread whose outputs may be read. */
 export interface ReadableThread {
   readonly threadId: string;
+  /** In a fork: the thread of the original, which has the outputs of the calls before the fork. */
+  readonly forked?: { readonly originThreadId: string };
   read<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
 }
 
@@ -40,8 +42,9 @@ export function readOutputTool(currentThread: () => ReadableThread): Tool<ReadOu
     inputSchema,
     effects: 'none',
     async execute({ ref, offset = 0, limit = DEFAULT_LIMIT }) {
-      const { read, threadId } = currentThread();
-      const text = await read((db) => outputOf(db, threadId, ref));
+      const { read, threadId, forked } = currentThread();
+      const found = await read((db) => outputOf(db, threadId, ref));
+      const text = found ?? (forked && (await read((db) => outputOf(db, forked.originThreadId, ref))));
       if (text === undefined)
         return fail(`There is no output "${ref}". ${await read((db) => listOutputs(db, threadId))}`);
       if (offset > 0 && offset >= text.length)

@@ -64,9 +64,11 @@ function enterSpace(currentContext: CurrentContext): Tool<{ spaceId: string }> {
     effects: 'session',
     async execute({ spaceId: reference }, ctx) {
       const context = currentContext();
-      const { agent, read, stage } = context;
+      const { agent, read, stage, forked } = context;
       return await failOnApiError(async () => {
-        const { text, ...entered } = await read((db) => readSpace(db, agent.entityId, reference));
+        const { text, ...entered } = await read((db) =>
+          readSpace(db, agent.entityId, { reference, asOf: forked?.asOf }),
+        );
         const { spaceId } = entered;
         // Read now: when the write is applied, the call is settled, and the position has already changed.
         const { announcedSpaceId } = context.position();
@@ -82,12 +84,13 @@ function enterSpace(currentContext: CurrentContext): Tool<{ spaceId: string }> {
 async function readSpace(
   db: Kysely<Tables>,
   entityId: string,
-  reference: string,
+  { reference, asOf }: { readonly reference: string; readonly asOf: number | undefined },
 ): Promise<{ readonly spaceId: string; readonly name: string; readonly text: string }> {
   const space = await findOwnSpace(db, entityId, reference);
   const { spaceId } = space;
   const { items: members } = await listMembers(db, { spaceId, limit: 100 });
-  const { items: messages } = await listMessages(db, { spaceId, limit: RECENT_MESSAGES });
+  const before = asOf === undefined ? undefined : (await lastSeqAt(db, spaceId, asOf)) + 1;
+  const { items: messages } = await listMessages(db, { spaceId, before, limit: RECENT_MESSAGES });
   const named = members.map(({ displayName: name, kind }) => senderInWords({ name, kind }));
   const lines = [titleOf(space), `Members: ${named.join(', ')}`, ...(await messagesInWords(db, messages))];
   return { spaceId, name: space.name, text: lines.join('\n') };
@@ -168,12 +171,13 @@ function readMessages(
     inputSchema: pageSchema,
     effects: 'none',
     async execute({ spaceId: reference, offset = 0, limit = RECENT_MESSAGES }) {
-      const { agent, read } = currentContext();
+      const { agent, read, forked } = currentContext();
       const readPage = async (db: Kysely<Tables>): Promise<string> => {
         const { spaceId } = await findOwnSpace(db, agent.entityId, reference);
-        const newest = await db.selectFrom('spaces').select('next_seq').where('id', '=', spaceId).executeTakeFirst();
+        const next =
+          forked === undefined ? await nextSeq(db, spaceId) : (await lastSeqAt(db, spaceId, forked.asOf)) + 1;
         // Message numbers have no gaps, so an offset from the newest message is a number.
-        const before = (newest?.next_seq ?? 1) - offset;
+        const before = next - offset;
         const { items } = before <= 1 ? { items: [] } : await listMessages(db, { spaceId, before, limit });
         const lines = await messagesInWords(db, items.toReversed());
         // Checked again after reading: an agent that was removed in the meantime must not read later messages.
@@ -183,6 +187,24 @@ function readMessages(
       return await failOnApiError(() => read(readPage));
     },
   }) as Tool<{ spaceId: string; offset?: number | undefined; limit?: number | undefined }>;
+}
+
+async function nextSeq(db: Kysely<Tables>, spaceId: string): Promise<number> {
+  const newest = await db.selectFrom('spaces').select('next_seq').where('id', '=', spaceId).executeTakeFirst();
+  return newest?.next_seq ?? 1;
+}
+
+/** The number of the newest message at that time. */
+async function lastSeqAt(db: Kysely<Tables>, spaceId: string, at: number): Promise<number> {
+  const newest = await db
+    .selectFrom('messages')
+    .select('seq')
+    .where('space_id', '=', spaceId)
+    .where('created_at', '<=', at)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return newest?.seq ?? 0;
 }
 
 /** Turns an API error into a failed result, so that the model reads the API's message. */

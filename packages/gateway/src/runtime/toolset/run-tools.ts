@@ -170,8 +170,15 @@ function toRunTool(one: RegisteredTool, tool: ToolSet[string]): RunTool {
     tool: one.kind === 'typescript' ? tool : undefined,
     resultSchema,
     isJob: one.kind === 'configured' && one.executionType === 'external' && isInteractive(one),
+    hasNestedTools: one.kind === 'configured' && isSubAgent(one.execution) && !isAlone(one),
     inputSchema: () => advertisedInput(name, tool),
   };
+}
+
+/** True for a sub-agent without tools: it only writes a text. */
+function isAlone({ execution }: ToolConfig): boolean {
+  const { agentConfig } = (execution ?? {}) as { readonly agentConfig?: SubAgentConfig };
+  return (agentConfig?.tools ?? []).length === 0 && agentConfig?.definition === undefined;
 }
 
 /** The input schema of a tool as it is sent to a model. */

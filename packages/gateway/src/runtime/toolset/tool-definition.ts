@@ -9,7 +9,8 @@ import { advertisedInput } from './run-tools.ts';
  * The definition that a call of the tool would run, as one text. An approval is for this definition. The code of a tool
  * in TypeScript cannot be compared, but its description and settings can.
  */
-export async function definitionOf(tools: RunTools, name: string): Promise<string> {
+export async function definitionOf(offered: RunTools, name: string): Promise<string> {
+  const { outside: tools = offered } = offered;
   // The tools of a machine's nodes are code of this process, and known only when they are offered.
   if (tools.ofNodes === true && !Object.hasOwn(tools.tools, name)) return '';
   // Read first, because this also reads the tools of MCP servers.
@@ -31,6 +32,8 @@ export async function definitionOf(tools: RunTools, name: string): Promise<strin
  */
 export async function askedDefinition(tools: RunTools, name: string): Promise<string> {
   const definition = await definitionOf(tools, name);
+  // Calls of a fork cannot be granted.
+  if (tools.outside !== undefined) return toAskedDefinition(definition, undefined);
   if (tools.named(name)?.grants === false) return toAskedDefinition(definition, undefined);
   const ofNodes = tools.toolsOfNodes?.(name) ?? [];
   if (ofNodes.length > 0) return await definitionOfNodes(tools, name, ofNodes);

@@ -10,6 +10,7 @@ import { Attempts } from '../../domain/keys/attempts.ts';
 import { KnownKeys } from '../../domain/keys/known-keys.ts';
 import type { CheckProgram } from '../../domain/mcp/file-programs.ts';
 import { newId } from '../../domain/new-id.ts';
+import type { OpenTargets } from '../../domain/notify/notify-target.ts';
 import { Revocations } from '../../domain/streams/revocations.ts';
 import type { ToolSource } from '../../domain/tools/listed-tool.ts';
 import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
@@ -34,8 +35,10 @@ import { auditEndpoints } from './routes/audit.ts';
 import { chatEndpoints } from './routes/chat.ts';
 import { conversationEndpoints } from './routes/conversations.ts';
 import { entityEndpoints } from './routes/entities.ts';
+import { erasureEndpoints } from './routes/erasures.ts';
 import { exportEndpoints } from './routes/export.ts';
 import { fileEndpoints } from './routes/files.ts';
+import { forkEndpoints } from './routes/forks.ts';
 import { grantEndpoints } from './routes/grants.ts';
 import { hookEndpoints } from './routes/hooks.ts';
 import { jobEndpoints } from './routes/jobs.ts';
@@ -43,6 +46,7 @@ import { keyEndpoints } from './routes/keys.ts';
 import { machineEndpoints } from './routes/machine.ts';
 import { type McpEndpointOptions, mcpEndpoints } from './routes/mcp.ts';
 import { mcpServerEndpoints } from './routes/mcp-server.ts';
+import { notificationEndpoints } from './routes/notifications.ts';
 import { openAiEndpoints } from './routes/openai.ts';
 import { waitingCallEndpoints } from './routes/pending.ts';
 import { planEndpoints } from './routes/plans.ts';
@@ -89,6 +93,8 @@ export interface AppOptions {
   readonly mcpServer?: McpExposure;
   /** The hooks of the configuration. Default: none. */
   readonly hooks?: Hooks;
+  /** Where people are notified. Default: nowhere. */
+  readonly targets?: OpenTargets;
   /** What `GET /api/status` and `GET /api/models` report. Default: a gateway with only the rehearsal. */
   readonly setup?: Setup;
   /** The URL under which browsers reach the gateway, if it differs from the address in their requests. */
@@ -135,17 +141,20 @@ export function createApp(services: Services, options: AppOptions): App {
     ...planEndpoints,
     ...machineEndpoints({ services, registry }),
     ...fileEndpoints(registry),
+    ...forkEndpoints(registry, options.offered),
     ...toolEndpoints({ services, registry, catalog }),
     ...runEndpoints,
     ...usageEndpoints,
     ...auditEndpoints(services),
     ...exportEndpoints(services),
+    ...erasureEndpoints,
     ...waitingCallEndpoints,
     ...grantEndpoints,
     ...jobEndpoints,
     ...projectEndpoints,
     ...keyEndpoints,
     ...sessionEndpoints({ publicUrl: options.publicUrl, attempts }),
+    ...notificationEndpoints({ targets: options.targets ?? new Map(), secret: tokenSecret, attempts }),
     ...artifactEndpoints(options.artifacts, tokenSecret),
     ...streamEndpoints({ services, streams, revocations, heartbeatMs }),
     ...openAiEndpoints({ services, streams, revocations, heartbeatMs, registry }),

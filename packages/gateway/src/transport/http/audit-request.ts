@@ -19,8 +19,7 @@ export function auditRequest(tx: Tx, one: Endpoint, input: AuditedInput, value: 
 
 export function writeChange(tx: Tx, one: Endpoint, input: AuditedInput, change: AuditedChange): void {
   const { caller, address, requestId } = input;
-  const { subject, status = one.status, actor = actorOf(caller) } = change;
-  const action = operationId(one);
+  const { subject, status = one.status, actor = actorOf(caller), action = operationId(one) } = change;
   writeAudit(tx, { project: projectOf(caller, change), actor, action, subject, address, requestId, status });
 }
 
@@ -78,6 +77,7 @@ const KINDS: Readonly<Record<string, AuditKind>> = {
   '/api/keys': 'key',
   '/api/grants': 'grant',
   '/api/links': 'link',
+  '/api/notifications': 'notification',
   '/api/sessions': 'session',
   '/contexts': 'conversation',
 };

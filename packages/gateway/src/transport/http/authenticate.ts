@@ -130,10 +130,18 @@ function isAdmitted(caller: Caller, endpoint: Endpoint): boolean {
 
 type AdmittedTo = Pick<Endpoint, 'access' | 'method' | 'path'>;
 
-/** A key can be limited to certain operations. */
-function assertPath(caller: Caller, { method, path }: AdmittedTo): void {
-  const { paths } = 'view' in caller ? caller : {};
+/** What a token for one card can do. Which call it names is checked in project-rules.ts. */
+const CARD_OPERATIONS: readonly string[] = ['GET /api/calls/{id}', 'POST /api/runs/{runId}/tool-results'];
+
+/** A key can be limited to certain operations, and a token to one card. */
+function assertPath(caller: Caller, { method, path, access }: AdmittedTo): void {
   const operation = `${method.toUpperCase()} ${path}`;
+  if (caller.kind === 'entity' && caller.callId !== undefined) {
+    if (access !== 'anyone' && !CARD_OPERATIONS.includes(operation))
+      throw forbidden('This token is for one card. Sign in to do anything else.');
+    return;
+  }
+  const { paths } = 'view' in caller ? caller : {};
   if (paths !== undefined && !paths.includes(operation)) throw forbidden(`This key may not use ${operation}.`);
 }
 
@@ -173,9 +181,9 @@ function asRefusal(error: unknown): ApiError {
 }
 
 /** The transaction fails if the entity was deleted. The query is not awaited. */
-function livingEntity(tx: Tx, { entityId, expiresAt }: VerifiedToken, refused: () => ApiError): Caller {
-  tx.send(requireEntity, { entityId }, (error) => (isRowMissing(error) ? refused() : error));
-  return { kind: 'entity', entityId, expiresAt };
+function livingEntity(tx: Tx, token: VerifiedToken, refused: () => ApiError): Caller {
+  tx.send(requireEntity, { entityId: token.entityId }, (error) => (isRowMissing(error) ? refused() : error));
+  return { kind: 'entity', ...token };
 }
 
 function invalidSecret(): ApiError {

@@ -20,7 +20,7 @@ export interface Endpoint {
   readonly access: Access;
   readonly query: z.ZodType | undefined;
   readonly body: z.ZodType | undefined;
-  readonly status: 200 | 201;
+  readonly status: 200 | 201 | 202;
   /** The response: JSON of a schema, or another media type. */
   readonly answer: z.ZodType | MediaType;
   /** For a stream: the schema of the data of each event. */
@@ -121,6 +121,8 @@ export interface AuditedChange {
   readonly actor?: AuditActor | undefined;
   /** Default: that of the operation. */
   readonly status?: number | undefined;
+  /** Default: the operation. */
+  readonly action?: string;
 }
 
 export type AuditedInput = Input<Readonly<Record<string, string>>, unknown, unknown>;
@@ -160,7 +162,7 @@ interface Definition<Path extends string, Q, B, A> {
   readonly query?: z.ZodType<Q>;
   readonly body?: z.ZodType<B>;
   /** Default 200. */
-  readonly status?: 200 | 201;
+  readonly status?: 200 | 201 | 202;
   readonly answer: z.ZodType | MediaType;
   readonly events?: z.ZodType;
   readonly isStreamable?: boolean;

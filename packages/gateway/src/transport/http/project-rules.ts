@@ -46,12 +46,14 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'GET /api/entities': 'filtered',
   'POST /api/entities': 'whole',
   'GET /api/entities/{id}': ENTITY,
+  'DELETE /api/entities/{id}': { ...ENTITY, isWhole: true },
   // A token sees all spaces of its entity.
   'POST /api/entities/{id}/token': { ...ENTITY, isWhole: true },
 
   'GET /api/spaces': 'filtered',
   'POST /api/spaces': 'whole',
   'GET /api/spaces/{id}': SPACE,
+  'DELETE /api/spaces/{id}': SPACE,
   'GET /api/spaces/{id}/members': SPACE,
   // An agent that joins a space can be talked to.
   'POST /api/spaces/{id}/members': { ...SPACE, isWhole: true },
@@ -108,6 +110,8 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'GET /api/runs': 'filtered',
   'GET /api/usage': 'filtered',
   'GET /api/audit': 'whole',
+  'GET /api/erasures': 'whole',
+  'GET /api/erasures/{id}': 'whole',
   'GET /api/export': { query: { entityId: 'entity' }, isWhole: true },
   'GET /api/runs/{id}': RUN,
   'GET /api/runs/{id}/transcript': RUN,
@@ -115,6 +119,8 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'GET /api/runs/{id}/calls/{callId}': RUN,
   'GET /api/runs/{id}/stream': RUN,
   'POST /api/runs/{id}/cancel': RUN,
+  'GET /api/runs/{id}/forks': RUN,
+  'POST /api/runs/{id}/forks': RUN,
   'GET /api/calls/{id}': { params: { id: 'call' } },
   'GET /api/pending': 'filtered',
   'GET /api/grants': 'filtered',
@@ -142,6 +148,12 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'DELETE /api/session': 'filtered',
   'GET /api/sessions': 'whole',
   'DELETE /api/sessions/{id}': 'whole',
+
+  'GET /api/notifications': 'whole',
+  'GET /api/notifications/targets': 'whole',
+  'POST /api/notifications/targets/{name}/test': 'whole',
+  'POST /api/notifications/{id}/retry': 'whole',
+  'POST /api/card-links': 'shared',
 
   'GET /v1/models': 'filtered',
   'GET /v1/models/{model}': 'filtered',
@@ -190,6 +202,7 @@ interface Asked {
 
 /** Throws 404 for everything that the caller cannot see. Entities see what they take part in: see `viewOf`. */
 export async function assertVisible(tx: Tx, { method, path }: Endpoint, asked: Asked): Promise<void> {
+  assertOwnCard({ method, path }, asked);
   const view = viewOf(asked.caller);
   if (!isLimited(view) || limitedTo(asked.caller) !== undefined) return;
   const rule = PROJECT_RULES[`${method.toUpperCase()} ${path}`] ?? 'gateway';
@@ -199,6 +212,16 @@ export async function assertVisible(tx: Tx, { method, path }: Endpoint, asked: A
   if (typeof rule === 'string') return;
   for (const [kind, id] of idsOf(rule, asked))
     if (!(await isVisible(tx.db, { kind, id }, view))) throw notFound(kind, id);
+}
+
+/** For a token of one card, no other call exists. */
+function assertOwnCard({ method, path }: Pick<Endpoint, 'method' | 'path'>, asked: Asked): void {
+  const { caller } = asked;
+  if (caller.kind !== 'entity' || caller.callId === undefined) return;
+  const rule = PROJECT_RULES[`${method.toUpperCase()} ${path}`];
+  const ids = typeof rule === 'object' ? idsOf(rule, asked) : [];
+  const other = ids.find(([, id]) => id !== caller.callId);
+  if (other !== undefined) throw notFound(...other);
 }
 
 function idsOf(rule: CheckedIds, asked: Asked): readonly (readonly [Named, string])[] {

@@ -5,6 +5,7 @@ import { Pause, Play, Trash2 } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
 import { AGENT_LISTS, agentById } from '../../data/agents.ts';
 import { client } from '../../data/client.ts';
+import { EraseButton } from '../../parts/erasure/erase-button.tsx';
 import { useMay } from '../../parts/session/session.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { ConfirmDialog } from '../../parts/ui/confirm-dialog.tsx';
@@ -73,10 +74,21 @@ export function DeleteAgent({ agent }: { agent: Agent }): ReactElement | null {
   const [isAsked, setAsked] = useState(false);
   if (!useMay('write')) return null;
   return (
-    <div>
+    <div className="flex flex-wrap gap-2">
       <Button kind="danger" onClick={() => setAsked(true)}>
         <Trash2 size={16} aria-hidden /> Delete the agent
       </Button>
+      <EraseButton
+        name={agent.name}
+        word="Delete and erase"
+        stale={AGENT_LISTS}
+        onErase={() => client.agents.erase(agent.id)}
+      >
+        <p>
+          It is deleted, and everything that it wrote is erased: messages, transcripts, memories and files. This cannot
+          be undone.
+        </p>
+      </EraseButton>
       {isAsked && <DeleteDialog agent={agent} onClose={() => setAsked(false)} />}
     </div>
   );

@@ -13,17 +13,26 @@ import { OutcomeMark } from '../../parts/ui/outcome.tsx';
 import { Page } from '../../parts/ui/page.tsx';
 import { duration, Time } from '../../parts/ui/time.tsx';
 import { codeOf, inputInWords } from '../run/call-words.ts';
+import { changesInForkWords } from '../run/fork-words.ts';
 import { StatusMark } from '../run/status-mark.tsx';
 import { statusInWords } from '../run/stop-sentence.ts';
 import { triggerInWords } from '../run/trigger-words.ts';
 import { tokensInWords } from '../run/usage-words.ts';
 import { type Aligned, alignCalls, inputOf } from './align-calls.ts';
+import { RequestsDiff } from './requests-diff.tsx';
+import { RunsTable } from './runs-table.tsx';
 
-/** Compares two runs: which calls are the same, which differ, and which only one of them made. */
+/**
+ * Compares two runs: which calls are the same, which differ, and which only one of them made. The address may name several others, such as
+ * all forks of a run: then a table compares them, and one is chosen for the details.
+ */
 export function ComparePage(): ReactElement {
   const { id, other } = useParams({ from: '/runs/$id/compare/$other' });
+  const others: readonly string[] = useMemo(() => String(other).split(',').slice(0, MOST_RUNS), [other]);
+  const [chosen, setChosen] = useState<string>();
+  const rightId = others.find((one) => one === chosen) ?? others[0] ?? id;
   const left = useQuery(endedRun(id));
-  const right = useQuery(endedRun(other));
+  const right = useQuery(endedRun(rightId));
   const error = left.error ?? right.error;
   const aligned = useMemo(
     () =>
@@ -34,10 +43,15 @@ export function ComparePage(): ReactElement {
   return (
     <Page title={runs === undefined ? 'Compare' : `Run ${runs[0].number} and run ${runs[1].number}`}>
       {error !== null && <ErrorNote error={error} title="These runs cannot be compared." />}
+      {others.length > 1 && <RunsTable ids={[id, ...others]} chosen={rightId} onChoose={setChosen} />}
       {runs !== undefined && <Comparison runs={runs} aligned={aligned} />}
+      {left.data !== undefined && right.data !== undefined && <RequestsDiff left={left.data} right={right.data} />}
     </Page>
   );
 }
+
+/** The address of a page has room for this many ids. */
+const MOST_RUNS = 50;
 
 function callsOf({ run, entries }: { run: Run; entries: Parameters<typeof toTimeline>[1] }): readonly CallRow[] {
   return toTimeline(run, entries).rows.filter((row) => row.kind === 'call');
@@ -111,6 +125,16 @@ function RunSummary({ run }: { run: Run }): ReactElement {
       <p dir="auto" className="truncate text-sm">
         {withVisibleControls(triggerInWords(run.trigger))}
       </p>
+      {run.fork !== undefined && (
+        <p className="text-sm">
+          fork at step {run.fork.atStep}, {changesInForkWords(run.fork.changes)}
+        </p>
+      )}
+      {run.response !== undefined && (
+        <p dir="auto" className="line-clamp-3 text-sm text-quiet">
+          {withVisibleControls(run.response)}
+        </p>
+      )}
       <p className="flex gap-3 text-xs text-quiet tabular-nums">
         <Time at={run.createdAt} />
         {run.endedAt !== undefined && <span>{duration(run.endedAt - run.createdAt)}</span>}

@@ -9,6 +9,7 @@ import { duration } from '../../parts/ui/time.tsx';
 import { changesInWords, codeOf, originInWords } from './call-words.ts';
 import { ChangesTab } from './changes-tab.tsx';
 import { CopyButton } from './copy-button.tsx';
+import { ForkButton } from './fork-dialog.tsx';
 import { InputTab } from './input-tab.tsx';
 import { OutputTab } from './output-tab.tsx';
 import { ReceiptTab } from './receipt-tab.tsx';
@@ -75,14 +76,25 @@ function whereAndHowLong({ step, origin, number, startedAt, endedAt, outcome, la
   return isTimed ? `${place}, ${duration(endedAt - startedAt)}` : place;
 }
 
+interface StepPanelProps extends PanelProps {
+  readonly row: StepRow;
+  /** All calls of the run. */
+  readonly calls: readonly CallRow[];
+}
+
 /** All details of one reply of the model. */
-export function StepPanel({ state, run, row }: PanelProps & { row: StepRow }): ReactElement {
+export function StepPanel({ state, run, row, calls }: StepPanelProps): ReactElement {
   const tab = STEP_TABS.find((one) => one === state.search.tab) ?? 'reply';
   const heading = (
     <>
       <span className="font-semibold">Step {row.step}</span>
       {row.origin !== undefined && <span className="text-sm">{withVisibleControls(originInWords(row.origin))}</span>}
       <span className="text-xs text-quiet">{row.startedAt !== undefined && duration(row.endedAt - row.startedAt)}</span>
+      {row.origin === undefined && (
+        <span className="ml-auto">
+          <ForkButton run={run} step={row.step} calls={calls} />
+        </span>
+      )}
     </>
   );
   return (

@@ -15,6 +15,7 @@ import { costInWords, workerName } from './call-words.ts';
 import { ComparePicker } from './compare-picker.tsx';
 import { contextOf } from './context-of.ts';
 import { ExactTime } from './exact-time.tsx';
+import { ForkLines } from './fork-lines.tsx';
 import { StatusMark } from './status-mark.tsx';
 import { defaultOf, statusInWords } from './stop-sentence.ts';
 import { triggerInWords } from './trigger-words.ts';
@@ -53,6 +54,7 @@ export function RunHeader({ run, agent, config, steps, cancel, children }: RunHe
       </div>
       <Status run={run} agent={agent} config={config} steps={steps} />
       <Trigger run={run} />
+      <ForkLines run={run} />
       <Figures run={run} agent={agent} />
     </header>
   );

@@ -1,6 +1,6 @@
 import type { ConnectionState, Run, RunEntry } from '@lastcall/client';
 import { useRun } from '@lastcall/client/react';
-import { type Timeline, type TimelineRow, toTimeline } from '@lastcall/client/timeline';
+import { type CallRow, type Timeline, type TimelineRow, toTimeline } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { History } from 'lucide-react';
@@ -14,6 +14,7 @@ import { Page, useTitle } from '../../parts/ui/page.tsx';
 import { useNow } from '../../parts/ui/time.tsx';
 import { CallPanel, StepPanel } from './call-panel.tsx';
 import { callNumbers } from './call-words.ts';
+import { ForkWaits } from './fork-waits.tsx';
 import { momentsOf, timelineAt } from './moments.ts';
 import { ReplayBar } from './replay-bar.tsx';
 import { filterRows, toOnly } from './row-filter.ts';
@@ -95,6 +96,7 @@ function LoadedRun({ state, run, entries, cancel }: LoadedRunProps): ReactElemen
             </Button>
           )}
         </RunHeader>
+        <ForkWaits run={run} rows={timeline.rows} />
         <RunPlan run={run} config={data?.config} />
         <TimelineControls state={state} rows={timeline.rows} only={only} isSeen={isSeen} />
         {isReplay && <ReplayBar state={state} moments={moments} number={number} startedAt={run.createdAt} />}
@@ -112,9 +114,13 @@ function LoadedRun({ state, run, entries, cancel }: LoadedRunProps): ReactElemen
         )}
       </div>
       {open?.kind === 'call' && <CallPanel state={state} run={run} call={open} numbers={callNumbers(timeline.rows)} />}
-      {open?.kind === 'step' && <StepPanel state={state} run={run} row={open} />}
+      {open?.kind === 'step' && <StepPanel state={state} run={run} row={open} calls={callsOf(whole)} />}
     </div>
   );
+}
+
+function callsOf({ rows }: Timeline): readonly CallRow[] {
+  return rows.filter((row) => row.kind === 'call');
 }
 
 interface ShownProps {

@@ -5,6 +5,7 @@ import { Link2 } from 'lucide-react';
 import { type FormEvent, type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
 import { personList } from '../../data/settings.ts';
+import { EraseButton } from '../../parts/erasure/erase-button.tsx';
 import { NeedsScope, Requires } from '../../parts/session/requires.tsx';
 import { useMay, useSession } from '../../parts/session/session.tsx';
 import { Button } from '../../parts/ui/button.tsx';
@@ -50,11 +51,28 @@ function People(): ReactElement {
                 <Link2 size={16} aria-hidden /> Sign-in link<span className="sr-only"> for {person.displayName}</span>
               </Button>
             )}
+            <ErasePerson person={person} />
           </li>
         ))}
       </ul>
       {invited !== undefined && <SignInLink person={invited} onClose={() => setInvited(undefined)} />}
     </Section>
+  );
+}
+
+function ErasePerson({ person }: { person: Entity }): ReactElement {
+  return (
+    <EraseButton
+      name={person.displayName}
+      word="Erase"
+      stale={[personList.queryKey]}
+      onErase={() => client.entities.delete(person.id)}
+    >
+      <p>
+        Everything that this person wrote is erased, with all copies that agents made of it. They leave their spaces and
+        are signed out. This cannot be undone.
+      </p>
+    </EraseButton>
   );
 }
 

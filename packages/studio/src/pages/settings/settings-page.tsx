@@ -3,9 +3,11 @@ import type { ReactElement } from 'react';
 import { Page } from '../../parts/ui/page.tsx';
 import { Tabs, tabClass } from '../../parts/ui/tabs.tsx';
 import { BrowserTab } from './browser-tab.tsx';
+import { ErasuresTab } from './erasures-tab.tsx';
 import { GatewayTab } from './gateway-tab.tsx';
 import { KeysTab } from './keys-tab.tsx';
 import { McpTab } from './mcp-tab.tsx';
+import { NotificationsTab } from './notifications-tab.tsx';
 import { PeopleTab } from './people-tab.tsx';
 import { SessionsTab } from './sessions-tab.tsx';
 
@@ -17,6 +19,8 @@ const TABS = [
   { tab: 'keys', word: 'Keys', show: KeysTab },
   { tab: 'people', word: 'People', show: PeopleTab },
   { tab: 'sessions', word: 'Sessions', show: SessionsTab },
+  { tab: 'erasures', word: 'Erasures', show: ErasuresTab },
+  { tab: 'notifications', word: 'Notifications', show: NotificationsTab },
   { tab: 'mcp', word: 'MCP servers', show: McpTab },
 ] as const;
 

@@ -2,6 +2,9 @@ import type { Member } from '@lastcall/client';
 import { type UsedSpace, withVisibleControls } from '@lastcall/client/react';
 import { Bot, Plug, User, X } from 'lucide-react';
 import type { ReactElement } from 'react';
+import { client } from '../../data/client.ts';
+import { spaceList } from '../../data/spaces.ts';
+import { EraseButton } from '../../parts/erasure/erase-button.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { RunOf } from './activity.tsx';
 
@@ -25,7 +28,26 @@ export function MembersPanel({ used, onClose }: { used: UsedSpace; onClose: () =
           <MemberRow key={member.entityId} member={member} used={used} />
         ))}
       </ul>
+      {used.space !== undefined && <EraseSpace space={used.space} />}
     </aside>
+  );
+}
+
+function EraseSpace({ space }: { space: NonNullable<UsedSpace['space']> }): ReactElement {
+  return (
+    <div className="mt-auto pt-6">
+      <EraseButton
+        name={space.name}
+        word="Delete the space"
+        stale={[spaceList.queryKey]}
+        onErase={() => client.spaces.delete(space.id)}
+      >
+        <p>
+          All members leave it, and its messages are erased, with all copies that agents made of them. This cannot be
+          undone.
+        </p>
+      </EraseButton>
+    </div>
   );
 }
 

@@ -6,6 +6,7 @@ import { ApproveEdited } from './approve-edited.tsx';
 import { Writing } from './asked.tsx';
 import { buttonsClass, CardButton } from './card-button.tsx';
 import { CardFrame } from './card-frame.tsx';
+import { useCardPlace } from './card-place.tsx';
 import { DenyForm } from './deny-form.tsx';
 import { GrantForm } from './grant-form.tsx';
 import { Refusal } from './refusal.tsx';
@@ -70,6 +71,7 @@ interface DecideProps extends Pick<CardProps, 'call'> {
 }
 
 function Decide({ call, card, shown, mayApprove, onStep, onApprove }: DecideProps): ReactElement {
+  const { isOneCall = false } = useCardPlace();
   return (
     <>
       <ClosedNote shown={shown} word="Approve" />
@@ -80,7 +82,7 @@ function Decide({ call, card, shown, mayApprove, onStep, onApprove }: DecideProp
         <Button disabled={card.isSending} onClick={() => onStep('edit')}>
           <Pencil size={16} aria-hidden /> Edit …
         </Button>
-        {call.mayGrant !== false && (
+        {call.mayGrant !== false && !isOneCall && (
           <Button disabled={card.isSending} onClick={() => onStep('grant')}>
             Allow more …
           </Button>

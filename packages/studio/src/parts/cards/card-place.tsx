@@ -5,6 +5,8 @@ import { createContext, useContext } from 'react';
 interface CardPlace {
   /** The members of the space. Undefined if the card is not shown in one. */
   readonly members?: readonly Member[];
+  /** True if only this call can be decided here, as with the link of a notification. */
+  readonly isOneCall?: boolean;
 }
 
 const Context = createContext<CardPlace>({});

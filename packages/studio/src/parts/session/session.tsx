@@ -11,7 +11,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { client } from '../../data/client.ts';
+import { everywhere } from '../../data/client.ts';
 import { onSessionEnd } from './session-end.ts';
 import { signIn } from './sign-in.ts';
 
@@ -101,6 +101,11 @@ export function RequireSession({
   return <Context value={{ session: state.session, setSession }}>{children}</Context>;
 }
 
+/** For a page that acts as one person without a browser session, e.g. that of a link in a notification. */
+export function PersonSession({ session, children }: { session: Session; children: ReactNode }): ReactElement {
+  return <Context value={{ session, setSession: () => {} }}>{children}</Context>;
+}
+
 export function useSession(): SignedIn {
   const signedIn = useContext(Context);
   if (signedIn === undefined) throw new Error('useSession needs a RequireSession around it.');
@@ -140,7 +145,7 @@ function stateOf(session: Session | undefined, why?: { readonly refused: unknown
 }
 
 async function readSession(): Promise<Session | undefined> {
-  return await client.session.get().catch((error: unknown) => {
+  return await everywhere.session.get().catch((error: unknown) => {
     if (error instanceof ClientError && error.status === 401) return undefined;
     throw error;
   });

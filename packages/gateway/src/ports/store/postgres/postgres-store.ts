@@ -10,6 +10,7 @@ import { BatchingDriver, postgresDialect } from './postgres-driver.ts';
 import { codeOf, isStaleStatement, toStoreError } from './postgres-error.ts';
 import { GROUP_CONNECTIONS, PostgresGroups } from './postgres-groups.ts';
 import { createGroupPool, createMigrationPool, createStorePool } from './postgres-pool.ts';
+import { reclaimPostgres } from './postgres-reclaim.ts';
 
 export interface PostgresOptions {
   readonly url: string;
@@ -53,6 +54,7 @@ export async function openPostgresStore(
     db,
     // With more, more messages are handled per second, and an idle agent waits longer: decision 0019 has the figures.
     claimsAtOnce: 16,
+    rowsAtOnce: 500,
     get isBusy() {
       return groups.isBusy || pool.totalCount - pool.idleCount >= BUSY_AT;
     },
@@ -61,6 +63,7 @@ export async function openPostgresStore(
         tryAgain((onDoubt) => runTransaction(source, work, { ...options, onDoubt }));
       return await (group === undefined || forGroups === 0 ? alone() : inGroup({ source, groups, group }, work, alone));
     },
+    reclaim: (tables, keep) => reclaimPostgres(url, tables, keep),
     ping: () => clock.ask(db),
     async close() {
       await groupDriver.destroy();

@@ -2,7 +2,17 @@ import type { Tables } from './tables.ts';
 
 // These are records, so that the compiler reports a missing column.
 const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
-  spaces: { id: 1, project_id: 1, name: 1, description: 1, metadata: 1, next_seq: 1, hops: 1, created_at: 1 },
+  spaces: {
+    id: 1,
+    project_id: 1,
+    name: 1,
+    description: 1,
+    metadata: 1,
+    next_seq: 1,
+    hops: 1,
+    created_at: 1,
+    deleted_at: 1,
+  },
   entities: {
     id: 1,
     project_id: 1,

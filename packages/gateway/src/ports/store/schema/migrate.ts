@@ -14,8 +14,11 @@ import { planSetters } from './migrations/0043-plan-setters.ts';
 import { projects } from './migrations/0044-projects.ts';
 import { callNodes } from './migrations/0045-call-nodes.ts';
 import { audit } from './migrations/0046-audit.ts';
+import { erasures } from './migrations/0047-erasures.ts';
+import { notifications } from './migrations/0049-notifications.ts';
 import { grants } from './migrations/0050-grants.ts';
 import { attachments } from './migrations/0051-attachments.ts';
+import { forks } from './migrations/0052-forks.ts';
 import { LAST_OF_TWO_TABLES, ONE_TABLE, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
 import type { Tables } from './tables.ts';
 
@@ -38,8 +41,11 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0044-projects': projects(dialect),
     '0045-call-nodes': callNodes(dialect),
     '0046-audit': audit(dialect),
+    '0047-erasures': erasures(dialect),
+    '0049-notifications': notifications(dialect),
     '0050-grants': grants(dialect),
     '0051-attachments': attachments(dialect),
+    '0052-forks': forks(dialect),
   };
 }
 

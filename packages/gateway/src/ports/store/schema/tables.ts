@@ -44,6 +44,12 @@ export interface Tables {
   usage_requests: UsageRequestRow;
   spend_reached: SpendReachedRow;
   audit: AuditRow;
+  forks: ForkRow;
+  erasures: ErasureRow;
+  erasure_runs: ErasureRunRow;
+  erasure_prints: ErasurePrintsRow;
+  notify_events: NotifyEventRow;
+  notifications: NotificationRow;
   grants: GrantRow;
 }
 
@@ -106,6 +112,40 @@ export interface ThreadRow {
   epoch: number;
   /** The latest session snapshot and the entry it was taken after. */
   state: Json | null;
+  /** 1: a conversation that continues a run from one of its steps: see `ForkRow`. */
+  is_fork: Generated<number>;
+}
+
+/** A conversation that continues a run from one of its steps. It has the id of the thread. */
+export interface ForkRow {
+  thread_id: string;
+  /** Its first run. */
+  run_id: string;
+  /** The run that it was forked from, and the thread of that run. */
+  origin_run_id: string;
+  origin_thread_id: string;
+  /** What that thread is. The fork of an agent's run presents the agent's spaces, goals, memories and plans as they were. */
+  origin_kind: 'agent' | 'context';
+  /** The first step that is not copied. */
+  at_step: number;
+  /** The number of the last row that was copied. */
+  base_seq: number;
+  /** The number of the first run: that of the original, because models know calls by it. */
+  number: number;
+  /** The mode of the original, if its agent has modes. */
+  mode: string | null;
+  config_version: number;
+  /** The configuration of the original, with the changes. */
+  config: Json;
+  /** What was changed, as it was asked for. */
+  changes: Json;
+  /** What the agent knew about itself at that step. Null for the fork of a conversation. */
+  situation: Json | null;
+  /** The time of that step: messages of spaces that came later do not exist for the fork. */
+  as_of: number;
+  /** Who made it: a key or a person. */
+  created_by: string | null;
+  created_at: number;
 }
 
 /** A conversation of the chat endpoints. */
@@ -148,6 +188,8 @@ export interface SpaceRow {
   /** Messages by agents since the last one by a person. */
   hops: number;
   created_at: number;
+  /** Its messages stay, without their texts. */
+  deleted_at: number | null;
 }
 
 export interface MembershipRow {
@@ -346,6 +388,8 @@ export interface TranscriptEntryRow {
   kind: string;
   payload: Json;
   created_at: number;
+  /** Of a row that was copied into a fork: the run that wrote it. `run_id` is then that of the fork, or the thread of the fork. */
+  origin_run_id: string | null;
 }
 
 export type WaitStatus = 'pending' | 'resolved' | 'expired' | 'cancelled';
@@ -650,6 +694,93 @@ export interface AuditRow {
   request_id: string | null;
   /** The status of the response. */
   status: number;
+}
+
+export type ErasureKind = 'person' | 'space' | 'conversation' | 'agent';
+export type ErasurePhase = 'collect' | 'sources' | 'threads' | 'copies' | 'files' | 'done';
+
+/** The erasure of what a person wrote, of a space, a conversation or an agent: see domain/erasure. */
+export interface ErasureRow {
+  id: string;
+  project_id: string;
+  kind: ErasureKind;
+  /** The id of what is erased. */
+  subject_id: string;
+  status: 'running' | 'done';
+  phase: ErasurePhase;
+  /** Where the phase continues after a crash. */
+  cursor: Json | null;
+  /** How many rows had texts that were replaced. */
+  replaced: number;
+  /** Why the last attempt stopped. The next one continues. */
+  error: string | null;
+  /** The gateway that works on it. */
+  owner: string | null;
+  owned_until: number;
+  created_at: number;
+  done_at: number | null;
+}
+
+/** A run that took texts that are erased. Deleted when the erasure is done. */
+interface ErasureRunRow {
+  erasure_id: string;
+  thread_id: string;
+  run_id: string;
+}
+
+/** Hashes of what the erased texts say, to find copies. Deleted when the erasure is done. */
+interface ErasurePrintsRow {
+  erasure_id: string;
+  part: string;
+  prints: Json;
+}
+
+/** What people are notified of: see domain/notify. */
+export type NotifiedEvent = 'call.waiting' | 'call.expiring' | 'agent.failed' | 'limit.reached' | 'test';
+
+/** An event that targets have not been looked up for yet. It is deleted when its notifications are stored. */
+export interface NotifyEventRow {
+  id: string;
+  event: Exclude<NotifiedEvent, 'test'>;
+  agent_id: string;
+  run_id: string | null;
+  call_id: string | null;
+  /** The number of the question that the call asks, 0 if it asks none. */
+  round: number;
+  /** Of a limit: whose it is. */
+  scope: 'agent' | 'person' | 'project' | null;
+  scope_id: string | null;
+  due_at: number;
+}
+
+/** One message to one target. It has no texts: they are made from the call when it is sent. */
+export interface NotificationRow {
+  /** Sent along, so that receivers can drop repetitions. */
+  id: string;
+  project_id: string;
+  /** The name in the configuration. */
+  target: string;
+  event_id: string;
+  event: NotifiedEvent;
+  agent_id: string | null;
+  run_id: string | null;
+  call_id: string | null;
+  round: number;
+  scope: NotifyEventRow['scope'];
+  scope_id: string | null;
+  /** The person whom its link acts for. */
+  entity_id: string | null;
+  /** `obsolete`: what it was about ended before it could be sent. */
+  status: 'pending' | 'sent' | 'failed' | 'obsolete';
+  attempts: number;
+  /** When it is sent, or sent again if the gateway that sends it dies. Null if it is over. */
+  next_at: number | null;
+  /** Why the last attempt failed, in our words: no text of the target. */
+  error: string | null;
+  created_at: number;
+  sent_at: number | null;
+  link_expires_at: number | null;
+  link_used_at: number | null;
 }
 
 /** An approval that was given in advance, with the approval of one call: see domain/grants. */

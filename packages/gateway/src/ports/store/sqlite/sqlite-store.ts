@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
 import { kyselyOn, runOn } from '../kysely-on.ts';
 import { addAssertFound } from '../require-row.ts';
@@ -30,6 +31,9 @@ export interface SqliteOptions {
  */
 const FEWER_WRITES = `pragma cache_size = -${64 * 1024}; pragma temp_store = memory; pragma wal_autocheckpoint = 4000;`;
 
+/** Deleted and replaced texts are overwritten with zeros, so that an erasure leaves nothing in the file: decision 0049 has the cost. */
+const SECURE_DELETE = 'pragma secure_delete = on;';
+
 /** The embedded store: one file, used by one process. */
 export async function openSqliteStore(
   { home, synchronous = 'FULL', sliceMs }: SqliteOptions,
@@ -51,7 +55,7 @@ function openDatabase(home: string, synchronous: 'FULL' | 'NORMAL'): DatabaseSyn
   assertOwnDatabase(join(home, 'lastcall.db'));
   const database = new DatabaseSync(makePrivateDatabase(home, 'lastcall.db'));
   database.exec(
-    `pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = on; ${FEWER_WRITES}`,
+    `pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = on; ${SECURE_DELETE} ${FEWER_WRITES}`,
   );
   addAssertFound(database);
   return database;
@@ -91,9 +95,12 @@ async function openStore({ database, lock, sliceMs, parts }: OpenedFiles): Promi
     db,
     transaction: (work, options) => runTransaction(source, work, options),
     claimsAtOnce: 8,
+    // They are changed in this process, which does nothing else meanwhile.
+    rowsAtOnce: 100,
     get isBusy() {
       return driver.waiting >= MOST_WAITING;
     },
+    reclaim: () => reclaim(database, driver),
     async ping() {
       await sql`select 1`.execute(db);
     },
@@ -113,6 +120,24 @@ async function releaseAllLeases(db: Kysely<Tables>): Promise<void> {
     .where('lease_owner', 'is not', null)
     .execute();
 }
+
+/** Writes the log into the database and empties it: until then it holds old rows. A program that reads the database delays this. */
+async function reclaim(database: DatabaseSync, driver: SqliteDriver): Promise<void> {
+  for (let tries = 0; tries < CHECKPOINT_TRIES; tries++) {
+    await driver.turn({ isMember: false, isUrgent: false });
+    try {
+      const done = database.prepare('pragma wal_checkpoint(truncate)').get() as { readonly busy: number } | undefined;
+      if (done?.busy === 0) return;
+    } finally {
+      driver.pass();
+    }
+    await sleep(CHECKPOINT_RETRY_MS);
+  }
+  throw new StoreRefused('Another program reads the database, so its log cannot be emptied. Close that program.');
+}
+
+const CHECKPOINT_TRIES = 20;
+const CHECKPOINT_RETRY_MS = 250;
 
 /** Enough to be committed together, and few enough that the next one does not wait too long. */
 const MOST_WAITING = 8;

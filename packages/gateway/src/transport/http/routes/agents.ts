@@ -7,6 +7,7 @@ import { createAgent } from '../../../domain/agents/create-agent.ts';
 import { deleteAgent } from '../../../domain/agents/delete-agent.ts';
 import { pauseAgent, resumeAgent } from '../../../domain/agents/pause-agent.ts';
 import { updateAgent } from '../../../domain/agents/update-agent.ts';
+import { orderErasure } from '../../../domain/erasure/erasure.ts';
 import { listInbox } from '../../../domain/inbox/list-inbox.ts';
 import { pushServiceEvent } from '../../../domain/inbox/push-service-event.ts';
 import { redrive } from '../../../domain/inbox/redrive.ts';
@@ -24,6 +25,7 @@ import {
   inboxItemSchema,
   inboxStatusSchema,
 } from '../schemas/agent.ts';
+import { eraseField, erasureSchema } from '../schemas/erasure.ts';
 import { agentConfigJson } from '../schemas/shown-config.ts';
 
 const spaceIds = z.array(idField).max(200).optional();
@@ -115,12 +117,16 @@ export function agentEndpoints(offered?: Offered, checkProgram: CheckProgram = f
       path: '/api/agents/{id}',
       summary: 'Delete an agent',
       description:
-        'Its waiting calls and its current run are cancelled, and its files are deleted. Its messages, runs and transcript are kept.',
+        'Its waiting calls and its current run are cancelled, and its files are deleted. Its messages, runs and transcript are kept, unless `erase` is `true`: then their texts are erased, which cannot be undone.',
       access: 'key',
-      answer: z.strictObject({ id: z.string(), status: z.literal('deleted') }),
-      async handle({ params }, tx) {
+      query: z.strictObject({ erase: eraseField }),
+      answer: z.strictObject({ id: z.string(), status: z.literal('deleted'), erasure: erasureSchema.optional() }),
+      async handle({ params, query }, tx) {
+        const { project_id: project } = await findAgent(tx.db, params.id);
         await deleteAgent(tx, params.id);
-        return { id: params.id, status: 'deleted' };
+        const deleted = { id: params.id, status: 'deleted' as const };
+        if (query.erase !== true) return deleted;
+        return { ...deleted, erasure: await orderErasure(tx, { kind: 'agent', subjectId: params.id, project }) };
       },
     }),
     endpoint({

@@ -55,7 +55,7 @@ export function auditEndpoints({ store }: Pick<Services, 'store'>): readonly End
       path: '/api/audit',
       summary: 'List who changed what',
       description:
-        'Newest first. With `format=jsonl`: all entries from `cursor` on as JSON lines, one entry a line. Entries cannot be changed or deleted; they are kept for `limits.auditDays`.',
+        'Newest first. With `format=jsonl`: all entries from `cursor` on as JSON lines, one entry a line. Entries cannot be changed or deleted; they are kept for `retention.audit` days.',
       access: 'admin',
       query: z.strictObject({
         ...pageFields,

@@ -16,6 +16,7 @@ import { personIn } from '../../../domain/conversations/person-in.ts';
 import { sharesSpace } from '../../../domain/conversations/shares-space.ts';
 import { getEntity } from '../../../domain/entities/entity.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
+import { eraseConversation } from '../../../domain/erasure/delete-erased.ts';
 import type { AgentRow } from '../../../ports/store/schema/tables.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import { viewOfCaller } from '../../../runtime/chat/turn-request.ts';
@@ -23,6 +24,7 @@ import { messagesSchema } from '../chat-answer.ts';
 import { conversationUser } from '../conversation-user.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, metadataField, ownIdField, pageFields } from '../fields.ts';
+import { eraseField, erasureSchema } from '../schemas/erasure.ts';
 
 const contextFields = {
   id: z.string(),
@@ -101,11 +103,18 @@ export const conversationEndpoints: readonly Endpoint[] = [
     path: '/contexts/{id}',
     alias: '/api/contexts/{id}',
     summary: 'Delete a conversation with its runs',
-    description: 'Refused with 409 while a run goes on in it, or a call of it waits for an answer.',
+    description:
+      'Refused with 409 while a run goes on in it, or a call of it waits for an answer. With `erase=true` it is never refused: its run is cancelled, copies of its texts are erased too, and it is deleted when that is done.',
     access: 'key',
-    answer: z.strictObject({ id: z.string() }),
+    query: z.strictObject({ erase: eraseField }),
+    answer: z.strictObject({ id: z.string(), erasure: erasureSchema.optional() }),
     refusals: [409],
-    handle: ({ caller, params }, tx) => deleteIdleConversation(tx, params.id, conversationUser(caller)),
+    handle({ caller, params, query }, tx) {
+      const user = conversationUser(caller);
+      return query.erase === true
+        ? eraseConversation(tx, params.id, user)
+        : deleteIdleConversation(tx, params.id, user);
+    },
   }),
 ];
 

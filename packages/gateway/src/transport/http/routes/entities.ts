@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { notFound } from '../../../domain/api-error.ts';
 import { createEntity, getEntity, listEntities } from '../../../domain/entities/entity.ts';
+import { deletePerson } from '../../../domain/erasure/delete-person.ts';
 import { signToken } from '../../../domain/keys/tokens.ts';
 import { projectOf } from '../../../domain/projects/view.ts';
 import { viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, metadataField, pageFields, pageOf, projectField } from '../fields.ts';
+import { erasureSchema } from '../schemas/erasure.ts';
 
 const entitySchema = z
   .strictObject({
@@ -59,6 +61,17 @@ export function entityEndpoints(tokenSecret: Uint8Array): readonly Endpoint[] {
       access: 'key',
       answer: entitySchema,
       handle: ({ params }, tx) => getEntity(tx.db, params.id),
+    }),
+    endpoint({
+      method: 'delete',
+      path: '/api/entities/{id}',
+      summary: 'Delete a person or a service, and erase what they wrote',
+      description:
+        'They leave their spaces and are signed out at once. Their texts and copies of them are replaced within about a minute: the response is the erasure, whose progress `GET /api/erasures/{id}` shows. This cannot be undone.',
+      access: 'admin',
+      status: 202,
+      answer: erasureSchema,
+      handle: ({ params }, tx) => deletePerson(tx, params.id),
     }),
     endpoint({
       method: 'post',

@@ -1,5 +1,6 @@
 import type { Answer } from '@lastcall/core';
 import { z } from 'zod';
+import { ApiError } from '../../../domain/api-error.ts';
 import { type AnswerEnd, type AnsweredCall, answerCall } from '../../../domain/calls/answer-call.ts';
 import { listWaiting } from '../../../domain/calls/list-waiting.ts';
 import type { Answerer } from '../../../domain/calls/may-answer.ts';
@@ -24,6 +25,10 @@ const round = z.int().min(1).optional().meta({
     'The number of the question, for a call that may ask again. It prevents answering another question by mistake.',
 });
 
+const runForReal = z.string().max(200).optional().meta({
+  description: 'Needed for a call of a fork: the name of its tool, which then runs for real.',
+});
+
 const answerSchema = z
   .union([
     z.strictObject({ callId, result: present, claimToken, round }),
@@ -33,6 +38,7 @@ const answerSchema = z
       approve: z.literal(true),
       input: z.unknown().optional(),
       grant: grantRequestSchema.optional(),
+      runForReal,
     }),
     z.strictObject({ callId, deny: z.string() }),
   ])
@@ -82,9 +88,11 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
     audit: auditAnswer,
     async handle({ caller, params, body: { callId, ...given } }, tx) {
       const { claimToken, round, grant, ...answer } = given as Answer & Given;
+      if (grant !== undefined && caller.kind === 'entity' && caller.callId !== undefined)
+        throw new ApiError('forbidden', 'This token is for one card. Sign in to allow later calls too.');
       const by = answererOf(caller);
       const answered = { runId: params.runId, callId, answer: answer as Answer, by, claimToken, round, grant };
-      return { callId, result: await answerCall(tx, answered) };
+      return { callId, result: await answerCall(tx, answered), isForReal: 'runForReal' in given };
     },
     // A late answer is stored, and refused only after that is durable.
     respond({ callId, result }) {
@@ -95,16 +103,24 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
   }),
 ];
 
+interface GivenAnswer {
+  readonly callId: string;
+  readonly result: AnswerEnd;
+  /** True if a call of a fork acts outside because of it. */
+  readonly isForReal: boolean;
+}
+
 type Given = Pick<AnsweredCall, 'claimToken' | 'round' | 'grant'>;
 
 /** A grant is a change of its own, with its own entry. */
-function auditAnswer({ callId, result }: { callId: string; result: AnswerEnd }): AuditedChange[] {
+function auditAnswer({ callId, result, isForReal }: GivenAnswer): AuditedChange[] {
   if (result.status === 'duplicate') return [];
   const granted: AuditedChange[] =
     result.status === 'resolved' && result.grantId !== undefined
       ? [{ subject: { kind: 'grant', id: result.grantId } }]
       : [];
   const answered: AuditedChange = {
+    ...(isForReal && result.status === 'resolved' ? { action: 'run_for_real' } : {}),
     subject: { kind: 'call', id: callId },
     status: result.status === 'late' ? statusOf(result.error) : 200,
   };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ApiError, isNotFound } from '../../../domain/api-error.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
+import { deleteSpace } from '../../../domain/erasure/delete-space.ts';
 import { projectOf } from '../../../domain/projects/view.ts';
 import { listMessages } from '../../../domain/spaces/list-messages.ts';
 import { markSeen } from '../../../domain/spaces/mark-seen.ts';
@@ -22,6 +23,7 @@ import {
   projectField,
 } from '../fields.ts';
 import { actingFor, onBehalf } from '../on-behalf.ts';
+import { erasureSchema } from '../schemas/erasure.ts';
 import { messageSchema } from '../schemas/message.ts';
 
 const spaceSchema = z
@@ -118,6 +120,17 @@ export const spaceEndpoints: readonly Endpoint[] = [
         (await withActivity(tx.db, [await getSpace(tx.db, params.id)], actingFor(caller, undefined)))[0];
       return readAs(caller, tx, { spaceId: params.id, read });
     },
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/api/spaces/{id}',
+    summary: 'Delete a space, and erase its messages',
+    description:
+      'All members leave it at once. The texts of its messages and copies of them are replaced within about a minute: the response is the erasure, whose progress `GET /api/erasures/{id}` shows. This cannot be undone.',
+    access: 'admin',
+    status: 202,
+    answer: erasureSchema,
+    handle: ({ params }, tx) => deleteSpace(tx, params.id),
   }),
   endpoint({
     method: 'get',

@@ -39,6 +39,7 @@ export const answerSchema: z.ZodType = z
     z.strictObject({
       approve: z.literal(true),
       input: z.unknown().optional(),
+      runForReal: z.string().optional().meta({ description: 'Of a call of a fork: the name of its tool.' }),
       grant: grantRequestSchema.optional(),
     }),
     z.strictObject({ deny: z.string() }),

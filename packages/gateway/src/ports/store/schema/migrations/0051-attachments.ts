@@ -16,6 +16,8 @@ export function attachments(dialect: Dialect): Migration {
         'create index artifacts_by_entity on artifacts (entity_id, created_at) where entity_id is not null',
         'create index artifacts_unused on artifacts (created_at) where agent_id is null and space_id is null and thread_id is null',
         `alter table messages add column attachments ${text}`,
+        // As in 0047: samples of texts could not be erased.
+        ...(dialect === 'postgres' ? ['alter table messages alter column attachments set statistics 0'] : []),
       ];
       for (const statement of statements) await sql.raw(statement).execute(db);
     },

@@ -1,0 +1,75 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { startTestGateway } from '@lastcall/gateway/testing';
+import { z } from 'zod';
+import type { Report } from '../report.ts';
+import { openDatabases } from './databases.ts';
+
+const STEPS = 300;
+const MOST_MS = 1_000;
+const ROUNDS = 5;
+
+/** How long it takes from the request for a fork of a long run, at its end, to the first request to the model. */
+export async function benchGatewayForks(): Promise<Report> {
+  const databases = openDatabases();
+  const rows: (readonly [string, number, number])[] = [];
+  try {
+    for (const kind of ['sqlite', 'postgres'] as const) {
+      const { settings } = await databases[kind]();
+      const times = await forkTimes(settings);
+      rows.push([kind, times[Math.floor(times.length / 2)] ?? 0, times.at(-1) ?? 0]);
+    }
+  } finally {
+    await databases.close();
+  }
+  const slowest = Math.max(...rows.map(([, , most]) => most));
+  return {
+    title: 'A fork of a long run',
+    claim: `A run of ${STEPS} steps with one call each is forked at its last step, ${ROUNDS} times. Measured from the HTTP request to the first request to the model. Claim: less than a second.`,
+    columns: ['', 'median, ms', 'slowest, ms'],
+    rows,
+    findings: [`${slowest.toFixed(0)} ms at most, less than ${MOST_MS}: ${slowest < MOST_MS ? 'held' : 'not held'}.`],
+  };
+}
+
+/** In ascending order. */
+async function forkTimes(settings: { readonly home: string } | { readonly databaseUrl: string }): Promise<number[]> {
+  let asked: (() => void) | undefined;
+  const model = scriptedModel(
+    Array.from({ length: STEPS + ROUNDS }, (_, index) => () => {
+      asked?.();
+      return index < STEPS - 1 ? { toolName: 'look', input: { n: index } } : 'Done.';
+    }),
+  );
+  const look = tool({
+    description: 'Looks.',
+    inputSchema: z.object({ n: z.number() }),
+    effects: 'none',
+    execute: ({ n }) => `Saw ${n}. `.repeat(20),
+  });
+  await using gateway = await startTestGateway({
+    ...settings,
+    model,
+    tools: { look },
+    agents: [
+      {
+        name: 'Looker',
+        instructions: 'Look.',
+        tools: ['look'],
+        limits: { maxSteps: STEPS + 10, tokensPerCycle: 1e9, consciousnessTokens: 1e7 },
+      },
+    ],
+  });
+  const { run_id: runId } = await gateway.api('/chat', { agent: 'Looker', message: 'Look around.' });
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    asked = resolve;
+    const startedAt = performance.now();
+    const answer = await gateway.api(`/api/runs/${runId}/forks`, { atStep: STEPS });
+    if (answer.runId === undefined) throw new Error(`The fork was refused: ${JSON.stringify(answer)}`);
+    await promise;
+    times.push(performance.now() - startedAt);
+  }
+  return times.sort((one, other) => one - other);
+}

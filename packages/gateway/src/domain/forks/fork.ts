@@ -1,0 +1,121 @@
+import type { Kysely } from 'kysely';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { ForkRow, Json, Tables } from '../../ports/store/schema/tables.ts';
+import type { Situation } from '../agents/describe-agent.ts';
+import type { ModelSettings } from '../conversations/turn-settings.ts';
+import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import type { ChangedOutcome } from './changed-outcome.ts';
+
+/** What is different in a fork. */
+export interface ForkChanges {
+  readonly instructions?: string | undefined;
+  readonly model?: string | readonly string[] | undefined;
+  /** They replace those of the same name. */
+  readonly settings?: ModelSettings | undefined;
+  /** A message of a person that is added before the request of the step. */
+  readonly message?: string | undefined;
+  /** By the ids of calls of the original run. */
+  readonly outcomes?: Readonly<Record<string, ChangedOutcome>> | undefined;
+  /** The tools of the agent, as in its configuration. */
+  readonly tools?: readonly unknown[] | undefined;
+}
+
+/** A conversation that continues a run from one of its steps. */
+export interface Fork {
+  readonly contextId: string;
+  readonly runId: string;
+  readonly originRunId: string;
+  readonly originThreadId: string;
+  readonly originKind: ForkRow['origin_kind'];
+  readonly atStep: number;
+  readonly baseSeq: number;
+  readonly number: number;
+  readonly mode: string | null;
+  readonly configVersion: number;
+  readonly config: Json;
+  readonly changes: ForkChanges;
+  /** Set for the fork of an agent's run. */
+  readonly situation: Situation | undefined;
+  readonly asOf: number;
+  readonly createdAt: number;
+}
+
+/** What a run of a fork tells about it. */
+export interface ForkedFrom {
+  /** The run that it was forked from. */
+  readonly runId: string;
+  readonly atStep: number;
+  readonly changes: ForkChanges;
+}
+
+/** A fork in the list of those of a run. */
+export interface ListedFork {
+  readonly runId: string;
+  readonly contextId: string;
+  readonly atStep: number;
+  readonly changes: ForkChanges;
+  readonly createdAt: number;
+}
+
+/** Undefined if the conversation is no fork. */
+export async function findFork(db: Kysely<Tables>, threadId: string): Promise<Fork | undefined> {
+  const row = await db.selectFrom('forks').selectAll().where('thread_id', '=', threadId).executeTakeFirst();
+  return row === undefined ? undefined : toFork(row);
+}
+
+export async function forkedFrom(db: Kysely<Tables>, threadId: string): Promise<ForkedFrom | undefined> {
+  const fork = await findFork(db, threadId);
+  return fork && { runId: fork.originRunId, atStep: fork.atStep, changes: fork.changes };
+}
+
+export async function isForkThread(db: Kysely<Tables>, threadId: string): Promise<boolean> {
+  const thread = db.selectFrom('threads').select('is_fork').where('id', '=', threadId);
+  return (await thread.executeTakeFirst())?.is_fork === 1;
+}
+
+/** Lists the forks of a run, newest first. */
+export async function listForks(
+  db: Kysely<Tables>,
+  originRunId: string,
+  page: PageOptions = {},
+): Promise<Page<ListedFork>> {
+  const limit = pageLimit(page.limit);
+  const before = textCursor(page.cursor);
+  let query = db.selectFrom('forks').selectAll().where('origin_run_id', '=', originRunId);
+  if (before !== undefined) query = query.where('thread_id', '<', before);
+  const rows = await query
+    .orderBy('thread_id', 'desc')
+    .limit(limit + 1)
+    .execute();
+  return toPage(rows, { limit, cursorOf: ({ thread_id }) => thread_id, toItem: toListed });
+}
+
+function toListed({ run_id, thread_id, at_step, changes, created_at }: ForkRow): ListedFork {
+  return {
+    runId: run_id,
+    contextId: thread_id,
+    atStep: at_step,
+    changes: fromJson<ForkChanges>(changes),
+    createdAt: created_at,
+  };
+}
+
+function toFork(row: ForkRow): Fork {
+  return {
+    contextId: row.thread_id,
+    runId: row.run_id,
+    originRunId: row.origin_run_id,
+    originThreadId: row.origin_thread_id,
+    originKind: row.origin_kind,
+    atStep: row.at_step,
+    baseSeq: row.base_seq,
+    number: row.number,
+    mode: row.mode,
+    configVersion: row.config_version,
+    config: row.config,
+    changes: fromJson<ForkChanges>(row.changes),
+    situation: row.situation === null ? undefined : fromJson<Situation>(row.situation),
+    asOf: row.as_of,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool, PoolClient } from 'pg';
+import { codeOf } from './postgres-error.ts';
+import { createMigrationPool } from './postgres-pool.ts';
+
+/**
+ * Removes old rows from the files of tables and indexes. VACUUM makes their space free, but leaves their bytes in it until new rows are
+ * written there. Only a rewrite of the table leaves nothing, and nothing else can use the table meanwhile. So tables are rewritten if that
+ * takes a moment, and vacuumed otherwise.
+ */
+export async function reclaimPostgres(
+  url: string,
+  tables: readonly string[],
+  keep: () => Promise<void> = async () => {},
+): Promise<void> {
+  const pool = createMigrationPool(url);
+  try {
+    const client = await pool.connect();
+    try {
+      await untilNoOlderReader(client, keep);
+      for (const { name, bytes } of await tablesOf(client, tables)) {
+        await keep();
+        await reclaimTable(client, name, bytes);
+      }
+    } finally {
+      client.release();
+    }
+  } finally {
+    await (pool as Pool).end();
+  }
+}
+
+/** A rewrite of 64 MB takes well under a second. */
+const MOST_REWRITTEN = 64 * 1024 * 1024;
+
+interface Table {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+async function tablesOf(client: PoolClient, tables: readonly string[]): Promise<readonly Table[]> {
+  const { rows } = await client.query<Table>(
+    `select quote_ident(relname) as name, pg_total_relation_size(oid)::bigint as bytes from pg_class
+     where relkind = 'r' and relnamespace = current_schema()::regnamespace and relname = any($1) order by relname`,
+    [tables],
+  );
+  return rows.map(({ name, bytes }) => ({ name, bytes: Number(bytes) }));
+}
+
+async function reclaimTable(client: PoolClient, name: string, bytes: number): Promise<void> {
+  if (bytes <= MOST_REWRITTEN && (await rewrite(client, name))) return;
+  await client.query(`vacuum ${name}`);
+}
+
+/** A rewrite that waited for its lock would keep everyone else waiting, so it waits for a moment only, and is tried again. */
+async function rewrite(client: PoolClient, name: string): Promise<boolean> {
+  for (let tries = 0; tries < LOCK_TRIES; tries++) {
+    try {
+      await client.query(`set lock_timeout = ${LOCK_MS}`);
+      await client.query(`vacuum full ${name}`);
+      return true;
+    } catch (error) {
+      if (codeOf(error) !== LOCK_NOT_AVAILABLE) throw error;
+    } finally {
+      await client.query('reset lock_timeout');
+    }
+    await sleep(LOCK_RETRY_MS);
+  }
+  return false;
+}
+
+const LOCK_MS = 50;
+const LOCK_TRIES = 20;
+const LOCK_RETRY_MS = 100;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** A row stays as long as a transaction may still read it. Transactions of gateways are short. */
+async function untilNoOlderReader(client: PoolClient, keep: () => Promise<void>): Promise<void> {
+  const { rows } = await client.query<{ xid: string }>('select pg_current_xact_id()::text as xid');
+  for (let tries = 0; tries < READER_TRIES; tries++) {
+    const older = await client.query(
+      `select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+       and backend_xmin is not null and age(backend_xmin) > age(($1::text::bigint & 4294967295)::text::xid) limit 1`,
+      [rows[0]?.xid],
+    );
+    if (older.rowCount === 0) return;
+    await keep();
+    await sleep(READER_RETRY_MS);
+  }
+}
+
+const READER_TRIES = 50;
+const READER_RETRY_MS = 200;

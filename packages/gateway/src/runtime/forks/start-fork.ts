@@ -1,0 +1,205 @@
+import type { AgentConfig } from '../../config/agent-config.ts';
+import { definitionNamed } from '../../config/definitions.ts';
+import type { Offered } from '../../config/known-tool.ts';
+import { findAgent } from '../../domain/agents/agent.ts';
+import { checkAgentConfig } from '../../domain/agents/check-agent-config.ts';
+import type { Situation } from '../../domain/agents/describe-agent.ts';
+import { ApiError } from '../../domain/api-error.ts';
+import { insertConversation } from '../../domain/conversations/conversation.ts';
+import { personIn } from '../../domain/conversations/person-in.ts';
+import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
+import { invalid } from '../../domain/entities/invalid.ts';
+import { changeOutcomes, copyFiles, copyTranscript, sessionBefore } from '../../domain/forks/copy-run.ts';
+import type { ForkChanges } from '../../domain/forks/fork.ts';
+import { parseSituation } from '../../domain/forks/simulated-situation.ts';
+import { toldPlace } from '../../domain/inbox/inbox-place.ts';
+import { pushNewEvent } from '../../domain/inbox/push-event.ts';
+import { newId } from '../../domain/new-id.ts';
+import { getRun, type Run } from '../../domain/runs/run.ts';
+import { type AskedReply, findReply, readTexts } from '../../domain/runs/step-request.ts';
+import { loadRowsBefore, toStoredTranscript } from '../../domain/transcript/load-transcript.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import type { AgentRow, Json } from '../../ports/store/schema/tables.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { assertActive, callerId } from '../chat/start-turn.ts';
+import type { TurnCaller } from '../chat/turn-request.ts';
+import { loadSituation } from '../claim/load-situation.ts';
+import type { Registry } from '../toolset/registry.ts';
+
+export interface ForkRequest {
+  readonly caller: TurnCaller;
+  readonly runId: string;
+  readonly atStep: number;
+  readonly changes: ForkChanges;
+  /** What a configuration may name. Default: not checked until the run. */
+  readonly offered?: Offered | undefined;
+}
+
+export interface StartedFork {
+  readonly runId: string;
+  readonly contextId: string;
+}
+
+/** One run may have this many forks, so that a client that repeats its request cannot fill the disk. */
+const MOST_FORKS = 1_000;
+
+/**
+ * Forks a run: makes a conversation that begins with what the model had read before the step, and starts a run that asks for that step
+ * again, with the changes. All problems are thrown as an ApiError before anything is stored. The original is only read.
+ */
+export async function startFork(tx: Tx, registry: Registry, request: ForkRequest): Promise<StartedFork> {
+  const { caller, atStep, changes } = request;
+  const run = await getRun(tx.db, request.runId);
+  const agent = await findAgent(tx.db, run.agentId);
+  assertActive(agent);
+  const asked = await askedIn(tx, run, atStep);
+  const config = await configOf(tx, { agent, run, request });
+  assertForkable(registry, fromJson<AgentConfig>(config));
+  await assertRoom(tx, run);
+  const originKind = run.threadId === run.agentId ? 'agent' : 'context';
+  const now = tx.now();
+  const fork = { runId: newId(now), contextId: newId(now) };
+  const entityId = await personIn(tx.db, caller, agent);
+  await insertConversation(tx, { id: fork.contextId, agentId: agent.id, ownerId: entityId });
+  await tx.db
+    .updateTable('threads')
+    .set({ is_fork: 1, state: await sessionBefore(tx.db, run.threadId, asked.seq) })
+    .where('id', '=', fork.contextId)
+    .execute();
+  await copyTranscript(tx, run, { ...fork, before: asked.seq });
+  await copyFiles(tx, run, fork.contextId);
+  await changeOutcomes(tx, run, { contextId: fork.contextId, outcomes: changes.outcomes });
+  const situation = originKind === 'agent' ? await situationAt(tx, run, asked) : undefined;
+  await tx.db
+    .insertInto('forks')
+    .values({
+      thread_id: fork.contextId,
+      run_id: fork.runId,
+      origin_run_id: run.id,
+      origin_thread_id: run.threadId,
+      origin_kind: originKind,
+      at_step: atStep,
+      base_seq: asked.seq - 1,
+      number: run.number,
+      mode: run.mode ?? null,
+      config_version: run.configVersion,
+      config,
+      changes: toJson(changes),
+      situation: situation === undefined ? null : toJson(situation),
+      as_of: await timeBefore(tx, run, asked),
+      created_by: callerId(caller),
+      created_at: now,
+    })
+    .execute();
+  const { message } = changes;
+  const event = {
+    type: 'chat',
+    runId: fork.runId,
+    messages:
+      message === undefined ? [] : [{ role: 'user' as const, content: [{ type: 'text' as const, text: message }] }],
+    settings: await settingsOf(tx, run, changes),
+    isFork: true,
+    ...(entityId === undefined ? {} : { entityId }),
+  } as const;
+  pushNewEvent(tx, { threadId: fork.contextId, eventId: `chat:${fork.runId}`, event, runId: fork.runId });
+  return fork;
+}
+
+async function askedIn(tx: Tx, run: Run, atStep: number): Promise<AskedReply> {
+  const asked = await findReply(tx.db, run, atStep);
+  if (asked === undefined)
+    throw invalid(
+      'atStep',
+      `must be a step of the run whose request is stored, not ${atStep}. GET /api/runs/{id}/transcript lists its steps.`,
+    );
+  if (asked.thread !== undefined) throw cannotFork('It is a run of a machine, and those cannot be forked yet.');
+  return asked;
+}
+
+/** The configuration that the original run had, with the changes. */
+async function configOf(
+  tx: Tx,
+  { agent, run, request }: { agent: AgentRow; run: Run; request: ForkRequest },
+): Promise<Json> {
+  const { instructions, model, settings, tools } = request.changes;
+  const version = await tx.db
+    .selectFrom('agent_versions')
+    .select('config')
+    .where('agent_id', '=', agent.id)
+    .where('version', '=', run.configVersion)
+    .executeTakeFirst();
+  const stored = version?.config ?? agent.config;
+  if ([instructions, model, settings, tools].every((one) => one === undefined)) return stored;
+  const config = fromJson<AgentConfig>(stored);
+  const changed = {
+    ...config,
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(model === undefined ? {} : { model }),
+    ...(settings === undefined ? {} : { settings: { ...config.settings, ...settings } }),
+    ...(tools === undefined ? {} : { tools }),
+  };
+  return toJson(await checkAgentConfig(tx, changed, { offered: request.offered, project: agent.project_id }));
+}
+
+function assertForkable({ definitions = {} }: Registry, { definition: name }: AgentConfig): void {
+  const definition = name === undefined ? undefined : definitionNamed(name, definitions);
+  if (definition?.machine !== undefined)
+    throw cannotFork('Its agent is a machine, and the runs of machines cannot be forked yet.');
+}
+
+async function assertRoom({ db }: Tx, { id }: Run): Promise<void> {
+  const { count } = await db
+    .selectFrom('forks')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('origin_run_id', '=', id)
+    .executeTakeFirstOrThrow();
+  if (Number(count) >= MOST_FORKS)
+    throw cannotFork(`It has ${MOST_FORKS} forks already. Delete the conversations of some: DELETE /contexts/{id}.`);
+}
+
+function cannotFork(why: string): ApiError {
+  return new ApiError('not_forkable', `The run cannot be forked. ${why}`);
+}
+
+/** What the agent knew about itself. A request shows no situation if its inbox tells everything: then there is only that space. */
+async function situationAt(tx: Tx, run: Run, asked: AskedReply): Promise<Situation> {
+  const texts = await readTexts(tx.db, asked.request);
+  const shown = parseSituation(texts?.observed ?? '');
+  if (shown !== undefined) return shown;
+  const now = await loadSituation(tx.db, run.agentId);
+  const rows = await loadRowsBefore(tx.db, { threadId: run.threadId, seq: asked.seq });
+  const place = toldPlace(toStoredTranscript(rows).entries);
+  if (place === undefined) return { ...now, goals: [], memories: [], plans: [] };
+  const { spaceId, spaceName: name } = place;
+  const known = now.spaces.find((one) => one.spaceId === spaceId);
+  return {
+    agent: { ...now.agent, name: place.you },
+    activeSpaceId: spaceId,
+    spaces: [{ ...known, spaceId, name }],
+    goals: [],
+    memories: [],
+    plans: [],
+  };
+}
+
+/** When the last row before the request was written: the model could know nothing of what came later. */
+async function timeBefore({ db }: Tx, { threadId, createdAt }: Run, { seq }: AskedReply): Promise<number> {
+  const row = await db
+    .selectFrom('transcript_entries')
+    .select('created_at')
+    .where('thread_id', '=', threadId)
+    .where('seq', '<', seq)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.created_at ?? createdAt;
+}
+
+/** Those of the original request. The fork is always saved, and followed. */
+async function settingsOf(tx: Tx, { id }: Run, { settings }: ForkChanges): Promise<TurnSettings> {
+  const row = await tx.db.selectFrom('runs').select('settings').where('id', '=', id).executeTakeFirst();
+  const stored = row?.settings == null ? {} : fromJson<TurnSettings>(row.settings);
+  const { isUnwatched: _unwatched, save: _save, modelSettings, ...asked } = stored;
+  const changed = modelSettings === undefined ? undefined : { ...modelSettings, ...settings };
+  return { ...asked, ...(changed === undefined ? {} : { modelSettings: changed }) };
+}

@@ -1,0 +1,255 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
+import { startTestGateway, type TestGateway, waitFor } from '@lastcall/gateway/testing';
+import { afterEach, describe, expect, test } from 'vitest';
+import { fixedTool } from '../chat/chat-api.ts';
+import { forEachTest } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
+import { filesWith, tablesWith } from './planted.ts';
+
+const PLANTED = 'zebra-7731-lantern';
+const SENTENCE = 'my grandmother kept eleven blue parrots behind the harbour wall';
+const NAME = 'Petronella Quackenbush';
+
+describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
+  const database = forEachTest(create);
+  const home = forEachTest(async () => {
+    const path = await mkdtemp(join(tmpdir(), 'lastcall-erasure-'));
+    return { path, remove: () => rm(path, { recursive: true, force: true }) };
+  });
+  const gateways: TestGateway[] = [];
+  afterEach(async () => {
+    for (const gateway of gateways.splice(0)) await gateway.stop();
+  });
+
+  const open = async (model: Parameters<typeof scriptedModel>[0]): Promise<TestGateway> => {
+    const where =
+      kind === 'postgres' ? { databaseUrl: database.location, home: home.path } : { home: database.location };
+    const gateway = await startTestGateway({
+      ...where,
+      model: scriptedModel(model),
+      tuning: { sweepMs: 50, graceMs: 100 },
+    });
+    gateways.push(gateway);
+    return gateway;
+  };
+  const id = async (gateway: TestGateway, path: string, body: object): Promise<string> =>
+    (await gateway.api(path, body)).id;
+  const person = (gateway: TestGateway, displayName: string) =>
+    id(gateway, '/api/entities', { kind: 'human', displayName, externalId: `${displayName} at work` });
+  const doneErasure = async (gateway: TestGateway, erasureId: string) =>
+    await waitFor(
+      async () => {
+        const erasure = await gateway.api(`/api/erasures/${erasureId}`);
+        return erasure.status === 'done' ? erasure : undefined;
+      },
+      { timeoutMs: 90_000 },
+    );
+  const quiet = async (gateway: TestGateway, runs: number): Promise<void> => {
+    await waitFor(async () => (await gateway.api('/api/runs?status=completed&limit=100')).items.length >= runs, {
+      timeoutMs: 60_000,
+    });
+  };
+  const where = async (text: string) => {
+    for (const gateway of gateways.splice(0)) await gateway.stop();
+    const files = await filesWith(database, home.path, text);
+    const store = await database.open();
+    try {
+      return { tables: await tablesWith(store, text), files };
+    } finally {
+      await store.close();
+    }
+  };
+  const NOWHERE = { tables: [], files: [] };
+  const say = (gateway: TestGateway, space: string, entityId: string, text: string) =>
+    gateway.api(`/api/spaces/${space}/messages`, { entityId, text });
+
+  /** Calls a tool and stores a memory with what the person said, and repeats it, also in later runs. */
+  const parrot = ({ prompt }: LanguageModelV4CallOptions): ScriptedReply => {
+    const said = JSON.stringify(prompt);
+    const about = `You said ${PLANTED}: ${SENTENCE}.`;
+    if (!said.includes(PLANTED)) return 'I know nothing.';
+    const isAnswered = prompt.at(-1)?.role === 'tool';
+    if (isAnswered) return about;
+    return [
+      { toolName: 'set_memories', input: { memories: [{ key: 'parrots', value: about }] } },
+      { toolName: 'look', input: { question: about } },
+      { toolName: 'set_goals', input: { goals: [{ description: about }] } },
+    ];
+  };
+
+  const settle = async (gateway: TestGateway) => {
+    await gateway.api('/api/tools', fixedTool('look', 'Seen.'));
+    const agent = await id(gateway, '/api/agents', { name: 'Polly', instructions: 'Help.', tools: ['look'] });
+    const [ada, ben] = [await person(gateway, NAME), await person(gateway, 'Ben')];
+    const space = await id(gateway, '/api/spaces', {
+      name: 'Harbour',
+      members: [agent, ada, ben].map((entityId) => ({ entityId })),
+    });
+    return { agent, ada, ben, space };
+  };
+
+  test('[O3] a planted text of a deleted person is found in no table, file or index, and receipts and counts stay', async () => {
+    const gateway = await open(parrot);
+    const { agent, ada, ben, space } = await settle(gateway);
+    await say(gateway, space, ada, `I live at ${PLANTED}. ${SENTENCE}`);
+    await quiet(gateway, 1);
+    await say(gateway, space, ada, 'ok');
+    await quiet(gateway, 2);
+    // A run that the person has no part in repeats what the transcript says.
+    await say(gateway, space, ben, 'What did she say?');
+    await quiet(gateway, 3);
+    const { token } = await gateway.api(`/api/entities/${ada}/token`, {});
+    const chat = await gateway.api('/chat', { agent, message: `Again: ${PLANTED}` }, { key: token });
+    expect(JSON.stringify(chat)).toContain(PLANTED);
+    // A fork has copies of the rows, and repeats the text. So does a fork of the fork.
+    const { items: all } = await gateway.api(`/api/runs?agentId=${agent}&limit=100`);
+    const fork = await gateway.api(`/api/runs/${all.at(-1).id}/forks`, { atStep: 1, changes: { message: PLANTED } });
+    await quiet(gateway, 5);
+    await gateway.api(`/api/runs/${fork.runId}/forks`, { atStep: 2 });
+    await quiet(gateway, 6);
+    const before = await gateway.api(`/api/spaces/${space}/messages?limit=100`);
+    const runs = (await gateway.api('/api/runs?limit=100')).items.length;
+    expect(JSON.stringify(before)).toContain(SENTENCE);
+    const ordered = await gateway.request(`/api/entities/${ada}`, undefined, { method: 'DELETE' });
+    expect(ordered.status).toBe(202);
+    const erasure = await doneErasure(gateway, ((await ordered.json()) as { id: string }).id);
+    expect(erasure).toMatchObject({ kind: 'person', subjectId: ada, status: 'done', phase: 'done' });
+    expect(erasure.replaced).toBeGreaterThan(5);
+    // Receipts and counts.
+    const after = await gateway.api(`/api/spaces/${space}/messages?limit=100`);
+    const receipt = ({ id, seq, entityId, createdAt, status }: Record<string, unknown>) => ({
+      id,
+      seq,
+      entityId,
+      createdAt,
+      status,
+    });
+    expect(after.items.map(receipt)).toEqual(before.items.map(receipt));
+    expect(after.items.filter(({ entityId }: { entityId: string }) => entityId === ada)).toMatchObject([
+      { text: '[erased]' },
+      { text: '[erased]' },
+    ]);
+    expect(after.items.find(({ entityId }: { entityId: string }) => entityId === ben).text).toBe('What did she say?');
+    expect((await gateway.api('/api/runs?limit=100')).items).toHaveLength(runs);
+    expect(await gateway.api(`/api/entities/${ada}`)).toMatchObject({ displayName: '[erased]', metadata: {} });
+    // What the model of the fork made of the text is gone as a whole.
+    const repeated = await gateway.api(`/api/runs/${fork.runId}/transcript`);
+    expect(repeated.items.length).toBeGreaterThan(2);
+    expect(JSON.stringify(repeated)).not.toContain('You said');
+    expect(await where(PLANTED)).toEqual(NOWHERE);
+    expect(await where(SENTENCE)).toEqual(NOWHERE);
+    expect(await where(NAME)).toEqual(NOWHERE);
+  }, 150_000);
+
+  test('[O3] a run that has the text in memory cannot write it again, on this gateway or on another', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    let isLater = false;
+    // Neither the cancel nor the lost lease stops this model: it repeats the text when everything is erased.
+    const stubborn = async (request: LanguageModelV4CallOptions): Promise<ScriptedReply> => {
+      // After the takeover it is asked again, with what is left.
+      if (!isLater || !JSON.stringify(request.prompt).includes(PLANTED)) return parrot(request);
+      asked.resolve();
+      await answer.promise;
+      return `You said ${PLANTED}: ${SENTENCE}.`;
+    };
+    const first = await open(stubborn);
+    const { ada, ben, space } = await settle(first);
+    await say(first, space, ada, `I live at ${PLANTED}. ${SENTENCE}`);
+    await quiet(first, 1);
+    isLater = true;
+    await say(first, space, ben, 'What did she say?');
+    await asked.promise;
+    // Another gateway, which orders the erasure, and may perform it, while the first one has the run.
+    const second = kind === 'postgres' ? await open(parrot) : first;
+    const { id: erasureId } = await second.api(`/api/entities/${ada}`, undefined, { method: 'DELETE' });
+    await doneErasure(second, erasureId);
+    answer.resolve();
+    await waitFor(async () => (await first.api('/api/runs?status=running')).items.length === 0);
+    expect(await where(PLANTED)).toEqual(NOWHERE);
+    expect(await where(SENTENCE)).toEqual(NOWHERE);
+  }, 150_000);
+
+  test('[O3] a transcript that was erased is still valid: the agent goes on, and every call has its result', async () => {
+    const requests: LanguageModelV4CallOptions[] = [];
+    const gateway = await open((request) => {
+      requests.push(request);
+      return parrot(request);
+    });
+    const { ada, ben, space } = await settle(gateway);
+    await say(gateway, space, ada, `I live at ${PLANTED}.`);
+    await quiet(gateway, 1);
+    const { id: erasureId } = await gateway.api(`/api/entities/${ada}`, undefined, { method: 'DELETE' });
+    await doneErasure(gateway, erasureId);
+    requests.length = 0;
+    await say(gateway, space, ben, 'Are you there?');
+    await quiet(gateway, 2);
+    const [{ prompt } = { prompt: [] }] = requests;
+    expect(JSON.stringify(prompt)).not.toContain(PLANTED);
+    const parts = prompt.flatMap(({ content }) =>
+      typeof content === 'string' ? [] : (content as { type: string; toolCallId?: string }[]),
+    );
+    const callsOf = (type: string) => parts.filter((part) => part.type === type).map(({ toolCallId }) => toolCallId);
+    expect(callsOf('tool-call').length).toBeGreaterThan(0);
+    expect(callsOf('tool-result')).toEqual(callsOf('tool-call'));
+    const { items } = await gateway.api(`/api/spaces/${space}/messages?limit=100`);
+    expect(items.at(-1).text).toBe('I know nothing.');
+  }, 150_000);
+
+  test('[O3] a deleted space leaves no text of its messages, in no run of its agents, and nobody can post to it', async () => {
+    const gateway = await open(parrot);
+    const { ada, ben, space } = await settle(gateway);
+    await say(gateway, space, ada, `I live at ${PLANTED}. ${SENTENCE}`);
+    await quiet(gateway, 1);
+    const erasure = await gateway.api(`/api/spaces/${space}`, undefined, { method: 'DELETE' });
+    expect(erasure).toMatchObject({ kind: 'space', subjectId: space, status: 'running' });
+    expect((await gateway.request(`/api/spaces/${space}`)).status).toBe(404);
+    expect(await say(gateway, space, ben, 'Hello?')).toMatchObject({ error: { code: 'not_found' } });
+    await doneErasure(gateway, erasure.id);
+    // The person stays.
+    expect((await gateway.api(`/api/entities/${ada}`)).displayName).toBe(NAME);
+    expect(await where(PLANTED)).toEqual(NOWHERE);
+    expect(await where(SENTENCE)).toEqual(NOWHERE);
+  }, 150_000);
+
+  test('[O3] an erased conversation is gone with its copies, also while its run goes on', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const gateway = await open(async (request) => {
+      if (!JSON.stringify(request.prompt).includes('Hold the line')) return parrot(request);
+      asked.resolve();
+      await answer.promise;
+      return SENTENCE;
+    });
+    const { agent, ada } = await settle(gateway);
+    const { token } = await gateway.api(`/api/entities/${ada}/token`, {});
+    const { context_id } = await gateway.api('/chat', { agent, message: `I am ${PLANTED}` }, { key: token });
+    const waiting = gateway.request('/chat', { context_id, message: `Hold the line: ${SENTENCE}` }, { key: token });
+    await asked.promise;
+    expect((await gateway.request(`/contexts/${context_id}`, undefined, { method: 'DELETE' })).status).toBe(409);
+    const { erasure } = await gateway.api(`/contexts/${context_id}?erase=true`, undefined, { method: 'DELETE' });
+    await doneErasure(gateway, erasure.id);
+    answer.resolve();
+    await waiting;
+    expect((await gateway.request(`/contexts/${context_id}`)).status).toBe(404);
+    expect(await where(PLANTED)).toEqual(NOWHERE);
+    expect(await where(SENTENCE)).toEqual(NOWHERE);
+  }, 150_000);
+
+  test('[O3] an erased agent leaves none of its texts, and those of people stay', async () => {
+    const gateway = await open(() => `Only the agent says ${PLANTED}.`);
+    const { agent, ada, space } = await settle(gateway);
+    await say(gateway, space, ada, SENTENCE);
+    await quiet(gateway, 1);
+    const { erasure } = await gateway.api(`/api/agents/${agent}?erase=true`, undefined, { method: 'DELETE' });
+    await doneErasure(gateway, erasure.id);
+    const { items } = await gateway.api(`/api/spaces/${space}/messages?limit=100`);
+    expect(items.map(({ text }: { text: string }) => text)).toEqual([SENTENCE, '[erased]']);
+    expect(await where(PLANTED)).toEqual(NOWHERE);
+    expect((await where(SENTENCE)).tables).toEqual(['messages', 'stream_events']);
+  }, 150_000);
+});

@@ -1,0 +1,69 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { Client } from 'pg';
+import type { Store } from '../../src/ports/store/store.ts';
+import type { Database } from '../support/stores.ts';
+
+/** The tables that contain the text, as rows. */
+export async function tablesWith(store: Store, text: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const table of await tablesOf(store)) {
+    const { rows } = await sql`select * from ${sql.table(table)}`.execute(store.db);
+    if (JSON.stringify(rows).toLowerCase().includes(text.toLowerCase())) found.push(table);
+  }
+  return found.sort();
+}
+
+async function tablesOf({ db, dialect }: Store): Promise<readonly string[]> {
+  const query =
+    dialect === 'sqlite'
+      ? sql<{ name: string }>`select name from sqlite_master where type = 'table' and name not like 'sqlite_%'`
+      : sql<{
+          name: string;
+        }>`select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`;
+  return (await query.execute(db)).rows.map(({ name }) => name);
+}
+
+/** The files of the database, and those under `home`, that contain the bytes of the text. */
+export async function filesWith({ kind, location }: Database, home: string, text: string): Promise<readonly string[]> {
+  const folders = [home, ...(kind === 'postgres' ? [await folderOf(location)] : [location])];
+  const found: string[] = [];
+  for (const folder of new Set(folders))
+    for (const file of await readdir(folder, { recursive: true, withFileTypes: true })) {
+      if (!file.isFile()) continue;
+      const path = join(file.parentPath, file.name);
+      const bytes = await readFile(path).catch(() => Buffer.alloc(0));
+      if (bytes.includes(text)) found.push(`${file.name} ${await nameOf(kind, location, file.name)}`.trim());
+    }
+  return found;
+}
+
+/** Where PostgreSQL has the tables and indexes of the database. They are written there first. */
+async function folderOf(url: string): Promise<string> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('checkpoint');
+    const { rows } = await client.query(
+      `select current_setting('data_directory') as folder, oid from pg_database where datname = current_database()`,
+    );
+    return join(rows[0].folder, 'base', String(rows[0].oid));
+  } finally {
+    await client.end();
+  }
+}
+
+async function nameOf(kind: Database['kind'], url: string, file: string): Promise<string> {
+  if (kind === 'sqlite') return '';
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query('select relname from pg_class where pg_relation_filenode(oid) = $1', [
+      Number.parseInt(file, 10),
+    ]);
+    return rows[0]?.relname ?? '';
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,55 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { ERASED_TABLES, TEXT_COLUMNS } from '../../src/domain/erasure/text-columns.ts';
+import type { Tables } from '../../src/ports/store/schema/tables.ts';
+import type { Store } from '../../src/ports/store/store.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
+
+describe.each(databases)('the text columns of $kind', ({ create }) => {
+  const database = forAllTests(create);
+  const store = forAllTests(() => database.open());
+
+  test('[O3] every text column is either erased, or says why it holds no text of a person', async () => {
+    const known = Object.entries(TEXT_COLUMNS).flatMap(([table, columns]) =>
+      Object.keys(columns).map((column) => `${table}.${column}`),
+    );
+    const columns = await textColumns(store);
+    expect(columns.filter((column) => !known.includes(column))).toEqual([]);
+    // SQLite keeps a column that PostgreSQL has not.
+    expect(known.filter((column) => !columns.includes(column) && column !== 'entities.old_external_id')).toEqual([]);
+    const reasons = Object.values(TEXT_COLUMNS).flatMap((one) => Object.values(one));
+    expect(reasons.filter((how) => !['json', 'text', 'own'].includes(how) && !/^[A-Z].*\.$/.test(how))).toEqual([]);
+  });
+
+  test('[O3] the planner of the database takes no samples of texts that are erased', async () => {
+    if (store.dialect === 'sqlite') {
+      const { rows } = await sql`select 1 from sqlite_master where name like 'sqlite_stat%'`.execute(store.db);
+      expect(rows).toEqual([]);
+      return;
+    }
+    const { rows } = await sql<{ name: string }>`
+      select c.relname || '.' || a.attname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
+      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attstattarget = 0`.execute(store.db);
+    const unsampled = rows.map(({ name }) => name);
+    const searched = ERASED_TABLES.flatMap((table: keyof Tables) =>
+      Object.entries(TEXT_COLUMNS[table]).flatMap(([column, how]) =>
+        how === 'json' || how === 'text' ? [`${table}.${column}`] : [],
+      ),
+    );
+    expect(searched.filter((column) => !unsampled.includes(column))).toEqual([]);
+  });
+});
+
+async function textColumns({ db, dialect }: Store): Promise<readonly string[]> {
+  const query =
+    dialect === 'sqlite'
+      ? sql<{ name: string }>`
+          select m.name || '.' || c.name as name from sqlite_master m, pragma_table_info(m.name) c
+          where m.type = 'table' and m.name not like 'sqlite_%' and lower(c.type) = 'text'`
+      : sql<{ name: string }>`
+          select table_name || '.' || column_name as name from information_schema.columns
+          where table_schema = 'public' and data_type in ('text', 'character varying', 'jsonb', 'json', 'bytea')`;
+  const { rows } = await query.execute(db);
+  return rows.map(({ name }) => name).filter((name) => !name.startsWith('kysely_'));
+}

@@ -1,0 +1,105 @@
+import type { ForkChanges, Run } from '@lastcall/client';
+import type { CallRow } from '@lastcall/client/timeline';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { GitFork } from 'lucide-react';
+import { type FormEvent, type ReactElement, useState } from 'react';
+import { forksOf, startFork } from '../../data/forks.ts';
+import { useMay } from '../../parts/session/session.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { Dialog } from '../../parts/ui/dialog.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { SelectField, TextArea, TextField } from '../../parts/ui/field.tsx';
+import { inputInWords } from './call-words.ts';
+import { toResult } from './fork-words.ts';
+
+interface ForkProps {
+  readonly run: Run;
+  /** The step that is done again. */
+  readonly step: number;
+  /** The calls of the run, whose outcomes can be changed. */
+  readonly calls: readonly CallRow[];
+}
+
+/** Continues the run from a step, with changes, in a conversation of its own. */
+export function ForkButton(props: ForkProps): ReactElement | null {
+  const mayWrite = useMay('write');
+  const [isOpen, setOpen] = useState(false);
+  if (!mayWrite) return null;
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>
+        <GitFork size={16} aria-hidden /> From here …
+      </Button>
+      {isOpen && (
+        <Dialog title={`Fork at step ${props.step}`} onClose={() => setOpen(false)}>
+          <ForkForm {...props} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function ForkForm({ run, step, calls }: ForkProps): ReactElement {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const [error, setError] = useState<unknown>();
+  const [isSending, setSending] = useState(false);
+  const send = async (changes: ForkChanges): Promise<void> => {
+    setSending(true);
+    try {
+      const id = await startFork(run.id, step, changes);
+      await queries.invalidateQueries({ queryKey: forksOf(run.id).queryKey });
+      await navigate({ to: '/runs/$id', params: { id }, search: {} });
+    } catch (failure) {
+      setError(failure);
+      setSending(false);
+    }
+  };
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    void send(changesIn(new FormData(event.currentTarget)));
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-3">
+      <p className="text-sm text-quiet">
+        The model is asked for step {step} again. Calls that this run made get the recorded outcome. Calls with effects
+        outside wait for you, and nothing is posted in spaces.
+      </p>
+      <TextArea name="message" label="Add a message" isOptional rows={2} />
+      <TextArea name="instructions" label="Other instructions" isOptional rows={2} />
+      <TextField name="model" label="Other model" isOptional placeholder={run.model} />
+      {calls.length > 0 && (
+        <>
+          <SelectField name="call" label="Other outcome of a call" isOptional defaultValue="">
+            <option value="">none</option>
+            {calls.map((call) => (
+              <option key={call.callId} value={call.callId}>
+                {`${call.step === undefined ? '' : `step ${call.step}: `}${call.toolName} ${inputInWords(call.asked)}`.slice(
+                  0,
+                  100,
+                )}
+              </option>
+            ))}
+          </SelectField>
+          <TextArea name="result" label="Its result" isOptional rows={2} hint="A text, or JSON." />
+        </>
+      )}
+      {error !== undefined && <ErrorNote error={error} title="The run was not forked." />}
+      <Button type="submit" kind="primary" className="self-end" disabled={isSending}>
+        {isSending ? 'Forking …' : 'Fork'}
+      </Button>
+    </form>
+  );
+}
+
+function changesIn(form: FormData): ForkChanges {
+  const text = (name: string): string => String(form.get(name) ?? '').trim();
+  const [message, instructions, model, callId] = ['message', 'instructions', 'model', 'call'].map(text);
+  return {
+    ...(message ? { message } : {}),
+    ...(instructions ? { instructions } : {}),
+    ...(model ? { model } : {}),
+    ...(callId ? { outcomes: { [callId]: { result: toResult(text('result')) } } } : {}),
+  };
+}

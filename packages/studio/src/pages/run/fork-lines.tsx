@@ -1,0 +1,62 @@
+import type { Run } from '@lastcall/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactElement } from 'react';
+import { forksOf } from '../../data/forks.ts';
+import { Time } from '../../parts/ui/time.tsx';
+import { changesInForkWords } from './fork-words.ts';
+
+/** What a run was forked from, and the forks that it has. */
+export function ForkLines({ run }: { run: Run }): ReactElement | null {
+  const { data: forks = [] } = useQuery(forksOf(run.id));
+  if (run.fork === undefined && forks.length === 0) return null;
+  return (
+    <div className="flex flex-col gap-1 text-sm">
+      {run.fork !== undefined && <ForkedFromLine run={run} fork={run.fork} />}
+      {forks.length > 0 && (
+        <details>
+          <summary className="min-h-7">
+            {forks.length === 1 ? '1 fork' : `${forks.length} forks`},{' '}
+            <Link
+              to="/runs/$id/compare/$other"
+              params={{ id: run.id, other: forks.map(({ runId }) => runId).join(',') }}
+              className="text-accent underline"
+            >
+              compare {forks.length === 1 ? 'it' : 'them'} with this run
+            </Link>
+          </summary>
+          <ul aria-label="Forks of this run" className="flex flex-col gap-1 py-1">
+            {forks.map(({ runId, atStep, changes, createdAt }) => (
+              <li key={runId} className="flex flex-wrap gap-x-2">
+                <Link to="/runs/$id" params={{ id: runId }} search={{}} className="text-accent hover:underline">
+                  at step {atStep}
+                </Link>
+                <span>{changesInForkWords(changes)}</span>
+                <span className="text-quiet">
+                  <Time at={createdAt} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
+  );
+}
+
+function ForkedFromLine({ run, fork }: { run: Run; fork: NonNullable<Run['fork']> }): ReactElement {
+  return (
+    <p className="flex flex-wrap gap-x-2">
+      <span>
+        A fork of{' '}
+        <Link to="/runs/$id" params={{ id: fork.runId }} search={{}} className="text-accent underline">
+          this run
+        </Link>{' '}
+        at step {fork.atStep}, {changesInForkWords(fork.changes)}.
+      </span>
+      <Link to="/runs/$id/compare/$other" params={{ id: fork.runId, other: run.id }} className="text-accent underline">
+        Compare with the original
+      </Link>
+    </p>
+  );
+}
