@@ -99,6 +99,9 @@ export function openRemoteStore(
     transaction: (work, options) => runTransaction(source, work, options),
     isBusy: false,
     claimsAtOnce: 8,
+    rowsAtOnce: 100,
+    // A database in memory has no files.
+    reclaim: async () => {},
     ping: async () => void (await arrive('ping')),
     async close() {},
   };
