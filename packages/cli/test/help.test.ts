@@ -5,7 +5,7 @@ import { makeFolder } from './support/folder.ts';
 import { lastcall } from './support/program.ts';
 
 const COMMANDS = [
-  ...['dev', 'start', 'init', 'run', 'replay', 'fork', 'record', 'eval', 'keys create', 'keys list', 'keys revoke'],
+  ...['dev', 'start', 'init', 'run', 'replay', 'fork', 'record', 'eval add', 'keys create', 'keys list', 'keys revoke'],
   ...['grants list', 'grants revoke'],
   ...['projects create', 'projects delete', 'projects list', 'projects update'],
   ...['notify list', 'notify retry', 'notify targets', 'notify test'],

@@ -9,12 +9,13 @@ import { toJUnit } from '../eval/junit.ts';
 import { KeptResults } from '../eval/kept-results.ts';
 import { ProgressBar } from '../eval/progress-bar.ts';
 import { reportInWords } from '../eval/report-in-words.ts';
-import { agentRunner } from '../eval/run-agent.ts';
+import { agentRunner, type Draft } from '../eval/run-agent.ts';
 import { CommandFailed, EXIT } from '../exit-code.ts';
 import { loadEnv } from '../load-env.ts';
 import { hookModules } from '../module-hooks.ts';
 import { createOutput } from '../terminal/output.ts';
 import { type ApiCommandOptions, apiOptions } from './api-options.ts';
+import { addEvalAdd } from './eval-add.ts';
 
 interface EvalCommandOptions extends ApiCommandOptions {
   readonly junit?: string;
@@ -24,10 +25,12 @@ interface EvalCommandOptions extends ApiCommandOptions {
   readonly repeat?: number;
   readonly fresh?: boolean;
   readonly out: string;
+  readonly model?: string;
+  readonly instructions?: string;
 }
 
 export function addEval(program: Command): void {
-  apiOptions(
+  const command = apiOptions(
     program.command('eval').argument('[files...]', 'files *.eval.ts, or folders with them (default: all below here)'),
   )
     .description('Run evaluations: give tasks to an agent, and score what it does.')
@@ -36,10 +39,16 @@ export function addEval(program: Command): void {
     .option('--junit <file>', 'write the results as JUnit XML')
     .option('--parallel <n>', 'how many cases run at once', readCount)
     .option('--repeat <n>', 'how often each case is run', readCount)
+    .option('--model <name>', "use this model in place of the agent's, for cases of recorded runs")
+    .option(
+      '--instructions <file>',
+      "use the instructions in this file in place of the agent's, for cases of recorded runs",
+    )
     .option('--fresh', 'do not continue an evaluation that was interrupted')
     .option('--out <folder>', 'where reports are kept', '.lastcall/evals')
     .addHelpText('after', HELP)
     .action(run);
+  addEvalAdd(command);
 }
 
 async function run(files: readonly string[], options: EvalCommandOptions): Promise<void> {
@@ -48,7 +57,7 @@ async function run(files: readonly string[], options: EvalCommandOptions): Promi
   const found = await findEvalFiles(files, process.cwd());
   const baseline = options.baseline === undefined ? [] : await readReports(options.baseline);
   const interruption = new Interruption();
-  const runner = new Runner(options, interruption.signal);
+  const runner = new Runner(options, { signal: interruption.signal, draft: await readDraft(options) });
   try {
     for (const file of found) await runner.load(file);
   } catch (error) {
@@ -71,6 +80,16 @@ async function run(files: readonly string[], options: EvalCommandOptions): Promi
   process.exitCode = reports.every((report) => isGood(report, options.min)) ? EXIT.done : EXIT.failed;
 }
 
+async function readDraft({ model, instructions }: EvalCommandOptions): Promise<Draft> {
+  const text =
+    instructions === undefined
+      ? undefined
+      : await readFile(instructions, 'utf8').catch((cause: Error) => {
+          throw new CommandFailed(`The instructions cannot be read: ${cause.message}`, { exitCode: EXIT.usage, cause });
+        });
+  return { model, instructions: text };
+}
+
 /** False if a score is below the threshold, or nothing worked. */
 function isGood({ scores, passed, failed, samples }: EvalReport, min: number | undefined): boolean {
   const below = Object.entries(scores).filter(([, { mean }]) => mean < (min ?? 0));
@@ -87,10 +106,12 @@ class Runner {
   readonly #options: EvalCommandOptions;
   readonly #signal: AbortSignal;
   readonly #api: Api;
+  readonly #draft: Draft;
 
-  constructor(options: EvalCommandOptions, signal: AbortSignal) {
+  constructor(options: EvalCommandOptions, { signal, draft }: { readonly signal: AbortSignal; readonly draft: Draft }) {
     this.#options = options;
     this.#signal = signal;
+    this.#draft = draft;
     this.#api = new Api({ url: options.url });
   }
 
@@ -121,6 +142,7 @@ class Runner {
       cases,
       scores: Object.keys(options.scores),
       agent: typeof options.agent === 'string' ? options.agent : '',
+      draft: this.#draft,
     };
     const before = await kept.begin(identity, { isFresh: fresh });
     if (before.length > 0)
@@ -132,7 +154,7 @@ class Runner {
       const report = await runCases(
         { ...options, cases },
         {
-          ...{ parallel, signal: this.#signal, done: before, runAgent: agentRunner(this.#api) },
+          ...{ parallel, signal: this.#signal, done: before, runAgent: agentRunner(this.#api, this.#draft) },
           onSample: async (sample, progress) => {
             await kept.add(sample);
             this.done = progress.done;
@@ -214,5 +236,5 @@ A file to start with, desk.eval.ts:
     scores: { answer: contains() },
   });
 
-Agents of the gateway act for real: give them tools without effects, or recorded outcomes.
+Agents of the gateway act for real, except in cases of recorded runs: "lastcall eval add RUN" writes one.
 Exit codes: 0 done, 1 below --min or nothing worked, 2 wrong usage, 130 interrupted.`;

@@ -59,12 +59,12 @@ function changesOf({ withMessage, instructions, model, settings, outcome, tools 
   };
 }
 
-async function endOf(client: Client, runId: string): Promise<Run> {
+export async function endOf(client: Client, runId: string): Promise<Run> {
   for await (const { type } of client.runs.stream(runId, { after: 0 })) if (type === 'run.end') break;
   return await client.runs.get(runId);
 }
 
-async function waitingIn(client: Client, { id, agentId }: Run): Promise<readonly PendingCall[]> {
+export async function waitingIn(client: Client, { id, agentId }: Run): Promise<readonly PendingCall[]> {
   const calls = await everyItem((page) => client.pending.list({ ...page, agentId }));
   return calls.filter(({ runId }) => runId === id);
 }

@@ -10,18 +10,13 @@ export interface EvalCase<Input = unknown, Expected = unknown> {
   readonly name?: string;
   readonly input: Input;
   readonly expected?: Expected;
-  /** The recorded outcomes of calls, for agents of a gateway: see `lastcall eval add`. */
-  readonly outcomes?: readonly RecordedOutcome[];
+  /**
+   * A run on the gateway that did this task, for agents of a gateway: see `lastcall eval add`. The case is a fork of it: calls that the run made
+   * get the recorded outcomes, and no call acts outside.
+   */
+  readonly run?: string;
   /** Anything that scores need to know. */
   readonly metadata?: Readonly<Record<string, unknown>>;
-}
-
-/** How a call of the original run ended. The same call with the same input ends so again. */
-export interface RecordedOutcome {
-  readonly toolName: string;
-  readonly input: unknown;
-  readonly result?: unknown;
-  readonly error?: string;
 }
 
 /** What a run of a case returned. A turn's result is one; so is a text. */

@@ -7,7 +7,6 @@ export type {
   EvalOutput,
   EvalReport,
   EvalSample,
-  RecordedOutcome,
   Score,
   ScoreContext,
   ScoreValue,

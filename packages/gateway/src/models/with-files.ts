@@ -6,7 +6,8 @@ import type {
   LanguageModelV4Prompt,
 } from '@ai-sdk/provider';
 import { type ModelFiles, takenBy } from '../config/model-files.ts';
-import { attachedId, sizeInWords } from '../domain/artifacts/attachment.ts';
+import { attachedBytes, attachedId, sizeInWords } from '../domain/artifacts/attachment.ts';
+import { nameInWords } from '../domain/plain-words.ts';
 import { wrapModel } from './wrap-model.ts';
 
 type ReadFile = (id: string) => Promise<Uint8Array | undefined>;
@@ -92,12 +93,17 @@ async function showFile(id: string, part: LanguageModelV4FilePart, room: number,
   const kind = kindOf(part.mediaType);
   if (kind === undefined) return note(part, 'You cannot be shown files of this type.');
   if (!reading.taken.includes(kind)) return note(part, `You cannot be shown ${NAMES[kind]}.`);
+  const most = kind === 'image' ? IMAGE_BYTES : REQUEST_BYTES;
+  const refused = (size: number): Shown | undefined => {
+    if (size > most) return note(part, `It is larger than ${sizeInWords(most)}, so you cannot be shown it.`);
+    return size > room ? note(part, 'It is left out, because newer files fill this request.') : undefined;
+  };
+  const tooLarge = refused(attachedBytes(part));
+  if (tooLarge !== undefined) return tooLarge;
   const bytes = await reading.read(id);
   if (bytes === undefined) return note(part, 'It was deleted.');
-  const most = kind === 'image' ? IMAGE_BYTES : REQUEST_BYTES;
-  if (bytes.length > most) return note(part, `It is larger than ${sizeInWords(most)}, so you cannot be shown it.`);
-  if (bytes.length > room) return note(part, 'It is left out, because newer files fill this request.');
-  return { shown: { ...part, data: { type: 'data', data: bytes } }, bytes: bytes.length };
+  const { providerOptions: _ours, ...sent } = part;
+  return refused(bytes.length) ?? { shown: { ...sent, data: { type: 'data', data: bytes } }, bytes: bytes.length };
 }
 
 const NAMES = { image: 'images', pdf: 'PDFs' } as const;
@@ -110,6 +116,8 @@ function kindOf(mediaType: string): 'image' | 'pdf' | undefined {
   return mediaType === 'application/pdf' ? 'pdf' : undefined;
 }
 
-function note({ filename = 'a file' }: LanguageModelV4FilePart, why: string): Shown {
-  return { shown: { type: 'text', text: `[${filename}: ${why}]` }, bytes: 0 };
+/** A person chose the name. It must not look like another note, or like a frame. */
+function note({ filename }: LanguageModelV4FilePart, why: string): Shown {
+  const name = filename === undefined ? 'a file' : nameInWords(filename);
+  return { shown: { type: 'text', text: `[${name}: ${why}]` }, bytes: 0 };
 }

@@ -37,27 +37,32 @@ export class Places {
     return this.#held.get('gateway') ?? 0;
   }
 
-  /** Throws 429 if there is none left, or if the holder's share is used up. */
-  take(holder: Holder): Place {
+  /**
+   * Throws 429 if there is none left, or if the holder's share is used up. What is large takes several places, and at most the whole share of
+   * a caller.
+   */
+  take(holder: Holder, wanted = 1): Place {
     const names = namesOf(holder);
-    for (const { share, name } of names) this.#assertRoom(share, name);
-    for (const { name } of names) this.#held.set(name, (this.#held.get(name) ?? 0) + 1);
+    const { gateway, caller, address } = this.#options.limits;
+    const count = Math.min(wanted, gateway, caller, address);
+    for (const { share, name } of names) this.#assertRoom(share, name, count);
+    for (const { name } of names) this.#held.set(name, (this.#held.get(name) ?? 0) + count);
     let isHeld = true;
     return {
       release: () => {
-        if (isHeld) for (const { name } of names) this.#leave(name);
+        if (isHeld) for (const { name } of names) this.#leave(name, count);
         isHeld = false;
       },
     };
   }
 
-  #assertRoom(share: Share, name: string): void {
+  #assertRoom(share: Share, name: string, count: number): void {
     const { limits, refuse } = this.#options;
-    if ((this.#held.get(name) ?? 0) >= limits[share]) throw refuse(share, limits[share]);
+    if ((this.#held.get(name) ?? 0) + count > limits[share]) throw refuse(share, limits[share]);
   }
 
-  #leave(name: string): void {
-    const left = (this.#held.get(name) ?? 0) - 1;
+  #leave(name: string, count: number): void {
+    const left = (this.#held.get(name) ?? 0) - count;
     if (left > 0) this.#held.set(name, left);
     else this.#held.delete(name);
   }

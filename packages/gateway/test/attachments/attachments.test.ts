@@ -169,6 +169,7 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
     const named = async (name: string) => (await upload(tokens.ada, PNG, `name=${encodeURIComponent(name)}`)).body.name;
     expect(await named('../../etc/passwd')).toBe('passwd');
     expect(await named('C:\\temp\\a\u202eb\n.txt')).toBe('ab.txt');
+    expect(await named('a\u2028b\u2029c.txt')).toBe('abc.txt');
     const { body } = await upload(tokens.ada, PNG, '');
     expect(body.name).toBe(body.id);
   });
@@ -180,6 +181,33 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
     expect((await upload(tokens.ada)).status).toBe(422);
     await post(space, tokens.ada, [first]);
     expect((await upload(tokens.ada)).status).toBe(201);
+  });
+
+  test('[O3] a key cannot upload for a person who was deleted', async () => {
+    const { ada } = await people();
+    await api.done('DELETE', `/api/entities/${ada}`);
+    expect((await upload(api.key, PNG, `entityId=${ada}`)).status).toBe(404);
+    expect(existsSync(folder.path) ? await readdir(folder.path) : []).toEqual([]);
+  });
+
+  test('a person who uploads many files at the same moment has 50 at most', async () => {
+    const { tokens } = await people();
+    const together = (length: number) => Promise.all(Array.from({ length }, () => upload(tokens.ada)));
+    const sent = [...(await together(20)), ...(await together(20)), ...(await together(20))];
+    expect(sent.filter(({ status }) => status === 201)).toHaveLength(50);
+  });
+
+  test('[O3] bytes that could not be deleted are deleted by a later sweep, and cannot be attached meanwhile', async () => {
+    const { space, tokens } = await people();
+    const { body } = await upload(tokens.ada);
+    const files = createArtifactFiles(folder.path);
+    const isDown = { ...files, remove: () => Promise.reject(new Error('The bucket is down.')) };
+    const now = Date.now() + 2 * DAY_MS;
+    await expect(sweepUploads(api.services, isDown, { now })).rejects.toThrow('down');
+    expect((await post(space, tokens.ada, [body.id])).status).toBe(422);
+    expect(await sweepUploads(api.services, files, { now })).toBe(1);
+    expect(await readdir(folder.path)).toEqual([]);
+    expect(await sweepUploads(api.services, files, { now })).toBe(0);
   });
 
   test('after a day, files that are in no message are deleted with their bytes, and those of messages stay', async () => {

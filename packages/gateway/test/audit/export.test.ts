@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { insertUpload } from '../../src/domain/artifacts/upload.ts';
 import { openApi, toRequest } from '../http/api.ts';
 import { openJob } from '../jobs/job-desk.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
@@ -41,6 +42,19 @@ describe.each(databases)('the export of a person on $kind', ({ create }) => {
     expect(ofType(lines, 'answer')).toMatchObject([{ callId, answer: { result: 'Yes.' } }]);
     expect(ofType(lines, 'token')).toHaveLength(1);
     expect(JSON.stringify(lines)).not.toMatch(/By Ben|ey[\w-]+\.ey/);
+  });
+
+  test('[O5] has the files that the person uploaded, also those in no message', async () => {
+    const [ada, ben] = [await api.person('Ada'), await api.person('Ben')];
+    const upload = (entityId: string, id: string) =>
+      api.store.transaction((tx) =>
+        insertUpload(tx, { upload: { id, mediaType: 'image/png', bytes: 5 }, entityId, name: `${id}.png` }),
+      );
+    await upload(ada, 'hers');
+    await upload(ben, 'his');
+    expect(ofType(await exported(ada), 'file')).toEqual([
+      { type: 'file', id: 'hers', name: 'hers.png', mediaType: 'image/png', bytes: 5, createdAt: expect.any(Number) },
+    ]);
   });
 
   test('[O5] is read in pages: none of many messages is missing or twice', async () => {

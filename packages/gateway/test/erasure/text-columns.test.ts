@@ -1,10 +1,18 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { SEARCHED_TABLES } from '../../src/domain/erasure/erase-copies.ts';
 import { ERASED_TABLES, TEXT_COLUMNS } from '../../src/domain/erasure/text-columns.ts';
 import type { Tables } from '../../src/ports/store/schema/tables.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
+
+test('[O3] every table with texts in which copies are replaced is searched', () => {
+  const withTexts = Object.entries(TEXT_COLUMNS).filter(([, columns]) =>
+    Object.values(columns).some((how) => how === 'json' || how === 'text'),
+  );
+  expect(withTexts.map(([table]) => table).filter((table) => !SEARCHED_TABLES.includes(table))).toEqual([]);
+});
 
 describe.each(databases)('the text columns of $kind', ({ create }) => {
   const database = forAllTests(create);

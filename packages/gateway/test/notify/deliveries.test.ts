@@ -9,6 +9,7 @@ import { noteFailure } from '../../src/domain/notify/note-event.ts';
 import { sweepNotifications } from '../../src/domain/notify/sweep-notifications.ts';
 import { takeDue } from '../../src/domain/notify/take-due.ts';
 import { createProject } from '../../src/domain/projects/project.ts';
+import { removeMember } from '../../src/domain/spaces/membership.ts';
 import { waitFor } from '../../src/testing/index.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { startWebSite } from '../support/web-site.ts';
@@ -154,6 +155,23 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
     await world.in((tx) =>
       tx.db.updateTable('calls').set({ wait_status: 'resolved' }).where('id', '=', callId).execute(),
     );
+    await makeDue(world);
+    await gateway.send();
+    expect(site.requests).toHaveLength(1);
+    expect(await rowsOf(world, { callId })).toMatchObject([{ status: 'obsolete', next_at: null }]);
+  });
+
+  test('[O8] a person who may no longer answer a call is not told its question', async () => {
+    await using site = await startWebSite((_request, response) => response.writeHead(503).end());
+    const agentId = await world.agent();
+    const ada = await world.person('Ada');
+    const spaceId = await world.space('Desk', [agentId, ada]);
+    const target = targetTo(webhookTo(site.url), { name: 'left', recipient: { id: ada } });
+    await using gateway = deliver(world, [target], { allow: [site.host] });
+    const callId = await openCall(world, agentId, { spaceId, kind: 'result', input: { question: 'Which bank?' } });
+    await gateway.send();
+    expect(site.requests).toHaveLength(1);
+    await world.in((tx) => removeMember(tx, { spaceId, entityId: ada }));
     await makeDue(world);
     await gateway.send();
     expect(site.requests).toHaveLength(1);

@@ -115,6 +115,20 @@ describeIdleWorld({ title: 'notifications by e-mail', on: embedded }, ({ world }
     expect(html).toContain('&#60;script&#62;');
   });
 
+  test('[O8] a question cannot look like the line with the link', async () => {
+    await using server = await startMailServer();
+    await using gateway = deliver(world, [targetTo(mailTo(server.port), { name: 'mail' })], { allow: [server.host] });
+    await openCall(world, await world.agent(), {
+      kind: 'result',
+      answeredBy: { entities: [] },
+      input: { question: 'Ready?\r\nOpen the call: https://evil.example/\u2028Open the call: https://evil.example/' },
+    });
+    await gateway.send();
+    // In the HTML, a line break is a space.
+    const [text = ''] = parse(server.mails[0]?.text ?? '').body.split('<!doctype html>');
+    expect(text.match(/^Open the call: .*/gm)).toEqual([expect.stringContaining(BASE_URL)]);
+  });
+
   test('[O8] a mail to people goes to the address in their metadata, one for each', async () => {
     await using server = await startMailServer();
     const target = targetTo(mailTo(server.port, { to: undefined }), { name: 'people', recipient: 'answerers' });

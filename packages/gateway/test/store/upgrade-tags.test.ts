@@ -105,7 +105,7 @@ const ROWS = [
   ...['notify_events', 'notifications'].map((table) => `drop table ${table}`),
   'drop table grants',
   'alter table calls drop column grant_id',
-  ...['artifacts_by_entity', 'artifacts_unused'].map((index) => `drop index ${index}`),
+  ...['artifacts_by_entity', 'artifacts_unused', 'artifacts_by_thread'].map((index) => `drop index ${index}`),
   ...['project_id', 'entity_id', 'thread_id', 'name'].map((column) => `alter table artifacts drop column ${column}`),
   'alter table messages drop column attachments',
   'drop table forks',

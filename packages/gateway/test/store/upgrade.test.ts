@@ -49,6 +49,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0050-grants',
       '0051-attachments',
       '0052-forks',
+      '0053-files-of-conversations',
     ]);
     await fresh.close();
   });

@@ -92,11 +92,13 @@ export function sizeInWords(bytes: number): string {
  * when a request is sent.
  */
 export function attachedParts(attachments: readonly Attachment[] = []): readonly LanguageModelV4FilePart[] {
-  return attachments.map(({ id, name, mediaType }) => ({
+  return attachments.map(({ id, name, mediaType, bytes }) => ({
     type: 'file',
     mediaType,
     filename: name,
     data: { type: 'reference', reference: { [OWNER]: id } },
+    // So that a file that is too large need not be read to find that out.
+    providerOptions: { [OWNER]: { bytes } },
   }));
 }
 
@@ -106,6 +108,11 @@ export function attachedId(part: { readonly type: string; readonly data?: unknow
   const { type, reference } = (part.data ?? {}) as { type?: unknown; reference?: Readonly<Record<string, unknown>> };
   const id = type === 'reference' ? reference?.[OWNER] : undefined;
   return typeof id === 'string' ? id : undefined;
+}
+
+/** How many bytes the artifact of a part has, if the part says it. */
+export function attachedBytes({ providerOptions }: Pick<LanguageModelV4FilePart, 'providerOptions'>): number {
+  return Number(providerOptions?.[OWNER]?.bytes ?? 0);
 }
 
 /** References of this name are ours. No provider gets them. */

@@ -1,9 +1,8 @@
-import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { ApiError } from '../api-error.ts';
-import { getEntity } from '../entities/entity.ts';
+import { ApiError, notFound } from '../api-error.ts';
+import { isId } from '../entities/column-text.ts';
 import type { Attachment } from './attachment.ts';
 import type { ArtifactType } from './media-type.ts';
 
@@ -23,7 +22,17 @@ export async function insertUpload(
   { upload, entityId, name }: { readonly upload: Upload; readonly entityId: string; readonly name: string },
 ): Promise<Attachment> {
   const { id, mediaType, bytes } = upload;
-  const { project = DEFAULT_PROJECT } = await getEntity(tx.db, entityId);
+  // Locked: the deletion of a person waits for it, and two uploads do not both find the last place.
+  const uploader = isId(entityId)
+    ? await tx.db
+        .selectFrom('entities')
+        .select('project_id')
+        .where('id', '=', entityId)
+        .where('deleted_at', 'is', null)
+        .forNoKeyUpdate()
+        .executeTakeFirst()
+    : undefined;
+  if (uploader === undefined) throw notFound('entity', entityId);
   const { unused } = await tx.db
     .selectFrom('artifacts')
     .select((eb) => eb.fn.countAll<number>().as('unused'))
@@ -47,7 +56,7 @@ export async function insertUpload(
       space_id: null,
       thread_id: null,
       entity_id: entityId,
-      project_id: project,
+      project_id: uploader.project_id,
       name: shown,
       media_type: mediaType,
       bytes,
@@ -57,17 +66,33 @@ export async function insertUpload(
   return { id, name: shown, mediaType, bytes };
 }
 
-/** A name without folders and control characters, in at most 200 characters. */
+/** A name in one line, without folders and control characters, in at most 200 characters. */
 function shownName(name: string, id: string): string {
   const [last = ''] = name.toWellFormed().split(/[/\\]/).slice(-1);
-  const plain = last.replaceAll(/\p{C}/gu, '').trim().slice(0, 200).toWellFormed();
+  const plain = last
+    .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+    .trim()
+    .slice(0, 200)
+    .toWellFormed();
   return plain === '' ? id : plain;
 }
 
 const DAY_MS = 86_400_000;
 const PIECE = 100;
 
-/** Deletes uploads that are in no message after a day: first the rows, and then the bytes, so that no row is without its bytes. */
+/** From now on these files have no uploader, so that none of them can be attached. The next sweep deletes them. */
+const GIVEN_UP = { entity_id: null, name: null } as const;
+
+/** The files of a conversation that is deleted. */
+export async function giveUpUploads(tx: Tx, contextId: string): Promise<void> {
+  const uploads = tx.db.updateTable('artifacts').set({ ...GIVEN_UP, thread_id: null, created_at: 0 });
+  await uploads.where('thread_id', '=', contextId).execute();
+}
+
+/**
+ * Deletes uploads that are in no message after a day. First nobody can attach them any more, then their bytes go, and then their rows: a
+ * row without bytes is found again, bytes without a row never.
+ */
 export async function sweepUploads(
   { store }: Pick<Services, 'store'>,
   files: ArtifactFiles,
@@ -86,15 +111,19 @@ export async function sweepUploads(
       .execute();
     const found = due.map(({ id }) => id);
     if (found.length === 0) return [];
-    const deleted = await tx.db
-      .deleteFrom('artifacts')
+    const unused = await tx.db
+      .updateTable('artifacts')
+      .set(GIVEN_UP)
       .where('id', 'in', found)
       .where('space_id', 'is', null)
       .where('thread_id', 'is', null)
       .returning('id')
       .execute();
-    return deleted.map(({ id }) => id);
+    return unused.map(({ id }) => id);
   });
-  for (const id of ids) await files.remove(id);
+  for (const id of ids) {
+    await files.remove(id);
+    await store.transaction((tx) => tx.db.deleteFrom('artifacts').where('id', '=', id).execute());
+  }
   return ids.length;
 }

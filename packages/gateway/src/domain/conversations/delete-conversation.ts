@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
+import { giveUpUploads } from '../artifacts/upload.ts';
 import { deleteFilesOfThread } from '../files/delete-files.ts';
 import { runStream } from '../streams/stream-names.ts';
 
@@ -21,6 +22,7 @@ export async function deleteConversation(tx: Tx, contextId: string): Promise<voi
   await db.deleteFrom('runs').where('thread_id', '=', contextId).execute();
   await deleteFilesOfThread(tx, contextId);
   await db.deleteFrom('forks').where('thread_id', '=', contextId).execute();
+  await giveUpUploads(tx, contextId);
   await db.deleteFrom('contexts').where('id', '=', contextId).execute();
   await db.deleteFrom('threads').where('id', '=', contextId).execute();
 }

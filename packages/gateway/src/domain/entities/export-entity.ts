@@ -17,6 +17,7 @@ export async function* exportEntity(db: Kysely<Tables>, entityId: string, now: n
   yield [{ type: 'entity', ...(await getEntity(db, entityId)) }];
   yield* spacesOf(db, entityId);
   yield* conversationsOf(db, entityId);
+  yield* filesOf(db, entityId);
   yield* answersOf(db, entityId);
   yield* grantsOf(db, entityId);
   yield await accessOf(db, entityId);
@@ -70,6 +71,22 @@ async function* conversationsOf(db: Kysely<Tables>, entityId: string): Pages {
         if (cursor === undefined) break;
       }
     }
+}
+
+/** What they uploaded. The bytes have their own address. */
+async function* filesOf(db: Kysely<Tables>, entityId: string): Pages {
+  const uploaded = db
+    .selectFrom('artifacts')
+    .select(['id', 'name', 'media_type', 'bytes', 'space_id', 'thread_id', 'created_at'])
+    .where('entity_id', '=', entityId)
+    .orderBy('id')
+    .limit(PAGE);
+  for await (const files of pagesBy((after) => uploaded.where('id', '>', after).execute()))
+    yield files.map(({ id, name, media_type, bytes, space_id, thread_id, created_at }) => ({
+      ...{ type: 'file', id, name, mediaType: media_type, bytes, createdAt: created_at },
+      ...(space_id === null ? {} : { spaceId: space_id }),
+      ...(thread_id === null ? {} : { conversationId: thread_id }),
+    }));
 }
 
 async function* answersOf(db: Kysely<Tables>, entityId: string): Pages {

@@ -1,4 +1,6 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import type { Attachment } from '../artifacts/attachment.ts';
 import { callEndEvent } from '../calls/settle-waiting.ts';
 import type { InboxEvent } from '../inbox/inbox-event.ts';
 import { Copies, mapStrings } from './copies.ts';
@@ -14,7 +16,10 @@ export async function collectTexts(job: ErasureJob): Promise<void> {
   const copies = new Copies();
   await dropCollected(job);
   for await (const { threadIds, messages } of sourceMessages(store.db, erasure)) {
-    for (const { content, metadata } of messages) learn(copies, content, metadata);
+    for (const { content, metadata, attachments } of messages) {
+      learn(copies, content, metadata);
+      learnNames(copies, attachments);
+    }
     const eventIds = messages.map(({ id }) => `message:${id}`);
     for (const few of chunks(threadIds, 50)) await noteRuns(job, await runsThatTook(job, few, eventIds));
   }
@@ -79,6 +84,19 @@ function learn(copies: Copies, ...texts: readonly (string | null)[]): void {
       });
 }
 
+function learnNames(copies: Copies, attachments: string | null): void {
+  if (attachments !== null) for (const { name } of fromJson<readonly Attachment[]>(attachments)) copies.add(name);
+}
+
+/** Texts and names of files. The rest of a part is not the person's, e.g. its type. */
+function learnMessage(copies: Copies, content: UserContent): void {
+  for (const part of content)
+    if (part.type === 'text') copies.add(part.text);
+    else if (part.filename !== undefined) copies.add(part.filename);
+}
+
+type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
+
 interface TakenBy {
   readonly thread_id: string;
   readonly run_id: string | null;
@@ -139,7 +157,7 @@ async function collectThread(job: ErasureJob, copies: Copies, threadId: string):
   for (const { payload } of await events.execute()) {
     const event = fromJson<InboxEvent>(payload);
     if (event.type === 'chat')
-      for (const { role, content } of event.messages) if (role === 'user') learn(copies, toJson(content));
+      for (const message of event.messages) if (message.role === 'user') learnMessage(copies, message.content);
     if (event.type === 'tool_result') learn(copies, toJson(event.outcome));
   }
 }

@@ -1,4 +1,5 @@
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
+import { keepStructure } from './keep-structure.ts';
 import { ERASED } from './mark.ts';
 
 /**
@@ -8,7 +9,8 @@ import { ERASED } from './mark.ts';
  * - a whole text of two to five words, if it has 20 characters or more,
  * - what is written without spaces, if it has an "@", a digit and five characters, or 20 characters: addresses, numbers, codes.
  *
- * Shorter pieces say nothing about a person, and would be found everywhere.
+ * Shorter pieces say nothing about a person, and would be found everywhere. Ids of the gateway are not copies: a person who wrote one
+ * did not make it theirs, and rows refer to each other by ids.
  */
 export class Copies {
   readonly #prints: Set<number>;
@@ -34,8 +36,9 @@ export class Copies {
     const words = wordsOf(text);
     for (const [at, word] of words.entries()) {
       const glued = word.isGlued ? 1 : gluedFrom(words, at);
-      if (isTelling(text.slice(word.start, words[at + glued - 1]?.end))) this.#addPrint(words, at, glued);
-      if (isTelling(word.text)) this.#addPrint(words, at, 1);
+      const hasId = words.slice(at, at + glued).some(({ text }) => OWN_ID.test(text));
+      if (!hasId && isTelling(text.slice(word.start, words[at + glued - 1]?.end))) this.#addPrint(words, at, glued);
+      if (!OWN_ID.test(word.text) && isTelling(word.text)) this.#addPrint(words, at, 1);
       const print = printAt(words, at, WINDOW);
       if (print !== undefined && print.characters >= WINDOW_CHARACTERS) this.#prints.add(print.hash);
     }
@@ -62,9 +65,11 @@ export class Copies {
   redactJson(json: string): string {
     const authored = this.#withoutAuthored(json);
     const redacted = this.#withoutNames(this.#withoutPrints(authored, true));
-    if (redacted === authored || isJson(redacted)) return redacted;
-    // The copy was not inside a string, e.g. in a number.
-    return toJson(mapStrings(fromJson(authored), (text) => this.redact(text), true));
+    if (redacted === authored) return redacted;
+    const before = fromJson<unknown>(authored);
+    // The copy may not have been inside a string, but e.g. in a number.
+    const after = isJson(redacted) ? fromJson(redacted) : mapStrings(before, (text) => this.redact(text), true);
+    return toJson(keepStructure(before, after));
   }
 
   #withoutPrints(text: string, isJson: boolean): string {
@@ -140,8 +145,14 @@ interface Word {
   readonly isBare: boolean;
 }
 
-/** Words, escapes of JSON strings, which separate words, and quotation marks, which JSON has around strings. */
-const TOKENS = /\\u[0-9a-f]{4}|\\.|"|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/giu;
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+/** The gateway's own ids have these versions: see new-id.ts. */
+const OWN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[78]/;
+/**
+ * Escapes of JSON strings, which separate words, quotation marks, which JSON has around strings, and words. A UUID is one word: its first
+ * part is the time, which it shares with others.
+ */
+const TOKENS = new RegExp(`\\\\u[0-9a-f]{4}|\\\\.|"|${UUID}|[\\p{L}\\p{N}][\\p{L}\\p{N}\\p{M}]*`, 'giu');
 const GLUE = /^[@._+'’:/-]$/;
 
 function wordsOf(text: string): readonly Word[] {
@@ -238,7 +249,9 @@ export function mapStrings(value: unknown, change: (text: string) => string, wit
   );
 }
 
-const AUTHORED: ReadonlySet<string> = new Set(['text', 'content', 'name', 'displayName', 'metadata', 'data', 'answer']);
+const AUTHORED: ReadonlySet<string> = new Set([
+  ...['text', 'content', 'name', 'displayName', 'metadata', 'data', 'answer', 'attachments'],
+]);
 
 function eraseAuthored(value: unknown, id: string): unknown {
   if (Array.isArray(value)) return value.map((one) => eraseAuthored(one, id));

@@ -24,8 +24,6 @@ const KEYS: { readonly [T in keyof Tables]?: readonly string[] } = {
   files: ['thread_id', 'path'],
   forks: ['thread_id'],
   goals: ['agent_id', 'key'],
-  // A grant whose condition had a copy covers no call any more.
-  grants: ['id'],
   inbox_events: ['id'],
   memories: ['agent_id', 'key'],
   messages: ['id'],
@@ -37,6 +35,8 @@ const KEYS: { readonly [T in keyof Tables]?: readonly string[] } = {
   threads: ['id'],
   transcript_entries: ['thread_id', 'seq'],
 };
+
+export const SEARCHED_TABLES: readonly string[] = Object.keys(KEYS);
 
 type Row = Readonly<Record<string, string | number | null>>;
 

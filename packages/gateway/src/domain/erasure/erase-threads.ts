@@ -10,6 +10,7 @@ import { COMPACTION } from '../transcript/transcript-row.ts';
 import { chunks } from './collect-texts.ts';
 import { eraseAnswerJson, eraseEntryPayload, eraseOutcomeJson } from './erase-entry.ts';
 import { eraseNotes } from './erase-notes.ts';
+import { deleteEvents } from './erase-streams.ts';
 import { type Collected, type ErasureJob, holdThread, inPiece, keepThread, releaseThread } from './erasure-job.ts';
 import { ERASED, ERASED_INPUT } from './mark.ts';
 import { wholeThreads } from './source-texts.ts';
@@ -153,15 +154,5 @@ async function eraseRun(tx: Tx, run: Pick<RunRow, 'id' | 'status' | 'stop' | 'an
       ...(run.status === 'running' ? { cancel_requested_at: tx.now() } : {}),
     })
     .where('id', '=', run.id)
-    .execute();
-}
-
-/** Readers that come back learn that events are missing, as after a sweep. */
-async function deleteEvents(tx: Tx, streams: readonly string[]): Promise<void> {
-  await tx.db.deleteFrom('stream_events').where('stream', 'in', streams).execute();
-  await tx.db
-    .updateTable('streams')
-    .set((eb) => ({ swept_seq: eb('next_seq', '-', 1), oldest_at: null }))
-    .where('id', 'in', streams)
     .execute();
 }

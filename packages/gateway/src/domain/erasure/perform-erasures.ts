@@ -4,7 +4,9 @@ import type { ErasureRow } from '../../ports/store/schema/tables.ts';
 import { deleteConversation } from '../conversations/delete-conversation.ts';
 import { collectTexts, dropCollected, readCollected } from './collect-texts.ts';
 import { eraseCopies } from './erase-copies.ts';
+import { eraseGrants } from './erase-grants.ts';
 import { eraseSources } from './erase-sources.ts';
+import { eraseSpaceStreams } from './erase-streams.ts';
 import { eraseThreads } from './erase-threads.ts';
 import {
   type ErasureJob,
@@ -69,7 +71,9 @@ async function performErasure(job: ErasureJob): Promise<void> {
   await store.transaction((tx) => noteProgress(tx, job, { phase: 'threads' }));
   await eraseThreads(job, collected);
   await store.transaction((tx) => noteProgress(tx, job, { phase: 'copies' }));
+  await eraseGrants(job, collected);
   await eraseCopies(job, collected);
+  await eraseSpaceStreams(job, collected);
   await store.transaction((tx) => noteProgress(tx, job, { phase: 'files' }));
   await eraseArtifacts(job, collected.runIds);
   if (erasure.kind === 'conversation') await deleteErased(job);

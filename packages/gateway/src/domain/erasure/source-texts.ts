@@ -6,7 +6,10 @@ const MESSAGES = 200;
 /** Rows that one query without an index looks at. */
 const RANGE = 1_000;
 
-export type SourceMessage = Pick<MessageRow, 'id' | 'space_id' | 'kind' | 'content' | 'metadata' | 'call'>;
+export type SourceMessage = Pick<
+  MessageRow,
+  'id' | 'space_id' | 'kind' | 'content' | 'metadata' | 'call' | 'attachments'
+>;
 
 /** A page of messages of one space, and the threads of the agents that were ever in the space. */
 export interface SourcePage {
@@ -23,7 +26,7 @@ export async function* sourceMessages(db: Kysely<Tables>, erasure: ErasureRow): 
     for (let after = 0; after < next_seq; after += MESSAGES) {
       let query = db
         .selectFrom('messages')
-        .select(['id', 'space_id', 'kind', 'content', 'metadata', 'call'])
+        .select(['id', 'space_id', 'kind', 'content', 'metadata', 'call', 'attachments'])
         .where('space_id', '=', spaceId)
         .where('seq', '>', after)
         .where('seq', '<=', after + MESSAGES);

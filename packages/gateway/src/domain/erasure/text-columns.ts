@@ -13,7 +13,7 @@ const PATH = 'The row gets another key if it was written in a run that took the 
  * cannot be forgotten.
  *
  * - `json`, `text`: copies of erased texts are replaced in it, wherever they are.
- * - `own`: only the row of the person, space, conversation or agent itself has the text, and it is replaced there.
+ * - `own`: the text is replaced as a whole, in the rows of the person, space, conversation or agent.
  * - anything else is the reason why it holds no text of a person.
  */
 export const TEXT_COLUMNS: { readonly [T in keyof Tables]: Readonly<Record<string, string>> } = {
@@ -77,7 +77,7 @@ export const TEXT_COLUMNS: { readonly [T in keyof Tables]: Readonly<Record<strin
   goals: { agent_id: ID, key: PATH, description: 'json', status: FIXED },
   grants: {
     ...{ id: ID, agent_id: ID, call_id: ID, run_id: ID, thread_id: ID, space_id: ID, granted_by: ID, ended_by: ID },
-    ...{ tool_name: OPERATOR, lasts: FIXED, reach: FIXED, end_reason: FIXED, definition: HASH, conditions: 'json' },
+    ...{ tool_name: OPERATOR, lasts: FIXED, reach: FIXED, end_reason: FIXED, definition: HASH, conditions: 'own' },
   },
   inbox_events: {
     ...{ thread_id: ID, event_id: 'The id of an event, which must not be delivered twice.', run_id: ID },
@@ -98,7 +98,8 @@ export const TEXT_COLUMNS: { readonly [T in keyof Tables]: Readonly<Record<strin
   nested_usage: { run_id: ID },
   notifications: {
     ...{ id: ID, project_id: ID, event_id: ID, agent_id: ID, run_id: ID, call_id: ID, scope_id: ID, entity_id: ID },
-    ...{ target: OPERATOR, event: FIXED, scope: FIXED, status: FIXED, error: 'text' },
+    ...{ target: OPERATOR, event: FIXED, scope: FIXED, status: FIXED },
+    error: 'A message of the gateway, which names a host at most. Texts of the target are not stored.',
   },
   notify_events: {
     ...{ id: ID, agent_id: ID, run_id: ID, call_id: ID, scope_id: ID },

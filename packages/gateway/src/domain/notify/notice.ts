@@ -151,6 +151,11 @@ export function oneLine(text: string, most: number): string {
   );
 }
 
+/** The further lines of a text, which must not look like lines of ours, e.g. like the one with the link. */
+export function indented(text: string): string {
+  return text.replaceAll(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/g, '\n    ');
+}
+
 function cut(text: string, most: number): string {
   return text.length <= most ? text.toWellFormed() : `${text.slice(0, most - 1).toWellFormed()}…`;
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { NotificationRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Redact } from '../../telemetry/redact.ts';
+import { mayAnswerUnseen } from '../calls/may-answer.ts';
 import { toWaitingCall, type WaitingCall } from '../calls/waiting-call.ts';
 import { cardCode } from './card-link.ts';
 import { emailIn } from './find-recipients.ts';
@@ -21,7 +22,10 @@ export interface ReadNotice {
   readonly address?: string | undefined;
 }
 
-/** What to send now. Undefined if there is nothing left to tell: the call was answered, or the person or the agent is gone. */
+/**
+ * What to send now. Undefined if there is nothing left to tell: the call was answered, the person or the agent is gone, or the person may
+ * not answer the call any more, e.g. because they left the space.
+ */
 export async function readNotice(
   db: Kysely<Tables>,
   row: NotificationRow,
@@ -32,6 +36,8 @@ export async function readNotice(
   if (row.entity_id !== null && person === undefined) return undefined;
   const call = row.call_id === null ? undefined : await waitingCall(db, row);
   if (row.call_id !== null && call === undefined) return undefined;
+  if (row.entity_id !== null && call !== undefined && !(await mayAnswerUnseen(db, call, row.entity_id)))
+    return undefined;
   const agent = row.agent_id === null ? undefined : await agentOf(db, row.agent_id);
   if (row.agent_id !== null && agent === undefined) return undefined;
   const notice = toNotice({

@@ -1,4 +1,4 @@
-import { type Notice, oneLine } from '../../domain/notify/notice.ts';
+import { indented, type Notice, oneLine } from '../../domain/notify/notice.ts';
 import type { MailChannel } from '../../domain/notify/notify-target.ts';
 import type { Egress } from '../../ports/egress/egress.ts';
 
@@ -45,7 +45,7 @@ export async function sendMail(
 /** Names and addresses are given as objects: in a text, a comma or a line break would add a recipient or a header. */
 function toMail({ from }: MailChannel, notice: Notice, to: string) {
   const { id, title, facts, link, project } = notice;
-  const lines = facts.map(({ label, text }) => `${label}: ${text}`);
+  const lines = facts.map(({ label, text }) => `${label}: ${indented(text)}`);
   const once = link?.expiresAt === undefined ? [] : [linkNote(link.expiresAt)];
   const links = link === undefined ? [] : [`${link.label}: ${link.url}`, ...once];
   return {

@@ -1,4 +1,4 @@
-import type { Notice } from '../../domain/notify/notice.ts';
+import { indented, type Notice } from '../../domain/notify/notice.ts';
 
 interface SlackMessage {
   readonly text: string;
@@ -10,7 +10,7 @@ interface SlackMessage {
 export function toSlackMessage({ title, facts, link, id }: Notice): SlackMessage {
   const lines = [
     `*${escapeSlack(title)}*`,
-    ...facts.map(({ label, text }) => `${label}: ${escapeSlack(text)}`),
+    ...facts.map(({ label, text }) => `${label}: ${escapeSlack(indented(text))}`),
     ...(link === undefined ? [] : [`<${link.url}|${escapeSlack(link.label)}>`]),
     `_${id}_`,
   ];

@@ -2,23 +2,27 @@ import type { GatewayLimits } from '../../config/limits.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import { type Holder, type Place, Places, type Share } from '../places.ts';
 
-type BodyLimits = Pick<GatewayLimits, 'bodies' | 'bodiesPerCaller' | 'bodiesPerAddress'>;
+type BodyLimits = Pick<GatewayLimits, 'bodyBytes' | 'bodies' | 'bodiesPerCaller' | 'bodiesPerAddress'>;
 
 /**
  * Limits how many bodies are read at once. Callers without a key are counted separately, so that they cannot use up the places of
  * the others.
  */
 export interface BodyPlaces {
-  /** Throws 429. */
-  take(holder: Holder): Place;
+  /** Throws 429. A body that is larger than `limits.bodyBytes` takes the places of several. */
+  take(holder: Holder, bytes?: number): Place;
 }
 
-export function createBodyPlaces({ bodies, bodiesPerCaller, bodiesPerAddress }: BodyLimits): BodyPlaces {
+export function createBodyPlaces(bodyLimits: BodyLimits): BodyPlaces {
+  const { bodyBytes, bodies, bodiesPerCaller, bodiesPerAddress } = bodyLimits;
   const limits = { gateway: bodies, caller: bodiesPerCaller, address: bodiesPerAddress };
   const known = new Places({ limits, refuse: tooMany });
   // Only the address of such callers is known, so each address gets the share of one caller.
   const unknown = new Places({ limits: { ...limits, address: bodiesPerCaller }, refuse: tooMany });
-  return { take: (holder) => (holder.caller.kind === 'anonymous' ? unknown : known).take(holder) };
+  return {
+    take: (holder, bytes = 0) =>
+      (holder.caller.kind === 'anonymous' ? unknown : known).take(holder, Math.max(Math.ceil(bytes / bodyBytes), 1)),
+  };
 }
 
 function tooMany(share: Share, limit: number): ApiError {

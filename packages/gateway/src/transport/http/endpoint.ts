@@ -70,7 +70,7 @@ interface SignedBody {
 }
 
 /** How a file is received, before the transaction begins: a transaction must not wait for a disk or a network. */
-interface FileUpload {
+export interface FileUpload {
   readonly mostBytes: (limits: GatewayLimits) => number;
   /** Stores the bytes. What it returns is `opened` of the input. `handle` refuses, because only then the caller was checked. */
   readonly store: (bytes: Uint8Array, headers: Headers) => Promise<unknown>;

@@ -15,7 +15,7 @@ import { admit, admitEarly, authenticate, credentialsOf, type Identity } from '.
 import type { BodyPlaces } from './body-places.ts';
 import type { AddressOf } from './client-address.ts';
 import { markEventStream } from './connections.ts';
-import type { AuditedInput, Endpoint, Exchange } from './endpoint.ts';
+import type { AuditedInput, Endpoint, Exchange, FileUpload } from './endpoint.ts';
 import { afterCommit, errorAnswer, toTextAnswer } from './error-answer.ts';
 import { assertVisible, inProject, PROJECT_HEADER } from './project-rules.ts';
 import { isJson, parseBody, readBody, textOf } from './read-body.ts';
@@ -145,15 +145,28 @@ async function receive(
 ): Promise<{ readonly bytes?: Uint8Array | undefined; readonly opened?: unknown }> {
   if (one.method === 'get') return {};
   const { signed, upload } = one;
-  if (upload !== undefined) {
-    const bytes = await receiveBody(one, c, receiving);
-    return { opened: await upload.store(bytes ?? new Uint8Array(), c.req.raw.headers) };
-  }
+  if (upload !== undefined) return { opened: await receiveFile(upload, one, c, receiving) };
   if (signed === undefined) return { bytes: await receiveBody(one, c, receiving) };
   const request = { params: paramsOf(c, one), headers: c.req.raw.headers };
   signed.admit(request);
   const bytes = await receiveBody(one, c, receiving);
   return { opened: await signed.open(request, bytes ?? new Uint8Array()) };
+}
+
+/** A file is in memory until it is stored, so its place is held for as long. */
+async function receiveFile(upload: FileUpload, one: Endpoint, c: Context<AppEnv>, receiving: Receiving) {
+  const { identity, address, options } = receiving;
+  const { limits, store } = options.services;
+  const caller = await admitEarly(identity, one, store);
+  const most = upload.mostBytes(limits);
+  const announced = Number(c.req.raw.headers.get('content-length')) || most;
+  const place = options.bodyPlaces.take({ caller, address }, Math.min(announced, most));
+  try {
+    const bytes = await receiveBody(one, c, receiving, () => ({ release() {} }));
+    return await upload.store(bytes ?? new Uint8Array(), c.req.raw.headers);
+  } finally {
+    place.release();
+  }
 }
 
 /** A late answer is stored although the request is refused. */
@@ -167,6 +180,7 @@ async function receiveBody(
   one: Endpoint,
   c: Context<AppEnv>,
   { identity, address, options }: Receiving,
+  takePlace?: () => Place,
 ): Promise<Uint8Array | undefined> {
   const { services, bodyPlaces } = options;
   const { bodyTimeoutMs } = services.limits;
@@ -177,7 +191,7 @@ async function receiveBody(
     mostBytes: isSmall ? Math.min(ANONYMOUS_BODY_BYTES, bodyBytes) : bodyBytes,
     timeoutMs: bodyTimeoutMs,
     incoming: c.env?.incoming,
-    takePlace: () => bodyPlaces.take({ caller, address }),
+    takePlace: takePlace ?? (() => bodyPlaces.take({ caller, address })),
   });
 }
 

@@ -26,23 +26,29 @@ export interface UsedUploads {
 /** How many files a message can have. */
 export const MOST_FILES = 10;
 
-/** Uploads files as soon as they are chosen, so that sending the message does not have to wait for them. */
+/**
+ * Uploads files as soon as they are chosen, so that sending the message does not have to wait for them. One after the other: a person has room
+ * for about one large file at a time on the gateway.
+ */
 export function useUploads(): UsedUploads {
   const [files, setFiles] = useState<readonly ChosenFile[]>([]);
   const [count, uploads] = [useRef(0), useRef(new Map<number, AbortController>())];
+  const before = useRef<Promise<void>>(Promise.resolve());
   const add = useCallback<UsedUploads['add']>(
     (chosen) => {
       for (const file of chosen) {
         const key = ++count.current;
         const leaving = new AbortController();
         uploads.current.set(key, leaving);
-        setFiles((before) => [...before, { key, name: file.name, bytes: file.size }]);
+        setFiles((all) => [...all, { key, name: file.name, bytes: file.size }]);
         const note = (found: Partial<ChosenFile>): void =>
-          setFiles((before) => before.map((one) => (one.key === key ? { ...one, ...found } : one)));
-        client.artifacts.upload(file, {}, { signal: leaving.signal }).then(
-          (attachment) => note({ attachment }),
-          (error: unknown) => note({ problem: (error as Error).message }),
-        );
+          setFiles((all) => all.map((one) => (one.key === key ? { ...one, ...found } : one)));
+        before.current = before.current
+          .then(() => client.artifacts.upload(file, {}, { signal: leaving.signal }))
+          .then(
+            (attachment) => note({ attachment }),
+            (error: unknown) => note({ problem: (error as Error).message }),
+          );
       }
     },
     [count, uploads],

@@ -1,0 +1,92 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import type { Client } from '@lastcall/client';
+import type { EvalCase } from '@lastcall/core/eval';
+import type { Command } from 'commander';
+import { Api } from '../api.ts';
+import { CommandFailed, EXIT } from '../exit-code.ts';
+import { loadEnv } from '../load-env.ts';
+import { createOutput } from '../terminal/output.ts';
+import { plainLine } from '../terminal/plain-line.ts';
+import { type ApiCommandOptions, apiOptions } from './api-options.ts';
+
+interface AddOptions extends ApiCommandOptions {
+  readonly file: string;
+  readonly name?: string;
+  readonly expected?: string;
+}
+
+export function addEvalAdd(command: Command): void {
+  apiOptions(command.command('add').argument('<run>', 'the id of a run that ended'))
+    .description('Make a case of a run: what was asked, and what is expected. Its calls get the recorded outcomes.')
+    .option('--file <file>', 'the file with the cases', 'cases.json')
+    .option('--name <name>', 'the name of the case (default: the first words of what was asked)')
+    .option('--expected <text>', 'what is expected (default: the response of the run)')
+    .addHelpText('after', HELP)
+    // The options that "eval" has too are found there.
+    .action((run: string, _own: object, command: Command) => add(run, command.optsWithGlobals()));
+}
+
+async function add(runId: string, { url, json, file, name, expected }: AddOptions): Promise<void> {
+  loadEnv(process.cwd());
+  const { input, response } = await new Api({ url }).ask((client) => readRun(client, runId));
+  const cases = await readCases(file);
+  const added: EvalCase = {
+    name: freeName(name ?? plainLine(input, 60), cases),
+    input,
+    expected: expected ?? response,
+    run: runId,
+  };
+  await writeFile(file, `${JSON.stringify([...cases, added], undefined, 2)}\n`);
+  createOutput({ json }).result(added, `Added "${added.name}" to ${file}, which has ${cases.length + 1} cases.`);
+}
+
+async function readRun(
+  { runs }: Client,
+  runId: string,
+): Promise<{ readonly input: string; readonly response: string }> {
+  const [run, { items }] = await Promise.all([runs.get(runId), runs.transcript(runId)]);
+  if (run.status !== 'completed')
+    throw new CommandFailed(`Run ${runId} is ${run.status}. Only a run that is completed can be a case.`);
+  const asked = items.flatMap(({ entry }) => (entry.kind === 'message' ? textsOf(entry.message) : []));
+  const text = asked.join('\n').trim() || run.trigger.map(({ text: said = '' }) => said).join('\n');
+  return { input: text, response: run.response ?? '' };
+}
+
+/** The texts of people: of a message, or of the events of an inbox. */
+function textsOf(message: unknown): readonly string[] {
+  const { role, content } = message as { readonly role?: unknown; readonly content?: unknown };
+  if (role !== 'user' || !Array.isArray(content)) return [];
+  return content.flatMap((part: { type?: unknown; text?: unknown; events?: unknown }) => {
+    if (part.type === 'text' && typeof part.text === 'string') return [part.text];
+    const events = (Array.isArray(part.events) ? part.events : []) as { data?: { text?: unknown } }[];
+    return events.flatMap(({ data }) => (typeof data?.text === 'string' ? [data.text] : []));
+  });
+}
+
+async function readCases(file: string): Promise<readonly EvalCase[]> {
+  const text = await readFile(file, 'utf8').catch(() => '[]');
+  try {
+    const cases: unknown = JSON.parse(text);
+    if (Array.isArray(cases)) return cases as EvalCase[];
+  } catch {
+    // The error below says what to do.
+  }
+  throw new CommandFailed(`${file} is not a list of cases. Name another file with --file.`, { exitCode: EXIT.usage });
+}
+
+function freeName(wanted: string, cases: readonly EvalCase[]): string {
+  const taken = new Set(cases.map(({ name }) => name));
+  if (!taken.has(wanted)) return wanted;
+  for (let number = 2; ; number++) if (!taken.has(`${wanted} (${number})`)) return `${wanted} (${number})`;
+}
+
+const HELP = `
+An evaluation reads the file:
+
+  import { contains, evaluate } from '@lastcall/core/eval';
+  import cases from './cases.json' with { type: 'json' };
+
+  await evaluate({ agent: 'Desk', cases, scores: { answer: contains() } });
+
+Each case is a fork of its run with the agent's configuration of today. Calls that the run made get the recorded outcomes,
+and none acts outside. "lastcall eval --instructions draft.md" tries other instructions before you save them.`;

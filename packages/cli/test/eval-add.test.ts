@@ -1,0 +1,107 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { KEY } from './support/demo-space.ts';
+import { type Folder, linkPackages, makeFolder } from './support/folder.ts';
+import { type Ended, lastcall, Program } from './support/program.ts';
+
+const env = { PORT: '0', LASTCALL_SECRET_KEY: KEY };
+
+/** A clerk that pays once, and is only polite if its instructions say so. Each payment is a line in a file. */
+const CONFIG = `import { tool } from '@lastcall/core';
+import { streamResult } from '@lastcall/core/internal';
+import { appendFileSync } from 'node:fs';
+import { z } from 'zod';
+
+const usage = { inputTokens: { total: 3 }, outputTokens: { total: 2 } };
+const reply = (content, unified) => ({ content: [content], finishReason: { unified, raw: undefined }, usage, warnings: [] });
+function generate({ prompt }) {
+  const said = JSON.stringify(prompt);
+  const amount = said.includes('Pay double') ? 240 : 120;
+  if (!said.includes('"tool-result"'))
+    return reply({ type: 'tool-call', toolCallId: 'a', toolName: 'pay', input: JSON.stringify({ amount }) }, 'tool-calls');
+  return reply({ type: 'text', text: said.includes('Be polite') ? 'Dear Ada, it is paid.' : 'Paid.' }, 'stop');
+}
+export default {
+  models: { clerk: {
+    ...{ specificationVersion: 'v4', provider: 'test', modelId: 'clerk', supportedUrls: {} },
+    doGenerate: async (request) => generate(request),
+    doStream: async (request) => ({ stream: streamResult(generate(request), request.abortSignal) }),
+  } },
+  model: 'clerk',
+  agents: [{ name: 'Clerk', instructions: 'You pay.', tools: ['pay'] }],
+  tools: { pay: tool({ description: 'Pays.', inputSchema: z.object({ amount: z.number() }), execute: ({ amount }) => (appendFileSync('paid.log', amount + ' '), 'Paid ' + amount) }) },
+};
+`;
+
+const EVAL = `import { readFileSync } from 'node:fs';
+import { calledTools, contains, evaluate } from '@lastcall/core/eval';
+
+await evaluate({
+  agent: 'Clerk',
+  cases: JSON.parse(readFileSync('cases.json', 'utf8')),
+  scores: { polite: contains('dear'), paid: calledTools(['pay']) },
+});
+`;
+
+let folder: Folder;
+let gateway: Program;
+let url: string;
+
+beforeAll(async () => {
+  folder = await makeFolder({
+    ...{ 'lastcall.config.js': CONFIG, 'clerk.eval.js': EVAL, 'package.json': '{"type":"module"}' },
+    ...{ 'polite.md': 'You pay. Be polite.', 'double.md': 'You pay. Pay double.' },
+  });
+  await linkPackages(folder.path);
+  gateway = Program.lastcall(['start'], { folder: folder.path, env });
+  url = await gateway.listens();
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await folder[Symbol.asyncDispose]();
+});
+
+const run = (...args: readonly string[]): Promise<Ended> =>
+  lastcall([...args, '--url', url], { folder: folder.path, env });
+
+test('[E6] [E8] a run becomes a case, and drafts are tried on it with its recorded outcomes: nothing is paid again', async () => {
+  const task = await run('run', 'Clerk', 'Pay the invoice.', '--json');
+  const { run_id: runId } = JSON.parse(task.out);
+  const paid = () => readFile(join(folder.path, 'paid.log'), 'utf8');
+  expect(await paid()).toBe('120 ');
+
+  const added = await run('eval', 'add', runId);
+  expect([added.code, added.out]).toEqual([0, 'Added "Pay the invoice." to cases.json, which has 1 cases.\n']);
+  expect(JSON.parse(await readFile(join(folder.path, 'cases.json'), 'utf8'))).toEqual([
+    { name: 'Pay the invoice.', input: 'Pay the invoice.', expected: 'Paid.', run: runId },
+  ]);
+
+  const report = async (...args: string[]) => JSON.parse((await run('eval', '--json', ...args)).out);
+  const before = await report();
+  expect(before.scores).toMatchObject({ polite: { mean: 0 }, paid: { mean: 1 } });
+  const draft = await report('--instructions', 'polite.md');
+  expect(draft.samples[0].response).toBe('Dear Ada, it is paid.');
+  expect(draft.scores).toMatchObject({ polite: { mean: 1 }, paid: { mean: 1 } });
+  // A call that was not recorded does not run.
+  const other = await report('--instructions', 'double.md');
+  expect(other.samples[0].error).toContain('pay {"amount":240} waits: the recorded run made no such call.');
+  expect(await paid()).toBe('120 ');
+});
+
+test('a second case of the same words has another name, and a file that is no list is left alone', async () => {
+  const { run_id: runId } = JSON.parse((await run('run', 'Clerk', 'Pay the invoice.', '--json')).out);
+  await run('eval', 'add', runId, '--file', 'more.json');
+  await run('eval', 'add', runId, '--file', 'more.json', '--expected', 'Yes.');
+  const cases = JSON.parse(await readFile(join(folder.path, 'more.json'), 'utf8'));
+  expect(cases.map(({ name, expected }: Record<string, string>) => [name, expected])).toEqual([
+    ['Pay the invoice.', 'Paid.'],
+    ['Pay the invoice. (2)', 'Yes.'],
+  ]);
+  await writeFile(join(folder.path, 'wrong.json'), '{"a":1}');
+  const wrong = await run('eval', 'add', runId, '--file', 'wrong.json');
+  expect([wrong.code, wrong.err]).toEqual([2, 'wrong.json is not a list of cases. Name another file with --file.\n']);
+  expect(await readFile(join(folder.path, 'wrong.json'), 'utf8')).toBe('{"a":1}');
+  const missing = await run('eval', 'add', 'none');
+  expect(missing.code).toBe(1);
+});
