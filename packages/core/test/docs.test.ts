@@ -84,6 +84,7 @@ describe('the samples of the documentation', () => {
       'docs/comparison.md',
       'docs/command-line.md',
       'docs/guarantees.md',
+      'docs/simulation.md',
       'docs/threats.md',
     ];
     const expected = pages.filter((path) => !withoutSample.includes(path));

@@ -4,7 +4,7 @@
 export { backoffMs } from '../backoff-ms.ts';
 export { closestNames } from '../closest-names.ts';
 export { DEFAULT_CONSECUTIVE_NUDGES, DEFAULT_MAX_INVOCATIONS, DEFAULT_NUDGE } from '../contract/terminating.ts';
-export { systemClock } from '../defaults.ts';
+export { randomId, systemClock } from '../defaults.ts';
 export { type Deferred, deferred } from '../deferred.ts';
 export { readArguments } from '../dispatch/read-arguments.ts';
 export { recordedEnd } from '../dispatch/recorded-end.ts';

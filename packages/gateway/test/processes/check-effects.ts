@@ -24,16 +24,22 @@ export async function problemsOfEffects(db: Kysely<Tables>, effects: readonly Ef
         : [`${tool_name} ${idempotency_key} ended ${status} ${code ?? ''}, and took effect ${count} times.`];
     }),
     ...[...times.keys()].filter((key) => !known.has(key)).map((key) => `${key} took effect and is no call.`),
-    ...(await problemsOfCards(db)),
   ];
 }
 
 /** These tools are visible, and their agents are in a space when they call them. Tools of MCP servers are not shown. */
-async function problemsOfCards(db: Kysely<Tables>): Promise<string[]> {
+export async function problemsOfCards(db: Kysely<Tables>): Promise<string[]> {
   const rows = await db.selectFrom('transcript_entries').select('payload').where('kind', '=', 'started').execute();
   const messages = await db.selectFrom('messages').select('call_id').where('kind', '=', 'tool').execute();
   const cards = Map.groupBy(messages, ({ call_id }) => call_id);
-  const calls = await db.selectFrom('calls').select('id').where('tool_name', 'in', ACTING).execute();
+  // Calls of conversations have no space that could show them.
+  const calls = await db
+    .selectFrom('calls')
+    .innerJoin('threads', 'threads.id', 'calls.thread_id')
+    .select('calls.id')
+    .where('threads.kind', '=', 'agent')
+    .where('tool_name', 'in', ACTING)
+    .execute();
   const entries = rows.map(({ payload }) => fromEntryPayload(payload).entry);
   const started = new Set(entries.flatMap((entry) => (entry.kind === 'started' ? [entry.callId] : [])));
   return calls.flatMap(({ id }) => {

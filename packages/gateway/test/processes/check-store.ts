@@ -19,7 +19,7 @@ export async function problemsOfStore(db: Db): Promise<string[]> {
   ];
 }
 
-async function problemsOfInbox(db: Db): Promise<string[]> {
+export async function problemsOfInbox(db: Db): Promise<string[]> {
   const events = await db.selectFrom('inbox_events').selectAll().execute();
   const runs = await db.selectFrom('runs').select(['thread_id', 'trigger', 'status']).execute();
   const processed = new Map<string, number>();
@@ -40,7 +40,7 @@ async function problemsOfInbox(db: Db): Promise<string[]> {
   });
 }
 
-async function problemsOfRuns(db: Db): Promise<string[]> {
+export async function problemsOfRuns(db: Db): Promise<string[]> {
   const runs = await db.selectFrom('runs').selectAll().execute();
   const threads = await db.selectFrom('threads').selectAll().where('lease_owner', 'is not', null).execute();
   return [
@@ -51,7 +51,7 @@ async function problemsOfRuns(db: Db): Promise<string[]> {
   ];
 }
 
-async function problemsOfCalls(db: Db): Promise<string[]> {
+export async function problemsOfCalls(db: Db): Promise<string[]> {
   const calls = await db.selectFrom('calls').selectAll().where('during_call', 'is', null).execute();
   const pending = await db.selectFrom('calls').select('id').where('wait_status', '=', 'pending').execute();
   const rows = await db.selectFrom('transcript_entries').selectAll().orderBy('seq').execute();
@@ -78,7 +78,7 @@ function isEnd(entry: Entry): entry is Extract<Entry, { kind: 'settled' }> {
   return entry.kind === 'settled';
 }
 
-async function problemsOfMessages(db: Db): Promise<string[]> {
+export async function problemsOfMessages(db: Db): Promise<string[]> {
   const spaces = await db.selectFrom('spaces').select(['id', 'next_seq']).execute();
   const messages = await db.selectFrom('messages').selectAll().orderBy('seq').execute();
   return [

@@ -1,4 +1,4 @@
-import { problemsOfEffects } from './check-effects.ts';
+import { problemsOfCards, problemsOfEffects } from './check-effects.ts';
 import { problemsOfSessions } from './check-sessions.ts';
 import { problemsOfStore } from './check-store.ts';
 import { problemsOfStreams } from './check-streams.ts';
@@ -22,6 +22,7 @@ export async function problemsOf({ db, model, effects }: Pick<Site, 'db' | 'mode
     ...(await problemsOfStreams(db)),
     ...(await problemsOfSessions(db)),
     ...(await problemsOfEffects(db, await effects())),
+    ...(await problemsOfCards(db)),
     ...model.problems,
   ];
 }

@@ -1,0 +1,48 @@
+/** What the outside saw of a world: what people sent and were told, what tools did, what clients read. Plain data, for the checks. */
+export interface Ledger {
+  readonly effects: { readonly toolName: string; readonly idempotencyKey: string; readonly ref: string }[];
+  /** What people asked for in spaces, and by plans. */
+  readonly asked: Asked[];
+  /** Answers to waiting calls, and what became of them. */
+  readonly answered: { readonly callId: string; readonly answer: string; readonly told: string }[];
+  /** Requests for turns of conversations. */
+  readonly turns: Turn[];
+  /** Events as the bus was told of them. */
+  readonly published: { readonly stream: string; readonly seq: number; readonly type: string; readonly json: string }[];
+  /** What each follower of a stream read, in order. */
+  readonly followed: { readonly stream: string; readonly seqs: number[]; resets: number }[];
+  /** Why a provider would refuse requests to a model. */
+  readonly invalidPrompts: string[];
+  /** Errors that no caller should get. */
+  readonly refused: string[];
+}
+
+export interface Asked {
+  readonly ref: string;
+  readonly what: string;
+  readonly agentId: string;
+  readonly by: 'message' | 'plan';
+  /** The ids that the sender was told, one for each time that it was sent. */
+  readonly told: string[];
+}
+
+export interface Turn {
+  readonly ref: string;
+  /** The runs that the caller was told, one for each time that the request was sent. */
+  readonly runs: string[];
+  /** The answers that it read. */
+  readonly responses: string[];
+}
+
+export function createLedger(): Ledger {
+  return {
+    effects: [],
+    asked: [],
+    answered: [],
+    turns: [],
+    published: [],
+    followed: [],
+    invalidPrompts: [],
+    refused: [],
+  };
+}

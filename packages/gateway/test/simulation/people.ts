@@ -1,0 +1,146 @@
+import type { Answer } from '@lastcall/core';
+import { answer } from '../../src/domain/calls/answer-call.ts';
+import { setPlans } from '../../src/domain/plans/plans.ts';
+import { postMessage } from '../../src/domain/spaces/post-message.ts';
+import { awaitRun } from '../../src/runtime/chat/await-run.ts';
+import { startTurn } from '../../src/runtime/chat/start-turn.ts';
+import { toText } from '../processes/answering.ts';
+import { ask, insist, outside } from './clients.ts';
+import type { Asked, Turn } from './ledger.ts';
+import type { Town, WaitingRow } from './town.ts';
+
+/** One thing that a person or a client does. */
+export type Action =
+  | { readonly kind: 'post'; readonly at: number; readonly ref: string; readonly agent: string; readonly what: string }
+  | {
+      readonly kind: 'plan';
+      readonly at: number;
+      readonly ref: string;
+      readonly agent: string;
+      readonly afterMs: number;
+    }
+  | { readonly kind: 'chat'; readonly at: number; readonly ref: string; readonly agent: string; readonly what: string };
+
+/** Does it, and repeats it until it was confirmed. */
+export function perform(town: Town, action: Action): void {
+  outside(async () => {
+    town.log(`client: ${action.kind} ${action.agent} ${'what' in action ? action.what : 'answer'} ${action.ref}`);
+    town.begin();
+    switch (action.kind) {
+      case 'post':
+        await post(town, action);
+        break;
+      case 'plan':
+        await plan(town, action);
+        break;
+      case 'chat':
+        await chat(town, action);
+        break;
+    }
+    town.end();
+  });
+}
+
+async function post(town: Town, { ref, agent, what }: Extract<Action, { kind: 'post' }>): Promise<void> {
+  const asked: Asked = { ref, what, agentId: town.agents[agent] ?? '', by: 'message', told: [] };
+  const isNorth = ref.startsWith('n');
+  const message = {
+    spaceId: isNorth ? town.spaces.North : town.spaces.South,
+    entityId: isNorth ? town.people.Ada : town.people.Bob,
+    text: toText(agent, { what, ref }),
+    clientMessageId: ref,
+  };
+  const send = () =>
+    insist(town, 'post', async ({ services }) => {
+      const posted = services.store.transaction((tx) => postMessage(services, tx, message), {
+        isUrgent: true,
+        group: { kind: 'post', key: message.spaceId },
+      });
+      return (await posted).message.id;
+    });
+  town.ledger.asked.push(asked);
+  note(town, asked.told, await send());
+  if (town.faults.at('after post', { repeat: 0.1 }) !== undefined) note(town, asked.told, await send());
+}
+
+async function plan(town: Town, { ref, agent, afterMs }: Extract<Action, { kind: 'plan' }>): Promise<void> {
+  const agentId = town.agents[agent] ?? '';
+  const dueAt = Math.floor(town.time.now) + afterMs;
+  const input = { key: ref, name: ref, instruction: `answer ${ref}`, at: dueAt };
+  const asked: Asked = { ref, what: 'answer', agentId, by: 'plan', told: [] };
+  const set = await insist(town, 'plan', ({ services }) =>
+    services.store.transaction((tx) => setPlans(tx, agentId, [input], 'operator')),
+  );
+  // Set a moment too late, it is refused as being in the past.
+  if (set instanceof Error) return;
+  town.ledger.asked.push(asked);
+  asked.told.push(set.join());
+}
+
+async function chat(town: Town, { ref, agent, what }: Extract<Action, { kind: 'chat' }>): Promise<void> {
+  const turn: Turn = { ref, runs: [], responses: [] };
+  const caller = { kind: 'key', keyId: 'k' } as const;
+  const request = {
+    caller,
+    conversation: { agent: town.agents[agent] ?? '' },
+    input: { message: `${what} ${ref}` },
+    identity: { key: ref, bodyHash: ref },
+  };
+  const start = () =>
+    insist(town, 'chat', async ({ services, registry }) => {
+      const started = await services.store.transaction((tx) => startTurn(tx, registry, request));
+      return started.runId;
+    });
+  town.ledger.turns.push(turn);
+  note(town, turn.runs, await start());
+  if (town.faults.at('after chat', { repeat: 0.1 }) !== undefined) note(town, turn.runs, await start());
+  const [runId = ''] = turn.runs;
+  while (turn.responses.length === 0 && !town.isOver()) {
+    const heard = await ask(town, 'await', ({ services }) => awaitRun(services, runId), { patienceMs: 30_000 });
+    if (heard.kind === 'answer') turn.responses.push(heard.value.response);
+    else if (heard.kind === 'error' && heard.error.code !== 'store_unavailable') return refuse(town, heard.error);
+    await town.time.sleep(500);
+  }
+}
+
+function note(town: Town, told: string[], heard: string | Error): void {
+  if (heard instanceof Error) refuse(town, heard);
+  else told.push(heard);
+}
+
+function refuse(town: Town, error: Error): void {
+  town.ledger.refused.push(`A client was refused: ${error.message}`);
+}
+
+/** People look for calls that wait, and answer them. Sometimes two answer the same one. */
+export function answerCalls(town: Town): void {
+  const taken = new Set<string>();
+  const look = (): void => {
+    for (const call of town.waitingCalls()) {
+      const round = `${call.id} ${call.kind}`;
+      if (taken.has(round)) continue;
+      taken.add(round);
+      outside(() => answerOne(town, call, 'first'));
+      if (town.faults.number('second answer') < 0.3) outside(() => answerOne(town, call, 'second'));
+    }
+    if (!town.isOver()) town.time.afterIn(undefined, 1_000, look);
+  };
+  outside(async () => look());
+}
+
+async function answerOne(town: Town, { id, runId, kind }: WaitingRow, which: string): Promise<void> {
+  town.begin();
+  await town.time.sleep(3_000 * town.faults.number(`${which} answer takes`));
+  const isYes = town.faults.number(`${which} answer`) < 0.7;
+  const given: Answer =
+    kind === 'approval' ? (isYes ? { approve: true } : { deny: 'Not now.' }) : { result: { confirmed: isYes } };
+  const by = { key: true, keyId: 'k', entityId: town.people.Ada } as const;
+  const told = await insist(town, 'answer', async ({ services }) => {
+    const { duplicate } = await answer(services, { runId, callId: id, answer: given, by });
+    return duplicate ? 'duplicate' : 'resolved';
+  });
+  town.log(`client: ${which} answer ${JSON.stringify(given)}: ${told instanceof Error ? told.message : told}`);
+  const outcome = told instanceof Error ? String((told as { code?: string }).code) : told;
+  town.ledger.answered.push({ callId: id, answer: JSON.stringify(given), told: outcome });
+  town.end();
+}

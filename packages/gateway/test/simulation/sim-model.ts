@@ -1,0 +1,204 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Message,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider';
+import { spaceOf } from '../chaos/chaos-model.ts';
+import { answerText, isAnswered } from '../processes/answering.ts';
+import { type ChatBody, type ModelRequest, readRequest } from '../processes/model-request.ts';
+import type { Surroundings } from './surroundings.ts';
+import { currentProcess } from './virtual-time.ts';
+
+interface Reply {
+  readonly text?: string;
+  readonly calls?: readonly { readonly name: string; readonly input: object }[];
+}
+
+const HARM = { 'model-slow': 0.02, 'model-fails': 0.006, 'model-breaks-off': 0.006, die: 0.004, stall: 0.003 };
+
+/** A model that does what it is asked for: one tool by its name, then an answer. It decides by what it is shown alone. */
+export function simModel(world: Surroundings): LanguageModelV4 {
+  const { time, faults, ledger } = world;
+  let replies = 0;
+
+  async function* stream({ prompt }: LanguageModelV4CallOptions): AsyncGenerator<LanguageModelV4StreamPart> {
+    const process = currentProcess();
+    const request = readRequest('sim', toChatBody(prompt));
+    if (request.problem !== undefined) ledger.invalidPrompts.push(request.problem);
+    const fault = faults.at('model', HARM);
+    if (process !== undefined && (fault === 'die' || fault === 'stall')) world.harm(fault, process);
+    await time.sleep(fault === 'model-slow' ? 15_000 : 5 + 500 * faults.number('model takes') ** 2);
+    if (fault === 'model-fails') throw new Error('The provider is overloaded.');
+    const reply = decide(request, () => faults.number('batch'));
+    world.log(
+      `${process?.name} model: ${reply.text ?? reply.calls?.map(({ name, input }) => name + JSON.stringify(input)).join(' ')}`,
+    );
+    yield { type: 'stream-start', warnings: [] };
+    for (const part of partsOf(reply, replies++)) {
+      await time.sleep(1 + 20 * faults.number('model writes') ** 2);
+      if (fault === 'model-breaks-off' && part.type.endsWith('-delta')) throw new Error('The provider broke off.');
+      yield part;
+    }
+  }
+
+  return {
+    specificationVersion: 'v4',
+    provider: 'lastcall.simulation',
+    modelId: 'simulated',
+    supportedUrls: {},
+    doGenerate: () => Promise.reject(new Error('The simulated model only streams.')),
+    doStream: async (options) => ({ stream: toStream(stream(options)) }),
+  };
+}
+
+function toStream(parts: AsyncGenerator<LanguageModelV4StreamPart>): ReadableStream<LanguageModelV4StreamPart> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await parts.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+}
+
+function* partsOf({ text, calls = [] }: Reply, reply: number): Generator<LanguageModelV4StreamPart> {
+  if (text !== undefined) {
+    yield { type: 'text-start', id: 't' };
+    for (const delta of text.match(/.{1,9}/g) ?? []) yield { type: 'text-delta', id: 't', delta };
+    yield { type: 'text-end', id: 't' };
+  }
+  for (const [index, { name, input }] of calls.entries()) {
+    const id = `${reply}-${index}`;
+    const written = JSON.stringify(input);
+    yield { type: 'tool-input-start', id, toolName: name };
+    for (const delta of written.match(/.{1,12}/g) ?? []) yield { type: 'tool-input-delta', id, delta };
+    yield { type: 'tool-input-end', id };
+    yield { type: 'tool-call', toolCallId: id, toolName: name, input: written };
+  }
+  yield {
+    type: 'finish',
+    finishReason: { unified: calls.length > 0 ? 'tool-calls' : 'stop', raw: undefined },
+    usage: {
+      inputTokens: { total: 100, noCache: 100, cacheRead: undefined, cacheWrite: undefined },
+      outputTokens: { total: 20, text: 20, reasoning: undefined },
+    },
+  };
+}
+
+function decide(request: ModelRequest, draw: () => number): Reply {
+  const isConversation = !/<(inbox|situation)-/.test(request.said);
+  return isConversation ? converse(request) : attend(request, draw);
+}
+
+/** Calls that a person answers. */
+const ASKED: readonly string[] = ['confirm', 'transfer'];
+
+/** In a conversation the answer is the text. */
+function converse(request: ModelRequest): Reply {
+  const [, what = '', ref = ''] = [...request.said.matchAll(/(\w+) (c\d+)/g)].at(-1) ?? [];
+  if (what !== 'answer' && !isCalled(request, what, ref)) return { calls: [{ name: what, input: { ref } }] };
+  return { text: answerText(ref) };
+}
+
+interface Duty {
+  readonly what: string;
+  readonly ref: string;
+}
+
+function attend(request: ModelRequest, draw: () => number): Reply {
+  const open = dutiesOf(request)
+    .map((duty) => ({ duty, calls: nextCalls(request, duty, draw) }))
+    .filter(({ calls }) => calls.length > 0);
+  const [first] = open;
+  if (first === undefined) return { text: 'Nothing more to do.' };
+  const where = spaceOf(first.duty.ref);
+  const spaceId = request.spaces[where];
+  const batch = open.filter(({ duty }) => spaceOf(duty.ref) === where).slice(0, 1 + Math.floor(3 * draw()));
+  const enter = request.activeSpaceId === spaceId ? [] : [{ name: 'enter_space', input: { spaceId } }];
+  return { calls: [...enter, ...batch.flatMap(({ calls }) => calls)] };
+}
+
+/** Everything that it was ever asked for, by messages and plans, and what people have answered. */
+function dutiesOf({ agent, events }: ModelRequest): Duty[] {
+  const found = events.flatMap(({ type, data }): Duty[] => {
+    if (type === 'tool_result') return answeredDuty(data.input);
+    const text = type === 'plan' ? `${agent}: ${data.instruction}` : type === 'space_message' ? String(data.text) : '';
+    const [, name, what = '', ref = ''] = /^(\w+): (\w+) (\S+)$/.exec(text) ?? [];
+    return name === agent ? [{ what, ref }] : [];
+  });
+  return found.filter(({ ref }, index) => found.findIndex((other) => other.ref === ref) === index);
+}
+
+/** An approved call is named without its input. */
+function answeredDuty(input: unknown): Duty[] {
+  const { ref } = (input ?? {}) as { ref?: unknown };
+  return typeof ref === 'string' ? [{ what: 'answer', ref }] : [];
+}
+
+function nextCalls(request: ModelRequest, { what, ref }: Duty, draw: () => number): NonNullable<Reply['calls']> {
+  if (isAnswered(request, ref)) return [];
+  const answer = { name: 'send_message', input: { text: answerText(ref) } };
+  if (what === 'answer' || isAnsweredCard(request, ref)) return [answer];
+  const call = { name: what, input: { ref } };
+  if (ASKED.includes(what)) return isCalled(request, what, ref) ? [] : [call];
+  if (isCalled(request, what, ref)) return [answer];
+  return draw() < 0.5 ? [call, answer] : [call];
+}
+
+function isAnsweredCard({ events }: ModelRequest, ref: string): boolean {
+  return events.some(
+    ({ type, data }) => type === 'tool_result' && answeredDuty(data.input).some((duty) => duty.ref === ref),
+  );
+}
+
+/** A call that was cancelled before it did anything, as far as the model knows, is asked for again. */
+function isCalled({ calls }: ModelRequest, what: string, ref: string): boolean {
+  return calls.some(
+    ({ name, input, result }) => name === what && input.ref === ref && !/^(cancelled|skipped)/i.test(result),
+  );
+}
+
+type ChatMessage = ChatBody['messages'][number];
+
+/** The request as a provider of chat completions would get it. */
+function toChatBody(prompt: readonly LanguageModelV4Message[]): ChatBody {
+  return { messages: prompt.flatMap(toChatMessages) };
+}
+
+function toChatMessages(message: LanguageModelV4Message): ChatMessage[] {
+  switch (message.role) {
+    case 'system':
+      return [{ role: 'system', content: message.content }];
+    case 'user':
+      return [{ role: 'user', content: textOf(message.content) }];
+    case 'assistant': {
+      const calls = message.content.filter((part) => part.type === 'tool-call');
+      return [
+        {
+          role: 'assistant',
+          content: textOf(message.content),
+          tool_calls: calls.map(({ toolCallId, toolName, input }) => ({
+            id: toolCallId,
+            function: { name: toolName, arguments: typeof input === 'string' ? input : JSON.stringify(input) },
+          })),
+        },
+      ];
+    }
+    case 'tool':
+      return message.content.flatMap((part) =>
+        part.type === 'tool-result'
+          ? [{ role: 'tool', tool_call_id: part.toolCallId, content: resultText(part.output) }]
+          : [],
+      );
+  }
+}
+
+function textOf(content: readonly { readonly type: string }[]): string {
+  return content.map((part) => (part.type === 'text' ? (part as unknown as { text: string }).text : '')).join('');
+}
+
+function resultText(output: unknown): string {
+  const { value } = output as { value?: unknown };
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,16 @@
+import type { FaultKind, Faults } from './faults.ts';
+import type { Ledger } from './ledger.ts';
+import type { SimProcess, VirtualTime } from './virtual-time.ts';
+
+/** What the parts of a world share. */
+export interface Surroundings {
+  readonly time: VirtualTime;
+  readonly faults: Faults;
+  readonly ledger: Ledger;
+  log(line: string): void;
+  /** Lets the fault happen to the process. */
+  harm(fault: FaultKind, process: SimProcess): void;
+  isDatabaseAway(): boolean;
+  /** Says that a transaction is open. If the process dies, the database undoes it. Call the returned function when it ends. */
+  openTransaction(process: SimProcess, undo: () => Promise<void>): () => void;
+}

@@ -1,0 +1,73 @@
+import { CHECKS, type Checked, type CheckName, check } from './checks.ts';
+import type { MemoryDatabase } from './memory-database.ts';
+import { type EndedWorld, runWorld } from './world.ts';
+
+/** How each promise is broken, in a world that kept it: by a statement, or in what the outside saw. */
+const VIOLATIONS: Readonly<Record<CheckName, string | ((world: Checked) => void)>> = {
+  'every call settles once': "update calls set status = 'started' where tool_name = 'charge'",
+  'effects happen as often as their calls say': ({ ledger }) => {
+    const [first] = ledger.effects.filter(({ toolName }) => toolName === 'charge');
+    if (first !== undefined) ledger.effects.push(first);
+  },
+  'a call that is said not to have run did nothing': `update calls set outcome = '{"status":"cancelled"}' where tool_name = 'charge'`,
+  'every visible call that was started has a card': "delete from messages where kind = 'tool'",
+  'every event is handled once': "update inbox_events set status = 'pending' where type = 'space_message'",
+  'every request of a person is stored once': 'update messages set client_message_id = null',
+  'everything that was asked for is answered once': ({ ledger }) => {
+    ledger.asked.push({ ref: 'n99', what: 'answer', agentId: '', by: 'plan', told: [] });
+  },
+  'every prompt is valid: each call is followed by its result': ({ ledger }) => {
+    ledger.invalidPrompts.push('messages[3] is the result of no call before it.');
+  },
+  'transcripts have no gaps': 'delete from transcript_entries where seq = 2',
+  'no request is refused': ({ ledger }) => void ledger.refused.push('A request was refused.'),
+  'streams have no gaps, and what begins ends once': 'delete from stream_events where seq = 2',
+  'followers read every event once': ({ ledger }) => void ledger.followed[0]?.seqs.push(1),
+  'only what is stored is told': ({ ledger }) => {
+    ledger.published.push({ stream: 'space:x', seq: 1, type: 'message.complete', json: '{}' });
+  },
+  'messages are numbered, and no card stays open': "update messages set status = 'running' where kind = 'tool'",
+  'one answer to a waiting call counts': ({ ledger }) => {
+    for (const one of [...ledger.answered])
+      ledger.answered.push({ ...one, answer: '{"deny":"No."}', told: 'resolved' });
+  },
+  'a plan fires once': "delete from inbox_events where type = 'plan'",
+  'a conversation gets one answer to each request': ({ ledger }) => {
+    for (const { runs } of ledger.turns) runs.push('another run');
+  },
+  'sessions hold what successful calls wrote': 'update calls set input = \'{"ref":"x"}\' where tool_name = \'charge\'',
+  'nothing is left leased or running': "update threads set lease_owner = 'g1'",
+};
+
+/** For each check: whether the world passed all checks before the promise was broken, and which ones noticed. */
+export async function proveChecks(memory: MemoryDatabase): Promise<Readonly<Record<string, readonly string[]>>> {
+  const seed = await richSeed(memory);
+  const noticed: Record<string, readonly string[]> = {};
+  for (const name of Object.keys(CHECKS) as CheckName[]) {
+    const world = await calmWorld(memory, seed);
+    const { db, raw } = world.database;
+    const violate = VIOLATIONS[name];
+    if (typeof violate === 'string') raw.exec(`pragma foreign_keys = off; ${violate}; pragma foreign_keys = on`);
+    else violate({ db, ledger: world.ledger });
+    noticed[name] = [...new Set((await check({ db, ledger: world.ledger })).map((problem) => problem.check))];
+  }
+  return noticed;
+}
+
+/** Without faults, so that everything succeeds. */
+function calmWorld(memory: MemoryDatabase, seed: number): Promise<EndedWorld> {
+  return runWorld(memory, { seed, onlyFaults: new Set() });
+}
+
+/** A world in which there is something of everything. */
+async function richSeed(memory: MemoryDatabase): Promise<number> {
+  for (let seed = 1; ; seed++) {
+    const world = await calmWorld(memory, seed);
+    const { ledger, database } = world;
+    if ((await check({ db: database.db, ledger })).length > 0) throw new Error(`Seed ${seed} fails without any fault.`);
+    const isCharged = ledger.effects.some(({ toolName }) => toolName === 'charge');
+    const isPlanned = ledger.asked.some(({ by }) => by === 'plan');
+    const isShown = ledger.asked.some(({ what }) => what === 'charge');
+    if (isCharged && isPlanned && isShown && ledger.answered.length > 0 && ledger.turns.length > 0) return seed;
+  }
+}

@@ -1,0 +1,260 @@
+import { randomId } from '@lastcall/core/internal';
+import { createAgent } from '../../src/domain/agents/create-agent.ts';
+import { createEntity } from '../../src/domain/entities/entity.ts';
+import { newId } from '../../src/domain/new-id.ts';
+import { createSpace } from '../../src/domain/spaces/space.ts';
+import { spaceStream } from '../../src/domain/streams/stream-names.ts';
+import type { Registry } from '../../src/runtime/toolset/registry.ts';
+import { actionsOf } from './actions.ts';
+import { type Fault, type FaultKind, Faults } from './faults.ts';
+import { follow } from './follower.ts';
+import { Hub } from './hub.ts';
+import { createLedger, type Ledger } from './ledger.ts';
+import type { MemoryDatabase, WorldDatabase } from './memory-database.ts';
+import { type Action, answerCalls, perform } from './people.ts';
+import { openRemoteStore } from './remote-store.ts';
+import { drawsOfBytes, useWorld } from './replace-globals.ts';
+import { LIMITS, type SimGateway, startGateway } from './sim-gateway.ts';
+import { simModel } from './sim-model.ts';
+import { simTools } from './sim-tools.ts';
+import type { Surroundings } from './surroundings.ts';
+import type { Town, WaitingRow } from './town.ts';
+import { createProcess, inProcess, type SimProcess, START, VirtualTime } from './virtual-time.ts';
+
+export interface WorldOptions {
+  readonly seed: number;
+  /** Only these faults happen. Default: all that the seed has. */
+  readonly onlyFaults?: ReadonlySet<string> | undefined;
+  /** Only these actions happen, by index. Default: all that the seed has. */
+  readonly onlyActions?: ReadonlySet<number> | undefined;
+  /** Another number gives other delays, with the same faults and actions. Default 0. */
+  readonly timing?: number | undefined;
+}
+
+/** A world that has come to rest, or to the end of its time. */
+export interface EndedWorld {
+  readonly seed: number;
+  readonly log: readonly string[];
+  readonly faults: readonly Fault[];
+  readonly actions: readonly Action[];
+  readonly ledger: Ledger;
+  readonly database: WorldDatabase;
+  readonly steps: number;
+  readonly virtualMs: number;
+}
+
+/** Faults stop here. From then on everything has to come to rest. */
+const FAULTS_MS = 18_000;
+/** A world that has not come to rest by now never will. */
+const LONGEST_MS = 150_000;
+/** How long everything has to be quiet: longer than a sweep, and than a client takes to connect again. */
+const QUIET_MS = 5_000;
+
+export async function runWorld(memory: MemoryDatabase, options: WorldOptions): Promise<EndedWorld> {
+  const { seed } = options;
+  const time = new VirtualTime();
+  useWorld(time, seed);
+  drawAllIds();
+  const world = new SimWorld(time, memory.begin(), options);
+  await world.run();
+  const { log, happened, actions, ledger, database } = world;
+  return { seed, log, faults: happened, actions, ledger, database, steps: time.steps, virtualMs: time.now - START };
+}
+
+/** Ids are drawn in bulk. What the last world left is used up, so that a world does not depend on those before it. */
+function drawAllIds(): void {
+  const before = drawsOfBytes();
+  while (drawsOfBytes() === before) newId(0);
+  const between = drawsOfBytes();
+  while (drawsOfBytes() === between) randomId();
+}
+
+class SimWorld {
+  readonly log: string[] = [];
+  readonly happened: Fault[] = [];
+  readonly ledger = createLedger();
+  readonly actions: readonly Action[];
+  readonly database: WorldDatabase;
+  readonly #options: WorldOptions;
+  readonly #time: VirtualTime;
+  readonly #faults: Faults;
+  readonly #gateways = new Map<string, SimGateway>();
+  readonly #open = new Map<SimProcess, Set<() => Promise<void>>>();
+  #awayUntil = 0;
+  #busyClients = 0;
+  #isOver = false;
+
+  constructor(time: VirtualTime, database: WorldDatabase, options: WorldOptions) {
+    const { seed, onlyFaults, timing } = options;
+    this.#time = time;
+    this.database = database;
+    this.#options = options;
+    this.#faults = new Faults(seed, {
+      only: onlyFaults,
+      timing,
+      now: () => time.now,
+      onFault: (fault) => {
+        this.happened.push(fault);
+        this.#note(`FAULT ${fault.kind} at ${fault.id}`);
+      },
+    });
+    this.actions = actionsOf(seed);
+  }
+
+  #note(line: string): void {
+    this.log.push(`${(this.#time.now - START).toFixed(1).padStart(9)} ${line}`);
+  }
+
+  async run(): Promise<void> {
+    const surroundings = this.#surroundings();
+    const registry = registryOf(surroundings);
+    const hub = new Hub(surroundings);
+    const isWatched = (): boolean => this.#isOver;
+    const start = (name: string): void =>
+      void this.#gateways.set(name, startGateway(surroundings, { name, database: this.database, hub, registry }));
+    this.#restart = (process) => {
+      const [name = '', life = '1'] = process.name.split('.');
+      this.#gateways.delete(process.name);
+      const downMs = 200 + 15_000 * this.#faults.number('downtime');
+      this.#time.afterIn(undefined, downMs, () => start(`${name}.${Number(life) + 1}`));
+    };
+    inProcess(undefined, () => void this.#populate(surroundings, start));
+    this.#time.afterIn(undefined, FAULTS_MS, () => this.#endFaults());
+    this.#time.afterIn(undefined, FAULTS_MS + 1_000, () => this.#watch());
+    await this.#time.runUntil(isWatched);
+    for (const { process } of this.#gateways.values()) process.isDead = true;
+  }
+
+  #restart: (process: SimProcess) => void = () => {};
+
+  #surroundings(): Surroundings {
+    return {
+      time: this.#time,
+      faults: this.#faults,
+      ledger: this.ledger,
+      log: (line) => this.#note(line),
+      harm: (fault, process) => this.#harm(fault, process),
+      isDatabaseAway: () => this.#time.now < this.#awayUntil,
+      openTransaction: (process, undo) => this.#openTransaction(process, undo),
+    };
+  }
+
+  #openTransaction(process: SimProcess, undo: () => Promise<void>): () => void {
+    const own = this.#open.get(process) ?? new Set();
+    this.#open.set(process, own.add(undo));
+    return () => void own.delete(undo);
+  }
+
+  #harm(fault: FaultKind, process: SimProcess): void {
+    if (process.isDead) return;
+    switch (fault) {
+      case 'die':
+        process.isDead = true;
+        for (const undo of this.#open.get(process) ?? []) void undo();
+        this.#restart(process);
+        break;
+      case 'stall':
+        process.frozenUntil = this.#time.now + 4_000 + 22_000 * this.#faults.number('stall');
+        break;
+      case 'jump-clock':
+        process.skewMs += 120_000 * (this.#faults.number('jump') - 0.5);
+        break;
+      case 'outage':
+        this.#awayUntil = this.#time.now + 500 + 20_000 * this.#faults.number('outage') ** 2;
+        break;
+      default:
+        break;
+    }
+  }
+
+  #endFaults(): void {
+    this.#faults.isOver = true;
+    this.#note('no more faults');
+  }
+
+  async #populate(surroundings: Surroundings, start: (name: string) => void): Promise<void> {
+    const town = await this.#settle(surroundings);
+    for (const name of ['g1', 'g2']) start(name);
+    for (const space of Object.values(town.spaces)) follow(town, spaceStream(space));
+    const { onlyActions } = this.#options;
+    for (const [index, action] of this.actions.entries())
+      if (onlyActions === undefined || onlyActions.has(index))
+        this.#time.afterIn(undefined, action.at, () => perform(town, action));
+    answerCalls(town);
+  }
+
+  /** Creates agents, people and spaces, through a gateway that nothing happens to. */
+  async #settle(surroundings: Surroundings): Promise<Town> {
+    const calm = { ...surroundings, faults: new Faults(0, { only: new Set(), now: () => 0, onFault: () => {} }) };
+    const parts = { bus: { publish() {} }, scheduler: { enqueue() {} }, limits: LIMITS };
+    const store = openRemoteStore(calm, { process: createProcess('setup'), database: this.database, parts });
+    const people = { Ada: '', Bob: '' };
+    const agents: Record<string, string> = {};
+    const spaces = { North: '', South: '' };
+    await store.transaction(async (tx) => {
+      for (const name of ['Ada', 'Bob'] as const)
+        people[name] = (await createEntity(tx, { kind: 'human', displayName: name })).id;
+      for (const name of ['Anna', 'Bert', 'Cleo'])
+        agents[name] = (await createAgent(tx, { config: configOf(name) })).id;
+      const { Ada, Bob } = people;
+      const { Anna = '', Bert = '', Cleo = '' } = agents;
+      const members = (...ids: string[]) => ids.map((entityId) => ({ entityId }));
+      spaces.North = (await createSpace(tx, { name: 'North', members: members(Ada, Anna, Bert) })).id;
+      spaces.South = (await createSpace(tx, { name: 'South', members: members(Bob, Bert, Cleo) })).id;
+    });
+    return {
+      ...surroundings,
+      ...{ agents, people, spaces },
+      pickGateway: (place) => this.#pickGateway(place),
+      waitingCalls: () => this.#rows<WaitingRow>(WAITING),
+      begin: () => void this.#busyClients++,
+      end: () => void this.#busyClients--,
+      isOver: () => this.#isOver,
+    };
+  }
+
+  #pickGateway(place: string): SimGateway | undefined {
+    const living = [...this.#gateways.values()];
+    return living[Math.floor(living.length * this.#faults.number(`gateway for ${place}`))];
+  }
+
+  #rows<T>(sql: string): readonly T[] {
+    return this.database.raw.prepare(sql).all() as unknown as readonly T[];
+  }
+
+  /** Ends the world when nothing has been left to do for a while. */
+  #watch(quietSince = Number.POSITIVE_INFINITY): void {
+    const { now } = this.#time;
+    const isQuiet = this.#busyClients === 0 && this.#rows(OPEN).length === 0 && this.#isFollowed();
+    const since = isQuiet ? Math.min(quietSince, now) : Number.POSITIVE_INFINITY;
+    if (now - since >= QUIET_MS || now - START > LONGEST_MS) {
+      this.#isOver = true;
+      this.#note(isQuiet ? 'all is quiet' : 'it does not come to rest');
+    } else this.#time.afterIn(undefined, 2_000, () => this.#watch(since));
+  }
+
+  #isFollowed(): boolean {
+    const ends = new Map(this.#rows<{ id: string; next_seq: number }>(STREAMS).map((row) => [row.id, row.next_seq]));
+    return this.ledger.followed.every(({ stream, seqs }) => (seqs.at(-1) ?? 0) === (ends.get(stream) ?? 1) - 1);
+  }
+}
+
+const WAITING = `select id, run_id as "runId", wait_kind as kind from calls where wait_status = 'pending' order by id`;
+const STREAMS = 'select id, next_seq from streams';
+/** What somebody still has to do. */
+const OPEN = `select id from inbox_events where status in ('pending', 'claimed')
+  union all select id from runs where status = 'running'
+  union all select id from threads where lease_owner is not null
+  union all select id from calls where wait_status = 'pending'
+  union all select id from plans where next_at is not null`;
+
+const TOOLS = ['charge', 'record', 'transfer', 'look_up', 'confirm'];
+
+function configOf(name: string) {
+  return { name, instructions: `You are ${name}.`, tools: TOOLS, replies: 'tools' as const };
+}
+
+function registryOf(world: Surroundings): Registry {
+  const model = simModel(world);
+  return { tools: simTools(world), definitions: {}, model: () => model, agentLimits: {} };
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import type { FaultKind } from './faults.ts';
+import { FIXED_WORLDS, NEW_WORLDS } from './how-many.ts';
+import { runSimulation } from './run-simulation.ts';
+
+const KINDS: Readonly<Record<FaultKind, true>> = {
+  die: true,
+  stall: true,
+  'jump-clock': true,
+  refuse: true,
+  'undo-commit': true,
+  'lose-answer': true,
+  outage: true,
+  'lose-notice': true,
+  'double-notice': true,
+  'delay-notice': true,
+  'lose-wake': true,
+  disconnect: true,
+  repeat: true,
+  'model-slow': true,
+  'model-fails': true,
+  'model-breaks-off': true,
+  'tool-hangs': true,
+  'tool-throws': true,
+  'tool-acts-and-fails': true,
+};
+
+test('[Z2] [Z3] [Z6] the fixed worlds keep every promise, and faults of every kind happen in them', async () => {
+  const { text } = await runSimulation('--from', '1', '--seeds', String(FIXED_WORLDS));
+  expect(text).toContain('Every promise was kept.');
+  const [, counted = ''] = /^Faults: (.*)\.$/m.exec(text) ?? [];
+  const happened = counted.split(', ').map((one) => one.split(' ')[0]);
+  expect(happened.toSorted()).toEqual(Object.keys(KINDS).toSorted());
+});
+
+test('[Z6] new worlds, whose seeds are printed, keep every promise', async () => {
+  const from = 1_000_000 + (Date.now() % 1_000_000_000);
+  process.stdout.write(`New worlds: npm run simulate -- --from ${from} --seeds ${NEW_WORLDS}\n`);
+  const { text } = await runSimulation('--from', String(from), '--seeds', String(NEW_WORLDS));
+  expect(text).toContain('Every promise was kept.');
+});
