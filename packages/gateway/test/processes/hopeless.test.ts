@@ -11,7 +11,7 @@ describe('an agent whose model can never answer', { concurrent: true }, () => {
   test.each([
     [
       'its package is not installed',
-      { LASTCALL_MODEL: 'openai/any', OPENAI_API_KEY: 'sk-none-at-all' },
+      { LASTCALL_MODEL: 'google/any', GOOGLE_GENERATIVE_AI_API_KEY: 'sk-none-at-all' },
       'npm install',
       MODEL,
     ],

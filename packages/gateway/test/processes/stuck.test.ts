@@ -29,8 +29,10 @@ test('[X27] a run that blocks every gateway that works on it fails when it is ta
   expect(dead).toMatchObject([{ error: { reason: 'error', code: 'no_progress' } }]);
   const { items: runs } = await ask(url, `/api/runs?agentId=${entities.Anna}`);
   expect(runs).toMatchObject([{ status: 'failed', stop: { code: 'no_progress' } }]);
-  const told = site.db.selectFrom('stream_events').select('seq').where('stream', '=', `space:${spaces.North}`);
-  expect(await told.where('type', '=', 'agent.failed').execute()).toHaveLength(1);
+  const told = site.db.selectFrom('stream_events').select('payload').where('stream', '=', `space:${spaces.North}`);
+  const failures = await told.where('type', '=', 'agent.failed').execute();
+  // Another agent of the space may have been at work in the same gateways.
+  expect(failures.filter(({ payload }) => JSON.parse(payload).entityId === entities.Anna)).toHaveLength(1);
   expect(await hangs()).toBe(3);
   expect((await fetch(`${url}/health`)).status).toBe(200);
   await say(url, 'South', 'Cleo: answer m2');

@@ -20,7 +20,7 @@ export async function reclaimPostgres(
       await untilNoOlderReader(client, keep);
       for (const { name, bytes } of await tablesOf(client, tables)) {
         await keep();
-        await reclaimTable(client, name, bytes);
+        await reclaimTable(client, { name, bytes }, keep);
       }
     } finally {
       client.release();
@@ -47,13 +47,16 @@ async function tablesOf(client: PoolClient, tables: readonly string[]): Promise<
   return rows.map(({ name, bytes }) => ({ name, bytes: Number(bytes) }));
 }
 
-async function reclaimTable(client: PoolClient, name: string, bytes: number): Promise<void> {
-  if (bytes <= MOST_REWRITTEN && (await rewrite(client, name))) return;
+async function reclaimTable(client: PoolClient, { name, bytes }: Table, keep: () => Promise<void>): Promise<void> {
+  if (bytes <= MOST_REWRITTEN && (await rewrite(client, name, keep))) return;
   await client.query(`vacuum ${name}`);
 }
 
-/** A rewrite that waited for its lock would keep everyone else waiting, so it waits for a moment only, and is tried again. */
-async function rewrite(client: PoolClient, name: string): Promise<boolean> {
+/**
+ * A rewrite that waited for its lock would keep everyone else waiting, so it waits for a moment only, and is tried again. The automatic vacuum
+ * of a table that has just changed may hold it for many seconds.
+ */
+async function rewrite(client: PoolClient, name: string, keep: () => Promise<void>): Promise<boolean> {
   for (let tries = 0; tries < LOCK_TRIES; tries++) {
     try {
       await client.query(`set lock_timeout = ${LOCK_MS}`);
@@ -65,13 +68,14 @@ async function rewrite(client: PoolClient, name: string): Promise<boolean> {
       await client.query('reset lock_timeout');
     }
     await sleep(LOCK_RETRY_MS);
+    await keep();
   }
   return false;
 }
 
 const LOCK_MS = 50;
-const LOCK_TRIES = 20;
-const LOCK_RETRY_MS = 100;
+const LOCK_TRIES = 200;
+const LOCK_RETRY_MS = 200;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** A row stays as long as a transaction may still read it. Transactions of gateways are short. */
