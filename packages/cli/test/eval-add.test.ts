@@ -72,7 +72,7 @@ test('[E6] [E8] a run becomes a case, and drafts are tried on it with its record
   expect(await paid()).toBe('120 ');
 
   const added = await run('eval', 'add', runId);
-  expect([added.code, added.out]).toEqual([0, 'Added "Pay the invoice." to cases.json, which has 1 cases.\n']);
+  expect([added.code, added.out]).toEqual([0, 'Added "Pay the invoice." to cases.json as case 1.\n']);
   expect(JSON.parse(await readFile(join(folder.path, 'cases.json'), 'utf8'))).toEqual([
     { name: 'Pay the invoice.', input: 'Pay the invoice.', expected: 'Paid.', run: runId },
   ]);

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type Logger, type SharedResources, sharedResources } from '@lastcall/core';
 import { resolveAgentLimits, resolveGatewayLimits } from './config/agent-limits.ts';
@@ -22,12 +21,8 @@ import { EVERYTHING } from './domain/projects/view.ts';
 import { sweepsOf } from './domain/sweep.ts';
 import { logHiddenTools } from './domain/tools/hidden-tools.ts';
 import { releaseHeld } from './domain/usage/hold-events.ts';
-import { type FindImageModel, imageModelFinder } from './models/find-image-model.ts';
-import { type ModelFinder, modelFinder } from './models/find-model.ts';
 import { listModels } from './models/list-models.ts';
-import { type ArtifactFiles, createArtifactFiles, readBytes } from './ports/artifacts/artifact-files.ts';
-import { createS3ArtifactFiles } from './ports/artifacts/s3-artifact-files.ts';
-import { createEgress, type Egress } from './ports/egress/egress.ts';
+import { createEgress } from './ports/egress/egress.ts';
 import type { Services } from './ports/services.ts';
 import { announceJobs } from './runtime/jobs/announce-jobs.ts';
 import { Deliveries } from './runtime/notify/deliveries.ts';
@@ -40,6 +35,7 @@ import { Worker } from './runtime/worker.ts';
 import { findFirstPerson } from './start/first-person.ts';
 import { type Found, lookAround } from './start/found.ts';
 import { openHooks } from './start/open-hooks.ts';
+import { openArtifacts, openImageModels, openModels } from './start/open-models.ts';
 import { openServices } from './start/open-services.ts';
 import { openTargets } from './start/open-targets.ts';
 import { retryInvalidAgents } from './start/retry-invalid.ts';
@@ -224,8 +220,8 @@ async function start(starting: Starting): Promise<Running> {
     // A limit of the configuration may have been raised.
     await services.store.transaction((tx) => releaseHeld(tx));
     await logHiddenTools(services, Object.keys(config.tools));
-    const artifacts = artifactFiles(starting, egress);
-    const models = findModels(starting, artifacts);
+    const artifacts = openArtifacts(starting, egress);
+    const models = openModels(starting, artifacts);
     const found = await lookAround({ store: services.store, config, settings, models });
     for (const problem of found.problems) logger.warn(problem);
     const metrics = createMetrics();
@@ -252,7 +248,7 @@ async function start(starting: Starting): Promise<Running> {
       outgoing,
       seal,
       mcp: servers,
-      images: { model: imageModels(starting, egress), files: artifacts },
+      images: { model: openImageModels(starting, egress), files: artifacts },
     };
     const worker = new Worker(services, registry, scheduler);
     const secret = await tokenSecret(services.store);
@@ -364,34 +360,6 @@ interface Stopping {
  * never end it.
  */
 const CLOSE_MS = 5_000;
-
-function findModels({ config, settings, env, tapModel }: Starting, artifacts: ArtifactFiles): ModelFinder {
-  const files = { read: (id: string) => readBytes(artifacts, id), modelFiles: config.modelFiles };
-  return modelFinder({
-    model: settings.model,
-    modelUrl: settings.modelUrl,
-    models: config.models,
-    env,
-    files,
-    tapModel,
-  });
-}
-
-function artifactFiles({ config, settings, secrets }: Starting, egress: Egress): ArtifactFiles {
-  const { s3 } = config.artifacts;
-  if (s3 === undefined) return createArtifactFiles(join(settings.home, 'artifacts'));
-  const read = (text: string): string => secrets.read(text.slice('${env.'.length, -1));
-  const credentials = () => ({
-    accessKeyId: read(s3.accessKeyId),
-    secretAccessKey: read(s3.secretAccessKey),
-  });
-  return createS3ArtifactFiles({ ...s3, credentials, egress });
-}
-
-function imageModels({ config, settings, env }: Starting, { fetch }: Egress): FindImageModel {
-  const { imageModels } = config;
-  return imageModelFinder({ imageModels, modelUrl: settings.modelUrl, env, fetch });
-}
 
 /** The agents' defaults for inbox length and hop limit also apply where the gateway itself decides. */
 function gatewayLimits({ config, settings, targets, tuning }: Starting): GatewayLimits {

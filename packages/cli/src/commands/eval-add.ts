@@ -37,7 +37,7 @@ async function add(runId: string, { url, json, file, name, expected }: AddOption
     run: runId,
   };
   await writeFile(file, `${JSON.stringify([...cases, added], undefined, 2)}\n`);
-  createOutput({ json }).result(added, `Added "${added.name}" to ${file}, which has ${cases.length + 1} cases.`);
+  createOutput({ json }).result(added, `Added "${added.name}" to ${file} as case ${cases.length + 1}.`);
 }
 
 async function readRun(

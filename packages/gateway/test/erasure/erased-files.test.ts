@@ -1,13 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
-import { startTestGateway, type TestGateway, waitFor } from '@lastcall/gateway/testing';
-import { afterEach, describe, expect, test } from 'vitest';
+import type { ScriptedReply } from '@lastcall/core/testing';
+import { type TestGateway, waitFor } from '@lastcall/gateway/testing';
+import { describe, expect, test } from 'vitest';
 import { fixedTool } from '../chat/chat-api.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
+import { erasureGateways } from './erasure-gateways.ts';
 import { filesWith, tablesWith } from './planted.ts';
 
 const NAME = 'Qx7v.bin';
@@ -15,28 +13,9 @@ const LONG_NAME = 'biopsy result of grandmother petronella march.bin';
 const BYTES = 'These bytes say Wy4k.';
 const SHORT = 'Zk8w ill';
 
-describe.each(databases)('an erasure of files and short texts on $kind', ({ kind, create }) => {
+describe.each(databases)('an erasure of files and short texts on $kind', ({ create }) => {
   const database = forEachTest(create);
-  const home = forEachTest(async () => {
-    const path = await mkdtemp(join(tmpdir(), 'lastcall-erased-files-'));
-    return { path, remove: () => rm(path, { recursive: true, force: true }) };
-  });
-  const gateways: TestGateway[] = [];
-  afterEach(async () => {
-    for (const gateway of gateways.splice(0)) await gateway.stop();
-  });
-
-  const open = async (model: Parameters<typeof scriptedModel>[0]): Promise<TestGateway> => {
-    const where =
-      kind === 'postgres' ? { databaseUrl: database.location, home: home.path } : { home: database.location };
-    const gateway = await startTestGateway({
-      ...where,
-      model: scriptedModel(model),
-      tuning: { sweepMs: 50, graceMs: 100 },
-    });
-    gateways.push(gateway);
-    return gateway;
-  };
+  const { home, open, stop } = erasureGateways(database);
   const settle = async (gateway: TestGateway) => {
     const { api } = gateway;
     const agent = (await api('/api/agents', { name: 'Polly', instructions: 'Help.' })).id as string;
@@ -68,7 +47,7 @@ describe.each(databases)('an erasure of files and short texts on $kind', ({ kind
   };
   /** Where each text still is, once the gateway has stopped. */
   const left = async (...texts: readonly string[]) => {
-    for (const gateway of gateways.splice(0)) await gateway.stop();
+    await stop();
     const store = await database.open();
     const found: Record<string, readonly string[]> = {};
     try {

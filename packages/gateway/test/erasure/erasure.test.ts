@@ -1,13 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
-import { startTestGateway, type TestGateway, waitFor } from '@lastcall/gateway/testing';
-import { afterEach, describe, expect, test } from 'vitest';
+import type { ScriptedReply } from '@lastcall/core/testing';
+import { type TestGateway, waitFor } from '@lastcall/gateway/testing';
+import { describe, expect, test } from 'vitest';
 import { fixedTool } from '../chat/chat-api.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
+import { erasureGateways } from './erasure-gateways.ts';
 import { filesWith, tablesWith } from './planted.ts';
 
 const PLANTED = 'zebra-7731-lantern';
@@ -16,26 +14,7 @@ const NAME = 'Petronella Quackenbush';
 
 describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
   const database = forEachTest(create);
-  const home = forEachTest(async () => {
-    const path = await mkdtemp(join(tmpdir(), 'lastcall-erasure-'));
-    return { path, remove: () => rm(path, { recursive: true, force: true }) };
-  });
-  const gateways: TestGateway[] = [];
-  afterEach(async () => {
-    for (const gateway of gateways.splice(0)) await gateway.stop();
-  });
-
-  const open = async (model: Parameters<typeof scriptedModel>[0]): Promise<TestGateway> => {
-    const where =
-      kind === 'postgres' ? { databaseUrl: database.location, home: home.path } : { home: database.location };
-    const gateway = await startTestGateway({
-      ...where,
-      model: scriptedModel(model),
-      tuning: { sweepMs: 50, graceMs: 100 },
-    });
-    gateways.push(gateway);
-    return gateway;
-  };
+  const { home, open, stop } = erasureGateways(database);
   const id = async (gateway: TestGateway, path: string, body: object): Promise<string> =>
     (await gateway.api(path, body)).id;
   const person = (gateway: TestGateway, displayName: string) =>
@@ -54,7 +33,7 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     });
   };
   const where = async (text: string) => {
-    for (const gateway of gateways.splice(0)) await gateway.stop();
+    await stop();
     const files = await filesWith(database, home.path, text);
     const store = await database.open();
     try {

@@ -66,7 +66,8 @@ class Recorder {
   readonly #model: LanguageModelV4;
   readonly #path: string;
   readonly #options: RecordOptions;
-  readonly #kept: { readonly request: NormalRequest; readonly interaction: Interaction }[] = [];
+  /** The messages are compared as texts. */
+  readonly #kept: { readonly texts: readonly string[]; readonly interaction: Interaction }[] = [];
   readonly #tools = new Map<string, { readonly name: string; readonly list: unknown }>();
   #writing: Promise<void> = Promise.resolve();
 
@@ -96,7 +97,8 @@ class Recorder {
 
   async #keep(request: NormalRequest, reply: Reply): Promise<void> {
     const { messages, settings, tools } = request;
-    const from = this.#sharedWith(messages);
+    const texts = messages.map((one) => JSON.stringify(one));
+    const from = this.#sharedWith(texts);
     const interaction: Interaction = {
       request: {
         ...(from === undefined ? {} : { from }),
@@ -106,18 +108,17 @@ class Recorder {
       },
       ...reply,
     };
-    this.#kept.push({ request, interaction });
+    this.#kept.push({ texts, interaction });
     this.#writing = this.#writing.catch(() => {}).then(() => this.#write());
     await this.#writing;
   }
 
   /** The earlier request that begins with most of these messages. */
-  #sharedWith(messages: readonly unknown[]): readonly [number, number] | undefined {
-    const texts = messages.map((one) => JSON.stringify(one));
+  #sharedWith(texts: readonly string[]): readonly [number, number] | undefined {
     let best: readonly [number, number] | undefined;
-    for (const [index, { request }] of this.#kept.entries()) {
+    for (const [index, kept] of this.#kept.entries()) {
       let shared = 0;
-      while (shared < texts.length && JSON.stringify(request.messages[shared]) === texts[shared]) shared++;
+      while (shared < texts.length && kept.texts[shared] === texts[shared]) shared++;
       if (shared > (best?.[1] ?? 0)) best = [index + 1, shared];
     }
     return best;
