@@ -8,7 +8,7 @@ interface OfConversationProps {
   readonly contextId: string | undefined;
 }
 
-/** Says that a tab shows a conversation, which has a session and a machine of its own, and leads back to the agent's. */
+/** Says that a tab shows a conversation, which has a separate session and machine, and leads back to the agent's. */
 export function OfConversation({ agent, tab, contextId }: OfConversationProps): ReactElement | null {
   if (contextId === undefined) return null;
   return (
