@@ -26,8 +26,12 @@ async function tablesOf({ db, dialect }: Store): Promise<readonly string[]> {
 }
 
 /** The files of the database, and those under `home`, that contain the bytes of the text. */
-export async function filesWith({ kind, location }: Database, home: string, text: string): Promise<readonly string[]> {
-  const folders = [home, ...(kind === 'postgres' ? [await folderOf(location)] : [location])];
+export async function filesWith(
+  { kind, location }: Database,
+  home: string | undefined,
+  text: string,
+): Promise<readonly string[]> {
+  const folders = [...(home === undefined ? [] : [home]), kind === 'postgres' ? await folderOf(location) : location];
   const found: string[] = [];
   for (const folder of new Set(folders))
     for (const file of await readdir(folder, { recursive: true, withFileTypes: true })) {

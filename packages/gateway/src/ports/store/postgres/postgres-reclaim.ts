@@ -78,13 +78,18 @@ const LOCK_TRIES = 200;
 const LOCK_RETRY_MS = 200;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** A row stays as long as a transaction may still read it. Transactions of gateways are short. */
+/**
+ * A deleted row stays as long as a transaction may still read it. These are the transactions of this database that read, and those of every
+ * database of the server that write: a rewrite begins with a snapshot, which is as old as the oldest of them. Transactions of gateways are
+ * short.
+ */
 async function untilNoOlderReader(client: PoolClient, keep: () => Promise<void>): Promise<void> {
   const { rows } = await client.query<{ xid: string }>('select pg_current_xact_id()::text as xid');
   for (let tries = 0; tries < READER_TRIES; tries++) {
     const older = await client.query(
-      `select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-       and backend_xmin is not null and age(backend_xmin) > age(($1::text::bigint & 4294967295)::text::xid) limit 1`,
+      `select 1 where pg_snapshot_xmin(pg_current_snapshot()) < $1::text::xid8 or exists (
+         select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+         and backend_xmin is not null and age(backend_xmin) > age(($1::text::bigint & 4294967295)::text::xid))`,
       [rows[0]?.xid],
     );
     if (older.rowCount === 0) return;
@@ -93,5 +98,5 @@ async function untilNoOlderReader(client: PoolClient, keep: () => Promise<void>)
   }
 }
 
-const READER_TRIES = 50;
+const READER_TRIES = 300;
 const READER_RETRY_MS = 200;
