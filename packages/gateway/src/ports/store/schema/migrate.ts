@@ -18,6 +18,7 @@ import { erasures } from './migrations/0047-erasures.ts';
 import { notifications } from './migrations/0049-notifications.ts';
 import { grants } from './migrations/0050-grants.ts';
 import { attachments } from './migrations/0051-attachments.ts';
+import { evaluations } from './migrations/0054-evaluations.ts';
 import { forks } from './migrations/0052-forks.ts';
 import { filesOfConversations } from './migrations/0053-files-of-conversations.ts';
 import { LAST_OF_TWO_TABLES, ONE_TABLE, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
@@ -48,6 +49,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0051-attachments': attachments(dialect),
     '0052-forks': forks(dialect),
     '0053-files-of-conversations': filesOfConversations,
+    '0054-evaluations': evaluations(dialect),
   };
 }
 
