@@ -11,6 +11,7 @@ export type { Chat, ChatEvent, ChatOptions, ChatRequest } from './resources/chat
 export type { Conversations } from './resources/conversations.ts';
 export type { Entities, ExportedLine } from './resources/entities.ts';
 export type { Erasures } from './resources/erasures.ts';
+export type { Evaluations } from './resources/evaluations.ts';
 export type { Grants } from './resources/grants.ts';
 export type { Jobs } from './resources/jobs.ts';
 export type { Keys } from './resources/keys.ts';
@@ -48,12 +49,18 @@ export type {
   ChatAnswer,
   ChatMessage,
   ClaimedJob,
+  ComparedReport,
   Conversation,
   ConversationWithMessages,
   Display,
   Entity,
   Erasure,
   ErrorBody,
+  Evaluation,
+  EvaluationCase,
+  EvaluationDetails,
+  EvaluationReport,
+  EvaluationResult,
   Fork,
   ForkChanges,
   ForkedFrom,
@@ -68,6 +75,7 @@ export type {
   JobsConfig,
   JsonSchema,
   Key,
+  ListedEvaluation,
   Machine,
   MachineCommand,
   MachineInstance,
@@ -82,6 +90,7 @@ export type {
   MiddlewareConfig,
   Model,
   ModelMessage,
+  NewEvaluationSample,
   Notification,
   NotificationTarget,
   Operations,
@@ -105,6 +114,7 @@ export type {
   Status,
   StepRequest,
   Stop,
+  Task,
   TerminatingConfig,
   TerminatingContract,
   Tool,

@@ -1,6 +1,6 @@
 import type { EvalReport } from './evaluation.ts';
-import { valuesOf } from './run-cases.ts';
-import { type Difference, difference } from './statistics.ts';
+import { valuesByCase } from './run-cases.ts';
+import { type Difference, difference, meanOf } from './statistics.ts';
 
 export interface ReportComparison {
   /** Of each score that both have. */
@@ -14,19 +14,13 @@ export function compareReports(before: EvalReport, after: EvalReport): ReportCom
   const [old, now] = [namesOf(before), namesOf(after)];
   const shared = [...now].filter((name) => old.has(name));
   const scores = Object.keys(after.scores).filter((score) => score in before.scores);
-  const caseValue = ({ samples }: EvalReport, score: string, name: string): number => {
-    const values = valuesOf(
-      samples.filter((sample) => sample.case === name),
-      score,
-    );
-    return values.reduce((sum, value) => sum + value, 0) / values.length;
+  const changeOf = (score: string): Difference => {
+    const [past, present] = [valuesByCase(before.samples, score), valuesByCase(after.samples, score)];
+    return difference(shared.map((name) => [meanOf(past.get(name) ?? []), meanOf(present.get(name) ?? [])]));
   };
   return {
     scores: Object.fromEntries(
-      scores.map((score) => [
-        score,
-        difference(shared.map((name) => [caseValue(before, score, name), caseValue(after, score, name)])),
-      ]),
+      scores.map((score) => [score, changeOf(score)]),
     ),
     cases: { shared: shared.length, onlyBefore: old.size - shared.length, onlyAfter: now.size - shared.length },
   };
