@@ -48,7 +48,11 @@ export function addEval(program: Command): void {
       '--instructions <file>',
       "use the instructions in this file in place of the agent's, for cases of recorded runs",
     )
-    .option('--last <n>', 'try an agent on its last tasks, with their recorded outcomes, and show what differs', readTasks)
+    .option(
+      '--last <n>',
+      'try an agent on its last tasks, with their recorded outcomes, and show what differs',
+      readTasks,
+    )
     .option('--send', 'send the results to the gateway: the studio shows them beside earlier versions')
     .option('--label <version>', 'the name of the version for --send (default: that of the configuration)')
     .option('--fresh', 'do not continue an evaluation that was interrupted')

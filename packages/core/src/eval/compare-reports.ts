@@ -19,9 +19,7 @@ export function compareReports(before: EvalReport, after: EvalReport): ReportCom
     return difference(shared.map((name) => [meanOf(past.get(name) ?? []), meanOf(present.get(name) ?? [])]));
   };
   return {
-    scores: Object.fromEntries(
-      scores.map((score) => [score, changeOf(score)]),
-    ),
+    scores: Object.fromEntries(scores.map((score) => [score, changeOf(score)])),
     cases: { shared: shared.length, onlyBefore: old.size - shared.length, onlyAfter: now.size - shared.length },
   };
 }

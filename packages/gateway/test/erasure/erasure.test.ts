@@ -128,7 +128,10 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     expect(repeated.items.length).toBeGreaterThan(2);
     expect(JSON.stringify(repeated)).not.toContain('You said');
     // Numbers stay, and a case without its outcomes is gone.
-    expect(await gateway.api(evaluation)).toMatchObject({ cases: 0, newest: { samples: 2, scores: { answer: { mean: 1 } } } });
+    expect(await gateway.api(evaluation)).toMatchObject({
+      cases: 0,
+      newest: { samples: 2, scores: { answer: { mean: 1 } } },
+    });
     expect(await where(PLANTED)).toEqual(NOWHERE);
     expect(await where(SENTENCE)).toEqual(NOWHERE);
     expect(await where(NAME)).toEqual(NOWHERE);

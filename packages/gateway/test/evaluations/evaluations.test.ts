@@ -22,8 +22,7 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
     return {
       ...{ api: gateway.api, clerk: items.find(({ name }: { name: string }) => name === 'Clerk').id as string },
       paid: () => paid,
-      ask: async (message: string): Promise<string> =>
-        (await gateway.api('/chat', { agent: 'Clerk', message })).run_id,
+      ask: async (message: string): Promise<string> => (await gateway.api('/chat', { agent: 'Clerk', message })).run_id,
       evaluation: async (name: string): Promise<string> =>
         `/api/evaluations/${(await gateway.api('/api/evaluations', { name })).id}`,
       remove: async () => {
@@ -114,7 +113,9 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
     expect(ids(items[1].cells.flatMap((cell: { samples: [] }) => cell.samples))).toEqual(['run-2', 'run-2']);
     expect((await api(`${path}/results?limit=6&cursor=${next}`)).items).toHaveLength(3);
 
-    expect((await api('/api/evaluations?name=matrix')).items).toMatchObject([{ reports: 2, newest: { version: 'v2' } }]);
+    expect((await api('/api/evaluations?name=matrix')).items).toMatchObject([
+      { reports: 2, newest: { version: 'v2' } },
+    ]);
     const elsewhere = await api(`${await evaluation('other')}/reports`, { id, version: 'v1', samples: [sample(1, 1)] });
     expect(elsewhere.error.code).toBe('id_taken');
     await api(`${path}/reports/${id}`, undefined, { method: 'DELETE' });

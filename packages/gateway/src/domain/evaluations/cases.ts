@@ -37,8 +37,7 @@ export async function addCase(tx: Tx, evaluationId: string, given: NewCase): Pro
   const evaluation = await lockEvaluation(tx, evaluationId);
   await assertSameProject(tx, evaluation, given.runId);
   const task = await taskOf(tx.db, given.runId);
-  if (task.status === 'running' || task.status === 'queued')
-    throw invalid('runId', 'must be a run that has ended.');
+  if (task.status === 'running' || task.status === 'queued') throw invalid('runId', 'must be a run that has ended.');
   if (given.expected === undefined && task.response === undefined)
     throw invalid('expected', 'is missing: the run has no response that could be expected.');
   const before = await casesOfRun(tx.db, evaluationId, given.runId);
@@ -46,7 +45,8 @@ export async function addCase(tx: Tx, evaluationId: string, given: NewCase): Pro
   const row: EvaluationCaseRow = {
     id: before?.id ?? newId(tx.now()),
     evaluation_id: evaluationId,
-    name: before !== undefined && given.name === undefined ? before.name : await freeName(tx, evaluationId, name, before),
+    name:
+      before !== undefined && given.name === undefined ? before.name : await freeName(tx, evaluationId, name, before),
     input: toJson(task.input),
     expected: toJson(given.expected ?? task.response),
     run_id: given.runId,

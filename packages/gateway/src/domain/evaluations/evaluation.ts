@@ -67,10 +67,7 @@ interface EvaluationFilter extends PageOptions {
 }
 
 /** Lists evaluations, newest first. */
-export async function listEvaluations(
-  db: Kysely<Tables>,
-  filter: EvaluationFilter,
-): Promise<Page<ListedEvaluation>> {
+export async function listEvaluations(db: Kysely<Tables>, filter: EvaluationFilter): Promise<Page<ListedEvaluation>> {
   const limit = pageLimit(filter.limit);
   const before = textCursor(filter.cursor);
   let query = db.selectFrom('evaluations').selectAll().where(inView(filter.view, 'evaluations'));

@@ -44,11 +44,7 @@ export async function deleteInEvaluations(tx: Tx, contextId: string): Promise<vo
 
 /** Deletes the texts of samples whose runs are deleted. Their scores stay. */
 export async function forgetSamples({ db }: Tx, runId: string): Promise<void> {
-  await db
-    .updateTable('evaluation_samples')
-    .set({ details: null, run_id: null })
-    .where('run_id', '=', runId)
-    .execute();
+  await db.updateTable('evaluation_samples').set({ details: null, run_id: null }).where('run_id', '=', runId).execute();
 }
 
 /**

@@ -93,7 +93,9 @@ async function openReport(tx: Tx, evaluationId: string, { id, version }: NewRepo
 function toRow(sample: NewSample, place: { reportId: string; number: number }): EvaluationSampleRow {
   const { scores, response, error, calls, ms, tokens, cost, runId } = sample;
   const values = Object.entries(scores).map(([name, { value }]) => [name, value]);
-  const reasons = Object.entries(scores).flatMap(([name, { reason }]) => (reason === undefined ? [] : [[name, reason]]));
+  const reasons = Object.entries(scores).flatMap(([name, { reason }]) =>
+    reason === undefined ? [] : [[name, reason]],
+  );
   const details: SampleDetails = {
     ...{ response: cut(response), error: cut(error), calls },
     ...(reasons.length === 0 ? {} : { reasons: Object.fromEntries(reasons) }),

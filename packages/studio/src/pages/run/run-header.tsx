@@ -12,6 +12,7 @@ import { Dialog } from '../../parts/ui/dialog.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { duration, useNow } from '../../parts/ui/time.tsx';
 import { costInWords, workerName } from './call-words.ts';
+import { CaseButton } from './case-dialog.tsx';
 import { ComparePicker } from './compare-picker.tsx';
 import { contextOf } from './context-of.ts';
 import { ExactTime } from './exact-time.tsx';
@@ -49,6 +50,7 @@ export function RunHeader({ run, agent, config, steps, cancel, children }: RunHe
             </Link>
           )}
           <ComparePicker run={run} />
+          <CaseButton run={run} agentName={agent?.name} />
           <CancelRun run={run} cancel={cancel} />
         </span>
       </div>

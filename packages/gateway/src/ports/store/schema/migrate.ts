@@ -18,9 +18,9 @@ import { erasures } from './migrations/0047-erasures.ts';
 import { notifications } from './migrations/0049-notifications.ts';
 import { grants } from './migrations/0050-grants.ts';
 import { attachments } from './migrations/0051-attachments.ts';
-import { evaluations } from './migrations/0054-evaluations.ts';
 import { forks } from './migrations/0052-forks.ts';
 import { filesOfConversations } from './migrations/0053-files-of-conversations.ts';
+import { evaluations } from './migrations/0054-evaluations.ts';
 import { LAST_OF_TWO_TABLES, ONE_TABLE, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
 import type { Tables } from './tables.ts';
 
