@@ -57,12 +57,12 @@ const COLUMNS = ['Version', 'Sent', 'Score', 'Mean', '95 % interval', 'Cases', '
 function Versions({ evaluation: { versions } }: { evaluation: EvaluationDetails }): ReactElement {
   return (
     <ScrollRegion label="Versions" isWhole>
-      <table className="w-full text-left text-sm tabular-nums">
+      <table className="w-full text-left text-sm whitespace-nowrap tabular-nums">
         <caption className="sr-only">Scores of each version</caption>
         <thead className="text-xs text-quiet">
           <tr>
             {COLUMNS.map((column) => (
-              <th key={column} scope="col" className="px-2 py-1 font-medium whitespace-nowrap">
+              <th key={column} scope="col" className="px-2 py-1 font-medium">
                 {column}
               </th>
             ))}
@@ -85,9 +85,9 @@ function Versions({ evaluation: { versions } }: { evaluation: EvaluationDetails 
                     <bdi>{withVisibleControls(score)}</bdi>
                   </td>
                   <td className="px-2 py-1">{percent(found.mean)}</td>
-                  <td className="px-2 py-1 whitespace-nowrap">{intervalInWords(found)}</td>
+                  <td className="px-2 py-1">{intervalInWords(found)}</td>
                   <td className="px-2 py-1">{found.n}</td>
-                  <td className={`px-2 py-1 whitespace-nowrap ${LOOK[changed?.verdict ?? 'same']}`}>
+                  <td className={`px-2 py-1 ${LOOK[changed?.verdict ?? 'same']}`}>
                     {changed === undefined ? '' : changeInWords(changed)}
                   </td>
                   <td className="px-2 py-1">{index === 0 && tokens !== undefined ? tokens.toLocaleString() : ''}</td>

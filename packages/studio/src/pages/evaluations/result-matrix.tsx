@@ -62,7 +62,7 @@ function Row({ row, versions }: { row: EvaluationResult; versions: readonly Comp
   return (
     <tbody className="border-t border-line">
       <tr className="hover:bg-raised">
-        <th scope="row" className="max-w-96 px-2 py-1 font-normal">
+        <th scope="row" className="max-w-56 px-2 py-1 font-normal wide:max-w-96">
           <button
             type="button"
             aria-expanded={isOpen}
@@ -81,7 +81,7 @@ function Row({ row, versions }: { row: EvaluationResult; versions: readonly Comp
       </tr>
       {isOpen && (
         <tr>
-          <td colSpan={versions.length + 1} className="px-2 pt-1 pb-3">
+          <td colSpan={versions.length + 1} className="px-2 pt-1 pb-3 whitespace-normal">
             <div className="grid gap-3 wide:grid-cols-2">
               {versions.flatMap(({ id, version }) => {
                 const cell = byReport.get(id);
