@@ -1,4 +1,4 @@
-import type { Client, ForkChanges } from '@lastcall/client';
+import { type Client, everyItem, type ForkChanges, type Run } from '@lastcall/client';
 import type { EvalOutput, RunOptions } from '@lastcall/core/eval';
 import type { Api } from '../api.ts';
 import { endOf, waitingIn } from '../commands/fork.ts';
@@ -35,7 +35,8 @@ export function agentRunner(api: Api, draft: Draft): NonNullable<RunOptions['run
     const end = await runTask(api, { agent, message, until: [], signal, onEvent: () => {} });
     if (end.error !== undefined) throw new CommandFailed(end.error);
     const { runId, response } = end;
-    return runId === undefined ? { response } : await api.ask((client) => outputOf(client, runId, response));
+    if (runId === undefined) return { response };
+    return await api.ask(async (client) => outputOf(client, await client.runs.get(runId), response));
   };
 }
 
@@ -56,25 +57,25 @@ async function todaysChanges(client: Client, agent: string, draft: Draft): Promi
 async function forkOf(client: Client, run: string, changes: ForkChanges): Promise<EvalOutput> {
   const forked = await client.runs.fork(run, { atStep: 1, changes });
   const ended = await endOf(client, forked.runId);
-  const [waiting] = await waitingIn(client, ended);
+  const [waiting] = ended.counts.pending === 0 ? [] : await waitingIn(client, ended);
   if (waiting !== undefined)
     throw new CommandFailed(
       `${waiting.toolName} ${plainLine(JSON.stringify(waiting.input), 200)} waits: the recorded run made no such call.`,
     );
   if (ended.status !== 'completed')
     throw new CommandFailed(`The fork is ${ended.status}. See: lastcall replay ${ended.id}`);
-  return await outputOf(client, ended.id, ended.response ?? '');
+  return await outputOf(client, ended, ended.response ?? '');
 }
 
-async function outputOf({ runs }: Client, runId: string, response: string): Promise<EvalOutput> {
-  const [{ usage, cost, stop }, { items }] = await Promise.all([runs.get(runId), runs.transcript(runId)]);
+async function outputOf({ runs }: Client, { id, usage, cost, stop }: Run, response: string): Promise<EvalOutput> {
+  const items = await everyItem((page) => runs.transcript(id, page));
   const settlements = items.flatMap(({ entry }) => {
     if (entry.kind !== 'settled') return [];
     const { toolName, input, outcome } = entry.settlement;
     return [{ toolName, input, outcome: outcome as never }];
   });
   return {
-    ...{ response, runId, settlements, stop: stop as never },
+    ...{ response, runId: id, settlements, stop: stop as never },
     ...(usage === undefined ? {} : { usage: usage as NonNullable<EvalOutput['usage']> }),
     ...(cost === undefined ? {} : { cost }),
   };
