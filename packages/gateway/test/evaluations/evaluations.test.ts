@@ -20,7 +20,11 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
     const gateway = await startTestGateway({ ...locationOf(database), model, tools: { pay }, agents });
     const { items } = await gateway.api('/api/agents');
     return {
-      ...{ api: gateway.api, clerk: items.find(({ name }: { name: string }) => name === 'Clerk').id as string },
+      ...{
+        api: gateway.api,
+        request: gateway.request,
+        clerk: items.find(({ name }: { name: string }) => name === 'Clerk').id as string,
+      },
       paid: () => paid,
       ask: async (message: string): Promise<string> => (await gateway.api('/chat', { agent: 'Clerk', message })).run_id,
       evaluation: async (name: string): Promise<string> =>
@@ -56,6 +60,32 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
     expect((await api(path)).cases).toBe(1);
     const unknown = await api(`${path}/cases`, { runId: 'none' });
     expect(unknown.error.code).toBe('not_found');
+  });
+
+  test('[E6] [O1] [O5] a case is in the export of the person who asked, and no other project can make one of the run', async () => {
+    const { api, evaluation, ask, clerk } = desk;
+    const { id: ada } = await api('/api/entities', { kind: 'human', displayName: 'Ada' });
+    // A token may talk to agents in the spaces of its person.
+    await api('/api/spaces', { name: 'Desk', members: [ada, clerk].map((entityId) => ({ entityId })) });
+    const { token } = await api(`/api/entities/${ada}/token`, {});
+    const { run_id: runId } = await api('/chat', { agent: 'Clerk', message: 'Pay for Ada.' }, { key: token });
+    const path = await evaluation('exported');
+    for (const run of [runId, await ask('Pay for Ben.')]) await api(`${path}/cases`, { runId: run });
+    const exported = await (await desk.request(`/api/export?entityId=${ada}`)).text();
+    const lines = exported
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.filter(({ type }) => type === 'evaluation_case')).toMatchObject([
+      { input: 'Pay for Ada.', expected: 'It is paid.', runId },
+    ]);
+    await api('/api/projects', { id: 'acme' });
+    const { key } = await api('/api/keys', { name: 'k', scopes: ['write'], project: 'acme' });
+    const theirs = await api('/api/evaluations', { name: 'exported' }, { key });
+    expect(`/api/evaluations/${theirs.id}`).not.toBe(path);
+    // Neither with a key of the project, nor with one that sees both.
+    for (const given of [{ key }, {}])
+      expect((await api(`/api/evaluations/${theirs.id}/cases`, { runId }, given)).error.code).toBe('not_found');
   });
 
   test('[E8] the last tasks of an agent are what was asked of it: forks are no tasks', async () => {
