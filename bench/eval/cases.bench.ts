@@ -34,7 +34,14 @@ export async function benchEvalCases(): Promise<Report> {
   return {
     title: 'Evaluations',
     claim: `\`lastcall eval\` runs ${CASES} cases with one call each and a model that answers at once. The command is a process; the gateway is in that of the benchmark. Claim: at least ${LEAST_PER_SECOND} turns a second. A case of a recorded run is a fork: a durable run and four requests. Start-up is left out: the time is that of the report. Memory: the highest resident set of the command with ${CASES} cases, and with five times as many.`,
-    columns: ['', 'cases a second', 'command, ms of processor per case', 'gateway, ms per case', 'MB', 'MB, five times'],
+    columns: [
+      '',
+      'cases a second',
+      'command, ms of processor per case',
+      'gateway, ms per case',
+      'MB',
+      'MB, five times',
+    ],
     rows,
     findings: [
       `${turns.toFixed(0)} turns a second, at least ${LEAST_PER_SECOND}: ${turns >= LEAST_PER_SECOND ? 'held' : 'not held'}.`,
@@ -42,7 +49,13 @@ export async function benchEvalCases(): Promise<Report> {
   };
 }
 
-type Figures = readonly [perSecond: number, own: number, gateway: number | string, mb: number, mbOfMore: number | string];
+type Figures = readonly [
+  perSecond: number,
+  own: number,
+  gateway: number | string,
+  mb: number,
+  mbOfMore: number | string,
+];
 type Row = readonly [string, ...Figures];
 
 async function measure(file: string, env: Readonly<Record<string, string>>): Promise<Figures> {

@@ -111,7 +111,8 @@ test('[E6] [E7] [E8] cases and results are in the gateway, and a draft is tried 
   expect(sent.err).toMatch(/Sent as "v1"\. See: http:.+\/evaluations\/[\w-]+\n/);
   await run('eval', 'stored.mjs', '--send', '--instructions', 'polite.md', '--parallel', '1');
 
-  const api = async (path: string) =>
+  // biome-ignore lint/suspicious/noExplicitAny: the test asserts on the fields it reads.
+  const api = async (path: string): Promise<any> =>
     await (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${KEY}` } })).json();
   const [{ id }] = (await api('/api/evaluations?name=clerk')).items;
   const { versions } = await api(`/api/evaluations/${id}`);

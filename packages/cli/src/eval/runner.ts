@@ -12,7 +12,7 @@ export interface RunnerOptions {
   readonly api: Api;
   readonly signal: AbortSignal;
   readonly draft: Draft;
-  /** Set if results are sent to the gateway: the name of the version, or undefined for a name of its own. */
+  /** Set if results are sent to the gateway: the name of the version. Undefined: the default name. */
   readonly send: { readonly label: string | undefined } | undefined;
   readonly parallel: number | undefined;
   readonly repeat: number | undefined;

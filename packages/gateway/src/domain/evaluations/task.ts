@@ -84,8 +84,8 @@ async function callsOf(db: Kysely<Tables>, runIds: readonly string[]): Promise<T
 }
 
 /**
- * The last tasks of an agent that were completed, newest first. A run that continues a turn after an answer is no task of its own, and
- * neither is a fork.
+ * The last tasks of an agent that were completed, newest first. A run that continues a turn after an answer is not
+ * another task, and a fork is not one either.
  */
 export async function lastTasks(db: Kysely<Tables>, agentId: string, page: PageOptions): Promise<Page<Task>> {
   const limit = pageLimit(page.limit ?? 10);
