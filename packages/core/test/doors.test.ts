@@ -25,7 +25,7 @@ const DOORS: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './eval': {
     values: `
-      calledTools compareReports contains cost difference estimate evaluate exact hostEvaluations judge latency namedCases
+      calledTools compareReports contains cost difference estimate estimateScores evaluate exact hostEvaluations judge latency namedCases
       runCases schema settled
     `,
     types: `

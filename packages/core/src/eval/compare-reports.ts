@@ -1,5 +1,5 @@
 import type { EvalReport } from './evaluation.ts';
-import { valuesByCase } from './run-cases.ts';
+import { type ScoredSample, valuesByCase } from './run-cases.ts';
 import { type Difference, difference, meanOf } from './statistics.ts';
 
 export interface ReportComparison {
@@ -9,8 +9,13 @@ export interface ReportComparison {
   readonly cases: { readonly shared: number; readonly onlyBefore: number; readonly onlyAfter: number };
 }
 
+/** What a comparison needs of a report. */
+interface ScoredReport extends Pick<EvalReport, 'scores'> {
+  readonly samples: readonly ScoredSample[];
+}
+
 /** What changed between two reports of the same cases, and whether that may be chance. */
-export function compareReports(before: EvalReport, after: EvalReport): ReportComparison {
+export function compareReports(before: ScoredReport, after: ScoredReport): ReportComparison {
   const [old, now] = [namesOf(before), namesOf(after)];
   const shared = [...now].filter((name) => old.has(name));
   const scores = Object.keys(after.scores).filter((score) => score in before.scores);
@@ -24,6 +29,6 @@ export function compareReports(before: EvalReport, after: EvalReport): ReportCom
   };
 }
 
-function namesOf({ samples }: EvalReport): ReadonlySet<string> {
+function namesOf({ samples }: ScoredReport): ReadonlySet<string> {
   return new Set(samples.map((sample) => sample.case));
 }

@@ -15,7 +15,7 @@ import type {
   Score,
   ScoreContext,
 } from './evaluation.ts';
-import { estimate, meanOf } from './statistics.ts';
+import { type Estimate, estimate, meanOf } from './statistics.ts';
 
 /** How an evaluation is run, by the program that runs it. */
 export interface RunOptions {
@@ -209,7 +209,7 @@ interface Reporting {
 }
 
 function reportOf(samples: readonly EvalSample[], { name, scores, min, ms }: Reporting): EvalReport {
-  const estimates = Object.fromEntries(scores.map((score) => [score, estimate(valuesOf(samples, score))]));
+  const estimates = estimateScores(samples, scores);
   const costs = samples.flatMap(({ cost }) => cost ?? []);
   return {
     name,
@@ -226,18 +226,29 @@ function reportOf(samples: readonly EvalSample[], { name, scores, min, ms }: Rep
   };
 }
 
+/** What scores need of a sample. */
+export type ScoredSample = Pick<EvalSample, 'case' | 'scores'>;
+
+/** The mean of each score over all cases, and the interval. A run that failed counts as 0. */
+export function estimateScores(
+  samples: readonly ScoredSample[],
+  scores: readonly string[],
+): Readonly<Record<string, Estimate>> {
+  return Object.fromEntries(scores.map((score) => [score, estimate(valuesOf(samples, score))]));
+}
+
 /**
  * One value for each case: the mean of its samples, because runs of one case are not independent of each other. With one case alone, its
  * samples are all there is. A run that failed counts as 0.
  */
-export function valuesOf(samples: readonly EvalSample[], score: string): readonly number[] {
+function valuesOf(samples: readonly ScoredSample[], score: string): readonly number[] {
   const [only, ...others] = [...valuesByCase(samples, score).values()];
   if (only === undefined) return [];
   return others.length === 0 ? only : [only, ...others].map(meanOf);
 }
 
 /** All values of a score, by the case. */
-export function valuesByCase(samples: readonly EvalSample[], score: string): ReadonlyMap<string, readonly number[]> {
+export function valuesByCase(samples: readonly ScoredSample[], score: string): ReadonlyMap<string, readonly number[]> {
   const byCase = new Map<string, number[]>();
   for (const sample of samples) {
     const known = byCase.get(sample.case) ?? [];

@@ -2,7 +2,7 @@ import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { startTestGateway } from '../../src/testing/index.ts';
+import { startTestGateway, waitFor } from '../../src/testing/index.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { databases, locationOf } from '../support/stores.ts';
 
@@ -27,6 +27,11 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
       },
       paid: () => paid,
       ask: async (message: string): Promise<string> => (await gateway.api('/chat', { agent: 'Clerk', message })).run_id,
+      /** Does a run again, to its end. */
+      fork: async (runId: string): Promise<void> => {
+        const fork = await gateway.api(`/api/runs/${runId}/forks`, { atStep: 1 });
+        await waitFor(async () => (await gateway.api(`/api/runs/${fork.runId}`)).status === 'completed');
+      },
       evaluation: async (name: string): Promise<string> =>
         `/api/evaluations/${(await gateway.api('/api/evaluations', { name })).id}`,
       remove: async () => {
@@ -53,8 +58,7 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
       [`${asked} (2)`, 'It is paid.'],
     ]);
     const before = paid();
-    const fork = await api(`/api/runs/${items[0].runId}/forks`, { atStep: 1 });
-    expect(fork.runId).toBeDefined();
+    await desk.fork(items[0].runId);
     expect(paid()).toBe(before);
     await api(`${path}/cases/${items[1].id}`, undefined, { method: 'DELETE' });
     expect((await api(path)).cases).toBe(1);
@@ -91,7 +95,7 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
   test('[E8] the last tasks of an agent are what was asked of it: forks are no tasks', async () => {
     const { api, ask, clerk } = desk;
     const runs = [await ask('Pay one.'), await ask('Pay two.'), await ask('Pay three.')];
-    await api(`/api/runs/${runs[2]}/forks`, { atStep: 1 });
+    await desk.fork(runs[2] ?? '');
     const { items, next } = await api(`/api/agents/${clerk}/tasks?limit=2`);
     expect(ids(items)).toEqual([runs[2], runs[1]]);
     expect(items[0]).toMatchObject({

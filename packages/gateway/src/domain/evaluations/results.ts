@@ -1,9 +1,9 @@
-import { type Difference, difference } from '@lastcall/core/eval';
+import { compareReports, type Difference, type ScoredSample } from '@lastcall/core/eval';
 import type { Kysely } from 'kysely';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { EvaluationReportRow, EvaluationSampleRow, Tables } from '../../ports/store/schema/tables.ts';
 import { numberCursor, type Page, type PageOptions, pageLimit } from '../entities/page.ts';
-import { type CaseScores, casesOf, caseValue, overallValue } from './case-values.ts';
+import { overallValue, toScored } from './case-values.ts';
 import { getEvaluation, type ListedEvaluation, newestReports, withCounts } from './evaluation.ts';
 import { type Report, toReport } from './report.ts';
 import type { SampleDetails } from './store-report.ts';
@@ -12,7 +12,7 @@ import type { SampleDetails } from './store-report.ts';
 const MOST_SHOWN = 8;
 
 /** A report beside the one before it. */
-export interface ComparedReport extends Report {
+interface ComparedReport extends Report {
   /** Of each score that both have: what changed since the version before, case by case. */
   readonly change?: Readonly<Record<string, Difference>>;
 }
@@ -26,62 +26,42 @@ export interface EvaluationDetails extends ListedEvaluation {
 export async function getDetails(db: Kysely<Tables>, id: string): Promise<EvaluationDetails> {
   const evaluation = await withCounts(db, await getEvaluation(db, id));
   const rows = await newestReports(db, id, MOST_SHOWN + 1);
-  const scores = await scoresOf(db, rows);
+  const samples = await scoredSamples(db, rows);
+  const scoredReport = (row: EvaluationReportRow) => ({
+    scores: toReport(row).scores,
+    samples: samples.get(row.id) ?? [],
+  });
   const versions = rows.slice(0, MOST_SHOWN).map((row, at): ComparedReport => {
     const before = rows[at + 1];
-    const report = toReport(row);
-    if (before === undefined) return report;
-    return { ...report, change: changeOf(scores.get(before.id), scores.get(row.id), Object.keys(report.scores)) };
+    if (before === undefined) return toReport(row);
+    const { scores, cases } = compareReports(scoredReport(before), scoredReport(row));
+    return { ...toReport(row), change: cases.shared === 0 ? {} : scores };
   });
   return { ...evaluation, versions };
 }
 
-function changeOf(
-  before: CaseScores = new Map(),
-  after: CaseScores = new Map(),
-  names: readonly string[],
-): Readonly<Record<string, Difference>> {
-  const shared = [...after].flatMap(([name, samples]) => {
-    const old = before.get(name);
-    return old === undefined ? [] : [{ old, samples }];
-  });
-  const known = new Set([...before.values()].flat().flatMap((one) => Object.keys(one)));
-  return Object.fromEntries(
-    names
-      .filter((name) => known.has(name) && shared.length > 0)
-      .map((name) => [
-        name,
-        difference(shared.map(({ old, samples }) => [caseValue(old, name), caseValue(samples, name)])),
-      ]),
-  );
-}
-
-type ScoredRow = Pick<EvaluationSampleRow, 'report_id' | 'case_name' | 'scores' | 'failed'>;
-
-async function scoresOf(
+async function scoredSamples(
   db: Kysely<Tables>,
   reports: readonly EvaluationReportRow[],
-): Promise<ReadonlyMap<string, CaseScores>> {
-  const rows: readonly ScoredRow[] =
-    reports.length === 0
-      ? []
-      : await db
-          .selectFrom('evaluation_samples')
-          .select(['report_id', 'case_name', 'scores', 'failed'])
-          .where(
-            'report_id',
-            'in',
-            reports.map(({ id }) => id),
-          )
-          .orderBy('report_id')
-          .orderBy('number')
-          .execute();
+): Promise<ReadonlyMap<string, readonly ScoredSample[]>> {
+  if (reports.length === 0) return new Map();
+  const ids = reports.map(({ id }) => id);
+  const rows = await db
+    .selectFrom('evaluation_samples')
+    .select(['report_id', 'case_name', 'scores'])
+    .where('report_id', 'in', ids)
+    .orderBy('report_id')
+    .orderBy('number')
+    .execute();
   const byReport = Map.groupBy(rows, ({ report_id }) => report_id);
-  return new Map([...byReport].map(([id, own]) => [id, casesOf(own)]));
+  return new Map([...byReport].map(([id, own]) => [id, own.map(toScored)]));
 }
 
+/** The samples of each case. */
+type ByCase = ReadonlyMap<string, readonly ScoredSample[]>;
+
 /** One run of a case. */
-export interface ShownSample {
+interface ShownSample {
   readonly sample: number;
   readonly scores: Readonly<Record<string, { readonly value: number; readonly reason?: string }>>;
   readonly response?: string | undefined;
@@ -94,7 +74,7 @@ export interface ShownSample {
 }
 
 /** A case in one version. */
-export interface ResultCell {
+interface ResultCell {
   readonly reportId: string;
   /** The mean of all its scores. */
   readonly value: number;
@@ -118,16 +98,16 @@ export async function listResults(
   const from = numberCursor(page.cursor) ?? 0;
   await getEvaluation(db, evaluationId);
   const reports = await newestReports(db, evaluationId, MOST_SHOWN);
-  const scores = await scoresOf(db, reports);
-  const inOrder = reports.map(({ id }) => scores.get(id) ?? new Map());
-  const names = worstFirst(inOrder);
+  const scored = await scoredSamples(db, reports);
+  const cases = new Map(reports.map(({ id }) => [id, Map.groupBy(scored.get(id) ?? [], (sample) => sample.case)]));
+  const names = worstFirst([...cases.values()]);
   const shown = names.slice(from, from + limit);
   const samples = await samplesOf(db, reports, shown);
   const items = shown.map((name) => ({
     case: name,
     cells: reports.flatMap(({ id }) => {
       const own = samples.get(`${id} ${name}`);
-      const values = scores.get(id)?.get(name);
+      const values = cases.get(id)?.get(name);
       return own === undefined || values === undefined
         ? []
         : [{ reportId: id, value: overallValue(values), samples: own.map(toSample) }];
@@ -136,7 +116,7 @@ export async function listResults(
   return names.length > from + limit ? { items, next: String(from + limit) } : { items };
 }
 
-function worstFirst(reports: readonly CaseScores[]): readonly string[] {
+function worstFirst(reports: readonly ByCase[]): readonly string[] {
   const places = new Map<string, { readonly report: number; readonly value: number }>();
   for (const [report, cases] of reports.entries())
     for (const [name, samples] of cases)

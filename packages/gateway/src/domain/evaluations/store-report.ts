@@ -1,4 +1,4 @@
-import { estimate } from '@lastcall/core/eval';
+import { estimateScores } from '@lastcall/core/eval';
 import { sql } from 'kysely';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { EvaluationSampleRow } from '../../ports/store/schema/tables.ts';
@@ -7,12 +7,12 @@ import { ApiError, notFound } from '../api-error.ts';
 import { asPlainText, isId, plainText } from '../entities/column-text.ts';
 import { newId } from '../new-id.ts';
 import { idTaken, ownId } from '../own-id.ts';
-import { casesOf, scoreNames, valuesOf } from './case-values.ts';
+import { toScored } from './case-values.ts';
 import { lockEvaluation } from './evaluation.ts';
 import { type Report, toReport } from './report.ts';
 
 /** One run of one case, as it is sent. */
-export interface NewSample {
+interface NewSample {
   readonly case: string;
   readonly sample: number;
   readonly scores: Readonly<Record<string, { readonly value: number; readonly reason?: string | undefined }>>;
@@ -121,8 +121,8 @@ async function sumUp(tx: Tx, id: string): Promise<Report> {
     .where('report_id', '=', id)
     .orderBy('number')
     .execute();
-  const cases = casesOf(rows);
-  const scores = scoreNames(rows).map((name) => [name, estimate(valuesOf(cases, name))]);
+  const scored = rows.map(toScored);
+  const names = [...new Set(scored.flatMap(({ scores }) => Object.keys(scores)))];
   const sums = await tx.db
     .selectFrom('evaluation_samples')
     .select([sql<number | null>`sum(tokens)`.as('tokens'), sql<number | null>`sum(cost)`.as('cost')])
@@ -131,7 +131,7 @@ async function sumUp(tx: Tx, id: string): Promise<Report> {
   const row = await tx.db
     .updateTable('evaluation_reports')
     .set({
-      ...{ scores: toJson(Object.fromEntries(scores)), samples: rows.length },
+      ...{ scores: toJson(estimateScores(scored, names)), samples: rows.length },
       failed: rows.filter(({ failed }) => failed === 1).length,
       ...{ tokens: sums.tokens === null ? null : Number(sums.tokens), cost: sums.cost },
     })
