@@ -30,7 +30,7 @@ const DOORS: Readonly<Record<string, { readonly values: string; readonly types: 
     `,
     types: `
       Difference Estimate EvalCase EvalHost EvalOptions EvalOutput EvalReport EvalSample JudgeOptions Progress
-      ReportComparison RunOptions Score ScoreContext ScoreValue
+      ReportComparison RunOptions Score ScoreContext ScoreValue ScoredSample
     `,
   },
   './files': {
