@@ -24,7 +24,7 @@ export interface EvaluationDetails extends ListedEvaluation {
 
 /** An evaluation with its newest versions, each compared with the one before. */
 export async function getDetails(db: Kysely<Tables>, id: string): Promise<EvaluationDetails> {
-  const evaluation = await withCounts(db, await getEvaluation(db, id));
+  const [evaluation] = await withCounts(db, [await getEvaluation(db, id)]);
   const rows = await newestReports(db, id, MOST_SHOWN + 1);
   const samples = await scoredSamples(db, rows);
   const scoredReport = (row: EvaluationReportRow) => ({
@@ -37,7 +37,7 @@ export async function getDetails(db: Kysely<Tables>, id: string): Promise<Evalua
     const { scores, cases } = compareReports(scoredReport(before), scoredReport(row));
     return { ...toReport(row), change: cases.shared === 0 ? {} : scores };
   });
-  return { ...evaluation, versions };
+  return { ...(evaluation as ListedEvaluation), versions };
 }
 
 async function scoredSamples(

@@ -105,7 +105,7 @@ export const evaluationEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/api/evaluations/{id}/cases',
-    summary: 'Store a run as a case',
+    summary: 'Add a run to an evaluation as a case',
     description:
       'The case has what was asked, the expected answer, and the run with its recorded outcomes, which is kept as long as the case. A run that is a case already gets the new name and expected answer.',
     access: 'key',
@@ -128,7 +128,7 @@ export const evaluationEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/api/evaluations/{id}/reports',
-    summary: 'Store the results of a version',
+    summary: 'Add the results of a version to an evaluation',
     access: 'key',
     body: newReportSchema,
     status: 201,
