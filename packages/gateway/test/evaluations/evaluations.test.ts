@@ -126,6 +126,11 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
     await api(`${path}/reports`, piece);
     await api(`${path}/reports`, piece);
 
+    for (const odd of [{ runId: 'a\u0000b' }, { tokens: Number.MAX_SAFE_INTEGER }, { scores: { a: { value: 1e300 } } }])
+      expect((await api(`${path}/reports`, { version: 'v3', samples: [sample(1, 1, odd)] })).error.code).toBe(
+        'invalid_request',
+      );
+
     const { versions, reports } = await api(path);
     expect(reports).toBe(2);
     expect(versions).toMatchObject([

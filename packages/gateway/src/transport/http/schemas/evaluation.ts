@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { projectField } from '../fields.ts';
+import { idField, projectField } from '../fields.ts';
 
 /** JSON has no infinity: a bound that is not known is null. */
 const bound = z.number().nullable().meta({ description: 'Null: not known, because there is only one value.' });
@@ -97,16 +97,17 @@ const sampleFields = {
   scores: z
     .record(
       z.string().min(1).max(200),
-      z.strictObject({ value: z.number(), reason: z.string().max(10_000).optional() }),
+      z.strictObject({ value: z.number().min(-1e9).max(1e9), reason: z.string().max(10_000).optional() }),
     )
     .meta({ description: 'By the name of the score. Empty if the run failed.' }),
   response: z.string().optional().meta({ description: 'At most 4,000 characters are stored.' }),
   calls: callsSchema.optional(),
   error: z.string().optional().meta({ description: 'Set if the run failed.' }),
   ms: z.number().min(0).max(1e12),
-  tokens: z.int().min(0).optional(),
-  cost: z.number().optional(),
-  runId: z.string().min(1).max(200).optional().meta({ description: 'Its run, if a gateway ran it.' }),
+  // The gateway adds them up.
+  tokens: z.int().min(0).max(1e12).optional(),
+  cost: z.number().min(0).max(1e12).optional(),
+  runId: idField.optional().meta({ description: 'Its run, if a gateway ran it.' }),
 };
 
 export const newSampleSchema: z.ZodType = z
