@@ -7,11 +7,11 @@ import { currentCall } from '../../data/pending.ts';
 import type { InboxShow } from '../../data/search.ts';
 import { spaceById, spaceMembers } from '../../data/spaces.ts';
 import { answerInWords, inWords, questionOf } from '../../parts/cards/call-shape.ts';
+import { toCardItem, wantedInWords } from '../../parts/cards/card-of-call.ts';
 import { CardPlaceProvider } from '../../parts/cards/card-place.tsx';
 import { TimeLeft } from '../../parts/cards/time-left.tsx';
 import { useSession } from '../../parts/session/session.tsx';
 import { Time } from '../../parts/ui/time.tsx';
-import { toCardItem, wantedInWords } from './card-of-call.ts';
 
 interface InboxRowProps {
   readonly call: PendingCall;
