@@ -16,6 +16,7 @@ import { benchGatewayMcpTool } from './gateway/mcp-tool.bench.ts';
 import { benchGatewayMessagePath } from './gateway/message-path.bench.ts';
 import { benchGatewayPostedMessages } from './gateway/posted-messages.bench.ts';
 import { benchGatewayRegisteredTools } from './gateway/registered-tools.bench.ts';
+import { benchGatewaySearch } from './gateway/search.bench.ts';
 import { benchGatewaySleepingAgents } from './gateway/sleeping-agents.bench.ts';
 import { benchGatewayTenTimes } from './gateway/ten-times.bench.ts';
 import { benchGatewayThousandAgents } from './gateway/thousand-agents.bench.ts';
@@ -51,6 +52,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewayAgents,
   benchGatewaySleepingAgents,
   benchGatewayErase,
+  benchGatewaySearch,
   benchEnginesSteps,
   benchEnginesMessages,
   benchCost,
@@ -85,6 +87,7 @@ const head = [
   '| `tentimes` | `BENCH_TEN_TIMES` (`agents`, `members`, `history`), `BENCH_SCALE` (1) |',
   '| `gatewayagents` | `BENCH_ROUNDS` (12), `BENCH_RUNS` (40 a round), `BENCH_CONTENDERS` (`plain`, `used`, `turn`, `machine`, `few`, `many`), `BENCH_NODE_FLAGS` |',
   '| `gatewayerase` | `BENCH_STORE` (`sqlite`, `postgres`), `BENCH_MESSAGES` (100000) |',
+  '| `gatewaysearch` | `BENCH_STORE`, `BENCH_ENTRIES` (1000000), `BENCH_ROUNDS` (20) |',
   '| `coldbrowser` | `BENCH_ROUNDS` (20) |',
   '| `engines` | `BENCH_ENGINES` (`lastcall,restate`), `BENCH_ROUNDS`, and `ABSURD_SQL`, the file `absurd.sql` of the release that belongs to its package; without it, Absurd is left out |',
   '',
