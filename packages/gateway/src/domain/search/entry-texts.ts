@@ -1,7 +1,7 @@
 import type { Outcome } from '@lastcall/core';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { CallRow, SearchKind } from '../../ports/store/schema/tables.ts';
-import { toConversation } from '../conversations/to-messages.ts';
+import { inputOf, toConversation } from '../conversations/to-messages.ts';
 import { ERASED } from '../erasure/mark.ts';
 import { isFrame } from '../frame.ts';
 import { outputText } from '../runs/output-text.ts';
@@ -22,7 +22,7 @@ export type SearchedCall = Pick<CallRow, 'tool_name' | 'input' | 'outcome' | 'cr
 
 /** What a call was given, and what it gave. */
 export function textsOfCall(call: SearchedCall): readonly FoundText[] {
-  const text = `${call.tool_name} ${inWords(fromJson(call.input))}`;
+  const text = `${call.tool_name} ${inWords(inputOf(fromJson(call.input)))}`;
   const given: FoundText = { kind: 'input', text: cut(text), at: call.created_at };
   const ended = call.outcome === null ? undefined : textOfOutcome(fromJson<Outcome>(call.outcome));
   if (ended === undefined || isNothing(ended.text)) return [given];

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { CallRow, MessageRow, RunRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { IndexEntry } from '../../ports/store/search/index-entry.ts';
 import { EVERYTHING, inView, throughAgents, type View } from '../projects/view.ts';
@@ -133,12 +133,14 @@ async function readCalls(db: Kysely<Tables>, entries: readonly IndexEntry[]): Pr
 
 /** Rows of transcripts by their places. */
 async function readSaid(db: Kysely<Tables>, entries: readonly IndexEntry[]): Promise<ReadonlyMap<string, string>> {
-  const places = entries.flatMap(({ source_id, seq }) => (seq === null ? [] : [sql`(${source_id}, ${seq})`]));
-  if (places.length === 0) return new Map();
-  const { rows } = await sql<{ run_id: string; seq: number; payload: string }>`
-    select run_id, seq, payload from transcript_entries where (run_id, seq) in (values ${sql.join(places)})`.execute(
-    db,
-  );
+  const said = entries.flatMap(({ source_id, seq }) => (seq === null ? [] : [{ source_id, seq }]));
+  if (said.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('transcript_entries')
+    .select(['run_id', 'seq', 'payload'])
+    .where('run_id', 'in', [...new Set(said.map(({ source_id }) => source_id))])
+    .where('seq', 'in', [...new Set(said.map(({ seq }) => seq))])
+    .execute();
   return new Map(rows.map(({ run_id, seq, payload }) => [placeOf({ source_id: run_id, seq }), payload]));
 }
 

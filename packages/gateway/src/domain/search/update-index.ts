@@ -15,50 +15,43 @@ import { lockState, type RunPlace, type SearchState, writeState } from './search
 
 /** A transaction that stores the end of a run is committed within this time. */
 const CHECK_AFTER_MS = 60_000;
-/** While the database is busy, the index may be so much behind. */
-const MOST_BEHIND_MS = 30_000;
-/** A pass that found nothing takes at most this share of the time. */
+/** A pass that found nothing takes at most one part in so many of the time, unless passes are very slow. */
 const IDLE_SHARE = 20;
+const MOST_REST_MS = 2_000;
 const MOST_PAUSE_MS = 50;
 
-interface Pace {
-  restUntil: number;
-  lastPass: number;
-}
-
-const paces = new WeakMap<Store, Pace>();
+/** When each store may be looked at again. */
+const rests = new WeakMap<Store, number>();
 
 /**
  * Adds what was stored since the last time to the index of full-text search. Nothing that a message or a run waits for writes to the index: it is
- * read from what is stored. How far it is, is stored in the same transactions, so a crash loses nothing.
+ * read from what is stored. How far it is, is stored in the same transactions, so a crash loses nothing. While the database is busy, only a little
+ * is added at each sweep, and the index falls behind.
  */
-export async function updateIndex({ store }: Pick<Services, 'store'>): Promise<void> {
-  const now = performance.now();
-  const pace = paces.get(store) ?? { restUntil: 0, lastPass: now };
-  paces.set(store, pace);
-  if (now < pace.restUntil || (store.isBusy && now < pace.lastPass + MOST_BEHIND_MS)) return;
+export async function updateIndex(
+  { store }: Pick<Services, 'store'>,
+  { now }: { readonly now?: number } = {},
+): Promise<void> {
+  if (now === undefined && performance.now() < (rests.get(store) ?? 0)) return;
   for (;;) {
     const startedAt = performance.now();
-    const hasMore = await store.transaction((tx) => indexSome(tx, store.rowsAtOnce));
+    const hasMore = await store.transaction((tx) => indexSome(tx, { most: store.rowsAtOnce, now: now ?? tx.now() }));
     const spent = performance.now() - startedAt;
-    pace.lastPass = performance.now();
-    if (!hasMore) {
-      pace.restUntil = pace.lastPass + spent * IDLE_SHARE;
-      return;
-    }
+    if (!hasMore) rests.set(store, performance.now() + Math.min(spent * IDLE_SHARE, MOST_REST_MS));
+    if (!hasMore || store.isBusy) return;
     await sleep(Math.min(spent, MOST_PAUSE_MS));
   }
 }
 
 /** Returns true if there may be more to add. */
-async function indexSome(tx: Tx, most: number): Promise<boolean> {
+async function indexSome(tx: Tx, { most, now }: { readonly most: number; readonly now: number }): Promise<boolean> {
   const state = await lockState(tx, { wait: false });
   if (state === undefined) return false;
   const hasChanges = await applyChanges(tx);
   const hasMessages = await indexNewMessages(tx, most);
-  const { hasMore, ...runs } = await indexEndedRuns(tx, state);
+  const { hasMore, ...runs } = await indexEndedRuns(tx, { ...state, now });
   const isComplete = !(hasChanges || hasMessages || hasMore);
-  await writeState(tx, { ...state, ...runs, ...(isComplete ? { completeTo: tx.now() } : {}) });
+  await writeState(tx, { ...state, ...runs, ...(isComplete ? { completeTo: now } : {}) });
   return !isComplete;
 }
 
@@ -66,13 +59,13 @@ const START: RunPlace = { endedAt: 0, id: '' };
 
 async function indexEndedRuns(
   tx: Tx,
-  { runsTo = START, checkedTo = START }: SearchState,
+  { runsTo = START, checkedTo = START, now }: SearchState & { readonly now: number },
 ): Promise<Pick<SearchState, 'runsTo' | 'checkedTo'> & { readonly hasMore: boolean }> {
   const runs = await endedRunsAfter(tx, runsTo);
   await indexRuns(tx, runs);
   const reached = placeOf(runs) ?? runsTo;
   if (runs.length === RUNS_AT_ONCE) return { runsTo: reached, checkedTo, hasMore: true };
-  const until = Math.min(tx.now() - CHECK_AFTER_MS, reached.endedAt);
+  const until = now - CHECK_AFTER_MS;
   const isMissing = sql<SqlBool>`r.ended_at <= ${until}
     and not exists (select 1 from search_entries e where e.source_id = r.id)`;
   const missed = await endedRunsAfter(tx, checkedTo, isMissing);

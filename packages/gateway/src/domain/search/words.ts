@@ -11,7 +11,7 @@ const MOST_LETTERS = 100;
 
 const LETTERS = /[\p{L}\p{N}\p{M}]+/gu;
 /** Languages that write no spaces between words: each character is a word, and several in a row are a phrase. */
-const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const UNSPACED = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
 const UNSPACED_OR_REST = new RegExp(`${UNSPACED.source}|(?:(?!${UNSPACED.source}).)+`, 'gsu');
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters of ASCII
 const ASCII = /^[\x00-\x7f]*$/;

@@ -41,7 +41,7 @@ async function freeIds(db: Kysely<Tables>, texts: readonly IndexedText[]): Promi
     });
     const known = await existing(db, ids);
     if (known.length === 0) return ids;
-    for (const id of known) for (const one of await idsNear(db, id)) occupied.add(one);
+    for (const at of new Set(known.map(timeOfEntry))) for (const id of await idsAt(db, at)) occupied.add(id);
   }
 }
 
@@ -55,16 +55,15 @@ async function existing(db: Kysely<Tables>, ids: readonly number[]): Promise<rea
   return found;
 }
 
-/** The ids of the same millisecond. */
-async function idsNear(db: Kysely<Tables>, id: number): Promise<readonly number[]> {
-  const first = timeOfEntry(id) * PER_MS;
+/** The ids of a millisecond, and of the next one: a millisecond with many entries reaches into it. */
+async function idsAt(db: Kysely<Tables>, at: number): Promise<readonly number[]> {
   const rows = await db
     .selectFrom('search_entries')
     .select('id')
-    .where('id', '>=', first)
-    .where('id', '<', first + 2 * PER_MS)
+    .where('id', '>=', at * PER_MS)
+    .where('id', '<', (at + 2) * PER_MS)
     .execute();
-  return rows.map((row) => row.id);
+  return rows.map(({ id }) => id);
 }
 
 export async function findInIndex(db: Kysely<Tables>, dialect: Dialect, query: IndexQuery): Promise<IndexAnswer> {
