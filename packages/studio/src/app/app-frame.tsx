@@ -62,6 +62,7 @@ function useGoKeys(): void {
     'g r': { label: 'Go to the runs', run: () => void navigate({ to: '/runs' }) },
     'g a': { label: 'Go to the agents', run: () => void navigate({ to: '/agents' }) },
     'g t': { label: 'Go to the tools', run: () => void navigate({ to: '/tools' }) },
+    '/': { label: 'Search all texts', run: () => void navigate({ to: '/search' }) },
     'g u': { label: 'Go to the usage', run: () => void navigate({ to: '/usage' }) },
   });
 }
