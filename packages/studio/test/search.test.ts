@@ -43,4 +43,12 @@ test('[S27] a search shows where the words are, and each result is one click fro
   await page.waitForURL(/\/spaces\/.*at=1/);
   await page.getByText('How is the weather in Reykjavik').first().waitFor();
   expect(problems).toEqual([]);
+
+  // A person without any scope finds the messages of their own spaces, and no request is refused.
+  const person = await studio.open('/', { scopes: [] });
+  await person.page.getByText('How is the weather in Reykjavik').first().waitFor();
+  await person.page.goto(`${gateway.url}/search?q=reykjavik`);
+  const own = person.page.getByRole('list', { name: 'Results' }).getByRole('listitem');
+  await expect.poll(() => own.count()).toBe(1);
+  expect(person.problems).toEqual([]);
 });

@@ -115,6 +115,19 @@ const ROWS = [
   "delete from kysely_migration where name > '0036'",
 ];
 
+/** What 0056-search adds, taken back. */
+function withoutSearch(kind: 'sqlite' | 'postgres'): readonly string[] {
+  const watched = { messages: 'messages', calls: 'calls', runs: 'runs', transcript_entries: 'entries' };
+  const triggers = Object.entries(watched).flatMap(([table, short]) =>
+    ['unsearched', 'gone'].map((what) =>
+      kind === 'postgres' ? `drop function lastcall_${table}_${what} cascade` : `drop trigger ${short}_${what}`,
+    ),
+  );
+  const words = kind === 'postgres' ? [] : ['search_words'];
+  const tables = [...words, 'search_entries', 'search_changes', 'search_spaces', 'search_state'];
+  return [...triggers, ...tables.map((table) => `drop table ${table}`), 'drop index runs_ended'];
+}
+
 /** What 0044-projects adds, taken back. */
 function withoutProjects(kind: 'sqlite' | 'postgres'): readonly string[] {
   const tables = ['agents', 'spaces', 'entities', 'tools', 'mcp_tools'];
@@ -142,7 +155,7 @@ describe.each(databases)('a database of the last version that stored tags, on $k
 
   async function upgraded(rows = ROWS): Promise<Store> {
     await (await database.open()).close();
-    await runStatements(database, [...rows, ...withoutProjects(kind)]);
+    await runStatements(database, [...withoutSearch(kind), ...rows, ...withoutProjects(kind)]);
     return await database.open();
   }
 

@@ -20,6 +20,7 @@ import { ConnectionBadge } from '../parts/session/connection.tsx';
 import { useSession } from '../parts/session/session.tsx';
 import { ModelBadge } from './model-badge.tsx';
 import { ProjectPicker } from './project-picker.tsx';
+import { useWaitingNotifications } from './use-waiting-notifications.ts';
 
 /** It searches pages, spaces, agents, runs and tools, and runs commands. It is loaded when the user opens it first. */
 const PaletteDialog = lazy(async () => ({ default: (await import('./palette-dialog.tsx')).PaletteDialog }));
@@ -30,6 +31,7 @@ export function AppFrame(): ReactElement {
   // It opens synchronously: the letters typed after the key are already meant for its field.
   const openPalette = (): void => flushSync(() => setPaletteOpen(true));
   useGoKeys();
+  useWaitingNotifications();
   useKeys({ 'mod+k': { label: 'Search pages, agents, runs and tools', run: openPalette, evenInFields: true } });
   return (
     <div className="flex h-full flex-col-reverse wide:flex-row">
