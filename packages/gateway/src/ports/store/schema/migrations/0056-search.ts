@@ -126,7 +126,7 @@ const GONE: Readonly<Record<string, string>> = {
   messages: 'source_id in (select id from gone)',
   calls: '(source_id, call_id) in (select run_id, id from gone)',
   runs: 'source_id in (select id from gone)',
-  transcript_entries: `(source_id, seq) in (select run_id, seq from gone old where ${SPOKEN})`,
+  transcript_entries: `(source_id, seq) in (select run_id, seq from gone where gone.kind in ('message', 'reply'))`,
 };
 
 /** Another transaction may be adding the text of a deleted row, so the deletion is looked at again. */
