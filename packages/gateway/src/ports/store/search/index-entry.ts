@@ -26,3 +26,11 @@ export interface IndexAnswer {
   /** Everything with this id or a larger one was searched. Undefined if everything was. */
   readonly searchedTo?: number;
 }
+
+/** The segments that are searched at a time. */
+export interface SegmentRange {
+  readonly oldest: number;
+  readonly newest: number;
+  /** The first id of the oldest. */
+  readonly from: number;
+}

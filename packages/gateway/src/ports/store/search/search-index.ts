@@ -3,8 +3,9 @@ import { chunkRows } from '../chunk-rows.ts';
 import type { Dialect } from '../dialect.ts';
 import type { SearchEntryRow, Tables } from '../schema/tables.ts';
 import type { Tx } from '../store.ts';
-import type { IndexAnswer, IndexedText, IndexQuery } from './index-entry.ts';
-import { findInPostgres, labelSegments, toVector } from './postgres-search.ts';
+import type { IndexAnswer, IndexEntry, IndexedText, IndexQuery } from './index-entry.ts';
+import { findInPostgres, segmentLabel, toVector } from './postgres-search.ts';
+import { assignSegments, readSegments, segmentOf } from './segments.ts';
 import { findInSqlite } from './sqlite-search.ts';
 
 /** A millisecond has place for so many entries. */
@@ -18,9 +19,12 @@ export function timeOfEntry(id: number): number {
 export async function addToIndex(tx: Tx, texts: readonly IndexedText[]): Promise<void> {
   const sorted = texts.toSorted((one, other) => one.at - other.at);
   const ids = await freeIds(tx.db, sorted);
-  const labelled = tx.dialect === 'postgres' ? await labelSegments(tx, sorted, ids) : sorted;
-  const rows = labelled.map(({ kind, source_id, call_id, seq, words, labels }, index): SearchEntryRow => {
-    const all = tx.dialect === 'postgres' ? toVector(words, labels) : [...words, ...labels].join(' ');
+  const segments = await assignSegments(tx, ids);
+  const rows = sorted.map(({ kind, source_id, call_id, seq, words, labels }, index): SearchEntryRow => {
+    const all =
+      tx.dialect === 'postgres'
+        ? toVector(words, [...labels, segmentLabel(segments[index] as number)])
+        : [...words, ...labels].join(' ');
     return { id: ids[index] as number, kind, source_id, call_id, seq, words: all };
   });
   for (const few of chunkRows(rows)) await tx.db.insertInto('search_entries').values(few).execute();
@@ -66,7 +70,28 @@ async function idsAt(db: Kysely<Tables>, at: number): Promise<readonly number[]>
   return rows.map(({ id }) => id);
 }
 
+/** A search that has not found enough by then says how far it came. */
+const MOST_MS = 120;
+/** A search for rare words is done sooner with several segments at a time, and one for common words with the newest alone. */
+const MOST_SEGMENTS = 4;
+
 export async function findInIndex(db: Kysely<Tables>, dialect: Dialect, query: IndexQuery): Promise<IndexAnswer> {
   if (query.terms.length === 0 || query.labels.some((list) => list.length === 0)) return { entries: [] };
-  return dialect === 'postgres' ? await findInPostgres(db, query) : await findInSqlite(db, query);
+  const find = dialect === 'postgres' ? findInPostgres : findInSqlite;
+  const { starts } = await readSegments(db);
+  // FTS5 stops when it has found enough. Its lists are read from their ends, so that several steps would read the newer parts several times.
+  const isOneStep = dialect === 'sqlite';
+  const until = performance.now() + MOST_MS;
+  const entries: IndexEntry[] = [];
+  let newest = segmentOf(starts, query.before - 1);
+  for (let count = isOneStep ? starts.length : 1; newest >= 0; count = Math.min(count * 2, MOST_SEGMENTS)) {
+    const oldest = Math.max(newest - count + 1, 0);
+    const from = starts[oldest] as number;
+    entries.push(...(await find(db, { ...query, limit: query.limit - entries.length }, { oldest, newest, from })));
+    const last = entries.at(-1);
+    if (entries.length === query.limit && last !== undefined) return { entries, searchedTo: last.id };
+    if (oldest > 0 && performance.now() > until) return { entries, searchedTo: from };
+    newest = oldest - 1;
+  }
+  return { entries };
 }
