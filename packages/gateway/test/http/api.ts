@@ -38,7 +38,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came.
@@ -144,7 +144,7 @@ interface Operation {
 }
 
 /** Whatever is answered, the document says so: its status, and what the body looks like. */
-async function assertDocumented(
+export async function assertDocumented(
   document: Document,
   { method, path, answer }: { method: string; path: string; answer: Answer },
 ): Promise<void> {
