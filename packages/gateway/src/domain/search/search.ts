@@ -22,7 +22,7 @@ export interface SearchFilter extends PageOptions {
 }
 
 /** A text that was found. */
-export interface SearchResult extends Source {
+interface SearchResult extends Source {
   readonly kind: SearchKind;
   readonly at: number;
   /** The text around the first match. */

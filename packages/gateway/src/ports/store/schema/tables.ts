@@ -837,7 +837,7 @@ export interface SearchEntryRow {
 }
 
 /** A source whose texts have changed since they were added to the index. */
-export interface SearchChangeRow {
+interface SearchChangeRow {
   kind: 'message' | 'run' | 'call';
   source_id: string;
 }
