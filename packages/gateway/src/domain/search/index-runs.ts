@@ -56,7 +56,7 @@ export async function indexRuns(tx: Tx, runs: readonly EndedRun[]): Promise<void
 
 type Runs = ReadonlyMap<string, EndedRun>;
 
-/** Agents speak in spaces with messages. In a conversation, what is said is in its transcript. */
+/** Agents speak in spaces with messages. In a conversation, the transcript has what everyone wrote. */
 async function spokenTexts({ db }: Tx, runs: Runs): Promise<readonly IndexedText[]> {
   const ids = [...runs.values()].flatMap(({ id, thread_id, agent_id }) => (thread_id === agent_id ? [] : [id]));
   if (ids.length === 0) return [];

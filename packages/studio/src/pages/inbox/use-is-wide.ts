@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Enough for a list and a card side by side. */
+/** Enough for a list with a card beside it. */
 const WIDE = '(min-width: 64rem)';
 
 export function useIsWide(): boolean {

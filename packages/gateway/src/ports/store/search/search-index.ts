@@ -70,7 +70,7 @@ async function idsAt(db: Kysely<Tables>, at: number): Promise<readonly number[]>
   return rows.map(({ id }) => id);
 }
 
-/** A search that has not found enough by then says how far it came. */
+/** After this time a search returns what it has found, and how far it came. */
 const MOST_MS = 120;
 /** A search for rare words is done sooner with several segments at a time, and one for common words with the newest alone. */
 const MOST_SEGMENTS = 4;
