@@ -17,6 +17,7 @@ import { type Notifications, notifications } from './resources/notifications.ts'
 import { type Pending, pending } from './resources/pending.ts';
 import { type Projects, projects } from './resources/projects.ts';
 import { type Runs, runs } from './resources/runs.ts';
+import { type SearchTexts, search } from './resources/search.ts';
 import { type SessionResource, session } from './resources/session.ts';
 import { type Spaces, spaces } from './resources/spaces.ts';
 import { type StatusResource, status } from './resources/status.ts';
@@ -46,6 +47,7 @@ export interface Client {
   readonly notifications: Notifications;
   readonly pending: Pending;
   readonly grants: Grants;
+  readonly search: SearchTexts;
   readonly projects: Projects;
   readonly runs: Runs;
   readonly session: SessionResource;
@@ -85,6 +87,7 @@ export function createClient(options: ClientOptions): Client {
     notifications: notifications(connection),
     pending: pending(connection),
     grants: grants(connection),
+    search: search(connection),
     projects: projects(connection),
     runs: runs(connection),
     session: session(connection),

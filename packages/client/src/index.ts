@@ -22,6 +22,7 @@ export type { Notifications } from './resources/notifications.ts';
 export type { AnsweredCall, Pending } from './resources/pending.ts';
 export type { Projects } from './resources/projects.ts';
 export type { Runs } from './resources/runs.ts';
+export type { SearchTexts } from './resources/search.ts';
 export type { SessionResource } from './resources/session.ts';
 export type { Spaces } from './resources/spaces.ts';
 export type { StatusResource } from './resources/status.ts';
@@ -105,6 +106,7 @@ export type {
   RunCall,
   RunEntry,
   RunEvent,
+  SearchResult,
   Session,
   Settlement,
   SignInLink,

@@ -1592,6 +1592,28 @@ export type RunEvent = {
   readonly stop: Stop;
 } | ResetEvent;
 
+/** A text that was found. */
+export type SearchResult = {
+  /** `message`: said in a space or a conversation. `input`, `output`: of a call. `error`: of a call or a run. */
+  readonly kind: "message" | "input" | "output" | "error";
+  readonly at: number;
+  /** Of a message in a space, as are `spaceId` and `seq`. */
+  readonly messageId?: string | undefined;
+  readonly spaceId?: string | undefined;
+  readonly seq?: number | undefined;
+  /** Who wrote the message. */
+  readonly entityId?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly agentId?: string | undefined;
+  readonly callId?: string | undefined;
+  readonly toolName?: string | undefined;
+  /** The text around the first match. `isMatch` marks what was searched for. */
+  readonly snippet: readonly ({
+    readonly text: string;
+    readonly isMatch?: true | undefined;
+  })[];
+};
+
 export type Session = {
   readonly id: string;
   /** What it may do in addition to what its person may do. */
@@ -2968,6 +2990,21 @@ export interface Operations {
       readonly runId: string;
       /** The grant that was given with the approval. */
       readonly grantId?: string | undefined;
+    };
+  }>;
+  'GET /api/search': Operation<{
+    query: PageQuery & {
+      /** Words, "phrases in quotation marks" and prefix*. All of them have to occur. Upper case and accents do not matter. */
+      readonly q: string;
+      /** `message`: said in a space or a conversation. `input`, `output`: of a call. `error`: of a call or a run. */
+      readonly kind?: "message" | "input" | "output" | "error" | undefined;
+    };
+    answer: {
+      readonly items: readonly (SearchResult)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+      /** Texts that were stored before this time can be found. Absent while the index is built for the first time. */
+      readonly indexedTo?: number | undefined;
     };
   }>;
   'DELETE /api/session': Operation<{ answer: Session }>;

@@ -318,6 +318,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
 
   'GET /api/pending': { rights: LIST, request: plain },
   'GET /api/grants': { rights: LIST, request: plain },
+  'GET /api/search': { rights: LIST, request: async () => ({ path: '/api/search?q=hello' }) },
   'GET /api/grants/{id}': {
     rights: SHARED_READ,
     request: async (stage) => ({ path: `/api/grants/${await stage.grant()}` }),

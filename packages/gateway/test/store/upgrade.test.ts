@@ -51,6 +51,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0052-forks',
       '0053-files-of-conversations',
       '0054-evaluations',
+      '0056-search',
     ]);
     await fresh.close();
   });

@@ -21,6 +21,7 @@ import { ConnectionBadge } from '../parts/session/connection.tsx';
 import { useSession } from '../parts/session/session.tsx';
 import { ModelBadge } from './model-badge.tsx';
 import { ProjectPicker } from './project-picker.tsx';
+import { useWaitingNotifications } from './use-waiting-notifications.ts';
 
 /** It searches pages, spaces, agents, runs and tools, and runs commands. It is loaded when the user opens it first. */
 const PaletteDialog = lazy(async () => ({ default: (await import('./palette-dialog.tsx')).PaletteDialog }));
@@ -31,6 +32,7 @@ export function AppFrame(): ReactElement {
   // It opens synchronously: the letters typed after the key are already meant for its field.
   const openPalette = (): void => flushSync(() => setPaletteOpen(true));
   useGoKeys();
+  useWaitingNotifications();
   useKeys({ 'mod+k': { label: 'Search pages, agents, runs and tools', run: openPalette, evenInFields: true } });
   return (
     <div className="flex h-full flex-col-reverse wide:flex-row">
@@ -64,6 +66,7 @@ function useGoKeys(): void {
     'g a': { label: 'Go to the agents', run: () => void navigate({ to: '/agents' }) },
     'g t': { label: 'Go to the tools', run: () => void navigate({ to: '/tools' }) },
     'g e': { label: 'Go to the evaluations', run: () => void navigate({ to: '/evaluations' }) },
+    '/': { label: 'Search all texts', run: () => void navigate({ to: '/search' }) },
     'g u': { label: 'Go to the usage', run: () => void navigate({ to: '/usage' }) },
   });
 }

@@ -8,6 +8,7 @@ import {
   runsSearch,
   spaceSearch,
   tabSearch,
+  textSearch,
   toolSearch,
   toolsSearch,
   usageSearch,
@@ -93,6 +94,11 @@ const routes = root.addChildren([
     ...at('/usage'),
     validateSearch: usageSearch,
     component: lazyRouteComponent(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
+  }),
+  createRoute({
+    ...at('/search'),
+    validateSearch: textSearch,
+    component: lazyRouteComponent(() => import('../pages/search/search-page.tsx'), 'SearchPage'),
   }),
   createRoute({
     ...at('/settings'),

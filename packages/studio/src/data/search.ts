@@ -72,6 +72,24 @@ export function tabSearch(given: Given): TabSearch {
   return texts(given, ['tab', 'show', 'context']);
 }
 
+export type TextKind = 'message' | 'input' | 'output' | 'error';
+
+export interface TextSearch {
+  /** The words to search for. */
+  readonly q?: string;
+  readonly kind?: TextKind;
+}
+
+const TEXT_KINDS: readonly unknown[] = ['message', 'input', 'output', 'error'] satisfies TextKind[];
+
+/** The router parses values that look like JSON: a number is searched for as it was typed. */
+export function textSearch({ q, kind }: Given): TextSearch {
+  return {
+    ...(q === undefined || q === '' ? {} : { q: typeof q === 'string' ? q : JSON.stringify(q) }),
+    ...(TEXT_KINDS.includes(kind) ? { kind: kind as TextKind } : {}),
+  };
+}
+
 export interface ToolsSearch {
   /** The text that names and descriptions must contain. */
   readonly q?: string;

@@ -53,6 +53,7 @@ import { waitingCallEndpoints } from './routes/pending.ts';
 import { planEndpoints } from './routes/plans.ts';
 import { projectEndpoints } from './routes/projects.ts';
 import { runEndpoints } from './routes/runs.ts';
+import { searchEndpoints } from './routes/search.ts';
 import { sessionEndpoints } from './routes/session.ts';
 import { spaceEndpoints } from './routes/spaces.ts';
 import { type Setup, statusEndpoints } from './routes/status.ts';
@@ -152,6 +153,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...erasureEndpoints,
     ...waitingCallEndpoints,
     ...grantEndpoints,
+    ...searchEndpoints,
     ...jobEndpoints,
     ...projectEndpoints,
     ...keyEndpoints,

@@ -111,6 +111,7 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'POST /api/tools/{id}/test': 'whole',
 
   'GET /api/runs': 'filtered',
+  'GET /api/search': 'filtered',
   'GET /api/usage': 'filtered',
   'GET /api/audit': 'whole',
   'GET /api/erasures': 'whole',

@@ -5,14 +5,14 @@ import { useQuery } from '@tanstack/react-query';
 import { memo, type ReactElement, useEffect, useRef } from 'react';
 import { callDetails } from '../../data/calls.ts';
 import { runOfAnswer } from '../../data/runs.ts';
+import { changesInWords, codeOf, noteOf, originInWords } from '../../parts/run/call-words.ts';
+import { waitInWords } from '../../parts/run/wait-words.ts';
 import { OutcomeMark } from '../../parts/ui/outcome.tsx';
 import { duration } from '../../parts/ui/time.tsx';
-import { changesInWords, codeOf, noteOf, originInWords } from './call-words.ts';
 import { rowClass } from './row-class.ts';
 import { followInPage } from './state-link.tsx';
 import { TimeBar } from './time-bar.tsx';
 import type { TimeScale } from './time-scale.ts';
-import { waitInWords } from './wait-words.ts';
 
 interface CallRowProps {
   readonly call: CallRow;

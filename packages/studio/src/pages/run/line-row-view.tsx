@@ -13,14 +13,14 @@ import {
   Undo2,
 } from 'lucide-react';
 import type { ReactElement } from 'react';
+import { originInWords } from '../../parts/run/call-words.ts';
+import { tokensInWords } from '../../parts/run/usage-words.ts';
 import { duration } from '../../parts/ui/time.tsx';
-import { originInWords } from './call-words.ts';
 import { firstLineOf, lineInWords } from './line-words.ts';
 import { rowClass } from './row-class.ts';
 import { followInPage } from './state-link.tsx';
 import { TimeBar } from './time-bar.tsx';
 import type { TimeScale } from './time-scale.ts';
-import { tokensInWords } from './usage-words.ts';
 
 interface StepRowProps {
   readonly row: StepRow;

@@ -1,6 +1,6 @@
 import type { LineRow } from '@lastcall/client/timeline';
+import { originInWords, workerName } from '../../parts/run/call-words.ts';
 import { duration } from '../../parts/ui/time.tsx';
-import { originInWords, workerName } from './call-words.ts';
 
 /** The text of a timeline line that is neither a step nor a call. `stopped` is why the run ended. */
 export function lineInWords(row: LineRow, stopped: string): string {

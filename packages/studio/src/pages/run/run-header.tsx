@@ -6,21 +6,21 @@ import { type ReactElement, type ReactNode, useState } from 'react';
 import { useIsMachine } from '../../data/definitions.ts';
 import { attemptsOf } from '../../data/runs.ts';
 import { gatewayStatus } from '../../data/status.ts';
+import { costInWords, workerName } from '../../parts/run/call-words.ts';
+import { StatusMark } from '../../parts/run/status-mark.tsx';
+import { defaultOf, statusInWords } from '../../parts/run/stop-sentence.ts';
+import { triggerInWords } from '../../parts/run/trigger-words.ts';
+import { tokensInWords, usageTitle } from '../../parts/run/usage-words.ts';
 import { useMay } from '../../parts/session/session.tsx';
 import { Button, buttonClass } from '../../parts/ui/button.tsx';
 import { Dialog } from '../../parts/ui/dialog.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { duration, useNow } from '../../parts/ui/time.tsx';
-import { costInWords, workerName } from './call-words.ts';
 import { CaseButton } from './case-dialog.tsx';
 import { ComparePicker } from './compare-picker.tsx';
 import { contextOf } from './context-of.ts';
 import { ExactTime } from './exact-time.tsx';
 import { ForkLines } from './fork-lines.tsx';
-import { StatusMark } from './status-mark.tsx';
-import { defaultOf, statusInWords } from './stop-sentence.ts';
-import { triggerInWords } from './trigger-words.ts';
-import { tokensInWords, usageTitle } from './usage-words.ts';
 
 interface RunHeaderProps {
   readonly run: Run;

@@ -5,7 +5,7 @@ import { type ReactElement, useEffect, useRef } from 'react';
 import { agentNames } from '../../data/runs.ts';
 import type { RunsSearch } from '../../data/search.ts';
 import { useKeys } from '../../parts/keyboard/keys.tsx';
-import { STOP_REASONS } from '../run/stop-sentence.ts';
+import { STOP_REASONS } from '../../parts/run/stop-sentence.ts';
 
 /** Chooses which runs are listed. All of it is in the address. */
 export function RunsFilters(): ReactElement {

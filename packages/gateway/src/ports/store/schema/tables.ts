@@ -55,6 +55,10 @@ export interface Tables {
   evaluation_cases: EvaluationCaseRow;
   evaluation_reports: EvaluationReportRow;
   evaluation_samples: EvaluationSampleRow;
+  search_entries: SearchEntryRow;
+  search_changes: SearchChangeRow;
+  search_spaces: SearchSpaceRow;
+  search_state: SearchStateRow;
 }
 
 /** JSON text: see json.ts. */
@@ -877,4 +881,39 @@ export interface EvaluationSampleRow {
   run_id: string | null;
   /** The texts: response, error, reasons of the scores, calls. Null once its run was deleted. */
   details: Json | null;
+}
+
+export type SearchKind = 'message' | 'input' | 'output' | 'error';
+
+/** A text that can be found. The text itself is only in its source: see domain/search. */
+export interface SearchEntryRow {
+  /** The time of the text in milliseconds, times 1,024, plus a number that makes it unique. */
+  id: number;
+  kind: SearchKind;
+  /** The message, or the run. */
+  source_id: string;
+  /** Of the input, output or error of a call. */
+  call_id: string | null;
+  /** Of a text in a conversation: the number of its row in the transcript. */
+  seq: number | null;
+  /** The words in their order, and what limits searches: see ports/store/search-index.ts. */
+  words: string;
+}
+
+/** A source whose texts have changed since they were added to the index. */
+interface SearchChangeRow {
+  kind: 'message' | 'run' | 'call';
+  source_id: string;
+}
+
+/** How far the messages of a space are in the index. */
+interface SearchSpaceRow {
+  space_id: string;
+  seq: number;
+}
+
+/** How far the index is: see domain/search/search-state.ts. */
+interface SearchStateRow {
+  key: string;
+  value: Json;
 }

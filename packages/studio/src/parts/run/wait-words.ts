@@ -1,5 +1,5 @@
 import type { Answer, Call } from '@lastcall/client';
-import { duration } from '../../parts/ui/time.tsx';
+import { duration } from '../ui/time.tsx';
 
 /** `Ada answered after 2 h`, or whom the call waits for. */
 export function waitInWords(call: Call | undefined): string {
