@@ -210,7 +210,7 @@ export type Call = {
   readonly card?: Message | undefined;
   readonly step?: number | undefined;
   readonly index?: number | undefined;
-  readonly status?: "planned" | "started" | "settled" | "pending" | undefined;
+  readonly status?: "planned" | "running" | "waiting" | "ok" | "denied" | "expired" | "error" | "unknown" | "cancelled" | "skipped" | undefined;
   readonly outcome?: Outcome | undefined;
   readonly idempotencyKey?: string | undefined;
   /** The grant that let the call run without waiting for approval. */
@@ -1225,8 +1225,8 @@ export type Run = {
   readonly agentId: string;
   readonly threadId: string;
   readonly number: number;
-  /** `queued`: it has not started. It has a request of a conversation, or the answer to a waiting call. */
-  readonly status: "running" | "completed" | "failed" | "cancelled" | "queued";
+  /** `queued`: it has not started. It has a request of a conversation, or the answer to a waiting call. `waiting`: it has stopped, and a call of it waits for an answer. */
+  readonly status: "running" | "waiting" | "completed" | "failed" | "cancelled" | "queued";
   /** The events that woke the agent. */
   readonly trigger: readonly ({
     readonly eventId: string;
@@ -1263,12 +1263,15 @@ export type Run = {
   })[] | undefined;
   /** The number of its calls by status. */
   readonly counts: {
+    readonly running: number;
+    readonly waiting: number;
     readonly ok: number;
+    readonly denied: number;
+    readonly expired: number;
     readonly error: number;
+    readonly unknown: number;
     readonly cancelled: number;
     readonly skipped: number;
-    readonly pending: number;
-    readonly running: number;
   };
   /** The model of its last reply. Absent in lists. */
   readonly model?: string | undefined;
@@ -1290,7 +1293,7 @@ export type RunCall = {
   readonly callId: string;
   readonly runId: string;
   readonly toolName: string;
-  readonly status: "planned" | "started" | "settled" | "pending";
+  readonly status: "planned" | "running" | "waiting" | "ok" | "denied" | "expired" | "error" | "unknown" | "cancelled" | "skipped";
   /** Absent while the call runs. */
   readonly outcome?: Outcome | undefined;
   /** The grant that let the call run without waiting for approval. */
@@ -1317,6 +1320,8 @@ export type RunEntry = {
   } | undefined;
   /** The grant that let the call run without waiting for approval. */
   readonly grantId?: string | undefined;
+  /** Set on the wait of a call: how the call stands now. */
+  readonly status?: "planned" | "running" | "waiting" | "ok" | "denied" | "expired" | "error" | "unknown" | "cancelled" | "skipped" | undefined;
   /** Set on the wait of a call: how the call ended, perhaps in a later run. */
   readonly ended?: {
     readonly outcome: Outcome;
@@ -1430,7 +1435,7 @@ export type RunEvent = {
   readonly type: "run.end";
   readonly at: number;
   readonly runId: string;
-  readonly status: "completed" | "failed" | "cancelled";
+  readonly status: "completed" | "waiting" | "failed" | "cancelled";
   readonly stop: Stop;
 } | ResetEvent;
 
@@ -2657,13 +2662,13 @@ export interface Operations {
       readonly agentId?: string | undefined;
       /** It is a run of this conversation. */
       readonly contextId?: string | undefined;
-      readonly status?: "running" | "completed" | "failed" | "cancelled" | undefined;
+      readonly status?: "running" | "waiting" | "completed" | "failed" | "cancelled" | undefined;
       /** Why it stopped, e.g. `max_steps`. */
       readonly stop?: string | undefined;
       /** It called this tool. */
       readonly toolName?: string | undefined;
-      /** One of its calls ended with this status. With `toolName`: one of that tool. */
-      readonly outcome?: "ok" | "error" | "cancelled" | "skipped" | "pending" | undefined;
+      /** One of its calls has this status. With `toolName`: one of that tool. */
+      readonly outcome?: "running" | "waiting" | "ok" | "denied" | "expired" | "error" | "unknown" | "cancelled" | "skipped" | undefined;
       /** It wrote in this space, or showed a call there. */
       readonly spaceId?: string | undefined;
       /** This event woke it. */

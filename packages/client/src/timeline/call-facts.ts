@@ -4,7 +4,12 @@ import type { EntryOf } from './rows.ts';
 /** What the entries of a run tell of one call. */
 export interface CallFacts {
   settled?: { readonly entry: EntryOf<'settled'>; readonly seq: number };
-  pending?: { readonly entry: EntryOf<'pending'>; readonly seq: number; readonly ended: RunEntry['ended'] };
+  pending?: {
+    readonly entry: EntryOf<'pending'>;
+    readonly seq: number;
+    readonly status: RunEntry['status'];
+    readonly ended: RunEntry['ended'];
+  };
   changes?: Changes | undefined;
   subAgents?: RunEntry['subAgents'];
   /** The numbers of its `started` entries, and when the first of them was written. */
@@ -33,7 +38,7 @@ export function factsOf(entries: readonly RunEntry[]): Facts {
     calls.set(callId, known);
     return known;
   };
-  for (const { seq, at, entry, changes, ended, subAgents } of entries) {
+  for (const { seq, at, entry, changes, status, ended, subAgents } of entries) {
     if (entry.kind === 'reply') {
       sizes.set(entry.step, entry.calls.length);
       for (const { callId } of entry.calls) asked.add(callId);
@@ -45,7 +50,7 @@ export function factsOf(entries: readonly RunEntry[]): Facts {
       call.answer ??= entry.answer;
     }
     if (entry.kind === 'pending')
-      Object.assign(of(entry.settlement.callId), { pending: { entry, seq, ended }, changes });
+      Object.assign(of(entry.settlement.callId), { pending: { entry, seq, status, ended }, changes });
     if (entry.kind === 'settled') {
       const call = of(entry.settlement.callId);
       call.settled = { entry, seq };

@@ -1,7 +1,7 @@
 import type { Run, Settlement } from '../wire.generated.ts';
 import type { CallFacts, Facts } from './call-facts.ts';
 import type { Origin } from './machine-steps.ts';
-import { outcomeName } from './outcome-name.ts';
+import { type CallStatus, callStatus } from './call-status.ts';
 import type { CallRow, EntryOf } from './rows.ts';
 
 interface AskedCall {
@@ -23,7 +23,7 @@ export function callRow(
 ): CallRow {
   const { settled, pending, changes, subAgents, starts = [], answer } = facts.calls.get(callId) ?? {};
   const settlement = settled?.entry.settlement ?? (pending && waitedSettlement(pending));
-  const outcome = settlement === undefined && run.status !== 'running' ? 'cancelled' : outcomeName(settlement?.outcome);
+  const outcome = statusOf(settlement, settled === undefined ? pending?.status : undefined, run);
   return {
     kind: 'call',
     key: callId,
@@ -52,6 +52,12 @@ export function callRow(
   };
 }
 
+/** A call that waits may have been answered since, in a later run. */
+function statusOf(settlement: Settlement | undefined, waited: CallStatus | undefined, { status }: Run): CallStatus {
+  if (settlement === undefined && status !== 'running') return 'cancelled';
+  return waited ?? callStatus(settlement?.outcome);
+}
+
 /** The state of a call that waited. Its times are those of this run. */
 function waitedSettlement({ entry: { settlement }, ended }: NonNullable<CallFacts['pending']>): Settlement {
   return ended === undefined ? settlement : { ...settlement, outcome: ended.outcome };
@@ -77,5 +83,5 @@ export function withProvided(
     : { status: 'ok', value: result, text };
   const { callId, toolName } = row;
   const settlement = { callId, toolName, outcome, startedAt: at, endedAt: at };
-  return { ...row, outcome: outcomeName(outcome), settlement, startedAt: at, endedAt: at, endSeq: row.seq };
+  return { ...row, outcome: callStatus(outcome), settlement, startedAt: at, endedAt: at, endSeq: row.seq };
 }

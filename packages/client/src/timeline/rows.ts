@@ -1,7 +1,7 @@
 import type { Answer, Changes, Run, RunEntry, Settlement, TranscriptEntry, Usage } from '../wire.generated.ts';
 import type { Arrival } from './arrivals.ts';
 import type { Origin } from './machine-steps.ts';
-import type { OutcomeName } from './outcome-name.ts';
+import type { CallStatus } from './call-status.ts';
 
 export type EntryOf<K extends TranscriptEntry['kind']> = Extract<TranscriptEntry, { kind: K }>;
 type Takeover = NonNullable<Run['takeovers']>[number];
@@ -20,7 +20,7 @@ export interface CallRow {
   readonly number: number | undefined;
   /** The arguments as the model wrote them. */
   readonly asked: string | undefined;
-  readonly outcome: OutcomeName;
+  readonly outcome: CallStatus;
   readonly settlement: Settlement | undefined;
   /** When it ended, if it waited when the run ended and ended in a later one. */
   readonly laterEndAt: number | undefined;

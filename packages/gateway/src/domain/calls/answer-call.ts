@@ -218,7 +218,7 @@ async function resolve(
   await tx.db
     .updateTable('calls')
     .set({
-      ...endOfWait(row, 'resolved', now),
+      ...endOfWait(row, 'resolved', { now, callStatus: call.kind === 'input' ? null : statusOfAnswer(answer) }),
       // The tool needs the defaults too. Other answers get them in the event.
       answer: toJson(call.kind === 'input' ? completed : answer),
       answer_hash: hashAnswer(answer, grant),
@@ -248,6 +248,13 @@ async function resolve(
 /** True if the call continues with the answer. A question during a call has a separate card, which ends here. */
 function runsOn({ kind, duringCall }: WaitingCall): boolean {
   return kind === 'input' && duringCall === undefined;
+}
+
+/** How the call stands once it is answered: an approved call runs. */
+function statusOfAnswer(answer: Answer): LockedWait['outcome_status'] {
+  if ('result' in answer) return 'ok';
+  if ('error' in answer) return 'error';
+  return 'deny' in answer ? 'denied' : null;
 }
 
 type CardUpdate = Parameters<typeof updateCard>[2];

@@ -7,8 +7,8 @@ import { endedRun } from '../../data/runs.ts';
 import { ScrollRegion } from '../../parts/ui/scroll-region.tsx';
 import { duration } from '../../parts/ui/time.tsx';
 import { changesInForkWords } from '../run/fork-words.ts';
-import { statusInWords } from '../run/stop-sentence.ts';
-import { tokensInWords } from '../run/usage-words.ts';
+import { statusInWords } from '../../parts/run/stop-sentence.ts';
+import { tokensInWords } from '../../parts/run/usage-words.ts';
 
 interface RunsTableProps {
   /** The first is the original. */

@@ -7,7 +7,7 @@ import { Button } from '../../parts/ui/button.tsx';
 import { Dialog } from '../../parts/ui/dialog.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Time } from '../../parts/ui/time.tsx';
-import { RunName, RunStatus, RunTrigger } from './run-summary.tsx';
+import { RunName, RunStatus, RunTrigger } from '../../parts/run/run-summary.tsx';
 
 /** Any run can be compared with this one. Those of the same agent come first, because they have most in common. */
 export function ComparePicker({ run }: { run: Run }): ReactElement {

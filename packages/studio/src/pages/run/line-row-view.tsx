@@ -20,7 +20,7 @@ import { rowClass } from './row-class.ts';
 import { followInPage } from './state-link.tsx';
 import { TimeBar } from './time-bar.tsx';
 import type { TimeScale } from './time-scale.ts';
-import { tokensInWords } from './usage-words.ts';
+import { tokensInWords } from '../../parts/run/usage-words.ts';
 
 interface StepRowProps {
   readonly row: StepRow;

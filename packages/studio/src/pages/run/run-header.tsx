@@ -16,10 +16,10 @@ import { ComparePicker } from './compare-picker.tsx';
 import { contextOf } from './context-of.ts';
 import { ExactTime } from './exact-time.tsx';
 import { ForkLines } from './fork-lines.tsx';
-import { StatusMark } from './status-mark.tsx';
-import { defaultOf, statusInWords } from './stop-sentence.ts';
-import { triggerInWords } from './trigger-words.ts';
-import { tokensInWords, usageTitle } from './usage-words.ts';
+import { StatusMark } from '../../parts/run/status-mark.tsx';
+import { defaultOf, statusInWords } from '../../parts/run/stop-sentence.ts';
+import { triggerInWords } from '../../parts/run/trigger-words.ts';
+import { tokensInWords, usageTitle } from '../../parts/run/usage-words.ts';
 
 interface RunHeaderProps {
   readonly run: Run;

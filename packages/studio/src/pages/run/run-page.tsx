@@ -21,7 +21,7 @@ import { filterRows, toOnly } from './row-filter.ts';
 import { RunHeader } from './run-header.tsx';
 import { RunPlan } from './run-plan.tsx';
 import { SeenView } from './seen-view.tsx';
-import { statusInWords } from './stop-sentence.ts';
+import { statusInWords } from '../../parts/run/stop-sentence.ts';
 import { TimelineControls } from './timeline-controls.tsx';
 import { TimelineView } from './timeline-view.tsx';
 import { type RunState, useRunState } from './use-run-state.ts';

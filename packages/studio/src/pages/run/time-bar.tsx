@@ -1,4 +1,4 @@
-import type { OutcomeName } from '@lastcall/client/timeline';
+import type { CallStatus } from '@lastcall/client/timeline';
 import type { CSSProperties, ReactElement } from 'react';
 import { duration } from '../../parts/ui/time.tsx';
 import type { TimeScale } from './time-scale.ts';
@@ -8,7 +8,7 @@ interface TimeBarProps {
   readonly from: number | undefined;
   /** Undefined if it is still going on. */
   readonly to: number | undefined;
-  readonly look: 'model' | OutcomeName;
+  readonly look: 'model' | CallStatus;
 }
 
 /** Draws when something happened. The row says the same in words, so screen readers skip it. */
@@ -37,6 +37,8 @@ const FORMS: Readonly<Record<TimeBarProps['look'], string | undefined>> = {
   error: 'notched h-1.5 wide:h-3 rounded-[2px] bg-bad',
   unknown: 'h-1.5 wide:h-3 rounded-[2px] border border-dashed border-doubt',
   waiting: 'hatched h-1.5 wide:h-3 rounded-l-[2px]',
+  denied: undefined,
+  expired: 'hatched h-1.5 wide:h-3 rounded-[2px]',
   cancelled: undefined,
   skipped: undefined,
   planned: undefined,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { assertMayCancel } from '../../../domain/conversations/may-cancel.ts';
 import { shownContextId } from '../../../domain/conversations/own-conversation-id.ts';
 import { findAnswer } from '../../../domain/conversations/run-answer.ts';
+import { COUNTED_STATUSES } from '../../../domain/calls/call-status.ts';
 import { getCall } from '../../../domain/runs/call-details.ts';
 import { requestCancel } from '../../../domain/runs/request-cancel.ts';
 import { getRunCall } from '../../../domain/runs/run-call.ts';
@@ -34,9 +35,9 @@ export const runEndpoints: readonly Endpoint[] = [
       stop: z.string().max(100).optional().meta({ description: 'Why it stopped, e.g. `max_steps`.' }),
       toolName: z.string().max(200).optional().meta({ description: 'It called this tool.' }),
       outcome: z
-        .enum(['ok', 'error', 'cancelled', 'skipped', 'pending'])
+        .enum(COUNTED_STATUSES)
         .optional()
-        .meta({ description: 'One of its calls ended with this status. With `toolName`: one of that tool.' }),
+        .meta({ description: 'One of its calls has this status. With `toolName`: one of that tool.' }),
       spaceId: idField.optional().meta({ description: 'It wrote in this space, or showed a call there.' }),
       eventId: idField.optional().meta({ description: 'This event woke it.' }),
       since: timeInQuery.meta({ description: 'Started at or after this time.' }),
