@@ -1704,6 +1704,37 @@ export type Stop = {
   readonly code?: string | undefined;
 };
 
+/** A task, from the words that caused it to its end: all its runs, and how long it waited for answers. */
+export type Story = {
+  /** The run that began it. */
+  readonly id: string;
+  readonly status: "running" | "waiting" | "completed" | "failed" | "cancelled" | "queued";
+  /** Oldest first, at most 50. */
+  readonly runs: readonly (Run)[];
+  readonly waits: readonly (StoryWait)[];
+  readonly startedAt: number;
+  /** Absent while it runs or waits. */
+  readonly endedAt?: number | undefined;
+  /** The task has more runs than one answer has. */
+  readonly truncated?: true | undefined;
+};
+
+/** How a call of a task waited for an answer. */
+export type StoryWait = {
+  readonly callId: string;
+  readonly runId: string;
+  readonly toolName: string;
+  readonly kind: "result" | "approval" | "input";
+  readonly status: "planned" | "running" | "waiting" | "ok" | "denied" | "expired" | "error" | "unknown" | "cancelled" | "skipped";
+  readonly since: number;
+  /** When it was answered, expired or was cancelled. */
+  readonly until?: number | undefined;
+  readonly expiresAt?: number | undefined;
+  readonly decision?: "result" | "error" | "approve" | "deny" | undefined;
+  /** The name of the person or service that answered. */
+  readonly by?: string | undefined;
+};
+
 /** What a sub-agent did in a call. Texts over 4,000 characters are cut. */
 export type SubAgentTurn = {
   /** The call that ran the sub-agent, perhaps a call of another sub-agent. */
@@ -2698,6 +2729,7 @@ export interface Operations {
     };
   }>;
   'GET /api/runs/{id}/steps/{step}/request': Operation<{ params: { id: string; step: string }; answer: StepRequest }>;
+  'GET /api/runs/{id}/story': Operation<{ params: { id: string }; answer: Story }>;
   'GET /api/runs/{id}/stream': Operation<{
     params: { id: string };
     query: {

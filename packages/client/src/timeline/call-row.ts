@@ -28,6 +28,7 @@ export function callRow(
     kind: 'call',
     key: callId,
     callId,
+    runId: run.id,
     toolName,
     step,
     origin,
@@ -49,6 +50,7 @@ export function callRow(
     bracket: undefined,
     seq,
     endSeq: settled?.seq ?? pending?.seq,
+    waitSeq: pending?.seq,
   };
 }
 

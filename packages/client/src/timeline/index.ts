@@ -3,4 +3,4 @@ export type { Arrival } from './arrivals.ts';
 export type { Origin } from './machine-steps.ts';
 export { type CallStatus, callStatus, NEVER_RAN, statusOfCard } from './call-status.ts';
 export type { CallRow, LineRow, StepRow, Timeline, TimelineRow } from './rows.ts';
-export { toTimeline } from './to-timeline.ts';
+export { toStory, toTimeline, type WrittenRun } from './to-timeline.ts';

@@ -27,6 +27,7 @@ export function replyRows(
   const head: StepRow = {
     kind: 'step',
     key: `s${seq}`,
+    runId: run.id,
     step,
     origin,
     text,

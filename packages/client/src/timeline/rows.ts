@@ -1,4 +1,4 @@
-import type { Answer, Changes, Run, RunEntry, Settlement, TranscriptEntry, Usage } from '../wire.generated.ts';
+import type { Answer, Changes, Run, RunEntry, Settlement, StoryWait, TranscriptEntry, Usage } from '../wire.generated.ts';
 import type { Arrival } from './arrivals.ts';
 import type { Origin } from './machine-steps.ts';
 import type { CallStatus } from './call-status.ts';
@@ -11,6 +11,8 @@ export interface CallRow {
   readonly kind: 'call';
   readonly key: string;
   readonly callId: string;
+  /** The run in which the row is. */
+  readonly runId: string;
   readonly toolName: string;
   /** Undefined if an earlier run asked for it, and its answer came now. */
   readonly step: number | undefined;
@@ -43,11 +45,14 @@ export interface CallRow {
   /** The numbers of the entries with which the call first appeared and ended. */
   readonly seq: number;
   readonly endSeq: number | undefined;
+  /** The number of the entry with which it last began to wait. */
+  readonly waitSeq: number | undefined;
 }
 
 export interface StepRow {
   readonly kind: 'step';
   readonly key: string;
+  readonly runId: string;
   /** Counted through the run, also over the instances of a machine. */
   readonly step: number;
   /** The instance that replied, if the agent is a machine. */
@@ -129,7 +134,11 @@ export type LineRow =
   | { readonly kind: 'summary'; readonly key: string; readonly seq: number; readonly text: string; readonly at: number }
   /** The model is being asked now. */
   | { readonly kind: 'asking'; readonly key: string; readonly seq: number; readonly at: number }
-  | { readonly kind: 'stop'; readonly key: string; readonly seq: number; readonly at: number };
+  | { readonly kind: 'stop'; readonly key: string; readonly seq: number; readonly run: Run; readonly at: number }
+  /** A further run of the task begins. */
+  | { readonly kind: 'run'; readonly key: string; readonly seq: number; readonly run: Run; readonly at: number }
+  /** A call waited, or waits, for an answer. */
+  | { readonly kind: 'wait'; readonly key: string; readonly seq: number; readonly wait: StoryWait; readonly at: number };
 
 export type TimelineRow = CallRow | StepRow | LineRow;
 

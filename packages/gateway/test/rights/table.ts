@@ -240,6 +240,10 @@ export const TABLE: Readonly<Record<string, Row>> = {
     rights: READ,
     request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}` }),
   },
+  'GET /api/runs/{id}/story': {
+    rights: READ,
+    request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/story` }),
+  },
   'GET /api/runs/{id}/transcript': {
     rights: READ,
     request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/transcript` }),

@@ -267,7 +267,7 @@ function toCard(answer: Answer): CardUpdate {
   return answer.input === undefined ? { status: 'running' } : { status: 'running', input: answer.input };
 }
 
-function decisionOf(answer: Answer): NonNullable<CardCall['decision']> {
+export function decisionOf(answer: Answer): NonNullable<CardCall['decision']> {
   if ('result' in answer) return 'result';
   if ('error' in answer) return 'error';
   return 'deny' in answer ? 'deny' : 'approve';

@@ -76,8 +76,6 @@ export function endOfWait(
 ): Partial<LockedWait> {
   return {
     ...{ wait_status: status, answered_at: now },
-    ...(duringCall === null
-      ? { outcome_status: callStatus }
-      : { status: 'settled' as const, settled_at: now }),
+    ...(duringCall === null ? { outcome_status: callStatus } : { status: 'settled' as const, settled_at: now }),
   };
 }

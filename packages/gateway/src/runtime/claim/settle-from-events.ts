@@ -23,7 +23,12 @@ export async function settleFromEvents(tx: Tx, events: readonly WaitingEvent[]):
     const { runId, startedAt, endedAt } = call;
     await tx.db
       .updateTable('calls')
-      .set({ status: 'settled', outcome: toJson(outcome), outcome_status: statusOfOutcome(outcome), settled_at: endedAt })
+      .set({
+        status: 'settled',
+        outcome: toJson(outcome),
+        outcome_status: statusOfOutcome(outcome),
+        settled_at: endedAt,
+      })
       .where('id', '=', event.callId)
       .execute();
     const { callId, toolName, input } = event;

@@ -73,7 +73,11 @@ export async function closeRun(tx: Tx, run: EndingRun, end: RunEnd): Promise<voi
 }
 
 /** Read before the end is written, because a refused end would be reported by this read instead. */
-async function stillWaits(tx: Tx, { runId, settings }: EndingRun, { status, stop, mayWait = false }: RunEnd): Promise<boolean> {
+async function stillWaits(
+  tx: Tx,
+  { runId, settings }: EndingRun,
+  { status, stop, mayWait = false }: RunEnd,
+): Promise<boolean> {
   if (status !== 'completed' || !mayWait || settings?.save === false) return false;
   return stop.reason === 'suspended' || (await runWaits(tx.db, runId));
 }

@@ -54,5 +54,13 @@ export interface EndedState {
 export function startState(
   start: AgentPosition & Pick<RunningState, 'nextSeq'> & Partial<Pick<RunningState, 'replyIn' | 'mayWait'>>,
 ): RunningState {
-  return { replyIn: null, mayWait: false, ...start, status: 'running', isSpaceUndecided: false, cards: new Set(), shown: new Map() };
+  return {
+    replyIn: null,
+    mayWait: false,
+    ...start,
+    status: 'running',
+    isSpaceUndecided: false,
+    cards: new Set(),
+    shown: new Map(),
+  };
 }

@@ -114,6 +114,7 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'GET /api/erasures/{id}': 'whole',
   'GET /api/export': { query: { entityId: 'entity' }, isWhole: true },
   'GET /api/runs/{id}': RUN,
+  'GET /api/runs/{id}/story': RUN,
   'GET /api/runs/{id}/transcript': RUN,
   'GET /api/runs/{id}/steps/{step}/request': RUN,
   'GET /api/runs/{id}/calls/{callId}': RUN,

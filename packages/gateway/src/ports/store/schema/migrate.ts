@@ -49,7 +49,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0051-attachments': attachments(dialect),
     '0052-forks': forks(dialect),
     '0053-files-of-conversations': filesOfConversations,
-    '0055-call-statuses': callStatuses,
+    '0055-call-statuses': callStatuses(dialect),
   };
 }
 

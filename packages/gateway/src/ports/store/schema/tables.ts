@@ -255,6 +255,8 @@ export interface InboxEventRow {
   run_id: string | null;
   error: Json | null;
   created_at: number;
+  /** Of an event that was redriven: the run that failed before. The next run is a further attempt of it. */
+  redriven_from: Generated<string | null>;
 }
 
 export type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled';

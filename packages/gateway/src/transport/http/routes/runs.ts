@@ -1,14 +1,15 @@
 import { z } from 'zod';
+import { COUNTED_STATUSES } from '../../../domain/calls/call-status.ts';
 import { assertMayCancel } from '../../../domain/conversations/may-cancel.ts';
 import { shownContextId } from '../../../domain/conversations/own-conversation-id.ts';
 import { findAnswer } from '../../../domain/conversations/run-answer.ts';
-import { COUNTED_STATUSES } from '../../../domain/calls/call-status.ts';
 import { getCall } from '../../../domain/runs/call-details.ts';
 import { requestCancel } from '../../../domain/runs/request-cancel.ts';
 import { getRunCall } from '../../../domain/runs/run-call.ts';
 import { getRunDetails, listCountedRuns, type RunDetails } from '../../../domain/runs/run-details.ts';
 import { runTranscript } from '../../../domain/runs/run-transcript.ts';
 import { getStepRequest } from '../../../domain/runs/step-request.ts';
+import { getStory } from '../../../domain/runs/story.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 import { limitedTo, viewOf } from '../../caller.ts';
 import { stopShownTo, toChatAnswer } from '../chat-answer.ts';
@@ -17,6 +18,7 @@ import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery, pageFields, pageOf } from '../fields.ts';
 import { callSchema, runCallSchema, runEntrySchema, runSchema, runStatusSchema } from '../schemas/run.ts';
 import { stepRequestSchema } from '../schemas/step-request.ts';
+import { storySchema } from '../schemas/story.ts';
 
 const timeInQuery = numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional();
 
@@ -58,6 +60,16 @@ export const runEndpoints: readonly Endpoint[] = [
       const answer = run.threadId === run.agentId ? undefined : await findAnswer(tx.db, run.id);
       return answer === undefined ? run : { ...run, result: toChatAnswer(answer) };
     },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/runs/{id}/story',
+    summary: 'Get the task of a run',
+    description:
+      'All runs of the task, from the one that its words woke: those that took the answers to its calls, and further attempts. Any of these runs can be named.',
+    access: 'key',
+    answer: storySchema,
+    handle: ({ params }, tx, { prices }) => getStory(tx.db, params.id, prices),
   }),
   endpoint({
     method: 'get',
