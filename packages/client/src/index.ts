@@ -105,6 +105,8 @@ export type {
   Status,
   StepRequest,
   Stop,
+  Story,
+  StoryWait,
   TerminatingConfig,
   TerminatingContract,
   Tool,

@@ -1,7 +1,7 @@
 import type { Run, Settlement } from '../wire.generated.ts';
 import type { CallFacts, Facts } from './call-facts.ts';
-import type { Origin } from './machine-steps.ts';
 import { type CallStatus, callStatus } from './call-status.ts';
+import type { Origin } from './machine-steps.ts';
 import type { CallRow, EntryOf } from './rows.ts';
 
 interface AskedCall {

@@ -1,8 +1,8 @@
 import type { Run, RunEntry } from '../wire.generated.ts';
 import type { Facts } from './call-facts.ts';
 import { callRow, withProvided } from './call-row.ts';
-import { originOf } from './machine-steps.ts';
 import { NEVER_RAN } from './call-status.ts';
+import { originOf } from './machine-steps.ts';
 import type { CallRow, EntryOf, StepRow, TimelineRow } from './rows.ts';
 
 /** A step, and the calls that its reply asked for. */

@@ -1,7 +1,16 @@
-import type { Answer, Changes, Run, RunEntry, Settlement, StoryWait, TranscriptEntry, Usage } from '../wire.generated.ts';
+import type {
+  Answer,
+  Changes,
+  Run,
+  RunEntry,
+  Settlement,
+  StoryWait,
+  TranscriptEntry,
+  Usage,
+} from '../wire.generated.ts';
 import type { Arrival } from './arrivals.ts';
-import type { Origin } from './machine-steps.ts';
 import type { CallStatus } from './call-status.ts';
+import type { Origin } from './machine-steps.ts';
 
 export type EntryOf<K extends TranscriptEntry['kind']> = Extract<TranscriptEntry, { kind: K }>;
 type Takeover = NonNullable<Run['takeovers']>[number];
@@ -138,7 +147,13 @@ export type LineRow =
   /** A further run of the task begins. */
   | { readonly kind: 'run'; readonly key: string; readonly seq: number; readonly run: Run; readonly at: number }
   /** A call waited, or waits, for an answer. */
-  | { readonly kind: 'wait'; readonly key: string; readonly seq: number; readonly wait: StoryWait; readonly at: number };
+  | {
+      readonly kind: 'wait';
+      readonly key: string;
+      readonly seq: number;
+      readonly wait: StoryWait;
+      readonly at: number;
+    };
 
 export type TimelineRow = CallRow | StepRow | LineRow;
 

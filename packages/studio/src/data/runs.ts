@@ -90,6 +90,16 @@ export function runById(id: string) {
   });
 }
 
+/** How many of the events that woke a run can be retried. */
+export function deadEventsOf({ id, agentId }: Pick<Run, 'id' | 'agentId'>) {
+  return queryOptions({
+    queryKey: ['runs', id, 'dead-events'],
+    queryFn: async ({ signal }): Promise<number> =>
+      (await client.agents.inbox(agentId, { runId: id, status: 'dead', limit: 1 }, { signal })).items.length,
+    refetchInterval: EVERY_MS,
+  });
+}
+
 /** Retries the events that started a failed run. */
 export async function redriveRun(id: string): Promise<void> {
   const { agentId, trigger } = await client.runs.get(id);
@@ -132,7 +142,6 @@ export function entriesOf({ id, status, counts }: Run) {
     queryFn: ({ signal }): Promise<readonly RunEntry[]> =>
       everyItem((page) => client.runs.transcript(id, page, { signal }), WHOLE),
     refetchInterval: status === 'running' ? STORY_MS : false,
-    placeholderData: (before: readonly RunEntry[] | undefined) => before,
   });
 }
 

@@ -1,7 +1,8 @@
+import type { StoryWait } from '@lastcall/client';
 import type { CallStatus } from '@lastcall/client/timeline';
 import type { CSSProperties, ReactElement } from 'react';
 import { duration } from '../../parts/ui/time.tsx';
-import type { TimeScale } from './time-scale.ts';
+import type { Span, TimeScale } from './time-scale.ts';
 
 interface TimeBarProps {
   readonly scale: TimeScale;
@@ -52,7 +53,7 @@ function placeOf(scale: TimeScale, from: number, to: number | undefined): CSSPro
 }
 
 /** Above the bars: the start, the folded idle periods, and the duration. */
-export function TimeAxis({ scale }: { scale: TimeScale }): ReactElement {
+export function TimeAxis({ scale, waits }: { scale: TimeScale; waits: readonly StoryWait[] }): ReactElement {
   return (
     <div className="sticky top-0 z-10 hidden border-b border-line bg-surface px-3 text-xs text-quiet tabular-nums wide:grid wide:grid-cols-[minmax(0,1fr)_minmax(0,36%)] wide:gap-x-2">
       <span />
@@ -64,13 +65,18 @@ export function TimeAxis({ scale }: { scale: TimeScale }): ReactElement {
             className="absolute -translate-x-1/2 rounded bg-raised px-1 whitespace-nowrap"
             style={{ left: `clamp(3rem, ${share((one.from + one.to) / 2)}, 100% - 6rem)` }}
           >
-            {duration(one.lengthMs)} idle
+            {duration(one.lengthMs)} {waits.some((wait) => covers(wait, one.span)) ? 'waiting' : 'idle'}
           </span>
         ))}
         <span className="absolute right-0 bg-surface pl-1">{duration(scale.span.to - scale.span.from)}</span>
       </span>
     </div>
   );
+}
+
+/** True if the task waited for people for most of the time. */
+function covers({ since, until = Number.POSITIVE_INFINITY }: StoryWait, { from, to }: Span): boolean {
+  return Math.min(until, to) - Math.max(since, from) > (to - from) / 2;
 }
 
 function share(part: number): string {
