@@ -1731,6 +1731,8 @@ export type StoryWait = {
   readonly until?: number | undefined;
   readonly expiresAt?: number | undefined;
   readonly decision?: "result" | "error" | "approve" | "deny" | undefined;
+  /** The input was changed before it was approved. */
+  readonly edited?: true | undefined;
   /** The name of the person or service that answered. */
   readonly by?: string | undefined;
 };

@@ -127,7 +127,7 @@ export async function say({ api }: Api, text: string, spaceName = 'Travel desk')
 export async function runOf(
   { api }: Api,
   eventId: string,
-  states = ['completed', 'failed', 'cancelled'],
+  states = ['completed', 'waiting', 'failed', 'cancelled'],
 ): Promise<string> {
   const ended = async () => {
     const { items } = await api(`/api/runs?eventId=${encodeURIComponent(eventId)}`);

@@ -38,6 +38,8 @@ export interface StoryWait {
   readonly until?: number;
   readonly expiresAt?: number;
   readonly decision?: CardCall['decision'];
+  /** Set if the input was changed before it was approved. */
+  readonly edited?: true;
   /** The name of the person or service that answered. */
   readonly by?: string;
 }
@@ -87,8 +89,13 @@ async function waitsOf(db: Kysely<Tables>, runIds: readonly string[]): Promise<r
       since: row.waiting_since ?? row.created_at,
       ...(row.answered_at === null ? {} : { until: row.answered_at }),
       ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
-      ...(row.answer === null ? {} : { decision: decisionOf(fromJson<Answer>(row.answer)) }),
+      ...(row.answer === null ? {} : decisionFields(fromJson<Answer>(row.answer))),
       ...(row.answered_by === null ? {} : { by: await nameOfAnswerer(db, row.answered_by) }),
     })),
   );
+}
+
+function decisionFields(answer: Answer): Pick<StoryWait, 'decision' | 'edited'> {
+  const isEdited = 'approve' in answer && answer.input !== undefined;
+  return { decision: decisionOf(answer), ...(isEdited ? { edited: true } : {}) };
 }

@@ -12,6 +12,7 @@ const storyWaitSchema = z
     until: z.int().optional().meta({ description: 'When it was answered, expired or was cancelled.' }),
     expiresAt: z.int().optional(),
     decision: z.enum(['result', 'error', 'approve', 'deny']).optional(),
+    edited: z.literal(true).optional().meta({ description: 'The input was changed before it was approved.' }),
     by: z.string().optional().meta({ description: 'The name of the person or service that answered.' }),
   })
   .meta({ id: 'StoryWait', description: 'How a call of a task waited for an answer.' });
