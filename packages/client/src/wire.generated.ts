@@ -573,6 +573,37 @@ export type GrantRequest = {
   readonly conditions?: readonly (GrantCondition)[] | undefined;
 };
 
+export type Home = {
+  /** The runs under way, newest first, at most 20. */
+  readonly atWork: readonly (Run)[];
+  /** Newest first, at most 20. */
+  readonly failed: readonly (Run)[];
+  /** Newest first: today is the first. */
+  readonly days: readonly (HomeDay)[];
+};
+
+/** The figures of one day. */
+export type HomeDay = {
+  /** In UTC. */
+  readonly day: string;
+  /** The runs that began on this day. */
+  readonly runs: number;
+  readonly failed: number;
+  /** How long its ended runs took. Absent if there were none. */
+  readonly medianMs?: number | undefined;
+  /** What 95 of 100 of them took at most. */
+  readonly p95Ms?: number | undefined;
+  /** The day had more than 1,000 runs: the numbers of runs and their times are those of its newest 1,000. */
+  readonly sampled?: true | undefined;
+  /** Requests to models. */
+  readonly requests: number;
+  /** Input and output tokens together. */
+  readonly tokens: number;
+  /** Null if a price is not configured, or if there are several currencies. */
+  readonly cost: number | null;
+  readonly currency?: string | undefined;
+};
+
 /** Why the last attempt failed, or why the event waits, is dead or withheld. */
 export type InboxError = {
   readonly reason: "error";
@@ -2534,6 +2565,7 @@ export interface Operations {
   }>;
   'DELETE /api/grants/{id}': Operation<{ params: { id: string }; answer: Grant }>;
   'GET /api/grants/{id}': Operation<{ params: { id: string }; answer: Grant }>;
+  'GET /api/home': Operation<{ answer: Home }>;
   'GET /api/jobs/stream': Operation<{
     query: {
       readonly agentId: string;

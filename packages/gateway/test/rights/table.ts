@@ -226,6 +226,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
 
   'GET /api/runs': { rights: READ, request: plain },
   'GET /api/usage': { rights: READ, request: plain },
+  'GET /api/home': { rights: READ, request: plain },
   'GET /api/audit': { rights: ADMIN, request: plain },
   'GET /api/export': { rights: ADMIN, request: ({ member }) => ({ path: `/api/export?entityId=${member}` }) },
   'GET /api/erasures': { rights: ADMIN, request: plain },

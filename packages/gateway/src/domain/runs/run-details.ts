@@ -9,7 +9,7 @@ import { type ForkedFrom, forkedFrom } from '../forks/fork.ts';
 import { continuedBy } from './continued-by.ts';
 import { totalCost } from './cost.ts';
 import { type Output, outputText } from './output-text.ts';
-import { getRun, listRuns, type Run, type RunFilter } from './run.ts';
+import { getRun, getRuns, listRuns, type Run, type RunFilter } from './run.ts';
 import { type SubAgentStep, subAgentTurns } from './sub-agent-turn.ts';
 import { describeTriggers, type TriggerDetails } from './trigger-details.ts';
 
@@ -40,6 +40,11 @@ export interface RunDetails extends CountedRun {
 export async function listCountedRuns(db: Kysely<Tables>, filter: RunFilter): Promise<Page<CountedRun>> {
   const page = await listRuns(db, filter);
   return { ...page, items: await withCounts(db, page.items) };
+}
+
+/** Those of the runs that have begun, newest first. */
+export async function countedRuns(db: Kysely<Tables>, ids: readonly string[]): Promise<readonly CountedRun[]> {
+  return await withCounts(db, await getRuns(db, ids));
 }
 
 export async function getRunDetails(db: Kysely<Tables>, runId: string, prices?: ModelPrices): Promise<RunDetails> {

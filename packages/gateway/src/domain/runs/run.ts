@@ -132,6 +132,13 @@ function selectMatching(db: Kysely<Tables>, filter: RunFilter) {
   return query;
 }
 
+/** Those of the runs that have begun, newest first. */
+export async function getRuns(db: Kysely<Tables>, ids: readonly string[]): Promise<readonly Run[]> {
+  if (ids.length === 0) return [];
+  const rows = await withAgent(db).where('runs.id', 'in', ids).orderBy('runs.id', 'desc').execute();
+  return rows.map(toRun);
+}
+
 export async function getRun(db: Kysely<Tables>, runId: string): Promise<Run> {
   const row = isId(runId) ? await withAgent(db).where('runs.id', '=', runId).executeTakeFirst() : undefined;
   if (row !== undefined) return toRun(row);

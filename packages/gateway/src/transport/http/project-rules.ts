@@ -109,6 +109,7 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
 
   'GET /api/runs': 'filtered',
   'GET /api/usage': 'filtered',
+  'GET /api/home': 'filtered',
   'GET /api/audit': 'whole',
   'GET /api/erasures': 'whole',
   'GET /api/erasures/{id}': 'whole',
