@@ -12,6 +12,7 @@ export type { Conversations } from './resources/conversations.ts';
 export type { Entities, ExportedLine } from './resources/entities.ts';
 export type { Erasures } from './resources/erasures.ts';
 export type { Grants } from './resources/grants.ts';
+export type { HomeResource } from './resources/home.ts';
 export type { Jobs } from './resources/jobs.ts';
 export type { Keys } from './resources/keys.ts';
 export type { Links } from './resources/links.ts';
@@ -61,6 +62,8 @@ export type {
   Grant,
   GrantCondition,
   GrantRequest,
+  Home,
+  HomeDay,
   InboxError,
   InboxEvent,
   InboxItem,

@@ -21,11 +21,22 @@ export function waitInWords(call: Call | undefined): string {
 }
 
 /** The wait of a call, as a line of the timeline: `Ada approved pay_invoice after 2 h`. */
-export function waitLineInWords({ toolName, kind, status, since, until, expiresAt, decision, edited, by }: StoryWait): string {
+export function waitLineInWords({
+  toolName,
+  kind,
+  status,
+  since,
+  until,
+  expiresAt,
+  decision,
+  edited,
+  by,
+}: StoryWait): string {
   if (until === undefined)
     return `${toolName} waits for ${WAITED[kind]}${expiresAt === undefined ? '' : `, until ${clock.format(expiresAt)}`}`;
   const after = `after ${duration(until - since)}`;
-  if (decision !== undefined) return `${by ?? 'an operator'} ${DECIDED[decision]} ${toolName}${edited === true ? ' with changes' : ''} ${after}`;
+  if (decision !== undefined)
+    return `${by ?? 'an operator'} ${DECIDED[decision]} ${toolName}${edited === true ? ' with changes' : ''} ${after}`;
   if (status === 'expired') return `No one answered ${toolName} within ${duration(until - since)}`;
   return `${toolName} no longer waited ${after}`;
 }
