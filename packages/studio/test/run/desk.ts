@@ -14,7 +14,7 @@ export const gate: { current: Promise<void>; onAbort?: () => void } = { current:
 export const HOSTILE = '<img src=x onerror="document.title=\'taken\'"> [click](javascript:alert(1)) \u202Eevil';
 
 /** Tools of each kind that a timeline shows. */
-const tools = {
+export const tools = {
   fetch_weather: tool({
     description: 'The weather.',
     inputSchema,

@@ -6,6 +6,7 @@ import type { Tables, WaitKind } from '../../ports/store/schema/tables.ts';
 import { decisionOf } from '../calls/answer-call.ts';
 import { nameOfAnswerer } from '../calls/answerer-name.ts';
 import { type CallStatus, callStatus } from '../calls/call-status.ts';
+import { IS_WAITING } from '../inbox/waiting-events.ts';
 import type { CardCall } from '../spaces/card-call.ts';
 import { getRunDetails, type RunDetails } from './run-details.ts';
 import type { ShownStatus } from './run-status.ts';
@@ -49,7 +50,8 @@ export async function getStory(db: Kysely<Tables>, runId: string, prices?: Model
   const found: RunDetails[] = [];
   for (const id of ids) found.push(await getRunDetails(db, id, prices));
   const runs = found.toSorted((a, b) => a.createdAt - b.createdAt || a.number - b.number);
-  const status = statusOf(runs);
+  const ended = statusOf(runs);
+  const status = ended === 'failed' && (await isTriedAgain(db, runs.at(-1))) ? 'queued' : ended;
   const isOver = status !== 'running' && status !== 'queued' && status !== 'waiting';
   const endedAt = isOver ? Math.max(...runs.map((run) => run.endedAt ?? run.createdAt)) : undefined;
   return {
@@ -67,6 +69,21 @@ export async function getStory(db: Kysely<Tables>, runId: string, prices?: Model
 function statusOf(runs: readonly RunDetails[]): ShownStatus {
   const open = (['running', 'queued', 'waiting'] as const).find((status) => runs.some((run) => run.status === status));
   return open ?? runs.at(-1)?.status ?? 'completed';
+}
+
+/** True if an event of the failed run waits for its next attempt, or was redriven. */
+async function isTriedAgain(db: Kysely<Tables>, run: RunDetails | undefined): Promise<boolean> {
+  const eventIds = run?.trigger.map(({ eventId }) => eventId) ?? [];
+  if (run === undefined || eventIds.length === 0) return false;
+  const waiting = await db
+    .selectFrom('inbox_events')
+    .select('id')
+    .where('thread_id', '=', run.threadId)
+    .where('event_id', 'in', eventIds)
+    .where(IS_WAITING)
+    .limit(1)
+    .executeTakeFirst();
+  return waiting !== undefined;
 }
 
 async function waitsOf(db: Kysely<Tables>, runIds: readonly string[]): Promise<readonly StoryWait[]> {

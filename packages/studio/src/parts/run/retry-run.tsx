@@ -1,5 +1,5 @@
 import type { Run } from '@lastcall/client';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { deadEventsOf, redriveRun } from '../../data/runs.ts';
 import { useMay } from '../session/session.tsx';
@@ -10,7 +10,11 @@ import { ErrorNote } from '../ui/error-note.tsx';
 export function RetryRun({ run }: { run: Pick<Run, 'id' | 'agentId'> }): ReactElement | null {
   const mayTry = useMay('write');
   const { data: dead } = useQuery({ ...deadEventsOf(run), enabled: mayTry });
-  const { mutate, error, isPending, isSuccess } = useMutation({ mutationFn: () => redriveRun(run.id) });
+  const queries = useQueryClient();
+  const { mutate, error, isPending, isSuccess } = useMutation({
+    mutationFn: () => redriveRun(run.id),
+    onSuccess: async () => await queries.invalidateQueries({ queryKey: ['runs', run.id, 'story'] }),
+  });
   if (isSuccess) return <p role="status">It was asked to try again.</p>;
   if (!mayTry || dead === undefined || dead === 0) return null;
   return (

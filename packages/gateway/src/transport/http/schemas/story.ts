@@ -20,7 +20,9 @@ const storyWaitSchema = z
 export const storySchema: z.ZodType = z
   .strictObject({
     id: z.string().meta({ description: 'The run that began it.' }),
-    status: z.enum([...runStatusSchema.options, 'queued']),
+    status: z.enum([...runStatusSchema.options, 'queued']).meta({
+      description: '`queued`: its next run has not started. That may be a further attempt of one that failed.',
+    }),
     runs: z.array(runSchema).meta({ description: 'Oldest first, at most 50.' }),
     waits: z.array(storyWaitSchema),
     startedAt: z.int(),
