@@ -1,5 +1,7 @@
-import type { Answer, Changes, RunEntry } from '../wire.generated.ts';
+import type { Answer, Changes, Run, RunEntry } from '../wire.generated.ts';
 import type { EntryOf } from './rows.ts';
+
+type Takeover = NonNullable<Run['takeovers']>[number];
 
 /** What the entries of a run tell of one call. */
 export interface CallFacts {
@@ -22,13 +24,15 @@ export interface Facts {
   readonly calls: ReadonlyMap<string, CallFacts>;
   /** Calls that a reply of this run asked for. */
   readonly asked: ReadonlySet<string>;
+  /** When another worker continued a run, oldest first. */
+  readonly takeovers: readonly Takeover[];
   /** By step: the calls that the model still sees. */
   readonly kept: ReadonlyMap<number, ReadonlySet<string>>;
   /** By step: how many calls its reply asked for. */
   readonly sizes: ReadonlyMap<number, number>;
 }
 
-export function factsOf(entries: readonly RunEntry[]): Facts {
+export function factsOf(entries: readonly RunEntry[], takeovers: readonly Takeover[] = []): Facts {
   const calls = new Map<string, CallFacts>();
   const asked = new Set<string>();
   const kept = new Map<number, ReadonlySet<string>>();
@@ -59,7 +63,7 @@ export function factsOf(entries: readonly RunEntry[]): Facts {
       call.answer ??= entry.answer;
     }
   }
-  return { calls, asked, kept, sizes };
+  return { calls, asked, takeovers, kept, sizes };
 }
 
 /** How many calls of a step the model does not see any more. */

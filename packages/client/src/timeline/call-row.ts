@@ -2,7 +2,7 @@ import type { Run, Settlement } from '../wire.generated.ts';
 import type { CallFacts, Facts } from './call-facts.ts';
 import { type CallStatus, callStatus } from './call-status.ts';
 import type { Origin } from './machine-steps.ts';
-import type { CallRow, EntryOf } from './rows.ts';
+import type { CallRow, EntryOf, LostAttempt } from './rows.ts';
 
 interface AskedCall {
   readonly callId: string;
@@ -42,9 +42,10 @@ export function callRow(
     changes,
     subAgents,
     // The end of a lost call is written by the worker that found it.
-    startedAt: (outcome === 'unknown' ? starts[0]?.at : undefined) ?? settlement?.startedAt ?? starts[0]?.at,
+    startedAt: (outcome === 'unknown' ? starts[0]?.at : undefined) ?? settlement?.startedAt ?? starts.at(-1)?.at,
     endedAt: settlement?.endedAt,
     starts: starts.length,
+    lostAttempts: lostAttempts(starts, facts.takeovers),
     isResponse: isResponse(settled?.entry, run),
     isTrimmed,
     bracket: undefined,
@@ -58,6 +59,14 @@ export function callRow(
 function statusOf(settlement: Settlement | undefined, waited: CallStatus | undefined, { status }: Run): CallStatus {
   if (settlement === undefined && status !== 'running') return 'cancelled';
   return waited ?? callStatus(settlement?.outcome);
+}
+
+/** Each start but the last was followed by a takeover. */
+function lostAttempts(starts: CallFacts['starts'], takeovers: Facts['takeovers']): readonly LostAttempt[] {
+  return starts.slice(0, -1).flatMap(({ seq, at }) => {
+    const takeover = takeovers.find(({ afterSeq }) => afterSeq >= seq);
+    return takeover === undefined ? [] : [{ startedAt: at, lostAt: takeover.at, worker: takeover.from }];
+  });
 }
 
 /** The state of a call that waited. Its times are those of this run. */

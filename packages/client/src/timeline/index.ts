@@ -2,5 +2,5 @@
 export type { Arrival } from './arrivals.ts';
 export { type CallStatus, callStatus, NEVER_RAN, statusOfCard } from './call-status.ts';
 export type { Origin } from './machine-steps.ts';
-export type { CallRow, LineRow, StepRow, Timeline, TimelineRow } from './rows.ts';
+export type { CallRow, LineRow, LostAttempt, StepRow, Timeline, TimelineRow } from './rows.ts';
 export { toStory, toTimeline, type WrittenRun } from './to-timeline.ts';

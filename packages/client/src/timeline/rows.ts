@@ -15,6 +15,13 @@ import type { Origin } from './machine-steps.ts';
 export type EntryOf<K extends TranscriptEntry['kind']> = Extract<TranscriptEntry, { kind: K }>;
 type Takeover = NonNullable<Run['takeovers']>[number];
 
+/** An attempt of a call whose worker died or stalled. The next attempt has the same idempotency key. */
+export interface LostAttempt {
+  readonly startedAt: number;
+  readonly lostAt: number;
+  readonly worker: string | undefined;
+}
+
 /** A call in the timeline, whether it ran or not. */
 export interface CallRow {
   readonly kind: 'call';
@@ -45,6 +52,8 @@ export interface CallRow {
   readonly endedAt: number | undefined;
   /** How often it was started: more than once after a takeover. */
   readonly starts: number;
+  /** The attempts before the last one: when they began, and when another worker found that they were lost. */
+  readonly lostAttempts: readonly LostAttempt[];
   /** True if its output is the response of the run. */
   readonly isResponse: boolean;
   /** True if the model does not see it any more. */

@@ -16,7 +16,7 @@ export interface WrittenRun {
 /** The transcript of a run as rows: steps and their calls in call order, and what happened between them. */
 export function toTimeline(run: Run, written: readonly RunEntry[]): Timeline {
   const entries = withRunSteps(written);
-  return timelineOf({ run, entries }, factsOf(entries));
+  return timelineOf({ run, entries }, factsOf(entries, run.takeovers));
 }
 
 /**
@@ -25,8 +25,11 @@ export function toTimeline(run: Run, written: readonly RunEntry[]): Timeline {
  */
 export function toStory(runs: readonly WrittenRun[], waits: readonly StoryWait[] = []): Timeline {
   const parts = runs.map(({ run, entries }) => ({ run, entries: withRunSteps(entries) }));
-  const { calls, asked } = factsOf(parts.flatMap(({ entries }) => entries));
-  const timelines = parts.map((part) => timelineOf(part, { ...factsOf(part.entries), calls, asked }));
+  const { calls, asked, takeovers } = factsOf(
+    parts.flatMap(({ entries }) => entries),
+    parts.flatMap(({ run }) => run.takeovers ?? []),
+  );
+  const timelines = parts.map((part) => timelineOf(part, { ...factsOf(part.entries), calls, asked, takeovers }));
   const rows = timelines.flatMap((timeline, index) => {
     const { run, entries } = parts[index] as WrittenRun;
     const seq = entries[0]?.seq ?? 0;

@@ -248,7 +248,7 @@ test('[S5] a run that another worker continued has a line where it changed hands
   await timelineOf(page)
     .getByText(/ silent .*, .* took over, 1 call repeated$/)
     .waitFor();
-  await timelineOf(page).getByText('ran 2 times').waitFor();
+  await timelineOf(page).getByText('2 attempts, one key, done once').waitFor();
   expect(problems).toEqual([]);
 });
 

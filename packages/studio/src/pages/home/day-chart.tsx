@@ -17,9 +17,9 @@ export function DayChart({ figure, days }: { figure: Figure; days: readonly Home
       <figcaption className="text-sm text-quiet">{figure.title}</figcaption>
       <p className="text-xl font-semibold tabular-nums">
         {value === undefined ? 'none' : figure.inWords(value, today)}
-        <span className="ml-2 text-xs font-normal text-quiet">
-          today, {usual === undefined ? 'the first day' : `usually ${figure.inWords(usual, today)}`}
-        </span>
+      </p>
+      <p className="text-xs text-quiet">
+        today, {usual === undefined ? 'the first day' : `usually ${figure.inWords(usual, today)}`}
       </p>
       <Bars figure={figure} days={days} />
       <table className="sr-only">
@@ -53,7 +53,7 @@ function Bars({ figure, days }: { figure: Figure; days: readonly HomeDay[] }): R
               width={WIDTH}
               height={height}
               rx={2}
-              className={isToday ? 'fill-accent' : 'fill-line'}
+              className={isToday ? 'fill-accent' : 'fill-quiet opacity-40'}
             />
             {/* The whole height can be pointed at, also for a low bar. */}
             <rect x={index * (WIDTH + GAP)} y={0} width={WIDTH} height={HEIGHT} className="fill-transparent">

@@ -65,7 +65,13 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
       </span>
       <span className="text-right text-xs text-quiet tabular-nums">{durationOf(call)}</span>
       <span className="col-span-full h-2 self-stretch wide:col-span-1 wide:h-auto">
-        <TimeBar scale={scale} from={ranFrom(call)} to={isWaiting ? undefined : call.endedAt} look={call.outcome} />
+        <TimeBar
+          scale={scale}
+          from={ranFrom(call)}
+          to={isWaiting ? undefined : call.endedAt}
+          look={call.outcome}
+          lost={call.lostAttempts}
+        />
       </span>
     </a>
   );
@@ -109,7 +115,11 @@ function Marks({ call }: { call: CallRow }): ReactElement {
     <>
       {call.isResponse && <Mark>RESPONSE</Mark>}
       {changes !== undefined && changes !== '' && <Mark>{changes}</Mark>}
-      {call.starts > 1 && <Mark>ran {call.starts} times</Mark>}
+      {call.starts > 1 && (
+        <Mark>
+          {call.starts} attempts, one key, {call.outcome === 'ok' ? 'done once' : 'settled once'}
+        </Mark>
+      )}
       {call.isTrimmed && <Mark>not seen again</Mark>}
       {call.step === undefined && call.origin !== undefined && (
         <Mark>{withVisibleControls(originInWords(call.origin))}</Mark>

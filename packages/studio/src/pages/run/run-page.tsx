@@ -13,6 +13,7 @@ import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Page, useTitle } from '../../parts/ui/page.tsx';
 import { useNow } from '../../parts/ui/time.tsx';
+import { AnswerView, answerOf } from './answer-view.tsx';
 import { CallPanel, StepPanel } from './call-panel.tsx';
 import { callNumbers } from './call-words.ts';
 import { FailedRun } from './failed-run.tsx';
@@ -91,9 +92,11 @@ function LoadedRun({ state, run, task, cancel }: LoadedRunProps): ReactElement {
   const { q } = state.search;
   const rows = useMemo(() => filterRows(timeline.rows, { only, search: q }), [timeline, only, q]);
   const isSeen = state.search.view === 'seen';
+  const answer = answerOf(story);
+  const isAnswer = state.search.view === 'answer' && answer !== undefined;
   useTitle(`${taskInWords(story)}${data == null ? '' : `, ${data.agent.name}`}`);
   useNeighbourKeys(run);
-  const open = isSeen ? undefined : openRow(timeline.rows, state);
+  const open = isSeen || isAnswer ? undefined : openRow(timeline.rows, state);
   return (
     <div className="flex h-full min-h-0 flex-col">
       <div className={`flex min-h-0 flex-1 flex-col ${open === undefined ? '' : 'max-wide:hidden'}`}>
@@ -107,9 +110,17 @@ function LoadedRun({ state, run, task, cancel }: LoadedRunProps): ReactElement {
         <FailedRun run={run} step={steps + 1} />
         <ForkWaits run={run} rows={own} />
         <RunPlan run={run} config={data?.config} />
-        <TimelineControls state={state} rows={timeline.rows} only={only} isSeen={isSeen} />
+        <TimelineControls
+          state={state}
+          rows={timeline.rows}
+          only={only}
+          isSeen={isSeen}
+          hasAnswer={answer !== undefined}
+        />
         {isReplay && <ReplayBar state={state} moments={moments} number={number} startedAt={story.startedAt} />}
-        {isSeen ? (
+        {isAnswer ? (
+          <AnswerView answer={answer} rows={whole.rows} />
+        ) : isSeen ? (
           <SeenView state={state} run={run} rows={own} />
         ) : (
           <Shown

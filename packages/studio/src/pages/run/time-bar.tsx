@@ -1,5 +1,5 @@
 import type { StoryWait } from '@lastcall/client';
-import type { CallStatus } from '@lastcall/client/timeline';
+import type { CallStatus, LostAttempt } from '@lastcall/client/timeline';
 import type { CSSProperties, ReactElement } from 'react';
 import { duration } from '../../parts/ui/time.tsx';
 import type { Span, TimeScale } from './time-scale.ts';
@@ -10,10 +10,12 @@ interface TimeBarProps {
   /** Undefined if it is still going on. */
   readonly to: number | undefined;
   readonly look: 'model' | CallStatus;
+  /** Attempts before it that were lost with their worker. */
+  readonly lost?: readonly LostAttempt[];
 }
 
 /** Draws when something happened. The row says the same in words, so screen readers skip it. */
-export function TimeBar({ scale, from, to, look }: TimeBarProps): ReactElement {
+export function TimeBar({ scale, from, to, look, lost = [] }: TimeBarProps): ReactElement {
   const form = from === undefined ? undefined : FORMS[look];
   return (
     <span aria-hidden className="relative block h-full min-h-2 w-full">
@@ -23,6 +25,21 @@ export function TimeBar({ scale, from, to, look }: TimeBarProps): ReactElement {
           className="absolute inset-y-0 border-x border-dashed border-line bg-raised"
           style={{ left: share(one.from), width: share(one.to - one.from) }}
         />
+      ))}
+      {lost.map((attempt) => (
+        <span key={attempt.startedAt} data-lost-attempt>
+          <span
+            className="absolute top-1/2 h-1.5 min-w-[3px] -translate-y-1/2 rounded-l-[2px] border border-dashed border-bad wide:h-3"
+            style={placeOf(scale, attempt.startedAt, attempt.lostAt)}
+          />
+          {/* Where the worker was found dead. */}
+          <span
+            className="absolute top-1/2 -translate-1/2 text-xs leading-none font-bold text-bad"
+            style={{ left: share(scale.position(attempt.lostAt)) }}
+          >
+            ×
+          </span>
+        </span>
       ))}
       {form !== undefined && from !== undefined && (
         <span className={`absolute top-1/2 min-w-[3px] -translate-y-1/2 ${form}`} style={placeOf(scale, from, to)} />

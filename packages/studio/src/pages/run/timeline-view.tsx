@@ -157,7 +157,9 @@ function spansOf({ runs }: Story, rows: readonly TimelineRow[], now: number): re
     if (row.outcome === 'unknown')
       return [row.startedAt, row.endedAt ?? row.startedAt].map((at) => ({ from: at, to: at }));
     const end = row.outcome === 'running' ? now : row.endedAt;
-    return [{ from: row.startedAt, to: Math.max(row.startedAt, end ?? row.startedAt) }];
+    // Of a lost attempt, only its start is known to be activity.
+    const lost = row.lostAttempts.map(({ startedAt }) => ({ from: startedAt, to: startedAt }));
+    return [...lost, { from: row.startedAt, to: Math.max(row.startedAt, end ?? row.startedAt) }];
   });
   const bounds = runs.flatMap(({ createdAt, endedAt = createdAt }) => [createdAt, endedAt]);
   return [...spans, ...bounds.map((at) => ({ from: at, to: at }))];
