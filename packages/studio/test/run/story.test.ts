@@ -168,12 +168,47 @@ test('[S22] a task is one story, from its words over the wait to its end, on the
     .getByRole('link', { name: /I have asked/ })
     .click();
   await page.waitForURL(`**/runs/${runs.approved}?call=step-2`);
-  await page.getByRole('region', { name: 'Step 2' }).getByRole('link', { name: 'Request' }).click();
-  await page
-    .getByRole('region', { name: 'Step 2' })
-    .getByText(/messages, .* new since step 1/)
-    .waitFor();
+  const request = page.getByRole('region', { name: 'Step 2' });
+  await request.getByRole('link', { name: 'Request' }).click();
+  await request.getByText(/messages, .* new since step 1/).waitFor();
+  // What the step before had is folded: the request opens at what is new.
+  await request.getByRole('list', { name: 'Messages', exact: true }).getByText('result of pay_invoice').waitFor();
+  expect(await request.getByText('Pay the Inn.').first().isVisible()).toBe(false);
+  await request.getByText(/messages?, as in step 1/).click();
+  await request.getByText('Pay the Inn.').first().waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
+  expect(problems).toEqual([]);
+});
+
+test('[S22] a crash is drawn: both attempts of the call, the kill between them, one key, done once', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.taken}`);
+  const row = timelineOf(page).getByRole('link', { name: /ok record_trip/ });
+  await row.getByText('2 attempts, one key, done once').waitFor();
+  expect(await row.locator('[data-lost-attempt]').count()).toBe(1);
+  await row.click();
+  const panel = page.getByRole('region', { name: 'Call record_trip' });
+  await panel.getByRole('link', { name: 'Receipt' }).click();
+  await panel.getByText(/^1: .* which was lost after/).waitFor();
+  await panel.getByText(/^2: .* with the same idempotency key$/).waitFor();
+  await panel.getByText('Done once.').waitFor();
+  const callId = new URL(page.url()).searchParams.get('call') ?? '';
+  expect(await studio.gateway.api(`/api/calls/${callId}`)).toMatchObject({ idempotencyKey: callId });
+  expect(problems).toEqual([]);
+});
+
+test('[S22] the answer of a task is a document with a link of its own, and leads to the calls that it rests on', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.approved}`);
+  await page.getByRole('link', { name: 'The answer' }).click();
+  await page.waitForURL('**?view=answer');
+  await page.reload();
+  const answered = page.getByRole('region', { name: 'The answer' });
+  await answered.getByRole('article').getByText('It is paid.').waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await answered
+    .getByRole('region', { name: 'What it rests on' })
+    .getByRole('link', { name: /pay_invoice/ })
+    .click();
+  await page.getByRole('region', { name: 'Call pay_invoice' }).waitFor();
   expect(problems).toEqual([]);
 });
 
