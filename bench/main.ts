@@ -14,6 +14,7 @@ import { benchGatewayForks } from './gateway/forks.bench.ts';
 import { benchGatewayHttpTool } from './gateway/http-tool.bench.ts';
 import { benchGatewayMcpTool } from './gateway/mcp-tool.bench.ts';
 import { benchGatewayMessagePath } from './gateway/message-path.bench.ts';
+import { benchGatewayOperators } from './gateway/operators.bench.ts';
 import { benchGatewayPostedMessages } from './gateway/posted-messages.bench.ts';
 import { benchGatewayRegisteredTools } from './gateway/registered-tools.bench.ts';
 import { benchGatewaySleepingAgents } from './gateway/sleeping-agents.bench.ts';
@@ -51,6 +52,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewayAgents,
   benchGatewaySleepingAgents,
   benchGatewayErase,
+  benchGatewayOperators,
   benchEnginesSteps,
   benchEnginesMessages,
   benchCost,
@@ -85,6 +87,7 @@ const head = [
   '| `tentimes` | `BENCH_TEN_TIMES` (`agents`, `members`, `history`), `BENCH_SCALE` (1) |',
   '| `gatewayagents` | `BENCH_ROUNDS` (12), `BENCH_RUNS` (40 a round), `BENCH_CONTENDERS` (`plain`, `used`, `turn`, `machine`, `few`, `many`), `BENCH_NODE_FLAGS` |',
   '| `gatewayerase` | `BENCH_STORE` (`sqlite`, `postgres`), `BENCH_MESSAGES` (100000) |',
+  '| `operators` | `BENCH_STORE`, `BENCH_ROUNDS` (30), `BENCH_AGENTS` (100), `BENCH_MESSAGES` (4 each) |',
   '| `coldbrowser` | `BENCH_ROUNDS` (20) |',
   '| `engines` | `BENCH_ENGINES` (`lastcall,restate`), `BENCH_ROUNDS`, and `ABSURD_SQL`, the file `absurd.sql` of the release that belongs to its package; without it, Absurd is left out |',
   '',

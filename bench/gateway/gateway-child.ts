@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { tool } from '@lastcall/core';
-import { createGateway, type GatewayLimits } from '@lastcall/gateway';
+import { createGateway, type GatewayLimits, type GatewayOptions } from '@lastcall/gateway';
 import { z } from 'zod';
 import { task } from '../overhead/contender.ts';
 import { addingModel, benchDefinitions, STEPS, usingModel } from './agent-definitions.ts';
@@ -19,6 +19,8 @@ export interface GatewaySpec {
   readonly tool: { readonly terminal: boolean; readonly visible: boolean; readonly effects?: 'none' | 'external' };
   /** Tool steps in a run, where the tool is not terminal. */
   readonly steps?: number;
+  /** Targets of notifications. */
+  readonly notify?: GatewayOptions['notify'];
 }
 
 /** Asked over IPC, and answered with a value under the same number. */
@@ -55,9 +57,11 @@ const gateway = createGateway({
   secretKey: spec.secretKey,
   port: 0,
   logLevel: 'warn',
-  env: {},
+  env: { NOTIFY_SECRET: 'what both sides know' },
+  secrets: ['NOTIFY_SECRET'],
   synchronous: spec.synchronous,
   tuning: spec.tuning,
+  notify: spec.notify,
   // What an agent may use is not what is measured. One event a run, so that events count runs.
   limits: {
     agent: { maxSteps: 1_000_000, tokensPerCycle: 1e9, consciousnessTokens: 1e9, eventsPerCycle: 1 },

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '../api-error.ts';
+import { atMost } from '../at-most.ts';
 
 /** Failed attempts from one address in a minute. A person mistypes a key a few times; a program guesses for ever. */
 const MAX_FAILURES = 10;
@@ -11,7 +12,7 @@ const WINDOW_MS = 60_000;
  * addresses.
  */
 export class Attempts {
-  readonly #failures = new LRUCache<string, { count: number }>({ max: 10_000, ttl: WINDOW_MS });
+  readonly #failures = new LRUCache<string, { count: number }>({ ...atMost(10_000), ttl: WINDOW_MS });
 
   /** Counts a failed attempt. Returns the error to send: `refusal`, or 429 after too many. */
   refuse(address: string, refusal: ApiError): ApiError {

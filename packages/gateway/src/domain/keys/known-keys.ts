@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { isRowMissing, requireRow } from '../../ports/store/require-row.ts';
 import type { Params } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { atMost } from '../at-most.ts';
 import { type ApiKey, findKey, hasExpired, hashKey } from './api-key.ts';
 
 /**
@@ -9,7 +10,7 @@ import { type ApiKey, findKey, hasExpired, hashKey } from './api-key.ts';
  * key is not revoked, without waiting for the result: the transaction fails if it is.
  */
 export class KnownKeys {
-  readonly #known = new LRUCache<string, ApiKey>({ max: 10_000 });
+  readonly #known = new LRUCache<string, ApiKey>(atMost(10_000));
 
   /** A key that was valid when it was last used, without asking the store. */
   peek(presented: string): ApiKey | undefined {

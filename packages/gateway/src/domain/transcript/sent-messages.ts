@@ -16,11 +16,10 @@ export class SentMessages {
     make: (message: LanguageModelV4Message) => Made,
   ): LanguageModelV4Message[] {
     // Every message of a long transcript passes here in each request: only new messages may cost more than a comparison.
-    const sent: LanguageModelV4Message[] = [];
+    const sent = this.#made.slice(0, given.length) as LanguageModelV4Message[];
     for (let at = 0; at < given.length; at++) {
       const message = given[at] as LanguageModelV4Message;
-      const known = message === this.#given[at] ? this.#made[at] : undefined;
-      sent.push(known ?? this.#make(at, message, make));
+      if (message !== this.#given[at] || sent[at] === undefined) sent[at] = this.#make(at, message, make);
     }
     this.#given.length = given.length;
     this.#made.length = given.length;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../domain/at-most.ts';
 import type { RequestText } from '../../domain/runs/stored-request.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Store, Tx } from '../../ports/store/store.ts';
@@ -61,7 +62,7 @@ export function markStored(store: Store, { hash }: RequestText): void {
 }
 
 function cacheOf(store: Store): LRUCache<string, true> {
-  const known = caches.get(store) ?? new LRUCache<string, true>({ max: 20_000, ttl: DAY_MS });
+  const known = caches.get(store) ?? new LRUCache<string, true>({ ...atMost(20_000), ttl: DAY_MS });
   caches.set(store, known);
   return known;
 }

@@ -68,9 +68,10 @@ const TAGS: Readonly<Record<string, string>> = {
 
 type ToSchema = (schema: z.ZodType, io: 'input' | 'output') => Schema;
 
-/** Schemas with an id are named once, under `components`. */
+/** Schemas with an id are named once, under `components`. Each schema is converted once, although many operations have it. */
 function schemaCollector(schemas: Record<string, unknown>): ToSchema {
-  return (schema, io) => {
+  const known = { input: new Map<z.ZodType, Schema>(), output: new Map<z.ZodType, Schema>() };
+  const convert: ToSchema = (schema, io) => {
     const {
       $schema: _dialect,
       $defs,
@@ -81,6 +82,11 @@ function schemaCollector(schemas: Record<string, unknown>): ToSchema {
     if (id === undefined) return own;
     addComponents(schemas, { [String(id)]: own });
     return { $ref: `${COMPONENTS}${id}` };
+  };
+  return (schema, io) => {
+    const made = known[io].get(schema) ?? convert(schema, io);
+    known[io].set(schema, made);
+    return made;
   };
 }
 
