@@ -215,7 +215,7 @@ const ENDED_CALLS = [
       `insert into calls (id, run_id, step, "index", tool_name, input, status, outcome, outcome_status, idempotency_key, created_at)
        values ('${id}', 'r1', 1, ${index}, 'pay', '{}', '${status === 'pending' ? 'pending' : 'settled'}', '${outcome}', '${status}', '${id}', 5)`,
   ),
-  `insert into pending_calls (call_id, agent_id, run_id, tool_name, kind, input, status, answer, created_at)
+  `insert into pending_calls (call_id, agent_id, run_id, tool_name, kind, input, status, result, created_at)
    values ('c7', 'bot', 'r1', 'pay', 'approval', '{}', 'pending', null, 7),
      ('c8', 'bot', 'r1', 'pay', 'approval', '{}', 'resolved', '{"deny":"no"}', 7),
      ('c9', 'bot', 'r1', 'pay', 'approval', '{}', 'resolved', '{"approve":true}', 7)`,
