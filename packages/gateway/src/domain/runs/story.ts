@@ -28,7 +28,7 @@ export interface Story {
 }
 
 /** How a call of the task waited for an answer. */
-export interface StoryWait {
+interface StoryWait {
   readonly callId: string;
   readonly runId: string;
   readonly toolName: string;
