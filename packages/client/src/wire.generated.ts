@@ -1739,6 +1739,7 @@ export type Stop = {
 export type Story = {
   /** The run that began it. */
   readonly id: string;
+  /** `queued`: its next run has not started. That may be a further attempt of one that failed. */
   readonly status: "running" | "waiting" | "completed" | "failed" | "cancelled" | "queued";
   /** Oldest first, at most 50. */
   readonly runs: readonly (Run)[];
