@@ -5,6 +5,7 @@ import { benchCost } from './cost/cost.bench.ts';
 import { benchDispatch } from './dispatch.bench.ts';
 import { benchEnginesMessages } from './engines/engine-messages.bench.ts';
 import { benchEnginesSteps } from './engines/engine-steps.bench.ts';
+import { benchEvalCases } from './eval/cases.bench.ts';
 import { benchGatewayAgents } from './gateway/agents.bench.ts';
 import { benchGatewayChat } from './gateway/chat.bench.ts';
 import { benchGatewayDurableStep } from './gateway/durable-step.bench.ts';
@@ -43,6 +44,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewayMcpTool,
   benchGatewayFirstSign,
   benchGatewayForks,
+  benchEvalCases,
   benchGatewayChat,
   benchGatewayDurableStep,
   benchGatewayThousandAgents,
@@ -86,6 +88,7 @@ const head = [
   '| `chat` | `BENCH_STORE`, `BENCH_EFFECTS` (`none`, `external`: effects of the tool), `BENCH_REQUESTS` (1000), `BENCH_NODE_FLAGS`, `BENCH_STATEMENTS` |',
   '| `tentimes` | `BENCH_TEN_TIMES` (`agents`, `members`, `history`), `BENCH_SCALE` (1) |',
   '| `gatewayagents` | `BENCH_ROUNDS` (12), `BENCH_RUNS` (40 a round), `BENCH_CONTENDERS` (`plain`, `used`, `turn`, `machine`, `few`, `many`), `BENCH_NODE_FLAGS` |',
+  '| `evalcases` | `BENCH_CASES` (1000), `BENCH_STORE` (`sqlite`, `postgres`), `BENCH_NODE_FLAGS` |',
   '| `gatewayerase` | `BENCH_STORE` (`sqlite`, `postgres`), `BENCH_MESSAGES` (100000) |',
   '| `operators` | `BENCH_STORE`, `BENCH_ROUNDS` (30), `BENCH_AGENTS` (100), `BENCH_MESSAGES` (4 each) |',
   '| `coldbrowser` | `BENCH_ROUNDS` (20) |',

@@ -44,6 +44,12 @@ await evaluate({
 });
 `;
 
+/** The cases are in the gateway. */
+const STORED = `import { contains, evaluate } from '@lastcall/core/eval';
+
+await evaluate({ name: 'clerk', agent: 'Clerk', cases: 'Polite clerk', scores: { polite: contains('dear') } });
+`;
+
 let folder: Folder;
 let gateway: Program;
 let url: string;
@@ -51,6 +57,7 @@ let url: string;
 beforeAll(async () => {
   folder = await makeFolder({
     ...{ 'lastcall.config.js': CONFIG, 'clerk.eval.js': EVAL, 'package.json': '{"type":"module"}' },
+    'stored.mjs': STORED,
     ...{ 'polite.md': 'You pay. Be polite.', 'double.md': 'You pay. Pay double.' },
   });
   await linkPackages(folder.path);
@@ -87,6 +94,47 @@ test('[E6] [E8] a run becomes a case, and drafts are tried on it with its record
   const other = await report('--instructions', 'double.md');
   expect(other.samples[0].error).toContain('pay {"amount":240} waits: the recorded run made no such call.');
   expect(await paid()).toBe('120 ');
+});
+
+test('[E6] [E7] [E8] cases and results are in the gateway, and a draft is tried on the last tasks: nothing is paid again', async () => {
+  const ask = async (words: string) => JSON.parse((await run('run', 'Clerk', words, '--json')).out).run_id as string;
+  const [first, second] = [await ask('Pay Ada.'), await ask('Pay Ben.')];
+  const paid = () => readFile(join(folder.path, 'paid.log'), 'utf8');
+  const before = await paid();
+  const missing = await run('eval', 'stored.mjs');
+  expect(missing.err).toContain('The gateway has no evaluation "Polite clerk".');
+  for (const runId of [first, second]) {
+    const { out } = await run('eval', 'add', runId, '--evaluation', 'Polite clerk', '--expected', 'Dear');
+    expect(out).toMatch(/^Added "Pay (Ada|Ben)\." to the evaluation "Polite clerk"\.\n$/);
+  }
+  const sent = await run('eval', 'stored.mjs', '--send');
+  expect(sent.err).toMatch(/Sent as "v1"\. See: http:.+\/evaluations\/[\w-]+\n/);
+  await run('eval', 'stored.mjs', '--send', '--instructions', 'polite.md', '--parallel', '1');
+
+  // biome-ignore lint/suspicious/noExplicitAny: the test asserts on the fields it reads.
+  const api = async (path: string): Promise<any> =>
+    await (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${KEY}` } })).json();
+  const [{ id }] = (await api('/api/evaluations?name=clerk')).items;
+  const { versions } = await api(`/api/evaluations/${id}`);
+  expect(versions).toMatchObject([
+    { version: 'v1 + polite.md', samples: 2, scores: { polite: { mean: 1 } }, change: { polite: { mean: 1, p: 0.5 } } },
+    { version: 'v1', scores: { polite: { mean: 0 } } },
+  ]);
+  const { items } = await api(`/api/evaluations/${id}/results`);
+  const { fork } = await api(`/api/runs/${items[0].cells[0].samples[0].runId}`);
+  expect([first, second]).toContain(fork.runId);
+
+  const same = await run('eval', 'Clerk', '--last', '2');
+  expect(same.out).toContain('All tasks got the same answers with the same calls.');
+  const draft = await run('eval', 'Clerk', '--last', '2', '--instructions', 'polite.md');
+  expect(draft.out).toMatch(/same answer +0 %.+\nsame calls +100 %/);
+  expect(draft.out).toMatch(/\nPay Ben\.\n {2}before {2}Paid\.\n {2}now {5}Dear Ada, it is paid\.\n {2}run/);
+  const other = JSON.parse((await run('eval', 'Clerk', '--last', '1', '--instructions', 'double.md', '--json')).out);
+  expect(other.differences).toMatchObject([
+    { runId: second, before: { response: 'Paid.' }, now: { error: expect.stringContaining('{"amount":240} waits') } },
+  ]);
+  expect(await paid()).toBe(before);
+  expect((await run('eval', '--last', '2')).err).toContain('Name one agent');
 });
 
 test('a second case of the same words has another name, and a file that is no list is left alone', async () => {

@@ -6,6 +6,7 @@ import { type Chat, chat } from './resources/chat.ts';
 import { type Conversations, conversations } from './resources/conversations.ts';
 import { type Entities, entities } from './resources/entities.ts';
 import { type Erasures, erasures } from './resources/erasures.ts';
+import { type Evaluations, evaluations } from './resources/evaluations.ts';
 import { type Grants, grants } from './resources/grants.ts';
 import { type HomeResource, home } from './resources/home.ts';
 import { type Jobs, jobs } from './resources/jobs.ts';
@@ -37,6 +38,7 @@ export interface Client {
   readonly conversations: Conversations;
   readonly entities: Entities;
   readonly erasures: Erasures;
+  readonly evaluations: Evaluations;
   readonly jobs: Jobs;
   readonly keys: Keys;
   readonly links: Links;
@@ -76,6 +78,7 @@ export function createClient(options: ClientOptions): Client {
     conversations: conversations(connection),
     entities: entities(connection),
     erasures: erasures(connection),
+    evaluations: evaluations(connection),
     jobs: jobs(connection),
     keys: keys(connection),
     links: links(connection),

@@ -11,6 +11,7 @@ export type { Chat, ChatEvent, ChatOptions, ChatRequest } from './resources/chat
 export type { Conversations } from './resources/conversations.ts';
 export type { Entities, ExportedLine } from './resources/entities.ts';
 export type { Erasures } from './resources/erasures.ts';
+export type { Evaluations } from './resources/evaluations.ts';
 export type { Grants } from './resources/grants.ts';
 export type { HomeResource } from './resources/home.ts';
 export type { Jobs } from './resources/jobs.ts';
@@ -49,12 +50,18 @@ export type {
   ChatAnswer,
   ChatMessage,
   ClaimedJob,
+  ComparedReport,
   Conversation,
   ConversationWithMessages,
   Display,
   Entity,
   Erasure,
   ErrorBody,
+  Evaluation,
+  EvaluationCase,
+  EvaluationDetails,
+  EvaluationReport,
+  EvaluationResult,
   Fork,
   ForkChanges,
   ForkedFrom,
@@ -71,6 +78,7 @@ export type {
   JobsConfig,
   JsonSchema,
   Key,
+  ListedEvaluation,
   Machine,
   MachineCommand,
   MachineInstance,
@@ -85,6 +93,7 @@ export type {
   MiddlewareConfig,
   Model,
   ModelMessage,
+  NewEvaluationSample,
   Notification,
   NotificationTarget,
   Operations,
@@ -110,6 +119,7 @@ export type {
   Stop,
   Story,
   StoryWait,
+  Task,
   TerminatingConfig,
   TerminatingContract,
   Tool,

@@ -183,7 +183,7 @@ export type AuditEntry = {
   readonly action: string;
   /** What was changed. */
   readonly subject?: {
-    readonly kind: "agent" | "artifact" | "call" | "conversation" | "entity" | "grant" | "key" | "link" | "MCP tool" | "notification" | "project" | "run" | "session" | "space" | "tool";
+    readonly kind: "agent" | "artifact" | "call" | "conversation" | "entity" | "evaluation" | "grant" | "key" | "link" | "MCP tool" | "notification" | "project" | "run" | "session" | "space" | "tool";
     readonly id: string;
   } | undefined;
   /** Where the request came from. */
@@ -405,6 +405,20 @@ export type ClaimedJob = {
   readonly expiresAt?: number | undefined;
 };
 
+/** The results of one version, beside the one before it. */
+export type ComparedReport = {
+  readonly id: string;
+  readonly version: string;
+  readonly scores: Readonly<Record<string, Estimate>>;
+  readonly samples: number;
+  readonly failed: number;
+  readonly tokens?: number | undefined;
+  readonly cost?: number | undefined;
+  readonly createdAt: number;
+  /** Of each score: what changed since the version before. */
+  readonly change?: Readonly<Record<string, Difference>> | undefined;
+};
+
 /** A conversation with an agent. */
 export type Conversation = {
   readonly id: string;
@@ -426,6 +440,17 @@ export type ConversationWithMessages = {
   readonly messages: readonly (ChatMessage)[];
   /** The cursor of the next page. Absent on the last page. */
   readonly next?: string | undefined;
+};
+
+/** What changed between two versions, case by case. */
+export type Difference = {
+  /** After minus before. */
+  readonly mean: number;
+  /** How likely a difference at least as large is, if there is none. */
+  readonly p: number;
+  /** The number of cases that both have. */
+  readonly n: number;
+  readonly verdict: "better" | "worse" | "may be chance" | "same";
 };
 
 /** How the tool wants its call to be shown. */
@@ -476,6 +501,100 @@ export type ErrorBody = {
     readonly details?: unknown | undefined;
   };
   readonly [name: string]: unknown;
+};
+
+/** A mean, and the interval in which the true value lies with a confidence of 95 %. */
+export type Estimate = {
+  readonly mean: number | null;
+  /** Null: not known, because there is only one value. */
+  readonly low: number | null;
+  /** Null: not known, because there is only one value. */
+  readonly high: number | null;
+  /** The number of values. */
+  readonly n: number;
+};
+
+/** Cases and reports that belong together. */
+export type Evaluation = {
+  readonly id: string;
+  /** The project that it belongs to. Absent for `default`. */
+  readonly project?: string | undefined;
+  readonly name: string;
+  readonly createdAt: number;
+};
+
+/** A recorded run as a task with its expected answer. */
+export type EvaluationCase = {
+  readonly id: string;
+  readonly name: string;
+  /** What was asked. */
+  readonly input: string;
+  /** The expected answer. */
+  readonly expected: string;
+  /** The run with the recorded outcomes. */
+  readonly runId: string;
+  readonly createdAt: number;
+};
+
+/** An evaluation with its newest versions. */
+export type EvaluationDetails = {
+  readonly id: string;
+  /** The project that it belongs to. Absent for `default`. */
+  readonly project?: string | undefined;
+  readonly name: string;
+  readonly createdAt: number;
+  /** How many cases are stored. */
+  readonly cases: number;
+  /** How many reports are stored. */
+  readonly reports: number;
+  readonly newest?: EvaluationReport | undefined;
+  /** The newest first, at most eight. */
+  readonly versions: readonly (ComparedReport)[];
+};
+
+/** The results of one version. */
+export type EvaluationReport = {
+  readonly id: string;
+  readonly version: string;
+  readonly scores: Readonly<Record<string, Estimate>>;
+  readonly samples: number;
+  readonly failed: number;
+  readonly tokens?: number | undefined;
+  readonly cost?: number | undefined;
+  readonly createdAt: number;
+};
+
+/** A case in all versions. */
+export type EvaluationResult = {
+  readonly case: string;
+  /** One for each version that has the case, the newest first. */
+  readonly cells: readonly ({
+    readonly reportId: string;
+    /** The mean of all its scores. */
+    readonly value: number;
+    readonly samples: readonly ({
+      /** Counts from 1 for each case. */
+      readonly sample: number;
+      /** By the name of the score. Empty if the run failed. */
+      readonly scores: Readonly<Record<string, {
+        readonly value: number;
+        readonly reason?: string | undefined;
+      }>>;
+      /** At most 4,000 characters are stored. */
+      readonly response?: string | undefined;
+      readonly calls?: readonly ({
+        readonly toolName: string;
+        readonly status: string;
+      })[] | undefined;
+      /** Set if the run failed. */
+      readonly error?: string | undefined;
+      readonly ms: number;
+      readonly tokens?: number | undefined;
+      readonly cost?: number | undefined;
+      /** Its run, if a gateway ran it. */
+      readonly runId?: string | undefined;
+    })[];
+  })[];
 };
 
 /** A conversation that continues a run from one of its steps. */
@@ -770,6 +889,20 @@ export type Key = {
   readonly revokedAt?: number | undefined;
 };
 
+/** An evaluation, and its newest results. */
+export type ListedEvaluation = {
+  readonly id: string;
+  /** The project that it belongs to. Absent for `default`. */
+  readonly project?: string | undefined;
+  readonly name: string;
+  readonly createdAt: number;
+  /** How many cases are stored. */
+  readonly cases: number;
+  /** How many reports are stored. */
+  readonly reports: number;
+  readonly newest?: EvaluationReport | undefined;
+};
+
 export type Machine = {
   /** The tree, each instance before its children. */
   readonly instances: readonly (MachineInstance)[];
@@ -980,6 +1113,31 @@ export type ModelSettings = {
   readonly reasoning?: "provider-default" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | undefined;
   readonly stopSequences?: readonly (string)[] | undefined;
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+};
+
+/** One run of one case. */
+export type NewEvaluationSample = {
+  readonly case: string;
+  /** Counts from 1 for each case. */
+  readonly sample: number;
+  /** By the name of the score. Empty if the run failed. */
+  readonly scores: Readonly<Record<string, {
+    readonly value: number;
+    readonly reason?: string | undefined;
+  }>>;
+  /** At most 4,000 characters are stored. */
+  readonly response?: string | undefined;
+  readonly calls?: readonly ({
+    readonly toolName: string;
+    readonly status: string;
+  })[] | undefined;
+  /** Set if the run failed. */
+  readonly error?: string | undefined;
+  readonly ms: number;
+  readonly tokens?: number | undefined;
+  readonly cost?: number | undefined;
+  /** Its run, if a gateway ran it. */
+  readonly runId?: string | undefined;
 };
 
 /** A message to a target of the configuration. It has no texts. */
@@ -1797,6 +1955,22 @@ export type SubAgentTurn = {
   })[];
 };
 
+/** What a run was asked to do, and what it answered. */
+export type Task = {
+  readonly runId: string;
+  readonly status: string;
+  /** What was asked. */
+  readonly input: string;
+  readonly response?: string | undefined;
+  /** In order, of all runs of its turn. */
+  readonly calls: readonly ({
+    readonly toolName: string;
+    readonly status: string;
+  })[];
+  readonly tokens?: number | undefined;
+  readonly createdAt: number;
+};
+
 /** The run continues without user messages until one of these tools succeeds. */
 export type TerminatingConfig = {
   readonly tool_ids: readonly (string)[];
@@ -2454,6 +2628,7 @@ export interface Operations {
       readonly slices: Readonly<Record<string, Slice>>;
     };
   }>;
+  'GET /api/agents/{id}/tasks': Operation<{ params: { id: string }; query: PageQuery; answer: Page<Task> }>;
   'GET /api/agents/{id}/transcript': Operation<{ params: { id: string }; answer: AgentTranscript }>;
   'GET /api/agents/{id}/versions': Operation<{ params: { id: string }; query: PageQuery; answer: Page<AgentVersion> }>;
   'POST /api/artifacts': Operation<{
@@ -2492,7 +2667,7 @@ export interface Operations {
       /** The id of what was changed. */
       readonly subject?: string | undefined;
       /** What kind of thing was changed. */
-      readonly kind?: "agent" | "artifact" | "call" | "conversation" | "entity" | "grant" | "key" | "link" | "MCP tool" | "notification" | "project" | "run" | "session" | "space" | "tool" | undefined;
+      readonly kind?: "agent" | "artifact" | "call" | "conversation" | "entity" | "evaluation" | "grant" | "key" | "link" | "MCP tool" | "notification" | "project" | "run" | "session" | "space" | "tool" | undefined;
       /** The first time, in milliseconds since the epoch. */
       readonly from?: number | undefined;
       /** Only entries before this time. */
@@ -2549,6 +2724,63 @@ export interface Operations {
   }>;
   'GET /api/erasures': Operation<{ query: PageQuery; answer: Page<Erasure> }>;
   'GET /api/erasures/{id}': Operation<{ params: { id: string }; answer: Erasure }>;
+  'GET /api/evaluations': Operation<{
+    query: PageQuery & {
+      readonly name?: string | undefined;
+    };
+    answer: Page<ListedEvaluation>;
+  }>;
+  'POST /api/evaluations': Operation<{
+    body: {
+      readonly name: string;
+    };
+    answer: Evaluation;
+  }>;
+  'DELETE /api/evaluations/{id}': Operation<{
+    params: { id: string };
+    answer: {
+      readonly id: string;
+    };
+  }>;
+  'GET /api/evaluations/{id}': Operation<{ params: { id: string }; answer: EvaluationDetails }>;
+  'GET /api/evaluations/{id}/cases': Operation<{ params: { id: string }; query: PageQuery; answer: Page<EvaluationCase> }>;
+  'POST /api/evaluations/{id}/cases': Operation<{
+    params: { id: string };
+    body: {
+      readonly runId: string;
+      /** Default: the first words of what was asked. */
+      readonly name?: string | undefined;
+      /** Default: the response of the run. */
+      readonly expected?: string | undefined;
+    };
+    answer: EvaluationCase;
+  }>;
+  'DELETE /api/evaluations/{id}/cases/{caseId}': Operation<{
+    params: { id: string; caseId: string };
+    answer: {
+      readonly id: string;
+    };
+  }>;
+  'POST /api/evaluations/{id}/reports': Operation<{
+    params: { id: string };
+    body: {
+      /** Samples with the id of a report that exists are added to it. */
+      readonly id?: string | undefined;
+      /** What was evaluated, e.g. `v3` or `shorter prompt`. */
+      readonly version: string;
+      /** The place of the first sample in the report. Default 0. */
+      readonly from?: number | undefined;
+      readonly samples: readonly (NewEvaluationSample)[];
+    };
+    answer: EvaluationReport;
+  }>;
+  'DELETE /api/evaluations/{id}/reports/{reportId}': Operation<{
+    params: { id: string; reportId: string };
+    answer: {
+      readonly id: string;
+    };
+  }>;
+  'GET /api/evaluations/{id}/results': Operation<{ params: { id: string }; query: PageQuery; answer: Page<EvaluationResult> }>;
   'GET /api/export': Operation<{
     query: {
       readonly entityId: string;

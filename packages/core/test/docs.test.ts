@@ -78,6 +78,7 @@ describe('the samples of the documentation', () => {
       'docs/deploying.md',
       'docs/installing.md',
       'docs/tutorial.md',
+      'docs/change-a-prompt.md',
       'docs/upgrading.md',
       'docs/by-curl.md',
       'docs/studio.md',

@@ -25,12 +25,12 @@ const DOORS: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './eval': {
     values: `
-      calledTools compareReports contains cost difference estimate evaluate exact hostEvaluations judge latency namedCases
+      calledTools compareReports contains cost difference estimate estimateScores evaluate exact hostEvaluations judge latency namedCases
       runCases schema settled
     `,
     types: `
       Difference Estimate EvalCase EvalHost EvalOptions EvalOutput EvalReport EvalSample JudgeOptions Progress
-      ReportComparison RunOptions Score ScoreContext ScoreValue
+      ReportComparison RunOptions Score ScoreContext ScoreValue ScoredSample
     `,
   },
   './files': {

@@ -3,6 +3,7 @@ import type { Client } from '@lastcall/client';
 import type { EvalCase } from '@lastcall/core/eval';
 import type { Command } from 'commander';
 import { Api } from '../api.ts';
+import { freeName } from '../eval/stored-cases.ts';
 import { CommandFailed, EXIT } from '../exit-code.ts';
 import { loadEnv } from '../load-env.ts';
 import { createOutput } from '../terminal/output.ts';
@@ -11,6 +12,7 @@ import { type ApiCommandOptions, apiOptions } from './api-options.ts';
 
 interface AddOptions extends ApiCommandOptions {
   readonly file: string;
+  readonly evaluation?: string;
   readonly name?: string;
   readonly expected?: string;
 }
@@ -19,6 +21,7 @@ export function addEvalAdd(command: Command): void {
   apiOptions(command.command('add').argument('<run>', 'the id of a run that ended'))
     .description('Make a case of a run: what was asked, and what is expected. Its calls get the recorded outcomes.')
     .option('--file <file>', 'the file with the cases', 'cases.json')
+    .option('--evaluation <name>', 'store it in the gateway, in this evaluation, in place of a file')
     .option('--name <name>', 'the name of the case (default: the first words of what was asked)')
     .option('--expected <text>', 'what is expected (default: the response of the run)')
     .addHelpText('after', HELP)
@@ -26,9 +29,28 @@ export function addEvalAdd(command: Command): void {
     .action((run: string, _own: object, command: Command) => add(run, command.optsWithGlobals()));
 }
 
-async function add(runId: string, { url, json, file, name, expected }: AddOptions): Promise<void> {
+async function add(runId: string, options: AddOptions): Promise<void> {
   loadEnv(process.cwd());
-  const { input, response } = await new Api({ url }).ask((client) => readRun(client, runId));
+  const api = new Api({ url: options.url });
+  if (options.evaluation === undefined) await addToFile(api, runId, options);
+  else await addToGateway(api, { runId, ...options, evaluation: options.evaluation });
+}
+
+interface StoredCase extends Pick<AddOptions, 'json' | 'name' | 'expected'> {
+  readonly runId: string;
+  readonly evaluation: string;
+}
+
+async function addToGateway(api: Api, { runId, evaluation, json, name, expected }: StoredCase): Promise<void> {
+  const added = await api.ask(async ({ evaluations }) => {
+    const { id } = await evaluations.open(evaluation);
+    return await evaluations.addCase(id, { runId, name, expected });
+  });
+  createOutput({ json }).result(added, `Added "${added.name}" to the evaluation "${evaluation}".`);
+}
+
+async function addToFile(api: Api, runId: string, { json, file, name, expected }: AddOptions): Promise<void> {
+  const { input, response } = await api.ask((client) => readRun(client, runId));
   const cases = await readCases(file);
   const added: EvalCase = {
     name: freeName(name ?? plainLine(input, 60), cases),
@@ -74,12 +96,6 @@ async function readCases(file: string): Promise<readonly EvalCase[]> {
   throw new CommandFailed(`${file} is not a list of cases. Name another file with --file.`, { exitCode: EXIT.usage });
 }
 
-function freeName(wanted: string, cases: readonly EvalCase[]): string {
-  const taken = new Set(cases.map(({ name }) => name));
-  if (!taken.has(wanted)) return wanted;
-  for (let number = 2; ; number++) if (!taken.has(`${wanted} (${number})`)) return `${wanted} (${number})`;
-}
-
 const HELP = `
 An evaluation reads the file:
 
@@ -88,5 +104,6 @@ An evaluation reads the file:
 
   await evaluate({ agent: 'Desk', cases, scores: { answer: contains() } });
 
+With --evaluation Desk, the gateway keeps the case, and the evaluation names it: cases: 'Desk'.
 Each case is a fork of its run with the agent's configuration of today. Calls that the run made get the recorded outcomes,
 and none acts outside. "lastcall eval --instructions draft.md" tries other instructions before you save them.`;

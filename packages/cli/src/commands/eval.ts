@@ -1,15 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { type EvalOptions, type EvalReport, hostEvaluations, namedCases, runCases } from '@lastcall/core/eval';
+import { basename, join } from 'node:path';
+import type { EvalReport } from '@lastcall/core/eval';
 import { type Command, InvalidArgumentError } from 'commander';
 import { Api } from '../api.ts';
 import { findEvalFiles } from '../eval/find-files.ts';
 import { toJUnit } from '../eval/junit.ts';
-import { KeptResults } from '../eval/kept-results.ts';
-import { ProgressBar } from '../eval/progress-bar.ts';
+import { differencesInWords, LastTasks, MOST_TASKS } from '../eval/last-tasks.ts';
 import { reportInWords } from '../eval/report-in-words.ts';
-import { agentRunner, type Draft } from '../eval/run-agent.ts';
+import type { Draft } from '../eval/run-agent.ts';
+import { Runner } from '../eval/runner.ts';
 import { CommandFailed, EXIT } from '../exit-code.ts';
 import { loadEnv } from '../load-env.ts';
 import { hookModules } from '../module-hooks.ts';
@@ -27,11 +26,16 @@ interface EvalCommandOptions extends ApiCommandOptions {
   readonly out: string;
   readonly model?: string;
   readonly instructions?: string;
+  readonly last?: number;
+  readonly send?: boolean;
+  readonly label?: string;
 }
 
 export function addEval(program: Command): void {
   const command = apiOptions(
-    program.command('eval').argument('[files...]', 'files *.eval.ts, or folders with them (default: all below here)'),
+    program
+      .command('eval')
+      .argument('[files...]', 'files *.eval.ts, or folders with them (default: all below here); with --last an agent'),
   )
     .description('Run evaluations: give tasks to an agent, and score what it does.')
     .option('--min <share>', 'exit with 1 if the mean of a score is below this, e.g. 0.9', readShare)
@@ -44,6 +48,13 @@ export function addEval(program: Command): void {
       '--instructions <file>',
       "use the instructions in this file in place of the agent's, for cases of recorded runs",
     )
+    .option(
+      '--last <n>',
+      'try an agent on its last tasks, with their recorded outcomes, and show what differs',
+      readTasks,
+    )
+    .option('--send', 'send the results to the gateway: the studio shows them beside earlier versions')
+    .option('--label <version>', 'the name of the version for --send (default: that of the configuration)')
     .option('--fresh', 'do not continue an evaluation that was interrupted')
     .option('--out <folder>', 'where reports are kept', '.lastcall/evals')
     .addHelpText('after', HELP)
@@ -54,16 +65,25 @@ export function addEval(program: Command): void {
 async function run(files: readonly string[], options: EvalCommandOptions): Promise<void> {
   loadEnv(process.cwd());
   hookModules();
-  const found = await findEvalFiles(files, process.cwd());
+  const found = options.last === undefined ? await findEvalFiles(files, process.cwd()) : [];
   const baseline = options.baseline === undefined ? [] : await readReports(options.baseline);
   const interruption = new Interruption();
-  const runner = new Runner(options, { signal: interruption.signal, draft: await readDraft(options) });
+  const api = new Api({ url: options.url });
+  const runner = new Runner({
+    ...{ api, signal: interruption.signal, draft: await readDraft(options), out: options.out },
+    ...{ parallel: options.parallel, repeat: options.repeat, isFresh: options.fresh ?? false },
+    send: options.send === true ? { label: options.label } : undefined,
+  });
+  let tasks: LastTasks | undefined;
   try {
+    if (options.last !== undefined) tasks = await LastTasks.read(api, agentOf(files), options.last);
+    await tasks?.run(runner);
     for (const file of found) await runner.load(file);
   } catch (error) {
     if (!interruption.hasCome) throw error;
-    process.stderr.write(`Interrupted. ${runner.done} runs are kept: the same command continues with the others.\n`);
-    process.exitCode = EXIT.interrupted;
+    const words = `Interrupted. ${runner.done} runs are kept: the same command continues with the others.\n`;
+    // Runs that do not listen to the signal would keep the process alive until they end.
+    process.stderr.write(words, () => process.exit(EXIT.interrupted));
     return;
   }
   const { reports } = runner;
@@ -75,7 +95,9 @@ async function run(files: readonly string[], options: EvalCommandOptions): Promi
       baseline.find(({ name }) => name === report.name),
     ),
   );
-  createOutput(options).result(reports.length === 1 ? reports[0] : reports, words.join('\n\n'));
+  const differences = tasks?.differences(reports[0] as EvalReport);
+  const printed = reports.length === 1 ? { ...reports[0], ...(differences && { differences }) } : reports;
+  createOutput(options).result(printed, [...words, ...differencesInWords(differences)].join('\n\n'));
   if (options.junit !== undefined) await writeFile(options.junit, toJUnit(reports, options.min ?? 1));
   process.exitCode = reports.every((report) => isGood(report, options.min)) ? EXIT.done : EXIT.failed;
 }
@@ -87,7 +109,15 @@ async function readDraft({ model, instructions }: EvalCommandOptions): Promise<D
       : await readFile(instructions, 'utf8').catch((cause: Error) => {
           throw new CommandFailed(`The instructions cannot be read: ${cause.message}`, { exitCode: EXIT.usage, cause });
         });
-  return { model, instructions: text };
+  return { model, instructions: text, file: instructions === undefined ? undefined : basename(instructions) };
+}
+
+/** With `--last`, the argument is an agent. */
+function agentOf(given: readonly string[]): string {
+  const [agent, ...others] = given;
+  if (agent === undefined || others.length > 0)
+    throw new CommandFailed('Name one agent: lastcall eval AGENT --last 10', { exitCode: EXIT.usage });
+  return agent;
 }
 
 /** False if a score is below the threshold, or nothing worked. */
@@ -96,80 +126,6 @@ function isGood({ scores, passed, failed, samples }: EvalReport, min: number | u
   for (const [name, { mean }] of below)
     process.stderr.write(`${name} is ${mean.toFixed(3)}, which is below ${String(min)}.\n`);
   return below.length === 0 && passed !== false && failed < samples.length;
-}
-
-/** Runs the evaluations of the files that it loads. */
-class Runner {
-  readonly reports: EvalReport[] = [];
-  /** The number of runs that are kept of an evaluation that has not ended. */
-  done = 0;
-  readonly #options: EvalCommandOptions;
-  readonly #signal: AbortSignal;
-  readonly #api: Api;
-  readonly #draft: Draft;
-
-  constructor(options: EvalCommandOptions, { signal, draft }: { readonly signal: AbortSignal; readonly draft: Draft }) {
-    this.#options = options;
-    this.#signal = signal;
-    this.#draft = draft;
-    this.#api = new Api({ url: options.url });
-  }
-
-  async load(file: string): Promise<void> {
-    const started: Promise<EvalReport>[] = [];
-    let count = 0;
-    const host = {
-      run: (options: EvalOptions): Promise<EvalReport> => {
-        const name = options.name ?? basename(file).replace(/\.eval\.\w+$/, '') + (count++ === 0 ? '' : ` ${count}`);
-        const running = this.#run({ ...options, name }, name);
-        started.push(running);
-        return running;
-      },
-    };
-    await hostEvaluations(host, async () => {
-      await import(pathToFileURL(file).href);
-      // A file may call evaluate() without waiting for it.
-      await Promise.all(started);
-    });
-  }
-
-  async #run(given: EvalOptions, name: string): Promise<EvalReport> {
-    const { parallel, repeat = given.repeat, fresh = false, out } = this.#options;
-    const options = { ...given, ...(repeat === undefined ? {} : { repeat }) };
-    const kept = new KeptResults(resolve(out), name);
-    const cases = await namedCases(options);
-    const identity = {
-      cases,
-      scores: Object.keys(options.scores),
-      agent: typeof options.agent === 'string' ? options.agent : '',
-      draft: this.#draft,
-    };
-    const before = await kept.begin(identity, { isFresh: fresh });
-    if (before.length > 0)
-      process.stderr.write(
-        `${name}: continues with ${before.length} runs that were done before. Use --fresh to start again.\n`,
-      );
-    const bar = new ProgressBar(name);
-    try {
-      const report = await runCases(
-        { ...options, cases },
-        {
-          ...{ parallel, signal: this.#signal, done: before, runAgent: agentRunner(this.#api, this.#draft) },
-          onSample: async (sample, progress) => {
-            await kept.add(sample);
-            this.done = progress.done;
-            bar.show(progress);
-          },
-        },
-      );
-      await kept.end(report);
-      this.reports.push(report);
-      return report;
-    } catch (error) {
-      bar.leave();
-      throw error;
-    }
-  }
 }
 
 /** The first Ctrl+C ends the evaluation, and keeps what is done. The second one exits at once. */
@@ -218,6 +174,13 @@ function readShare(text: string): number {
   return share;
 }
 
+function readTasks(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > MOST_TASKS)
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MOST_TASKS}.`);
+  return count;
+}
+
 function readCount(text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 1 || count > 10_000)
@@ -237,4 +200,5 @@ A file to start with, desk.eval.ts:
   });
 
 Agents of the gateway act for real, except in cases of recorded runs: "lastcall eval add RUN" writes one.
+"lastcall eval Desk --last 10 --instructions draft.md" tries a draft on the last tasks, and nothing acts outside.
 Exit codes: 0 done, 1 below --min or nothing worked, 2 wrong usage, 130 interrupted.`;

@@ -1,15 +1,18 @@
-import type { Client } from '@lastcall/client';
+import { type Client, everyItem, type ForkChanges, type Run } from '@lastcall/client';
 import type { EvalOutput, RunOptions } from '@lastcall/core/eval';
 import type { Api } from '../api.ts';
 import { endOf, waitingIn } from '../commands/fork.ts';
 import { CommandFailed } from '../exit-code.ts';
 import { runTask } from '../run-task.ts';
 import { plainLine } from '../terminal/plain-line.ts';
+import { findAgent } from './find-agent.ts';
 
 /** What is tried in place of the agent's configuration. */
 export interface Draft {
   readonly model: string | undefined;
   readonly instructions: string | undefined;
+  /** The file that the instructions were read from. */
+  readonly file: string | undefined;
 }
 
 /**
@@ -17,63 +20,62 @@ export interface Draft {
  * calls get the recorded outcomes, and none acts outside. Any other case is a conversation in which tools run for real.
  */
 export function agentRunner(api: Api, draft: Draft): NonNullable<RunOptions['runAgent']> {
+  const changes = new Map<string, Promise<ForkChanges>>();
+  const changesOf = (agent: string): Promise<ForkChanges> => {
+    const known = changes.get(agent) ?? api.ask((client) => todaysChanges(client, agent, draft));
+    changes.set(agent, known);
+    return known;
+  };
   return async (agent, { case: { input, run }, signal }): Promise<EvalOutput> => {
-    if (run !== undefined) return await api.ask((client) => forkOf(client, { agent, run, draft }));
+    if (run !== undefined) {
+      const today = await changesOf(agent);
+      return await api.ask((client) => forkOf(client, run, today));
+    }
     const message = typeof input === 'string' ? input : JSON.stringify(input);
     const end = await runTask(api, { agent, message, until: [], signal, onEvent: () => {} });
     if (end.error !== undefined) throw new CommandFailed(end.error);
     const { runId, response } = end;
-    return runId === undefined ? { response } : await api.ask((client) => outputOf(client, runId, response));
+    if (runId === undefined) return { response };
+    return await api.ask(async (client) => outputOf(client, await client.runs.get(runId), response));
   };
 }
 
-interface Forked {
-  readonly agent: string;
-  readonly run: string;
-  readonly draft: Draft;
-}
-
-async function forkOf(client: Client, { agent, run, draft }: Forked): Promise<EvalOutput> {
+/** The agent's configuration of today with the draft, as changes of a fork. Tools as data cannot be changed in a fork. */
+async function todaysChanges(client: Client, agent: string, draft: Draft): Promise<ForkChanges> {
   const { config } = await findAgent(client, agent);
-  const model = draft.model ?? (typeof config.model === 'string' ? config.model : undefined);
+  const model = draft.model ?? config.model;
   const instructions = draft.instructions ?? config.instructions;
-  const changes = {
+  const tools = config.tools?.filter((one) => typeof one === 'string');
+  return {
     ...(model === undefined ? {} : { model }),
     ...(instructions === undefined || instructions === '' ? {} : { instructions }),
+    ...(config.settings === undefined ? {} : { settings: config.settings }),
+    ...(tools === undefined || tools.length < (config.tools?.length ?? 0) ? {} : { tools }),
   };
+}
+
+async function forkOf(client: Client, run: string, changes: ForkChanges): Promise<EvalOutput> {
   const forked = await client.runs.fork(run, { atStep: 1, changes });
   const ended = await endOf(client, forked.runId);
-  const [waiting] = await waitingIn(client, ended);
+  const [waiting] = ended.counts.waiting === 0 ? [] : await waitingIn(client, ended);
   if (waiting !== undefined)
     throw new CommandFailed(
       `${waiting.toolName} ${plainLine(JSON.stringify(waiting.input), 200)} waits: the recorded run made no such call.`,
     );
   if (ended.status !== 'completed')
     throw new CommandFailed(`The fork is ${ended.status}. See: lastcall replay ${ended.id}`);
-  return await outputOf(client, ended.id, ended.response ?? '');
+  return await outputOf(client, ended, ended.response ?? '');
 }
 
-async function findAgent(client: Client, name: string): Promise<{ readonly config: AgentParts }> {
-  const { items } = await client.agents.list({ limit: 200 });
-  const found = items.find((one) => one.name === name || one.id === name);
-  if (found === undefined) throw new CommandFailed(`There is no agent "${name}".`);
-  return found as { readonly config: AgentParts };
-}
-
-interface AgentParts {
-  readonly model?: unknown;
-  readonly instructions?: string;
-}
-
-async function outputOf({ runs }: Client, runId: string, response: string): Promise<EvalOutput> {
-  const [{ usage, cost, stop }, { items }] = await Promise.all([runs.get(runId), runs.transcript(runId)]);
+async function outputOf({ runs }: Client, { id, usage, cost, stop }: Run, response: string): Promise<EvalOutput> {
+  const items = await everyItem((page) => runs.transcript(id, page));
   const settlements = items.flatMap(({ entry }) => {
     if (entry.kind !== 'settled') return [];
     const { toolName, input, outcome } = entry.settlement;
     return [{ toolName, input, outcome: outcome as never }];
   });
   return {
-    ...{ response, runId, settlements, stop: stop as never },
+    ...{ response, runId: id, settlements, stop: stop as never },
     ...(usage === undefined ? {} : { usage: usage as NonNullable<EvalOutput['usage']> }),
     ...(cost === undefined ? {} : { cost }),
   };

@@ -13,7 +13,7 @@ export interface RunBlock {
   readonly promised: readonly string[];
 }
 
-type Block =
+export type Block =
   | { readonly kind: 'sh'; readonly text: string }
   | { readonly kind: 'file'; readonly name: string; readonly text: string }
   | { readonly kind: 'console'; readonly text: string };
@@ -31,9 +31,9 @@ export async function runTutorial({ folder, nodes }: Installed): Promise<readonl
   return blocks.flatMap((block, index) => (block.kind === 'sh' ? [toRun(block.text, { blocks, index, out })] : []));
 }
 
-function blocksOf(page: string): readonly Block[] {
+export function blocksOf(page: string): readonly Block[] {
   return Array.from(
-    page.matchAll(/^```(sh|console|ts file=(\S+))\n(.*?)^```$/gms),
+    page.matchAll(/^```(sh|console|(?:ts|js) file=(\S+))\n(.*?)^```$/gms),
     ([, kind, name, text = '']): Block => {
       if (kind === 'sh' || kind === 'console') return { kind, text };
       return { kind: 'file', name: name ?? '', text };
@@ -42,7 +42,7 @@ function blocksOf(page: string): readonly Block[] {
 }
 
 /** What a block prints stands between two marks; the second has its exit code. */
-function toScript(block: Block, index: number): string {
+export function toScript(block: Block, index: number): string {
   if (block.kind === 'console') return '';
   if (block.kind === 'file') return `cat > ${block.name} <<'END_OF_FILE'\n${block.text}END_OF_FILE`;
   const commands = block.text
@@ -51,7 +51,7 @@ function toScript(block: Block, index: number): string {
   return `{ ${commands}} 2>&1\necho "--- block ${index}: $? ---"`;
 }
 
-function toRun(
+export function toRun(
   commands: string,
   { blocks, index, out }: { blocks: readonly Block[]; index: number; out: string },
 ): RunBlock {
@@ -63,7 +63,7 @@ function toRun(
   return { commands, exitCode: Number(exitCode), printed, promised };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const address = server.address();

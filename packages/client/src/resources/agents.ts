@@ -44,6 +44,12 @@ export interface Agents {
   goals(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/goals']['answer']>;
   memories(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/memories']['answer']>;
   plans(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/plans']['answer']>;
+  /** Its last completed tasks, newest first: what was asked, answered and called. */
+  tasks(
+    id: string,
+    query?: Ops['GET /api/agents/{id}/tasks']['query'],
+    options?: RequestOptions,
+  ): Promise<Ops['GET /api/agents/{id}/tasks']['answer']>;
   /** The state that the agent's tools and sections share, or with `contextId` that of one of its conversations. */
   session(
     id: string,
@@ -130,6 +136,7 @@ export function agents({ call }: Connection): Agents {
     goals: (id, options) => call('GET /api/agents/{id}/goals', { params: { id }, ...options }),
     memories: (id, options) => call('GET /api/agents/{id}/memories', { params: { id }, ...options }),
     plans: (id, options) => call('GET /api/agents/{id}/plans', { params: { id }, ...options }),
+    tasks: (id, query, options) => call('GET /api/agents/{id}/tasks', { params: { id }, query, ...options }),
     session: (id, query, options) => call('GET /api/agents/{id}/session', { params: { id }, query, ...options }),
     machine: (id, query, options) => call('GET /api/agents/{id}/machine', { params: { id }, query, ...options }),
     command: (id, { name, ...body }, query, options) =>

@@ -60,7 +60,9 @@ export type Score<Input = unknown, Expected = unknown> = (
 export interface EvalOptions<Input = unknown, Expected = unknown> {
   /** Default: the name of the file, or `evaluation`. */
   readonly name?: string;
+  /** A name is an evaluation of the gateway with stored cases, for `lastcall eval`. */
   readonly cases:
+    | string
     | readonly EvalCase<Input, Expected>[]
     | (() => readonly EvalCase<Input, Expected>[] | Promise<readonly EvalCase<Input, Expected>[]>);
   /** Options of a turn, which is run with the input as its prompt. A name is an agent of the gateway, for `lastcall eval`. */

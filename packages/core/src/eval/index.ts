@@ -12,6 +12,13 @@ export type {
   ScoreValue,
 } from './evaluation.ts';
 export { type JudgeOptions, judge } from './judge.ts';
-export { namedCases, type Progress, type RunOptions, runCases } from './run-cases.ts';
+export {
+  estimateScores,
+  namedCases,
+  type Progress,
+  type RunOptions,
+  runCases,
+  type ScoredSample,
+} from './run-cases.ts';
 export { calledTools, contains, cost, exact, latency, schema, settled } from './scores.ts';
 export { type Difference, difference, type Estimate, estimate } from './statistics.ts';

@@ -15,7 +15,7 @@ import type {
   Score,
   ScoreContext,
 } from './evaluation.ts';
-import { estimate, meanOf } from './statistics.ts';
+import { type Estimate, estimate, meanOf } from './statistics.ts';
 
 /** How an evaluation is run, by the program that runs it. */
 export interface RunOptions {
@@ -91,11 +91,17 @@ function keyOf({ case: name, sample }: Pick<EvalSample, 'case' | 'sample'>): str
 
 /** The cases with their names, as a runner needs them to tell whether an interrupted evaluation was the same. */
 export async function namedCases({ cases }: Pick<EvalOptions, 'cases'>): Promise<readonly NamedCase[]> {
+  if (typeof cases === 'string')
+    throw new OptionsError(
+      'cases',
+      `names "${cases}", an evaluation of a gateway. Run the evaluation with "lastcall eval".`,
+    );
   const given = typeof cases === 'function' ? await cases() : cases;
   if (!Array.isArray(given) || given.length === 0)
     throw new OptionsError('cases', 'must be a list with at least one case.');
   const named = given.map((one: EvalCase, at) => ({ ...one, name: one.name ?? `case ${at + 1}` }));
-  const twice = named.find(({ name }, at) => named.findIndex((other) => other.name === name) !== at);
+  const seen = new Set<string>();
+  const twice = named.find(({ name }) => seen.size === seen.add(name).size);
   if (twice !== undefined)
     throw new OptionsError('cases', `must have different names. There are two of "${twice.name}".`);
   return named;
@@ -203,7 +209,7 @@ interface Reporting {
 }
 
 function reportOf(samples: readonly EvalSample[], { name, scores, min, ms }: Reporting): EvalReport {
-  const estimates = Object.fromEntries(scores.map((score) => [score, estimate(valuesOf(samples, score))]));
+  const estimates = estimateScores(samples, scores);
   const costs = samples.flatMap(({ cost }) => cost ?? []);
   return {
     name,
@@ -220,14 +226,34 @@ function reportOf(samples: readonly EvalSample[], { name, scores, min, ms }: Rep
   };
 }
 
+/** What scores need of a sample. */
+export type ScoredSample = Pick<EvalSample, 'case' | 'scores'>;
+
+/** The mean of each score over all cases, and the interval. A run that failed counts as 0. */
+export function estimateScores(
+  samples: readonly ScoredSample[],
+  scores: readonly string[],
+): Readonly<Record<string, Estimate>> {
+  return Object.fromEntries(scores.map((score) => [score, estimate(valuesOf(samples, score))]));
+}
+
 /**
  * One value for each case: the mean of its samples, because runs of one case are not independent of each other. With one case alone, its
  * samples are all there is. A run that failed counts as 0.
  */
-export function valuesOf(samples: readonly EvalSample[], score: string): readonly number[] {
+function valuesOf(samples: readonly ScoredSample[], score: string): readonly number[] {
+  const [only, ...others] = [...valuesByCase(samples, score).values()];
+  if (only === undefined) return [];
+  return others.length === 0 ? only : [only, ...others].map(meanOf);
+}
+
+/** All values of a score, by the case. */
+export function valuesByCase(samples: readonly ScoredSample[], score: string): ReadonlyMap<string, readonly number[]> {
   const byCase = new Map<string, number[]>();
-  for (const sample of samples)
-    byCase.set(sample.case, [...(byCase.get(sample.case) ?? []), sample.scores[score]?.value ?? 0]);
-  const [only, ...others] = [...byCase.values()];
-  return only !== undefined && others.length === 0 ? only : [...byCase.values()].map(meanOf);
+  for (const sample of samples) {
+    const known = byCase.get(sample.case) ?? [];
+    known.push(sample.scores[score]?.value ?? 0);
+    byCase.set(sample.case, known);
+  }
+  return byCase;
 }

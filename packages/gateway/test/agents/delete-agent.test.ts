@@ -80,7 +80,7 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     expect(world.heard(space).filter((type) => type === 'tool-call.cancelled')).toHaveLength(2);
   });
 
-  test('[G17] a question that one of its tools asked during its call is settled, and a call that waited is not', async () => {
+  test('[G17] a call that waited is settled as cancelled, and so is a question that one of its tools asked during its call', async () => {
     const bot = await world.agent();
     const [asking, question] = [`${bot}-1`, `${bot}-2`];
     await world.in(async (tx) => {
@@ -88,9 +88,12 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
       await insertPendingCall(tx, { id: question, agent_id: bot, wait_kind: 'input', during_call: asking });
     });
     await remove(bot);
-    const calls = world.store.db.selectFrom('calls').select(['status', 'wait_status', 'settled_at']);
-    expect(await calls.where('agent_id', '=', bot).orderBy('id').execute()).toEqual([
-      { status: 'pending', wait_status: 'cancelled', settled_at: null },
+    const calls = world.store.db.selectFrom('calls').select(['status', 'wait_status', 'settled_at', 'outcome']);
+    expect(await calls.where('agent_id', '=', bot).orderBy('id').execute()).toMatchObject([
+      {
+        ...{ status: 'settled', wait_status: 'cancelled', settled_at: expect.any(Number) },
+        outcome: expect.stringContaining('The agent was deleted.'),
+      },
       { status: 'settled', wait_status: 'cancelled', settled_at: expect.any(Number) },
     ]);
   });

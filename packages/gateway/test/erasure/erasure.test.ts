@@ -90,6 +90,14 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     await quiet(gateway, 5);
     await gateway.api(`/api/runs/${fork.runId}/forks`, { atStep: 2 });
     await quiet(gateway, 6);
+    // So have the cases of evaluations and their results.
+    const evaluation = `/api/evaluations/${(await gateway.api('/api/evaluations', { name: 'parrots' })).id}`;
+    const stored = await gateway.api(`${evaluation}/cases`, { runId: chat.run_id });
+    expect(stored).toMatchObject({ input: `Again: ${PLANTED}`, expected: expect.stringContaining(SENTENCE) });
+    const scores = { answer: { value: 1, reason: `It has "${SENTENCE}".` } };
+    const told = { case: stored.name, sample: 1, scores, response: `You said ${SENTENCE}.`, ms: 5 };
+    const samples = [{ ...told, runId: fork.runId }, told];
+    await gateway.api(`${evaluation}/reports`, { version: 'v1', samples });
     const before = await gateway.api(`/api/spaces/${space}/messages?limit=100`);
     const runs = (await gateway.api('/api/runs?limit=100')).items.length;
     expect(JSON.stringify(before)).toContain(SENTENCE);
@@ -119,6 +127,11 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     const repeated = await gateway.api(`/api/runs/${fork.runId}/transcript`);
     expect(repeated.items.length).toBeGreaterThan(2);
     expect(JSON.stringify(repeated)).not.toContain('You said');
+    // Numbers stay, and a case without its outcomes is gone.
+    expect(await gateway.api(evaluation)).toMatchObject({
+      cases: 0,
+      newest: { samples: 2, scores: { answer: { mean: 1 } } },
+    });
     expect(await where(PLANTED)).toEqual(NOWHERE);
     expect(await where(SENTENCE)).toEqual(NOWHERE);
     expect(await where(NAME)).toEqual(NOWHERE);

@@ -60,6 +60,9 @@ describeWorlds(
         expect(await stopOf(world, forked.runId)).toMatchObject({ status: 'completed', response: 'Done.' });
         expect(await requestsOf(world, forked.runId)).toEqual(await requestsOf(world, runId));
         expect(await endsOf(world, forked.runId)).toEqual(await endsOf(world, runId));
+        // It has used what its own requests used: three, or two.
+        const tokens = async (id: string) => (await getRunDetails(world.store.db, id)).usage?.totalTokens ?? 0;
+        expect((await tokens(forked.runId)) / (await tokens(runId))).toBeCloseTo((4 - atStep) / 3);
       }
       expect(ran).toEqual(counted);
       expect(model.requests).toHaveLength(3 + 3 + 2);

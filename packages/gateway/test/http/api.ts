@@ -144,9 +144,9 @@ interface Operation {
 }
 
 /** Whatever is answered, the document says so: its status, and what the body looks like. */
-async function assertDocumented(
+export async function assertDocumented(
   document: Document,
-  { method, path, answer }: { method: string; path: string; answer: Answer },
+  { method, path, answer }: { method: string; path: string; answer: Pick<Answer, 'status' | 'body'> },
 ): Promise<void> {
   const { pathname } = new URL(path, 'http://gateway');
   const known = Object.entries(document.paths).find(([template]) => toPattern(template).test(pathname));

@@ -6,11 +6,13 @@ import type { StreamEventRow, Tables } from '../../src/ports/store/schema/tables
 export async function problemsOfStreams(db: Kysely<Tables>): Promise<string[]> {
   const streams = await db.selectFrom('streams').selectAll().execute();
   const events = await db.selectFrom('stream_events').selectAll().orderBy('seq').execute();
-  return streams.flatMap(({ id, next_seq }) => {
+  return streams.flatMap(({ id, next_seq, swept_seq }) => {
     const own = events.filter(({ stream }) => stream === id);
-    const endPersisted = own.length === next_seq - 1 && own.every(({ seq }, index) => seq === index + 1);
-    const problems = endPersisted ? [] : [`Events of ${id} are numbered ${own.map(({ seq }) => seq)}.`];
-    return id.startsWith('space:') ? [...problems, ...problemsOfSpace(own)] : problems;
+    // An erasure or a sweep may have deleted the first ones.
+    const first = swept_seq + 1;
+    const isWhole = own.length === next_seq - first && own.every(({ seq }, index) => seq === first + index);
+    const problems = isWhole ? [] : [`Events of ${id} from ${first} on are numbered ${own.map(({ seq }) => seq)}.`];
+    return id.startsWith('space:') && first === 1 ? [...problems, ...problemsOfSpace(own)] : problems;
   });
 }
 

@@ -150,6 +150,9 @@ async function planted({ api }: Stage): Promise<readonly string[]> {
     db.selectFrom('messages').select('id').execute(),
     db.selectFrom('plans').select('id').execute(),
     db.selectFrom('grants').select('id').execute(),
+    db.selectFrom('evaluations').select('id').where('project_id', '=', 'default').execute(),
+    db.selectFrom('evaluation_cases').select('id').execute(),
+    db.selectFrom('evaluation_reports').select('id').execute(),
     db
       .selectFrom('sessions')
       .innerJoin('api_keys', 'api_keys.id', 'key_id')

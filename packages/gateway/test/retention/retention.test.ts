@@ -3,6 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { resolveGatewayLimits } from '../../src/config/agent-limits.ts';
 import { checkConfig } from '../../src/config/check-config.ts';
 import { insertArtifact } from '../../src/domain/artifacts/artifact.ts';
+import { addCase, deleteCase, listCases } from '../../src/domain/evaluations/cases.ts';
+import { openEvaluation } from '../../src/domain/evaluations/evaluation.ts';
+import { listResults } from '../../src/domain/evaluations/results.ts';
+import { storeReport } from '../../src/domain/evaluations/store-report.ts';
 import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { newId } from '../../src/domain/new-id.ts';
 import { sweepArtifacts } from '../../src/domain/retention/sweep-artifacts.ts';
@@ -120,6 +124,32 @@ describeIdleWorld({ title: 'retention', limits }, ({ world }) => {
     expect(await count('runs', sql`thread_id = ${agent}`)).toBe(1);
     expect((await world.inbox(agent))[0]).toMatchObject({ eventId: 'once', event: { data: '[erased]' } });
     expect((await push()).duplicate).toBe(true);
+  });
+
+  test('[E6] [O4] a run that is a case is kept with what it had read, and texts of results go with their runs', async () => {
+    const agent = await world.agent('Evaluated');
+    const [earlier, kept, newest] = [newId(), newId(), newId()];
+    const evaluation = await world.in((tx) => openEvaluation(tx, 'kept', {}));
+    const sample = { case: 'one', sample: 1, scores: { answer: { value: 1, reason: 'Good.' } }, ms: 1, runId: kept };
+    await world.in(async (tx) => {
+      const db = tx.db as never;
+      for (const [at, id] of [earlier, kept, newest].entries()) {
+        await insertRun(db, { id, agent, number: at + 1 });
+        const kind = id === newest ? 'compaction' : 'turn';
+        const payload = id === newest ? { summary: '', carried: [] } : { entry: { kind: 'turn' } };
+        await insertEntry(db, { agent, run: id, seq: at + 1, kind, payload });
+      }
+      await addCase(tx, evaluation.id, { runId: kept, expected: 'Yes.' });
+      await storeReport(tx, evaluation.id, { version: 'v1', samples: [sample] });
+    });
+    expect(await sweepRuns(world.services, later(32))).toBe(0);
+    await world.in(async (tx) => {
+      const [stored] = (await listCases(tx.db, evaluation.id, {})).items;
+      await deleteCase(tx, evaluation.id, stored?.id ?? '');
+    });
+    expect(await sweepRuns(world.services, later(32.1))).toBe(2);
+    const [result] = (await listResults(world.store.db, evaluation.id, {})).items;
+    expect(result?.cells[0]?.samples).toEqual([{ sample: 1, scores: { answer: { value: 1 } }, ms: 1 }]);
   });
 
   test('[O4] artifacts go with their bytes', async () => {

@@ -71,6 +71,12 @@ const ofFile: Row['request'] = async ({ api, filer }) => {
   await api.call('PUT', path, { body: { content: 'text' } });
   return { path };
 };
+const ofEvaluation =
+  (rest = ''): Row['request'] =>
+  async (stage) => ({
+    path: `/api/evaluations/${await stage.create('/api/evaluations', { name: stage.name() })}${rest}`,
+  });
+const REPORT = { version: 'v1', samples: [{ case: 'one', sample: 1, scores: { answer: { value: 1 } }, ms: 1 }] };
 const newContext: Row['request'] = ({ agent }) => ({ body: { agent } });
 const context =
   (prefix: string): Row['request'] =>
@@ -271,6 +277,39 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/runs/{id}/forks': {
     rights: WRITE,
     request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/forks`, body: { atStep: 1 } }),
+  },
+  'GET /api/agents/{id}/tasks': { rights: READ, request: ofAgent('/tasks') },
+  'GET /api/evaluations': { rights: READ, request: plain },
+  'POST /api/evaluations': { rights: WRITE, request: (stage) => ({ body: { name: stage.name() } }) },
+  'GET /api/evaluations/{id}': { rights: READ, request: ofEvaluation() },
+  'DELETE /api/evaluations/{id}': { rights: WRITE, request: ofEvaluation() },
+  'GET /api/evaluations/{id}/results': { rights: READ, request: ofEvaluation('/results') },
+  'GET /api/evaluations/{id}/cases': { rights: READ, request: ofEvaluation('/cases') },
+  'POST /api/evaluations/{id}/cases': {
+    rights: WRITE,
+    request: async (stage, caller) => ({
+      ...(await ofEvaluation('/cases')(stage, caller)),
+      body: { runId: (await stage.run()).runId, expected: 'Yes.' },
+    }),
+  },
+  'DELETE /api/evaluations/{id}/cases/{caseId}': {
+    rights: WRITE,
+    request: async (stage, caller) => {
+      const { path = '' } = await ofEvaluation('/cases')(stage, caller);
+      const id = await stage.create(path, { runId: (await stage.run()).runId, expected: 'Yes.' });
+      return { path: `${path}/${id}` };
+    },
+  },
+  'POST /api/evaluations/{id}/reports': {
+    rights: WRITE,
+    request: async (stage, caller) => ({ ...(await ofEvaluation('/reports')(stage, caller)), body: REPORT }),
+  },
+  'DELETE /api/evaluations/{id}/reports/{reportId}': {
+    rights: WRITE,
+    request: async (stage, caller) => {
+      const { path = '' } = await ofEvaluation('/reports')(stage, caller);
+      return { path: `${path}/${await stage.create(path, REPORT)}` };
+    },
   },
   'GET /api/calls/{id}': {
     rights: SHARED_READ,

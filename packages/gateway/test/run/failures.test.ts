@@ -270,6 +270,36 @@ describeWorlds(
         { status: 'dead', error: expect.stringContaining('agent_deleted') },
       ]);
     });
+
+    test('[G17] [R1] a call that waits while another run of its agent is under way is settled once when the deletion ends that run', async () => {
+      const inside = Promise.withResolvers<void>();
+      const slow = tool({
+        description: 'Takes its time.',
+        inputSchema: z.object({}),
+        async execute(_input, { abortSignal }) {
+          inside.resolve();
+          await new Promise((resolve) => abortSignal.addEventListener('abort', resolve));
+        },
+      });
+      const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
+      const model = scriptedModel(({ prompt }) => {
+        if (JSON.stringify(prompt).includes('go ahead')) return { toolName: 'slow' };
+        return prompt.at(-1)?.role === 'tool' ? 'I wait.' : { toolName: 'pay' };
+      });
+      const world = await open({ models: { default: model }, tools: { slow, pay } });
+      const { ada, bot, space } = await lobby(world, { tools: ['slow', 'pay'] }, { isIn: true });
+      await world.say(space, ada, 'pay');
+      await world.idle();
+      await world.say(space, ada, 'go ahead');
+      await inside.promise;
+      const calls = world.store.db.selectFrom('calls').select(['tool_name', 'status', 'outcome_status', 'wait_status']);
+      expect(await calls.where('tool_name', '=', 'pay').execute()).toMatchObject([{ status: 'pending' }]);
+      await world.store.transaction((tx) => deleteAgent(tx, bot));
+      await expect.poll(() => world.worker.busy).toBe(0);
+      expect(await calls.where('tool_name', '=', 'pay').execute()).toEqual([
+        { tool_name: 'pay', status: 'settled', outcome_status: 'cancelled', wait_status: 'cancelled' },
+      ]);
+    });
   },
   databases,
 );

@@ -113,6 +113,9 @@ const ROWS = [
   'alter table threads drop column is_fork',
   'drop index entries_by_origin',
   'alter table transcript_entries drop column origin_run_id',
+  ...['evaluations', 'evaluation_cases', 'evaluation_reports', 'evaluation_samples'].map(
+    (table) => `drop table ${table}`,
+  ),
   "delete from kysely_migration where name > '0036'",
 ];
 

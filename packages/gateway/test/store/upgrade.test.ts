@@ -50,6 +50,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0051-attachments',
       '0052-forks',
       '0053-files-of-conversations',
+      '0054-evaluations',
       '0055-call-statuses',
     ]);
     await fresh.close();

@@ -4,6 +4,7 @@ import {
   Bot,
   ChartColumn,
   Command,
+  FlaskConical,
   House,
   Inbox,
   ListTree,
@@ -64,6 +65,7 @@ function useGoKeys(): void {
     'g r': { label: 'Go to the runs', run: () => void navigate({ to: '/runs' }) },
     'g a': { label: 'Go to the agents', run: () => void navigate({ to: '/agents' }) },
     'g t': { label: 'Go to the tools', run: () => void navigate({ to: '/tools' }) },
+    'g e': { label: 'Go to the evaluations', run: () => void navigate({ to: '/evaluations' }) },
     'g u': { label: 'Go to the usage', run: () => void navigate({ to: '/usage' }) },
   });
 }
@@ -85,16 +87,25 @@ function TopBar({ onSearch }: { onSearch: () => void }): ReactElement {
   );
 }
 
-const PLACES = [
+interface RailPlace {
+  readonly to: '/' | '/inbox' | '/spaces' | '/runs' | '/agents' | '/tools' | '/evaluations' | '/usage' | '/settings';
+  readonly word: string;
+  readonly icon: LucideIcon;
+  /** The bar of a narrow screen has no room for it. Search leads there. */
+  readonly isWideOnly?: true;
+}
+
+const PLACES: readonly RailPlace[] = [
   { to: '/', word: 'Home', icon: House },
   { to: '/inbox', word: 'Inbox', icon: Inbox },
   { to: '/spaces', word: 'Spaces', icon: MessagesSquare },
   { to: '/runs', word: 'Runs', icon: ListTree },
   { to: '/agents', word: 'Agents', icon: Bot },
   { to: '/tools', word: 'Tools', icon: Wrench },
+  { to: '/evaluations', word: 'Evaluations', icon: FlaskConical, isWideOnly: true },
   { to: '/usage', word: 'Usage', icon: ChartColumn },
   { to: '/settings', word: 'Settings', icon: Settings },
-] as const;
+];
 
 function Rail(): ReactElement {
   const { entity } = useSession().session;
@@ -113,12 +124,12 @@ function Rail(): ReactElement {
       className="flex shrink-0 justify-around border-t border-line bg-surface wide:w-44 wide:flex-col wide:justify-start wide:gap-1 wide:border-t-0 wide:border-r wide:p-2"
     >
       <p className="hidden px-2 py-3 text-lg font-semibold wide:block">Lastcall</p>
-      {PLACES.map(({ to, word, icon }) => (
+      {PLACES.map(({ to, word, icon, isWideOnly }) => (
         <Link
           key={to}
           to={to}
           activeOptions={{ exact: to === '/' }}
-          className="relative flex min-h-11 flex-1 flex-col items-center justify-center gap-0.5 rounded px-1 text-xs text-quiet hover:bg-raised hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-text wide:min-h-9 wide:flex-none wide:flex-row wide:justify-start wide:gap-2 wide:px-2 wide:text-base"
+          className={`${isWideOnly === true ? 'max-wide:hidden' : ''} relative flex min-h-11 flex-1 flex-col items-center justify-center gap-0.5 rounded px-1 text-xs text-quiet hover:bg-raised hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-text wide:min-h-9 wide:flex-none wide:flex-row wide:justify-start wide:gap-2 wide:px-2 wide:text-base`}
         >
           <Place icon={icon} word={word} news={news[word]} />
         </Link>

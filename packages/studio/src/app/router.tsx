@@ -83,6 +83,14 @@ const routes = root.addChildren([
     component: lazyRouteComponent(() => import('../pages/tools/tool-page.tsx'), 'ToolPage'),
   }),
   createRoute({
+    ...at('/evaluations'),
+    component: lazyRouteComponent(() => import('../pages/evaluations/evaluations-page.tsx'), 'EvaluationsPage'),
+  }),
+  createRoute({
+    ...at('/evaluations/$id'),
+    component: lazyRouteComponent(() => import('../pages/evaluations/evaluation-page.tsx'), 'EvaluationPage'),
+  }),
+  createRoute({
     ...at('/usage'),
     validateSearch: usageSearch,
     component: lazyRouteComponent(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),

@@ -85,6 +85,7 @@ function usePageItems(): readonly PaletteItem[] {
       ['Runs', '/runs'],
       ['Agents', '/agents'],
       ['Tools', '/tools'],
+      ['Evaluations', '/evaluations'],
       ['Usage', '/usage'],
       ['Settings', '/settings'],
     ] as const;

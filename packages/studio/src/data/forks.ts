@@ -10,6 +10,15 @@ export function forksOf(runId: string) {
   });
 }
 
+/** What a run was forked from. Null if it is no fork. */
+export function originOf(runId: string) {
+  return queryOptions({
+    queryKey: ['runs', runId, 'origin'],
+    queryFn: async ({ signal }) => (await client.runs.get(runId, { signal })).fork ?? null,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
 /** Returns the id of the fork's first run. */
 export async function startFork(runId: string, atStep: number, changes: ForkChanges): Promise<string> {
   return (await client.runs.fork(runId, { atStep, changes })).runId;

@@ -61,6 +61,11 @@ test('[E2] a call of a fork that the original did not make waits on its page, an
   await waiting.getByLabel('Run it for real').fill('another_tool');
   await waiting.getByRole('button', { name: 'Run for real' }).click();
   await waiting.getByText('To confirm that, answer with').waitFor();
+  // The inbox leads here.
+  const { page: inbox } = await studio.open('/inbox');
+  await inbox.getByText('send_fax').click();
+  await inbox.getByRole('link', { name: 'Open the run' }).click();
+  await inbox.getByRole('list', { name: 'Calls that wait for you' }).getByText('send_fax waits').waitFor();
   await waiting.getByLabel('Give it a result').fill('as good as sent');
   await waiting.getByRole('button', { name: 'Give the result' }).click();
   await page.getByText('The fax is as good as sent.').first().waitFor();

@@ -89,21 +89,24 @@ export function readCassette(text: string, path: string): Cassette {
 }
 
 /** One message, one tool and one part of a stream is one line or starts one, so that a diff shows what changed. */
-export function printCassette({ interactions, ...rest }: Cassette): string {
-  const { cassette, model, tools } = rest;
+export function printCassette(
+  { cassette, model, tools }: Omit<Cassette, 'interactions'>,
+  interactions: readonly string[],
+): string {
   const lists = Object.entries(tools).map(([name, list]) => `    ${JSON.stringify(name)}: ${printList(list, '    ')}`);
   return [
     '{',
     `  "cassette": ${cassette},`,
     `  "model": ${JSON.stringify(model)},`,
     `  "tools": ${lists.length === 0 ? '{}' : `{\n${lists.join(',\n')}\n  }`},`,
-    `  "interactions": [${interactions.map(printInteraction).join(',')}${interactions.length === 0 ? '' : '\n  '}]`,
+    `  "interactions": [${interactions.join(',')}${interactions.length === 0 ? '' : '\n  '}]`,
     '}',
     '',
   ].join('\n');
 }
 
-function printInteraction({ request, stream, ...reply }: Interaction): string {
+/** For `printCassette`. */
+export function printInteraction({ request, stream, ...reply }: Interaction): string {
   const { messages, ...others } = request;
   const fields = [
     ...Object.entries(others).map(([name, value]) => `        ${JSON.stringify(name)}: ${JSON.stringify(value)}`),

@@ -8,7 +8,14 @@ import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../defaults.ts';
 import { type LanguageModelV3Like, liftModel } from '../../model/lift-model.ts';
 import { writeCassette } from '../../node/cassette-file.ts';
-import { type Cassette, type Interaction, printCassette, type Reply, type StoredError, VERSION } from './cassette.ts';
+import {
+  type Interaction,
+  printCassette,
+  printInteraction,
+  type Reply,
+  type StoredError,
+  VERSION,
+} from './cassette.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { joinHidden } from './join-hidden.ts';
 import { type CassetteOptions, type NormalRequest, normalise } from './normal-request.ts';
@@ -67,9 +74,11 @@ class Recorder {
   readonly #path: string;
   readonly #options: RecordOptions;
   /** The messages are compared as texts. */
-  readonly #kept: { readonly texts: readonly string[]; readonly interaction: Interaction }[] = [];
+  readonly #kept: { readonly texts: readonly string[]; readonly printed: string }[] = [];
   readonly #tools = new Map<string, { readonly name: string; readonly list: unknown }>();
   #writing: Promise<void> = Promise.resolve();
+  /** The write that has not begun yet, and will have all that is kept until then. */
+  #next: Promise<void> | undefined;
 
   constructor(model: LanguageModelV4, path: string, options: RecordOptions) {
     this.#model = model;
@@ -108,8 +117,16 @@ class Recorder {
       },
       ...reply,
     };
-    this.#kept.push({ texts, interaction });
-    this.#writing = this.#writing.catch(() => {}).then(() => this.#write());
+    this.#kept.push({ texts, printed: printInteraction(interaction) });
+    this.#next ??= this.#writeAfter(this.#writing);
+    await this.#next;
+  }
+
+  /** The file is written as a whole, so that replies that end meanwhile share one write: a file of many is not written once for each. */
+  async #writeAfter(before: Promise<void>): Promise<void> {
+    await before.catch(() => {});
+    this.#next = undefined;
+    this.#writing = this.#write();
     await this.#writing;
   }
 
@@ -133,13 +150,13 @@ class Recorder {
 
   async #write(): Promise<void> {
     const { provider, modelId } = this.#model;
-    const cassette: Cassette = {
+    const head = {
       cassette: VERSION,
       model: { provider, modelId },
       tools: Object.fromEntries([...this.#tools.values()].map(({ name, list }) => [name, list])),
-      interactions: this.#kept.map(({ interaction }) => interaction),
-    };
-    await writeCassette(this.#path, printCassette(cassette));
+    } as const;
+    const interactions = this.#kept.map(({ printed }) => printed);
+    await writeCassette(this.#path, printCassette(head, interactions));
   }
 }
 

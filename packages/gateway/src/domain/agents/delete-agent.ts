@@ -2,6 +2,7 @@ import { lockRows } from '../../ports/store/lock-rows.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { cancelWaiting } from '../calls/cancel-waiting.ts';
+import { settleUnrun } from '../calls/settle-unrun.ts';
 import { deleteFilesOfAgent } from '../files/delete-files.ts';
 import { endGrantsOfAgent } from '../grants/end-grants.ts';
 import { tellUnstarted } from '../runs/queued-run.ts';
@@ -33,6 +34,7 @@ export async function deleteAgent(tx: Tx, agentId: string): Promise<void> {
   await tx.db.updateTable('plans').set({ next_at: null }).where('agent_id', '=', agentId).execute();
   // Runs come before their events, in the same order as when a run ends, so that the two never wait for each other.
   await cancelRunsOf(tx, agentId);
+  settleUnrun(tx, agentId);
   // A run that is under way stores no more files, because it is cancelled.
   await deleteFilesOfAgent(tx, agentId);
   await markInboxDead(tx, agentId);

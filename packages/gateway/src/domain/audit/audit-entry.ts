@@ -21,6 +21,7 @@ export const AUDIT_KINDS = [
   'call',
   'conversation',
   'entity',
+  'evaluation',
   'grant',
   'key',
   'link',

@@ -62,6 +62,7 @@ const LOOKUPS: { readonly [K in AuditKind]?: ProjectLookup } = {
   tool: own('tools'),
   'MCP tool': own('mcp_tools'),
   key: own('api_keys'),
+  evaluation: own('evaluations'),
   call: throughAgent('calls'),
   grant: throughAgent('grants'),
   conversation: throughAgent('contexts'),

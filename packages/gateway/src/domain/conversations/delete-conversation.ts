@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
 import { giveUpUploads } from '../artifacts/upload.ts';
+import { deleteInEvaluations } from '../evaluations/kept-runs.ts';
 import { deleteFilesOfThread } from '../files/delete-files.ts';
 import { runStream } from '../streams/stream-names.ts';
 
@@ -15,6 +16,7 @@ export async function deleteConversation(tx: Tx, contextId: string): Promise<voi
   await db.deleteFrom('streams').where('id', 'in', streams).execute();
   await db.deleteFrom('turn_requests').where('run_id', 'in', requested).execute();
   await db.deleteFrom('inbox_events').where('thread_id', '=', contextId).execute();
+  await deleteInEvaluations(tx, contextId);
   await db.deleteFrom('calls').where('run_id', 'in', runs).execute();
   await db.deleteFrom('nested_usage').where('run_id', 'in', runs).execute();
   await db.deleteFrom('sub_agent_turns').where('run_id', 'in', runs).execute();

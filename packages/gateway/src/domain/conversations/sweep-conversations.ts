@@ -3,6 +3,7 @@ import type { Services } from '../../ports/services.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { IS_PENDING } from '../calls/is-waiting.ts';
+import { hasCases } from '../evaluations/kept-runs.ts';
 import { deleteConversation } from './delete-conversation.ts';
 
 type SweepServices = Pick<Services, 'store' | 'limits'>;
@@ -67,7 +68,8 @@ async function sweepOne(tx: Tx, contextId: string, { before, at }: Unused): Prom
   if (!(await lockThread(tx, contextId))) return false;
   const use = await lastUse(tx.db, contextId);
   if (use === undefined) return false;
-  const usedAt = use.isBusy ? at : use.usedAt;
+  const isKept = use.isBusy || (use.usedAt < before && (await hasCases(tx.db, contextId)));
+  const usedAt = isKept ? at : use.usedAt;
   if (usedAt < before) await deleteConversation(tx, contextId);
   else await tx.db.updateTable('contexts').set({ used_at: usedAt }).where('id', '=', contextId).execute();
   return usedAt < before;

@@ -20,6 +20,7 @@ export async function* exportEntity(db: Kysely<Tables>, entityId: string, now: n
   yield* filesOf(db, entityId);
   yield* answersOf(db, entityId);
   yield* grantsOf(db, entityId);
+  yield* casesOf(db, entityId);
   yield await accessOf(db, entityId);
   const by = ['day', 'agent', 'model', 'kind'] as const;
   const { items } = await usageReport(db, { by, entityId, from: '2000-01-01', now });
@@ -115,6 +116,23 @@ async function* grantsOf(db: Kysely<Tables>, entityId: string): Pages {
     yield grants.map(({ id, agent_id, tool_name, lasts, conditions, call_id, created_at }) => ({
       ...{ type: 'grant', id, agentId: agent_id, toolName: tool_name, for: lasts, callId: call_id },
       ...{ conditions: fromJson(conditions), createdAt: created_at },
+    }));
+}
+
+/** Cases of evaluations that were made of their conversations, or of what was done for them. */
+async function* casesOf(db: Kysely<Tables>, entityId: string): Pages {
+  const made = db
+    .selectFrom('evaluation_cases')
+    .innerJoin('runs', 'runs.id', 'evaluation_cases.run_id')
+    .leftJoin('contexts', 'contexts.id', 'runs.thread_id')
+    .select(['evaluation_cases.id', 'name', 'input', 'expected', 'run_id', 'evaluation_cases.created_at'])
+    .where((eb) => eb.or([eb('runs.entity_id', '=', entityId), eb('contexts.owner_id', '=', entityId)]))
+    .orderBy('evaluation_cases.id')
+    .limit(PAGE);
+  for await (const cases of pagesBy((after) => made.where('evaluation_cases.id', '>', after).execute()))
+    yield cases.map(({ id, name, input, expected, run_id, created_at }) => ({
+      ...{ type: 'evaluation_case', id, name, input: fromJson(input), expected: fromJson(expected) },
+      ...{ runId: run_id, createdAt: created_at },
     }));
 }
 

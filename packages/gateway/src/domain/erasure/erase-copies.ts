@@ -20,6 +20,8 @@ const KEYS: { readonly [T in keyof Tables]?: readonly string[] } = {
   agent_failures: ['space_id', 'entity_id'],
   agents: ['id'],
   calls: ['id'],
+  evaluation_cases: ['id'],
+  evaluation_samples: ['report_id', 'number'],
   file_undo: ['thread_id', 'path'],
   files: ['thread_id', 'path'],
   forks: ['thread_id'],

@@ -3,6 +3,7 @@ import type { RunRow } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { cancelWaiting } from '../calls/cancel-waiting.ts';
+import { eraseInEvaluations } from '../evaluations/kept-runs.ts';
 import { deleteFilesOfThread } from '../files/delete-files.ts';
 import { isForkThread } from '../forks/fork.ts';
 import { runStream } from '../streams/stream-names.ts';
@@ -133,6 +134,7 @@ async function eraseRuns(tx: Tx, runIds: readonly string[]): Promise<number> {
     .set((eb) => ({ idempotency_key: null, conversation_hash: null, body_hash: eb.ref('run_id') }))
     .where('run_id', 'in', runIds)
     .execute();
+  await eraseInEvaluations(tx, runIds);
   await deleteEvents(tx, runIds.map(runStream));
   return runs.length + calls.length;
 }

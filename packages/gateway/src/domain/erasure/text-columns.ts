@@ -68,6 +68,13 @@ export const TEXT_COLUMNS: { readonly [T in keyof Tables]: Readonly<Record<strin
     ...{ id: ID, project_id: ID, kind: FIXED, subject_id: ID, status: FIXED, phase: FIXED, owner: PROCESS },
     ...{ cursor: 'The name of a table.', error: 'A message of the database.' },
   },
+  evaluation_cases: { id: ID, evaluation_id: ID, run_id: ID, name: 'text', input: 'json', expected: 'json' },
+  evaluation_reports: { id: ID, evaluation_id: ID, version: OPERATOR, scores: 'Names of scores, and numbers.' },
+  evaluation_samples: {
+    ...{ report_id: ID, run_id: ID, scores: 'Names of scores, and numbers.' },
+    ...{ case_name: 'text', details: 'json' },
+  },
+  evaluations: { id: ID, project_id: ID, name: OPERATOR },
   file_undo: { thread_id: ID, path: PATH, content: 'json', changed_by: 'json' },
   files: { thread_id: ID, path: PATH, content: 'json', changed_by: 'json' },
   forks: {

@@ -14,7 +14,8 @@ export type Named =
   | 'call'
   | 'job'
   | 'waiting call'
-  | 'run';
+  | 'run'
+  | 'evaluation';
 
 type Lookup = (db: Kysely<Tables>, id: string, view: View) => { executeTakeFirst(): Promise<unknown> };
 
@@ -49,6 +50,8 @@ const LOOKUPS: Readonly<Record<Named, Lookup>> = {
           eb.and([eb('agent_id', 'is', null), ofUploads(view)]),
         ]),
       ),
+  evaluation: (db, id, view) =>
+    db.selectFrom('evaluations').select('id').where('id', '=', id).where(inView(view, 'evaluations')),
   call,
   job: call,
   'waiting call': call,

@@ -106,13 +106,14 @@ export async function deleteProject(tx: Tx, id: string): Promise<{ readonly id: 
   return { id };
 }
 
-type Content = 'agents' | 'spaces' | 'people or services' | 'tools' | 'keys';
+type Content = 'agents' | 'spaces' | 'people or services' | 'tools' | 'evaluations' | 'keys';
 
 const ADVICE: Readonly<Record<Content, string>> = {
   agents: ': delete them first.',
   spaces: ': delete them first.',
   'people or services': ': delete them first.',
   tools: ': delete them first.',
+  evaluations: ': delete them first.',
   keys: ': revoke them first.',
 };
 
@@ -126,6 +127,7 @@ async function contentOf(db: Kysely<Tables>, id: string): Promise<Content | unde
     spaces: db.selectFrom('spaces').where('deleted_at', 'is', null).where('project_id', '=', id).select('id').limit(1),
     'people or services': people.where('project_id', '=', id).select('id').limit(1),
     tools: db.selectFrom('tools').where('project_id', '=', id).select('id').limit(1),
+    evaluations: db.selectFrom('evaluations').where('project_id', '=', id).select('id').limit(1),
     keys: keys.where('project_id', '=', id).select('id').limit(1),
   };
   for (const [content, row] of Object.entries(rows))

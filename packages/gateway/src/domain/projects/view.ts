@@ -33,7 +33,7 @@ export function projectOf({ project }: View): string {
   return project ?? DEFAULT_PROJECT;
 }
 
-type Root = 'agents' | 'spaces' | 'entities' | 'tools' | 'mcp_tools' | 'api_keys';
+type Root = 'agents' | 'spaces' | 'entities' | 'tools' | 'mcp_tools' | 'api_keys' | 'evaluations';
 
 /** A condition on a table whose rows name their project. */
 export function inView(view: View, table: Root): RawBuilder<SqlBool> {

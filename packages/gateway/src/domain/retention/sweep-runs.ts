@@ -5,6 +5,7 @@ import type { Store, Tx } from '../../ports/store/store.ts';
 import { firstIdAt } from '../audit/first-id-at.ts';
 import { IS_PENDING } from '../calls/is-waiting.ts';
 import { eraseEventPayload } from '../erasure/erase-event.ts';
+import { forgetSamples, isCase, isReadByCase } from '../evaluations/kept-runs.ts';
 import { runStream } from '../streams/stream-names.ts';
 import { COMPACTION } from '../transcript/transcript-row.ts';
 
@@ -23,7 +24,8 @@ const places = new WeakMap<Store, Place>();
 /**
  * Deletes runs that are older than `retention.runs`, oldest first, each in its own transaction, with their calls and their part of the
  * transcript. A run is kept while its agent still has it in its transcript, which ends with the next compaction, while a call of it
- * waits, and if it is the newest of its thread. The events that it took keep their ids, so that none is delivered twice.
+ * waits, if it is the newest of its thread, and if it is a case of an evaluation or was read by one. The events that it took keep their
+ * ids, so that none is delivered twice.
  */
 export async function sweepRuns(
   { store, limits }: Pick<Services, 'store' | 'limits'>,
@@ -82,6 +84,7 @@ async function deleteRun(tx: Tx, { id, thread_id: threadId, number }: OldRun): P
   await db.deleteFrom('calls').where('run_id', '=', id).execute();
   for (const table of ['sub_agent_turns', 'nested_usage', 'turn_requests', 'transcript_entries'] as const)
     await db.deleteFrom(table).where('run_id', '=', id).execute();
+  await forgetSamples(tx, id);
   await db.deleteFrom('runs').where('id', '=', id).execute();
   return true;
 }
@@ -94,6 +97,7 @@ async function isNeeded(
   if ((await newer.limit(1).executeTakeFirst()) === undefined) return true;
   const waits = db.selectFrom('calls').select('id').where('run_id', '=', id).where(IS_PENDING);
   if ((await waits.limit(1).executeTakeFirst()) !== undefined) return true;
+  if (await isCase(db, id)) return true;
   const entries = db.selectFrom('transcript_entries').where('run_id', '=', id);
   const last = await entries.select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
   if (last === undefined) return false;
@@ -103,7 +107,8 @@ async function isNeeded(
     .where('thread_id', '=', threadId)
     .where('kind', '=', COMPACTION)
     .where('seq', '>', last.seq)
+    .orderBy('seq')
     .limit(1)
     .executeTakeFirst();
-  return compaction === undefined;
+  return compaction === undefined || (await isReadByCase(db, { threadId, after: last.seq, before: compaction.seq }));
 }

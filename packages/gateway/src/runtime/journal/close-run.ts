@@ -1,6 +1,7 @@
 import type { Stop } from '@lastcall/core';
 import { backoffMs } from '@lastcall/core/internal';
 import { sql } from 'kysely';
+import { settleUnrun } from '../../domain/calls/settle-unrun.ts';
 import { removeMessages } from '../../domain/conversations/remove-messages.ts';
 import { endedCommands } from '../../domain/inbox/command-result.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
@@ -52,8 +53,10 @@ export async function closeRun(tx: Tx, run: EndingRun, end: RunEnd): Promise<voi
   const { status } = end;
   const isWaiting = await stillWaits(tx, run, end);
   const values = { runId, status, stop: toJson(toStopJson(end)), usage: toJson(end.usage ?? null), now };
-  if (status === 'cancelled') tx.send(endCancelled, values);
-  else tx.send(endIfUncancelled, values, (error) => (isStatusMissing(error) ? new RunCancelled(runId) : error));
+  if (status === 'cancelled') {
+    tx.send(endCancelled, values);
+    settleUnrun(tx, agent.id);
+  } else tx.send(endIfUncancelled, values, (error) => (isStatusMissing(error) ? new RunCancelled(runId) : error));
   if (status === 'failed') {
     const failed = await returnEvents(tx, run, end);
     await announceFailure(tx, run, { ...failed, announcedSpaceId });

@@ -74,9 +74,12 @@ function withoutReply(write: Write): readonly Write[] {
 const ABORTED: Extract<Entry, { kind: 'stop' }> = { kind: 'stop', stop: { reason: 'aborted' } };
 const ABORTED_PAYLOAD = toEntryPayload({ entry: ABORTED });
 
-/** Adds up the usage of the last turn. */
+/** Adds up the usage of the last turn. The entries of a fork may begin within their turn. */
 export function usageOf(entries: readonly Entry[]): Usage {
-  const turnIndex = entries.findLastIndex(({ kind }) => kind === 'turn');
+  const turnIndex = Math.max(
+    0,
+    entries.findLastIndex(({ kind }) => kind === 'turn'),
+  );
   return entries
     .slice(turnIndex)
     .reduce((sum, entry) => (entry.kind === 'reply' ? addUsage(sum, entry.usage) : sum), noUsage);

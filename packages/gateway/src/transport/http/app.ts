@@ -36,6 +36,7 @@ import { chatEndpoints } from './routes/chat.ts';
 import { conversationEndpoints } from './routes/conversations.ts';
 import { entityEndpoints } from './routes/entities.ts';
 import { erasureEndpoints } from './routes/erasures.ts';
+import { evaluationEndpoints } from './routes/evaluations.ts';
 import { exportEndpoints } from './routes/export.ts';
 import { fileEndpoints } from './routes/files.ts';
 import { forkEndpoints } from './routes/forks.ts';
@@ -143,6 +144,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...machineEndpoints({ services, registry }),
     ...fileEndpoints(registry),
     ...forkEndpoints(registry, options.offered),
+    ...evaluationEndpoints,
     ...toolEndpoints({ services, registry, catalog }),
     ...runEndpoints,
     ...usageEndpoints,

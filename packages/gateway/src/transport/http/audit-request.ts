@@ -69,6 +69,7 @@ const KINDS: Readonly<Record<string, AuditKind>> = {
   '/api/artifacts': 'artifact',
   '/api/spaces': 'space',
   '/api/entities': 'entity',
+  '/api/evaluations': 'evaluation',
   '/api/projects': 'project',
   '/api/tools': 'tool',
   '/api/mcp/tools': 'MCP tool',

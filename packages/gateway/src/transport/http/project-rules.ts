@@ -34,6 +34,8 @@ const SPACE: CheckedIds = { params: { id: 'space' } };
 const RUN: CheckedIds = { params: { id: 'run' } };
 const ENTITY: CheckedIds = { params: { id: 'entity' } };
 const ARTIFACT: CheckedIds = { params: { id: 'artifact' } };
+// They have texts of all agents of the project.
+const EVALUATION: CheckedIds = { params: { id: 'evaluation' }, isWhole: true };
 const JOB: CheckedIds = { params: { callId: 'job' } };
 
 export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
@@ -83,6 +85,7 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'POST /api/agents/{id}/plans': AGENT,
   'PATCH /api/agents/{id}/plans/{key}': AGENT,
   'DELETE /api/agents/{id}/plans/{key}': AGENT,
+  'GET /api/agents/{id}/tasks': AGENT,
   'GET /api/agents/{id}/session': AGENT,
   'GET /api/agents/{id}/machine': AGENT,
   'POST /api/agents/{id}/machine/commands/{name}': AGENT,
@@ -123,6 +126,16 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'POST /api/runs/{id}/cancel': RUN,
   'GET /api/runs/{id}/forks': RUN,
   'POST /api/runs/{id}/forks': RUN,
+  'GET /api/evaluations': 'whole',
+  'POST /api/evaluations': 'whole',
+  'GET /api/evaluations/{id}': EVALUATION,
+  'DELETE /api/evaluations/{id}': EVALUATION,
+  'GET /api/evaluations/{id}/results': EVALUATION,
+  'GET /api/evaluations/{id}/cases': EVALUATION,
+  'POST /api/evaluations/{id}/cases': { ...EVALUATION, body: { runId: 'run' } },
+  'DELETE /api/evaluations/{id}/cases/{caseId}': EVALUATION,
+  'POST /api/evaluations/{id}/reports': EVALUATION,
+  'DELETE /api/evaluations/{id}/reports/{reportId}': EVALUATION,
   'GET /api/calls/{id}': { params: { id: 'call' } },
   'GET /api/pending': 'filtered',
   'GET /api/grants': 'filtered',

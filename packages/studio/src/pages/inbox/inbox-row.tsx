@@ -1,15 +1,17 @@
 import type { PendingCall } from '@lastcall/client';
 import { ToolCard, withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { ChevronRight } from 'lucide-react';
 import { type ReactElement, useId } from 'react';
+import { originOf } from '../../data/forks.ts';
 import { currentCall } from '../../data/pending.ts';
 import type { InboxShow } from '../../data/search.ts';
 import { spaceById, spaceMembers } from '../../data/spaces.ts';
 import { answerInWords, inWords, questionOf } from '../../parts/cards/call-shape.ts';
 import { CardPlaceProvider } from '../../parts/cards/card-place.tsx';
 import { TimeLeft } from '../../parts/cards/time-left.tsx';
-import { useSession } from '../../parts/session/session.tsx';
+import { useMay, useSession } from '../../parts/session/session.tsx';
 import { Time } from '../../parts/ui/time.tsx';
 import { toCardItem, wantedInWords } from './card-of-call.ts';
 
@@ -96,6 +98,9 @@ function OpenCard({ call, isOver }: Pick<InboxRowProps, 'call' | 'isOver'>): Rea
   const { entity } = useSession().session;
   const { data: current } = useQuery(currentCall(call, { entityId: entity?.id, isOver }));
   const { data: members } = useQuery({ ...spaceMembers(call.spaceId ?? ''), enabled: call.spaceId !== undefined });
+  // No space shows the calls of a fork.
+  const mayRead = useMay('read');
+  const { data: origin } = useQuery({ ...originOf(call.runId), enabled: mayRead && call.spaceId === undefined });
   // This user cannot read how it ended, and the card opened here still has buttons.
   if (isOver && current !== undefined && current.card === undefined && current.call === undefined)
     return (
@@ -103,9 +108,23 @@ function OpenCard({ call, isOver }: Pick<InboxRowProps, 'call' | 'isOver'>): Rea
         It no longer waits: it was answered or cancelled, or its time is up.
       </p>
     );
+  if (origin != null && !isOver) return <CallOfFork call={call} />;
   return (
     <CardPlaceProvider value={members === undefined ? {} : { members }}>
       <ToolCard key={call.callId} item={toCardItem(current?.call ?? call, current?.card)} />
     </CardPlaceProvider>
+  );
+}
+
+/** A call of a fork must not run by a click on a card: its page has the answers that it can get. */
+function CallOfFork({ call: { runId } }: { call: PendingCall }): ReactElement {
+  return (
+    <p>
+      This call belongs to a fork, and the original run made no such call.{' '}
+      <Link to="/runs/$id" params={{ id: runId }} search={{}} className="text-accent underline">
+        Open the run
+      </Link>{' '}
+      to give it an outcome, to refuse it, or to run it for real.
+    </p>
   );
 }

@@ -15,6 +15,7 @@ import { Dialog } from '../../parts/ui/dialog.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { duration, useNow } from '../../parts/ui/time.tsx';
 import { costInWords, workerName } from './call-words.ts';
+import { CaseButton } from './case-dialog.tsx';
 import { ComparePicker } from './compare-picker.tsx';
 import { contextOf } from './context-of.ts';
 import { ExactTime } from './exact-time.tsx';
@@ -47,6 +48,7 @@ export function RunHeader({ run, story, agent, config, steps, cancel, children }
             </Link>
           )}
           <ComparePicker run={run} />
+          <CaseButton run={run} agentName={agent?.name} />
           <CancelRun run={run} cancel={cancel} />
         </span>
       </div>

@@ -51,6 +51,10 @@ export interface Tables {
   notify_events: NotifyEventRow;
   notifications: NotificationRow;
   grants: GrantRow;
+  evaluations: EvaluationRow;
+  evaluation_cases: EvaluationCaseRow;
+  evaluation_reports: EvaluationReportRow;
+  evaluation_samples: EvaluationSampleRow;
 }
 
 /** JSON text: see json.ts. */
@@ -815,4 +819,64 @@ export interface GrantRow {
   ended_by: string | null;
   uses: Generated<number>;
   last_used_at: number | null;
+}
+
+/** Cases and reports that belong together. */
+export interface EvaluationRow {
+  id: string;
+  project_id: string;
+  /** Unique in the project. */
+  name: string;
+  created_at: number;
+}
+
+/** A recorded run as a task with its expected answer. The run is kept as long as the case. */
+export interface EvaluationCaseRow {
+  id: string;
+  evaluation_id: string;
+  /** Unique in the evaluation, unless a part of it was erased. */
+  name: string;
+  /** What was asked, as text. */
+  input: Json;
+  expected: Json;
+  /** At most one case of an evaluation has the run. */
+  run_id: string;
+  created_at: number;
+}
+
+/** The results of one version. */
+export interface EvaluationReportRow {
+  id: string;
+  evaluation_id: string;
+  /** What was evaluated, in the words of the sender. */
+  version: string;
+  /** Of each score: its mean over the cases, and the interval. */
+  scores: Json;
+  /** How many samples there are, and how many of them failed. */
+  samples: number;
+  failed: number;
+  /** The sums over all samples. Null: not known of any. */
+  tokens: number | null;
+  cost: number | null;
+  created_at: number;
+}
+
+/** One run of one case. */
+export interface EvaluationSampleRow {
+  report_id: string;
+  /** Its place in the report. */
+  number: number;
+  case_name: string;
+  /** Counts from 1 for each case. */
+  sample: number;
+  /** The values of the scores, by name. */
+  scores: Json;
+  failed: 0 | 1;
+  ms: number;
+  tokens: number | null;
+  cost: number | null;
+  /** Its run, if a gateway ran it. */
+  run_id: string | null;
+  /** The texts: response, error, reasons of the scores, calls. Null once its run was deleted. */
+  details: Json | null;
 }

@@ -26,7 +26,9 @@ export function createStudio(directory: string | undefined): Studio {
 
 /** The studio routes by the URL: all pages are the same file. */
 function isPage(pathname: string): boolean {
-  return /^\/(?:(?:spaces|runs|calls|agents|tools)(?:\/.*)?|inbox|usage|settings|signin|card)$/.test(pathname);
+  return /^\/(?:(?:spaces|runs|calls|agents|tools|evaluations)(?:\/.*)?|inbox|usage|settings|signin|card)$/.test(
+    pathname,
+  );
 }
 
 /** Browsers accept HTML when they open a page. Programs that accept anything get the API's 404. */

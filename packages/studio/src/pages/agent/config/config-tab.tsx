@@ -14,6 +14,7 @@ import { Section } from '../../../parts/ui/page.tsx';
 import { ConfigDiff } from './config-diff.tsx';
 import { ConfigFields } from './config-fields.tsx';
 import { ConflictNote } from './conflict-note.tsx';
+import { TryTasks } from './try-tasks.tsx';
 import { type ConfigEditor, useConfigEditor } from './use-config-editor.ts';
 import { VersionList } from './version-list.tsx';
 
@@ -25,7 +26,7 @@ export function ConfigTab({ agent }: { agent: Agent }): ReactElement {
       {agent.source === 'file' && <FromFile />}
       <ConflictNote editor={editor} />
       <Section title={`Configuration, version ${editor.base.version}`} aside={<ModeSwitch editor={editor} />}>
-        <Editor editor={editor} onReview={() => editor.check() && setReviewing(true)} />
+        <Editor agentId={agent.id} editor={editor} onReview={() => editor.check() && setReviewing(true)} />
       </Section>
       <VersionList
         agent={agent}
@@ -73,7 +74,13 @@ function FromFile(): ReactElement {
   );
 }
 
-function Editor({ editor, onReview }: { editor: ConfigEditor; onReview: () => void }): ReactElement {
+interface EditorProps {
+  readonly agentId: string;
+  readonly editor: ConfigEditor;
+  readonly onReview: () => void;
+}
+
+function Editor({ agentId, editor, onReview }: EditorProps): ReactElement {
   const mayWrite = useMay('write');
   const unplaced = editor.problems.filter(({ path }) => editor.json !== undefined || !isPlaced(path));
   return (
@@ -111,17 +118,18 @@ function Editor({ editor, onReview }: { editor: ConfigEditor; onReview: () => vo
       {editor.error !== undefined && editor.problems.length === 0 && (
         <ErrorNote error={editor.error} title="The change was not saved." />
       )}
-      {mayWrite ? <SaveBar editor={editor} /> : <NeedsScope scope="write" to="change it" />}
+      {mayWrite ? <SaveBar editor={editor} agentId={agentId} /> : <NeedsScope scope="write" to="change it" />}
     </form>
   );
 }
 
-function SaveBar({ editor }: { editor: ConfigEditor }): ReactElement {
+function SaveBar({ editor, agentId }: { editor: ConfigEditor; agentId: string }): ReactElement {
   return (
     <div className="sticky -bottom-4 -mx-4 -mb-4 flex flex-wrap items-center gap-2 rounded-b-card border-t border-line bg-surface px-4 py-3">
       <Button kind="primary" type="submit" disabled={!editor.isChanged || editor.conflict !== undefined}>
         Review and save v{editor.base.version + 1}
       </Button>
+      {editor.isChanged && editor.after !== undefined && <TryTasks agentId={agentId} draft={editor.after} />}
       {editor.isChanged && (
         <Button kind="ghost" onClick={editor.discard}>
           Discard changes

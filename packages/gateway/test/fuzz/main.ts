@@ -1,0 +1,46 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
+import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+import { type FuzzOptions, fuzz } from './fuzz.ts';
+
+/** `npm run fuzz`: 100,000 generated requests against all doors of a gateway, and what came of them. */
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '100000' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    store: { type: 'string', default: 'sqlite' },
+  },
+});
+const [requests, seed] = [Number(values.requests), Number(values.seed)];
+const home = await mkdtemp(join(tmpdir(), 'lastcall-fuzz-'));
+const server = values.store === 'postgres' ? await startPostgres() : undefined;
+const url = await server?.createDatabase();
+const database: FuzzOptions['database'] =
+  url === undefined
+    ? { kind: 'sqlite', location: home, open: () => openSqliteStore({ home, synchronous: 'NORMAL' }) }
+    : { kind: 'postgres', location: url, open: () => openPostgresStore({ url, connections: 2 }) };
+
+const began = Date.now();
+const { problems, statuses, memory } = await fuzz({ seed, requests, database, log: print });
+await server?.stop();
+await rm(home, { recursive: true, force: true });
+const counts = [...statuses].sort(([one], [other]) => one - other).map(([status, count]) => `${status}: ${count}`);
+print(
+  `Seed ${seed}, ${values.store}: ${requests} requests in ${Math.round((Date.now() - began) / 1_000)} s. ${counts.join(', ')}.`,
+);
+print(`Memory: ${megabytes(memory.early)} MB after a tenth of them, ${megabytes(memory.late)} MB at the end.`);
+print(`Problems: ${problems.length}.`);
+for (const problem of problems) print(`- ${problem}`);
+process.exit(problems.length === 0 ? 0 : 1);
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1_000_000);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

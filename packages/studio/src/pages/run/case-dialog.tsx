@@ -1,0 +1,94 @@
+import type { Run } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { FlaskConical } from 'lucide-react';
+import { type FormEvent, type ReactElement, useId, useState } from 'react';
+import { addCase, evaluationNames } from '../../data/evaluations.ts';
+import { useMay } from '../../parts/session/session.tsx';
+import { Button } from '../../parts/ui/button.tsx';
+import { Dialog } from '../../parts/ui/dialog.tsx';
+import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { TextArea, TextField } from '../../parts/ui/field.tsx';
+
+/** Stores a run that ended as a case of an evaluation. */
+export function CaseButton({ run, agentName = '' }: { run: Run; agentName?: string | undefined }): ReactElement | null {
+  const mayWrite = useMay('write');
+  const [isOpen, setOpen] = useState(false);
+  if (!mayWrite || run.endedAt === undefined) return null;
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>
+        <FlaskConical size={16} aria-hidden /> Make a case …
+      </Button>
+      {isOpen && (
+        <Dialog title="Make a case of this run" onClose={() => setOpen(false)}>
+          <CaseForm run={run} agentName={agentName} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function CaseForm({ run, agentName }: { run: Run; agentName: string }): ReactElement {
+  const queries = useQueryClient();
+  const { data: names = [] } = useQuery(evaluationNames);
+  const list = useId();
+  const [stored, setStored] = useState<{ readonly id: string; readonly name: string }>();
+  const [error, setError] = useState<unknown>();
+  const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = (name: string): string => String(form.get(name) ?? '').trim();
+    const [evaluation, name] = [text('evaluation'), text('name')];
+    try {
+      const id = await addCase({
+        ...{ evaluation, runId: run.id, expected: text('expected') },
+        ...(name === '' ? {} : { name }),
+      });
+      await queries.invalidateQueries({ queryKey: ['evaluations'] });
+      setStored({ id, name: evaluation });
+    } catch (failure) {
+      setError(failure);
+    }
+  };
+  if (stored !== undefined)
+    return (
+      <p role="status">
+        The case is stored in{' '}
+        <Link to="/evaluations/$id" params={{ id: stored.id }} className="text-accent underline">
+          <bdi>{withVisibleControls(stored.name)}</bdi>
+        </Link>
+        . Its run is kept as long as the case.
+      </p>
+    );
+  return (
+    <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
+      <p className="text-sm text-quiet">
+        The case has what was asked, the outcomes of all calls, and the answer that you expect. When it is run, calls
+        get the recorded outcomes, and nothing acts outside.
+      </p>
+      <TextArea
+        name="expected"
+        label="Expected answer"
+        hint="For the score contains(), keep only the words that must be in the answer."
+        rows={4}
+        required
+        defaultValue={run.response}
+      />
+      <TextField name="evaluation" label="Evaluation" required list={list} maxLength={200} defaultValue={agentName} />
+      <datalist id={list}>
+        {names.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <TextField name="name" label="Name of the case" isOptional maxLength={200} />
+      {error !== undefined && <ErrorNote error={error} title="The case was not stored." />}
+      <div className="flex justify-end">
+        <Button kind="primary" type="submit">
+          Store the case
+        </Button>
+      </div>
+    </form>
+  );
+}
