@@ -8,6 +8,7 @@ import { type Entities, entities } from './resources/entities.ts';
 import { type Erasures, erasures } from './resources/erasures.ts';
 import { type Evaluations, evaluations } from './resources/evaluations.ts';
 import { type Grants, grants } from './resources/grants.ts';
+import { type HomeResource, home } from './resources/home.ts';
 import { type Jobs, jobs } from './resources/jobs.ts';
 import { type Keys, keys } from './resources/keys.ts';
 import { type Links, links } from './resources/links.ts';
@@ -54,6 +55,7 @@ export interface Client {
   readonly spaces: Spaces;
   readonly status: StatusResource;
   readonly tools: Tools;
+  readonly home: HomeResource;
   readonly usage: UsageResource;
   /**
    * Sends a request that has no method here, e.g. `request('GET /api/things')`: of a newer gateway, or of the demo. It is sent once.
@@ -94,6 +96,7 @@ export function createClient(options: ClientOptions): Client {
     spaces: spaces(connection),
     status: status(connection),
     tools: tools(connection),
+    home: home(connection),
     usage: usage(connection),
     request: (operation, sent) => connection.call(operation as never, { ...sent, isSentOnce: true } as never),
     now: () => connection.clock.now(),

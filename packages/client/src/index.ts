@@ -13,6 +13,7 @@ export type { Entities, ExportedLine } from './resources/entities.ts';
 export type { Erasures } from './resources/erasures.ts';
 export type { Evaluations } from './resources/evaluations.ts';
 export type { Grants } from './resources/grants.ts';
+export type { HomeResource } from './resources/home.ts';
 export type { Jobs } from './resources/jobs.ts';
 export type { Keys } from './resources/keys.ts';
 export type { Links } from './resources/links.ts';
@@ -69,6 +70,8 @@ export type {
   Grant,
   GrantCondition,
   GrantRequest,
+  Home,
+  HomeDay,
   InboxError,
   InboxEvent,
   InboxItem,
@@ -116,6 +119,8 @@ export type {
   Status,
   StepRequest,
   Stop,
+  Story,
+  StoryWait,
   Task,
   TerminatingConfig,
   TerminatingContract,

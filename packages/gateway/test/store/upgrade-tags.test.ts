@@ -109,6 +109,7 @@ const ROWS = [
   ...['project_id', 'entity_id', 'thread_id', 'name'].map((column) => `alter table artifacts drop column ${column}`),
   'alter table messages drop column attachments',
   'drop table forks',
+  'alter table inbox_events drop column redriven_from',
   'alter table threads drop column is_fork',
   'drop index entries_by_origin',
   'alter table transcript_entries drop column origin_run_id',

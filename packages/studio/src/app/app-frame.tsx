@@ -5,6 +5,7 @@ import {
   ChartColumn,
   Command,
   FlaskConical,
+  House,
   Inbox,
   ListTree,
   type LucideIcon,
@@ -60,6 +61,7 @@ export function AppFrame(): ReactElement {
 function useGoKeys(): void {
   const navigate = useNavigate();
   useKeys({
+    'g h': { label: 'Go home', run: () => void navigate({ to: '/' }) },
     'g i': { label: 'Go to the inbox', run: () => void navigate({ to: '/inbox' }) },
     'g s': { label: 'Go to the spaces', run: () => void navigate({ to: '/spaces' }) },
     'g r': { label: 'Go to the runs', run: () => void navigate({ to: '/runs' }) },
@@ -89,7 +91,7 @@ function TopBar({ onSearch }: { onSearch: () => void }): ReactElement {
 }
 
 interface RailPlace {
-  readonly to: '/inbox' | '/spaces' | '/runs' | '/agents' | '/tools' | '/evaluations' | '/usage' | '/settings';
+  readonly to: '/' | '/inbox' | '/spaces' | '/runs' | '/agents' | '/tools' | '/evaluations' | '/usage' | '/settings';
   readonly word: string;
   readonly icon: LucideIcon;
   /** The bar of a narrow screen has no room for it. Search leads there. */
@@ -97,6 +99,7 @@ interface RailPlace {
 }
 
 const PLACES: readonly RailPlace[] = [
+  { to: '/', word: 'Home', icon: House },
   { to: '/inbox', word: 'Inbox', icon: Inbox },
   { to: '/spaces', word: 'Spaces', icon: MessagesSquare },
   { to: '/runs', word: 'Runs', icon: ListTree },
@@ -128,6 +131,7 @@ function Rail(): ReactElement {
         <Link
           key={to}
           to={to}
+          activeOptions={{ exact: to === '/' }}
           className={`${isWideOnly === true ? 'max-wide:hidden' : ''} relative flex min-h-11 flex-1 flex-col items-center justify-center gap-0.5 rounded px-1 text-xs text-quiet hover:bg-raised hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-text wide:min-h-9 wide:flex-none wide:flex-row wide:justify-start wide:gap-2 wide:px-2 wide:text-base`}
         >
           <Place icon={icon} word={word} news={news[word]} />

@@ -24,12 +24,13 @@ const at = <P extends string>(path: P) => ({ getParentRoute: () => root, path })
 const routes = root.addChildren([
   createRoute({
     ...at('/'),
+    // A person who has not been in a space yet begins in the first one, which tells what this is about.
     beforeLoad: async () => {
-      const id = lastSpace() ?? (await client.spaces.list({ limit: 1 })).items[0]?.id;
-      throw id === undefined
-        ? redirect({ to: '/spaces', replace: true })
-        : redirect({ to: '/spaces/$id', params: { id }, replace: true });
+      if (lastSpace() !== undefined) return;
+      const id = (await client.spaces.list({ limit: 1 })).items[0]?.id;
+      if (id !== undefined) throw redirect({ to: '/spaces/$id', params: { id }, replace: true });
     },
+    component: lazyRouteComponent(() => import('../pages/home/home-page.tsx'), 'HomePage'),
   }),
   createRoute({
     ...at('/spaces'),

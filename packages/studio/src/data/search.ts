@@ -38,7 +38,7 @@ export function runsSearch(given: Given): RunsSearch {
 export interface RunSearch {
   /** The call that is open. */
   readonly call?: string;
-  /** `seen`: as the model saw it. Default: as it happened. */
+  /** `seen`: as the model saw it. `answer`: what the task gave. Default: as it happened. */
   readonly view?: string;
   /** Which calls are shown: `errors`, `waiting`, `changes`, `never-ran`. */
   readonly only?: string;

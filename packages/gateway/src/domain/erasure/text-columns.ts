@@ -88,7 +88,7 @@ export const TEXT_COLUMNS: { readonly [T in keyof Tables]: Readonly<Record<strin
   },
   inbox_events: {
     ...{ thread_id: ID, event_id: 'The id of an event, which must not be delivered twice.', run_id: ID },
-    ...{ type: FIXED, status: FIXED, payload: 'json', error: 'json' },
+    ...{ redriven_from: ID, type: FIXED, status: FIXED, payload: 'json', error: 'json' },
   },
   key_rates: { key_id: ID, used: 'Numbers.' },
   mcp_credentials: { server_key: HASH, kind: FIXED, sealed: SECRET, state_hash: HASH },

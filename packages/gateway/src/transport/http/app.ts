@@ -41,6 +41,7 @@ import { exportEndpoints } from './routes/export.ts';
 import { fileEndpoints } from './routes/files.ts';
 import { forkEndpoints } from './routes/forks.ts';
 import { grantEndpoints } from './routes/grants.ts';
+import { homeEndpoints } from './routes/home.ts';
 import { hookEndpoints } from './routes/hooks.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
@@ -148,6 +149,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...toolEndpoints({ services, registry, catalog }),
     ...runEndpoints,
     ...usageEndpoints,
+    ...homeEndpoints,
     ...auditEndpoints(services),
     ...exportEndpoints(services),
     ...erasureEndpoints,

@@ -27,12 +27,14 @@ const CALL_TABS = ['input', 'output', 'changes', 'receipt', 'request'] as const;
 const STEP_TABS = ['reply', 'request'] as const;
 
 interface CallPanelProps extends PanelProps {
+  /** The run in which it ended. */
+  readonly endedIn: Run;
   readonly call: CallRow;
   readonly numbers: ReadonlyMap<string, string>;
 }
 
 /** All details of one call. */
-export function CallPanel({ state, run, call, numbers }: CallPanelProps): ReactElement {
+export function CallPanel({ state, run, endedIn, call, numbers }: CallPanelProps): ReactElement {
   const tab = CALL_TABS.find((one) => one === state.search.tab) ?? 'output';
   const changes = changesInWords(call);
   const words = {
@@ -57,7 +59,7 @@ export function CallPanel({ state, run, call, numbers }: CallPanelProps): ReactE
       {tab === 'input' && <InputTab call={call} />}
       {tab === 'output' && <OutputTab call={call} numbers={numbers} />}
       {tab === 'changes' && <ChangesTab call={call} />}
-      {tab === 'receipt' && <ReceiptTab call={call} run={run} />}
+      {tab === 'receipt' && <ReceiptTab call={call} run={endedIn} />}
       {tab === 'request' && <RequestTab run={run} step={call.step} isOfMachine={call.origin !== undefined} />}
     </Panel>
   );

@@ -1,6 +1,6 @@
 import type { Outcome } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
-import type { CallRow, OutcomeName } from '@lastcall/client/timeline';
+import type { CallRow, CallStatus } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { callDetails } from '../../data/calls.ts';
@@ -63,7 +63,7 @@ function End({ call, numbers }: { call: CallRow; numbers: ReadonlyMap<string, st
   }
 }
 
-const NOT_YET: Readonly<Partial<Record<OutcomeName, string>>> = {
+const NOT_YET: Readonly<Partial<Record<CallStatus, string>>> = {
   running: 'It is running.',
   planned: 'It has not started: a call before it runs alone.',
 };

@@ -2,20 +2,36 @@ import type { Run } from '@lastcall/client';
 import { Ban, CircleCheck, CircleX, Clock, Hourglass, LoaderCircle, type LucideIcon, OctagonPause } from 'lucide-react';
 import type { ReactElement } from 'react';
 
-/** The state of a run, as an icon. The words are beside it. */
-export function StatusMark({ run }: { run: Pick<Run, 'status' | 'stop'> }): ReactElement {
-  const { icon: Icon, colour } = lookOf(run);
-  return <Icon size={16} aria-hidden className={`shrink-0 ${colour}`} />;
+/** The statuses of runs by which a list can be filtered, with their words. */
+export const RUN_STATUSES = {
+  running: 'running',
+  waiting: 'waiting',
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const satisfies Readonly<Partial<Record<Run['status'], string>>>;
+
+interface Look {
+  readonly icon: LucideIcon;
+  readonly colour: string;
 }
 
-function lookOf({ status, stop }: Pick<Run, 'status' | 'stop'>): { icon: LucideIcon; colour: string } {
-  if (status === 'running')
-    return { icon: LoaderCircle, colour: 'text-accent animate-spin motion-reduce:animate-none' };
-  if (status === 'queued') return { icon: Clock, colour: 'text-quiet' };
-  if (status === 'cancelled') return { icon: Ban, colour: 'text-quiet' };
-  if (status === 'failed') return { icon: CircleX, colour: 'text-bad' };
-  if (stop?.reason === 'suspended') return { icon: Hourglass, colour: 'text-wait' };
-  return stop === undefined || stop.reason === 'end_turn' || stop.reason === 'transition'
-    ? { icon: CircleCheck, colour: 'text-ok' }
-    : { icon: OctagonPause, colour: 'text-wait' };
+const LOOKS: Readonly<Record<Run['status'], Look>> = {
+  queued: { icon: Clock, colour: 'text-quiet' },
+  running: { icon: LoaderCircle, colour: 'text-accent animate-spin motion-reduce:animate-none' },
+  waiting: { icon: Hourglass, colour: 'text-wait' },
+  completed: { icon: CircleCheck, colour: 'text-ok' },
+  failed: { icon: CircleX, colour: 'text-bad' },
+  cancelled: { icon: Ban, colour: 'text-quiet' },
+};
+
+/** A run that a limit stopped has not done all of its work. */
+const CUT_OFF: Look = { icon: OctagonPause, colour: 'text-wait' };
+const FINISHED: ReadonlySet<string> = new Set(['end_turn', 'transition', 'suspended']);
+
+/** The status of a run, as an icon. The words are beside it. */
+export function StatusMark({ run: { status, stop } }: { run: Pick<Run, 'status' | 'stop'> }): ReactElement {
+  const isCutOff = status === 'completed' && stop !== undefined && !FINISHED.has(stop.reason);
+  const { icon: Icon, colour } = isCutOff ? CUT_OFF : LOOKS[status];
+  return <Icon size={16} aria-hidden className={`shrink-0 ${colour}`} />;
 }

@@ -263,6 +263,8 @@ export interface InboxEventRow {
   run_id: string | null;
   error: Json | null;
   created_at: number;
+  /** Of an event that was redriven: the run that failed before. The next run is a further attempt of it. */
+  redriven_from: Generated<string | null>;
 }
 
 export type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled';
@@ -422,8 +424,8 @@ export interface CallRow extends WaitColumns {
   input: Json;
   status: 'planned' | 'started' | 'settled' | 'pending';
   outcome: Json | null;
-  /** The status of the outcome, for counting and searching. */
-  outcome_status: string | null;
+  /** How the call stands, in one word: see domain/calls/call-status.ts. Null until it waits or ends, and while it runs with an answer. */
+  outcome_status: 'waiting' | 'ok' | 'denied' | 'expired' | 'error' | 'unknown' | 'cancelled' | 'skipped' | null;
   idempotency_key: string;
   provider_call_id: string | null;
   created_at: number;
