@@ -71,8 +71,8 @@ async function prepare(gateway: BenchGateway, id: string, { name, waiting }: Non
   await call(gateway, `/api/agents/${id}/events`, { source: 'bench', name });
   for (;;) {
     await sleep(500);
-    const { items } = await call(gateway, `/api/runs?agentId=${id}&status=completed`);
-    if (items.length > 0) break;
+    const [run] = (await call(gateway, `/api/runs?agentId=${id}`)).items;
+    if (run?.endedAt !== undefined) break;
   }
   const machine = await call(gateway, `/api/agents/${id}/machine`);
   if (machine.waiting.length !== waiting) throw new Error(`${machine.waiting.length} wait, not ${waiting}.`);

@@ -37,12 +37,13 @@ async function pagesWithContent({ gateway: { api } }: Studio): Promise<readonly 
   const people = (await api('/api/entities?kind=human')).items as { id: string; displayName: string }[];
   const idOf = (name: string): string => spaces.find((one) => one.name === name)?.id ?? '';
   const entityId = people.find((one) => one.displayName === 'Ada')?.id;
+  // Some of them wait for an answer.
+  const endedRuns = async (): Promise<number> =>
+    ((await api('/api/runs')).items as { endedAt?: number }[]).filter(({ endedAt }) => endedAt !== undefined).length;
   const say = async (space: string, text: string): Promise<void> => {
-    const ended = (await api('/api/runs?status=completed')).items.length;
+    const before = await endedRuns();
     await api(`/api/spaces/${idOf(space)}/messages`, { entityId, text });
-    await waitFor(async () => (await api('/api/runs?status=completed')).items.length > ended || undefined, {
-      timeoutMs: 60_000,
-    });
+    await waitFor(async () => (await endedRuns()) > before || undefined, { timeoutMs: 60_000 });
   };
   await say('Travel desk', 'What is the weather in Tokyo?');
   await say('Travel desk', 'Book a hotel in Tokyo for 3 nights, please.');
