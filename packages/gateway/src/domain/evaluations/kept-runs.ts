@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { isId } from '../entities/column-text.ts';
 import { ERASED } from '../erasure/mark.ts';
 
 /** True if the run is a case: its recorded outcomes are kept with it. */
@@ -33,6 +34,27 @@ const casesIn = (db: Kysely<Tables>, threadId: string) =>
     .selectFrom('evaluation_cases')
     .innerJoin('runs', 'runs.id', 'evaluation_cases.run_id')
     .where('runs.thread_id', '=', threadId);
+
+/**
+ * The projects of the runs that exist, by the ids of the runs. They are not deleted before the commit: whatever deletes a run, or a
+ * conversation, locks its thread.
+ */
+export async function lockRuns({ db, dialect }: Tx, runIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(runIds.filter(isId))];
+  if (ids.length === 0) return new Map();
+  const threads = db.selectFrom('runs').select('thread_id').where('id', 'in', ids);
+  const locked = db.selectFrom('threads').select('id').where('id', 'in', threads).orderBy('id');
+  if (dialect === 'postgres') await locked.forKeyShare().execute();
+  // Read under the locks: a run may have been deleted meanwhile.
+  const rows = await db
+    .selectFrom('runs')
+    .innerJoin('threads', 'threads.id', 'runs.thread_id')
+    .innerJoin('agents', 'agents.id', 'threads.agent_id')
+    .select(['runs.id', 'agents.project_id'])
+    .where('runs.id', 'in', ids)
+    .execute();
+  return new Map(rows.map(({ id, project_id }) => [id, project_id]));
+}
 
 /** What is deleted in evaluations together with a conversation. */
 export async function deleteInEvaluations(tx: Tx, contextId: string): Promise<void> {

@@ -49,7 +49,7 @@ const MOST_CHARACTERS = 4_000;
 
 /** Stores the results of a version, or more of them. Sent again, they are stored once. */
 export async function storeReport(tx: Tx, evaluationId: string, report: NewReport): Promise<Report> {
-  const evaluation = await lockEvaluation(tx, evaluationId);
+  const evaluation = await lockEvaluation(tx, evaluationId, 'share');
   const { from = 0, samples } = report;
   if (from + samples.length > MOST_SAMPLES)
     throw new ApiError('too_large', `A report has at most ${MOST_SAMPLES} samples.`);
