@@ -56,6 +56,26 @@ export async function lockRuns({ db, dialect }: Tx, runIds: readonly string[]): 
   return new Map(rows.map(({ id, project_id }) => [id, project_id]));
 }
 
+/** Those of the runs of which texts were erased after they had begun. */
+export async function erasedRuns({ db }: Tx, runIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (runIds.length === 0) return new Set();
+  const first = db.selectFrom('runs').select(({ fn }) => fn.min('created_at').as('at'));
+  const later = db
+    .selectFrom('erasures')
+    .select('id')
+    .where((eb) => eb.or([eb('done_at', 'is', null), eb('done_at', '>=', first.where('id', 'in', runIds))]));
+  // Most reports are stored when nothing has been erased since, and need not read the transcripts of their runs.
+  if ((await later.limit(1).executeTakeFirst()) === undefined) return new Set();
+  const erased = await db
+    .selectFrom('transcript_entries')
+    .select('run_id')
+    .distinct()
+    .where('run_id', 'in', runIds)
+    .where('payload', 'like', `%${ERASED}%`)
+    .execute();
+  return new Set(erased.map(({ run_id }) => run_id));
+}
+
 /** What is deleted in evaluations together with a conversation. */
 export async function deleteInEvaluations(tx: Tx, contextId: string): Promise<void> {
   const runs = tx.db.selectFrom('runs').select('id').where('thread_id', '=', contextId);
