@@ -169,4 +169,36 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
     expect((await api(path)).error.code).toBe('not_found');
     expect((await api(`${path}/results`)).error.code).toBe('not_found');
   });
+
+  test('[E7] a page of results has a limited size, however much was stored, and so has a sample', async () => {
+    const { api, evaluation } = desk;
+    const path = await evaluation('long');
+    const response = 'a'.repeat(3_990);
+    const sample = { sample: 1, scores: { answer: { value: 1, reason: 'b'.repeat(9_000) } }, ms: 1 };
+    const report = { id: 'a-long-report', version: 'v1' };
+    // More texts than fit into a page, in twelve cases, and one of them with more samples than are shown.
+    for (let at = 0; at < 12; at++) {
+      const samples = Array.from({ length: at === 0 ? 105 : 80 }, () => ({ ...sample, case: `case ${at + 10}`, response }));
+      const step = await api(`${path}/reports`, { ...report, from: at * 105, samples: samples.slice(0, 60) });
+      expect(step.error).toBeUndefined();
+      await api(`${path}/reports`, { ...report, from: at * 105 + 60, samples: samples.slice(60) });
+    }
+    const first = await api(`${path}/results`);
+    expect(JSON.stringify(first).length).toBeLessThan(4_500_000);
+    expect(first.items[0].cells[0].samples).toHaveLength(100);
+    expect(first.items[0].cells[0].samples[0].scores.answer.reason).toHaveLength(1_002);
+    const second = await api(`${path}/results?cursor=${first.next}`);
+    expect(second.next).toBeUndefined();
+    expect([...first.items, ...second.items].map((row: { case: string }) => row.case)).toEqual(
+      Array.from({ length: 12 }, (_, at) => `case ${at + 10}`),
+    );
+    // Every score is estimated from all samples.
+    const names = Array.from({ length: 21 }, (_, at) => [`score ${at}`, { value: 1 }]);
+    const many = [{ ...sample, case: 'one', scores: Object.fromEntries(names) }];
+    expect((await api(`${path}/reports`, { version: 'v2', samples: many })).error).toMatchObject({
+      code: 'too_large',
+      message: 'A report has at most 20 different scores, not 21.',
+    });
+    expect((await api(path)).reports).toBe(1);
+  });
 });

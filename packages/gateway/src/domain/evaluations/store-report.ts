@@ -46,8 +46,11 @@ export interface SampleDetails {
 
 const MOST_SAMPLES = 10_000;
 const MOST_REPORTS = 1_000;
+const MOST_SCORES = 20;
+const MOST_CALLS = 100;
 /** The whole response is on the page of its run. */
 const MOST_CHARACTERS = 4_000;
+const MOST_OF_A_REASON = 1_000;
 
 /** Stores the results of a version, or more of them. Sent again, they are stored once. */
 export async function storeReport(tx: Tx, evaluationId: string, report: NewReport): Promise<Report> {
@@ -109,10 +112,10 @@ function toRow(sample: NewSample, place: { reportId: string; number: number }): 
   const { scores, response, error, calls, ms, tokens, cost, runId } = sample;
   const values = Object.entries(scores).map(([name, { value }]) => [name, value]);
   const reasons = Object.entries(scores).flatMap(([name, { reason }]) =>
-    reason === undefined ? [] : [[name, reason]],
+    reason === undefined ? [] : [[name, cut(reason, MOST_OF_A_REASON)]],
   );
   const details: SampleDetails = {
-    ...{ response: cut(response), error: cut(error), calls },
+    ...{ response: cut(response), error: cut(error), calls: calls?.slice(0, MOST_CALLS) },
     ...(reasons.length === 0 ? {} : { reasons: Object.fromEntries(reasons) }),
   };
   return {
@@ -123,9 +126,9 @@ function toRow(sample: NewSample, place: { reportId: string; number: number }): 
   };
 }
 
-function cut(text: string | undefined): string | undefined {
-  if (text === undefined || text.length <= MOST_CHARACTERS) return text;
-  return `${text.slice(0, MOST_CHARACTERS).toWellFormed()} …`;
+function cut(text: string | undefined, most = MOST_CHARACTERS): string | undefined {
+  if (text === undefined || text.length <= most) return text;
+  return `${text.slice(0, most).toWellFormed()} …`;
 }
 
 /** Counts all samples of the report, and estimates its scores. */
@@ -138,6 +141,9 @@ async function sumUp(tx: Tx, id: string): Promise<Report> {
     .execute();
   const scored = rows.map(toScored);
   const names = [...new Set(scored.flatMap(({ scores }) => Object.keys(scores)))];
+  // Each is estimated from all samples.
+  if (names.length > MOST_SCORES)
+    throw new ApiError('too_large', `A report has at most ${MOST_SCORES} different scores, not ${names.length}.`);
   const sums = await tx.db
     .selectFrom('evaluation_samples')
     .select([sql<number | null>`sum(tokens)`.as('tokens'), sql<number | null>`sum(cost)`.as('cost')])

@@ -85,6 +85,7 @@ export const evaluationEndpoints: readonly Endpoint[] = [
     method: 'get',
     path: '/api/evaluations/{id}/results',
     summary: 'List the cases with their results in each version, worst first',
+    description: 'A page may have fewer cases than its limit, because it has at most 4 MB of texts.',
     access: 'key',
     query: z.strictObject({ ...pageFields }),
     answer: pageOf(resultRowSchema),
