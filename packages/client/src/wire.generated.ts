@@ -572,10 +572,11 @@ export type EvaluationResult = {
     readonly reportId: string;
     /** The mean of all its scores. */
     readonly value: number;
+    /** The first 100. */
     readonly samples: readonly ({
       /** Counts from 1 for each case. */
       readonly sample: number;
-      /** By the name of the score. Empty if the run failed. */
+      /** By the name of the score. Empty if the run failed. A report has at most 20 different scores. */
       readonly scores: Readonly<Record<string, {
         readonly value: number;
         readonly reason?: string | undefined;
@@ -591,7 +592,7 @@ export type EvaluationResult = {
       readonly ms: number;
       readonly tokens?: number | undefined;
       readonly cost?: number | undefined;
-      /** Its run, if a gateway ran it. */
+      /** Its run, if this gateway ran it. Of a run that was deleted meanwhile, only the scores are stored. */
       readonly runId?: string | undefined;
     })[];
   })[];
@@ -1089,7 +1090,7 @@ export type NewEvaluationSample = {
   readonly case: string;
   /** Counts from 1 for each case. */
   readonly sample: number;
-  /** By the name of the score. Empty if the run failed. */
+  /** By the name of the score. Empty if the run failed. A report has at most 20 different scores. */
   readonly scores: Readonly<Record<string, {
     readonly value: number;
     readonly reason?: string | undefined;
@@ -1105,7 +1106,7 @@ export type NewEvaluationSample = {
   readonly ms: number;
   readonly tokens?: number | undefined;
   readonly cost?: number | undefined;
-  /** Its run, if a gateway ran it. */
+  /** Its run, if this gateway ran it. Of a run that was deleted meanwhile, only the scores are stored. */
   readonly runId?: string | undefined;
 };
 

@@ -12,8 +12,7 @@ import { describeIdleWorld } from '../support/describe-worlds.ts';
 describeIdleWorld('evaluations that change at the same moment', ({ world, beside }) => {
   const other = beside();
 
-  const newEvaluation = async (): Promise<string> =>
-    (await world.in((tx) => openEvaluation(tx, newId(), {}))).id;
+  const newEvaluation = async (): Promise<string> => (await world.in((tx) => openEvaluation(tx, newId(), {}))).id;
   const newRun = async (): Promise<{ readonly runId: string; readonly threadId: string }> => {
     const threadId = await world.agent();
     return { threadId, runId: await world.in((tx) => insertRun(tx, { thread_id: threadId, status: 'completed' })) };
@@ -40,7 +39,7 @@ describeIdleWorld('evaluations that change at the same moment', ({ world, beside
       const id = await newEvaluation();
       const [, deleted] = await overlap(
         other.store,
-        held((tx) => add(tx, id)),
+        held<unknown>((tx) => add(tx, id)),
         () => other.in((tx) => deleteEvaluation(tx, id)),
       );
       expect(deleted).toMatchObject({ status: 'fulfilled' });

@@ -178,7 +178,11 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
     const report = { id: 'a-long-report', version: 'v1' };
     // More texts than fit into a page, in twelve cases, and one of them with more samples than are shown.
     for (let at = 0; at < 12; at++) {
-      const samples = Array.from({ length: at === 0 ? 105 : 80 }, () => ({ ...sample, case: `case ${at + 10}`, response }));
+      const samples = Array.from({ length: at === 0 ? 105 : 80 }, () => ({
+        ...sample,
+        case: `case ${at + 10}`,
+        response,
+      }));
       const step = await api(`${path}/reports`, { ...report, from: at * 105, samples: samples.slice(0, 60) });
       expect(step.error).toBeUndefined();
       await api(`${path}/reports`, { ...report, from: at * 105 + 60, samples: samples.slice(60) });

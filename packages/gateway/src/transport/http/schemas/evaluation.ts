@@ -99,7 +99,9 @@ const sampleFields = {
       z.string().min(1).max(200),
       z.strictObject({ value: z.number().min(-1e9).max(1e9), reason: z.string().max(10_000).optional() }),
     )
-    .meta({ description: 'By the name of the score. Empty if the run failed. A report has at most 20 different scores.' }),
+    .meta({
+      description: 'By the name of the score. Empty if the run failed. A report has at most 20 different scores.',
+    }),
   response: z.string().optional().meta({ description: 'At most 4,000 characters are stored.' }),
   calls: callsSchema.optional(),
   error: z.string().optional().meta({ description: 'Set if the run failed.' }),
@@ -107,7 +109,11 @@ const sampleFields = {
   // The gateway adds them up.
   tokens: z.int().min(0).max(1e12).optional(),
   cost: z.number().min(0).max(1e12).optional(),
-  runId: idField.optional().meta({ description: 'Its run, if this gateway ran it. Of a run that was deleted meanwhile, only the scores are stored.' }),
+  runId: idField
+    .optional()
+    .meta({
+      description: 'Its run, if this gateway ran it. Of a run that was deleted meanwhile, only the scores are stored.',
+    }),
 };
 
 export const newSampleSchema: z.ZodType = z
