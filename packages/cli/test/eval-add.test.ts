@@ -74,7 +74,7 @@ beforeAll(async () => {
   folder = await makeFolder({
     ...{ 'lastcall.config.js': CONFIG, 'clerk.eval.js': EVAL, 'package.json': '{"type":"module"}' },
     ...{ 'stored.mjs': STORED, 'away.mjs': AWAY },
-    ...{ 'polite.md': 'You pay. Be polite.', 'double.md': 'You pay. Pay double.' },
+    ...{ 'polite.md': 'You pay. Be polite.', 'double.md': 'You pay. Pay double.', 'none.md': '' },
   });
   await linkPackages(folder.path);
   gateway = Program.lastcall(['start'], { folder: folder.path, env });
@@ -149,6 +149,8 @@ test('[E6] [E7] [E8] cases and results are in the gateway, and a draft is tried 
   expect(other.differences).toMatchObject([
     { runId: second, before: { response: 'Paid.' }, now: { error: expect.stringContaining('{"amount":240} waits') } },
   ]);
+  const none = JSON.parse((await run('eval', 'Clerk', '--last', '1', '--instructions', 'none.md', '--json')).out);
+  expect((await api(`/api/runs/${none.samples[0].runId}`)).fork.changes.instructions).toBe('');
   expect(await paid()).toBe(before);
   expect((await run('eval', '--last', '2')).err).toContain('Name one agent');
 });
