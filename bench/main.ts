@@ -18,6 +18,7 @@ import { benchGatewayMessagePath } from './gateway/message-path.bench.ts';
 import { benchGatewayOperators } from './gateway/operators.bench.ts';
 import { benchGatewayPostedMessages } from './gateway/posted-messages.bench.ts';
 import { benchGatewayRegisteredTools } from './gateway/registered-tools.bench.ts';
+import { benchGatewaySearch } from './gateway/search.bench.ts';
 import { benchGatewaySleepingAgents } from './gateway/sleeping-agents.bench.ts';
 import { benchGatewayTenTimes } from './gateway/ten-times.bench.ts';
 import { benchGatewayThousandAgents } from './gateway/thousand-agents.bench.ts';
@@ -54,6 +55,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewayAgents,
   benchGatewaySleepingAgents,
   benchGatewayErase,
+  benchGatewaySearch,
   benchGatewayOperators,
   benchEnginesSteps,
   benchEnginesMessages,
@@ -90,6 +92,7 @@ const head = [
   '| `gatewayagents` | `BENCH_ROUNDS` (12), `BENCH_RUNS` (40 a round), `BENCH_CONTENDERS` (`plain`, `used`, `turn`, `machine`, `few`, `many`), `BENCH_NODE_FLAGS` |',
   '| `evalcases` | `BENCH_CASES` (1000), `BENCH_STORE` (`sqlite`, `postgres`), `BENCH_NODE_FLAGS` |',
   '| `gatewayerase` | `BENCH_STORE` (`sqlite`, `postgres`), `BENCH_MESSAGES` (100000) |',
+  '| `gatewaysearch` | `BENCH_STORE`, `BENCH_ENTRIES` (1000000), `BENCH_ROUNDS` (20) |',
   '| `operators` | `BENCH_STORE`, `BENCH_ROUNDS` (30), `BENCH_AGENTS` (100), `BENCH_MESSAGES` (4 each) |',
   '| `coldbrowser` | `BENCH_ROUNDS` (20) |',
   '| `engines` | `BENCH_ENGINES` (`lastcall,restate`), `BENCH_ROUNDS`, and `ABSURD_SQL`, the file `absurd.sql` of the release that belongs to its package; without it, Absurd is left out |',

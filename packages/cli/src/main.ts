@@ -17,6 +17,7 @@ import { addProjects } from './commands/projects.ts';
 import { addRecord } from './commands/record.ts';
 import { addReplay } from './commands/replay.ts';
 import { addRun } from './commands/run.ts';
+import { addSearch } from './commands/search.ts';
 import { addStart } from './commands/start.ts';
 import { addTools } from './commands/tools.ts';
 import { addUsage } from './commands/usage.ts';
@@ -50,6 +51,7 @@ export function createProgram(): Command {
     addEval,
     addKeys,
     addGrants,
+    addSearch,
     addProjects,
     addTools,
     addUsage,

@@ -1,7 +1,8 @@
 import type { Outcome } from '@lastcall/client';
+import { callStatus } from '@lastcall/client/timeline';
 
-/** How a call stands, in one word: `ok`, `waiting`, or the code of an error. */
+/** How a call stands, in one word. An error says its code. */
 export function statusInWords(outcome: Outcome): string {
-  if (outcome.status === 'pending') return 'waiting';
-  return outcome.status === 'error' ? outcome.code : outcome.status;
+  const status = callStatus(outcome);
+  return status === 'error' && outcome.status === 'error' ? outcome.code : status;
 }

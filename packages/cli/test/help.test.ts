@@ -6,7 +6,7 @@ import { lastcall } from './support/program.ts';
 
 const COMMANDS = [
   ...['dev', 'start', 'init', 'run', 'replay', 'fork', 'record', 'eval add', 'keys create', 'keys list', 'keys revoke'],
-  ...['grants list', 'grants revoke'],
+  ...['grants list', 'grants revoke', 'search'],
   ...['projects create', 'projects delete', 'projects list', 'projects update'],
   ...['notify list', 'notify retry', 'notify targets', 'notify test'],
   ...['tools list', 'tools test', 'usage', 'audit', 'export', 'erase', 'doctor', 'open', 'demo crash'],

@@ -8,6 +8,7 @@ import { type Entities, entities } from './resources/entities.ts';
 import { type Erasures, erasures } from './resources/erasures.ts';
 import { type Evaluations, evaluations } from './resources/evaluations.ts';
 import { type Grants, grants } from './resources/grants.ts';
+import { type HomeResource, home } from './resources/home.ts';
 import { type Jobs, jobs } from './resources/jobs.ts';
 import { type Keys, keys } from './resources/keys.ts';
 import { type Links, links } from './resources/links.ts';
@@ -17,6 +18,7 @@ import { type Notifications, notifications } from './resources/notifications.ts'
 import { type Pending, pending } from './resources/pending.ts';
 import { type Projects, projects } from './resources/projects.ts';
 import { type Runs, runs } from './resources/runs.ts';
+import { type SearchTexts, search } from './resources/search.ts';
 import { type SessionResource, session } from './resources/session.ts';
 import { type Spaces, spaces } from './resources/spaces.ts';
 import { type StatusResource, status } from './resources/status.ts';
@@ -46,12 +48,14 @@ export interface Client {
   readonly notifications: Notifications;
   readonly pending: Pending;
   readonly grants: Grants;
+  readonly search: SearchTexts;
   readonly projects: Projects;
   readonly runs: Runs;
   readonly session: SessionResource;
   readonly spaces: Spaces;
   readonly status: StatusResource;
   readonly tools: Tools;
+  readonly home: HomeResource;
   readonly usage: UsageResource;
   /**
    * Sends a request that has no method here, e.g. `request('GET /api/things')`: of a newer gateway, or of the demo. It is sent once.
@@ -85,12 +89,14 @@ export function createClient(options: ClientOptions): Client {
     notifications: notifications(connection),
     pending: pending(connection),
     grants: grants(connection),
+    search: search(connection),
     projects: projects(connection),
     runs: runs(connection),
     session: session(connection),
     spaces: spaces(connection),
     status: status(connection),
     tools: tools(connection),
+    home: home(connection),
     usage: usage(connection),
     request: (operation, sent) => connection.call(operation as never, { ...sent, isSentOnce: true } as never),
     now: () => connection.clock.now(),

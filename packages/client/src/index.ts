@@ -13,6 +13,7 @@ export type { Entities, ExportedLine } from './resources/entities.ts';
 export type { Erasures } from './resources/erasures.ts';
 export type { Evaluations } from './resources/evaluations.ts';
 export type { Grants } from './resources/grants.ts';
+export type { HomeResource } from './resources/home.ts';
 export type { Jobs } from './resources/jobs.ts';
 export type { Keys } from './resources/keys.ts';
 export type { Links } from './resources/links.ts';
@@ -22,6 +23,7 @@ export type { Notifications } from './resources/notifications.ts';
 export type { AnsweredCall, Pending } from './resources/pending.ts';
 export type { Projects } from './resources/projects.ts';
 export type { Runs } from './resources/runs.ts';
+export type { SearchTexts } from './resources/search.ts';
 export type { SessionResource } from './resources/session.ts';
 export type { Spaces } from './resources/spaces.ts';
 export type { StatusResource } from './resources/status.ts';
@@ -68,6 +70,8 @@ export type {
   Grant,
   GrantCondition,
   GrantRequest,
+  Home,
+  HomeDay,
   InboxError,
   InboxEvent,
   InboxItem,
@@ -105,6 +109,7 @@ export type {
   RunCall,
   RunEntry,
   RunEvent,
+  SearchResult,
   Session,
   Settlement,
   SignInLink,
@@ -114,6 +119,8 @@ export type {
   Status,
   StepRequest,
   Stop,
+  Story,
+  StoryWait,
   Task,
   TerminatingConfig,
   TerminatingContract,

@@ -210,7 +210,7 @@ export type Call = {
   readonly card?: Message | undefined;
   readonly step?: number | undefined;
   readonly index?: number | undefined;
-  readonly status?: "planned" | "started" | "settled" | "pending" | undefined;
+  readonly status?: "planned" | "running" | "waiting" | "ok" | "denied" | "expired" | "error" | "unknown" | "cancelled" | "skipped" | undefined;
   readonly outcome?: Outcome | undefined;
   readonly idempotencyKey?: string | undefined;
   /** The grant that let the call run without waiting for approval. */
@@ -691,6 +691,37 @@ export type GrantRequest = {
   /** Until the run ends that continues with the approval, for one hour, or until it is revoked. */
   readonly for: "run" | "hour" | "always";
   readonly conditions?: readonly (GrantCondition)[] | undefined;
+};
+
+export type Home = {
+  /** The runs under way, newest first, at most 20. */
+  readonly atWork: readonly (Run)[];
+  /** Newest first, at most 20. */
+  readonly failed: readonly (Run)[];
+  /** Newest first: today is the first. */
+  readonly days: readonly (HomeDay)[];
+};
+
+/** The figures of one day. */
+export type HomeDay = {
+  /** In UTC. */
+  readonly day: string;
+  /** The runs that began on this day. */
+  readonly runs: number;
+  readonly failed: number;
+  /** How long its ended runs took. Absent if there were none. */
+  readonly medianMs?: number | undefined;
+  /** What 95 of 100 of them took at most. */
+  readonly p95Ms?: number | undefined;
+  /** The day had more than 1,000 runs: the numbers of runs and their times are those of its newest 1,000. */
+  readonly sampled?: true | undefined;
+  /** Requests to models. */
+  readonly requests: number;
+  /** Input and output tokens together. */
+  readonly tokens: number;
+  /** Null if a price is not configured, or if there are several currencies. */
+  readonly cost: number | null;
+  readonly currency?: string | undefined;
 };
 
 /** Why the last attempt failed, or why the event waits, is dead or withheld. */
@@ -1384,8 +1415,8 @@ export type Run = {
   readonly agentId: string;
   readonly threadId: string;
   readonly number: number;
-  /** `queued`: it has not started. It has a request of a conversation, or the answer to a waiting call. */
-  readonly status: "running" | "completed" | "failed" | "cancelled" | "queued";
+  /** `queued`: it has not started. It has a request of a conversation, or the answer to a waiting call. `waiting`: it has stopped, and a call of it waits for an answer. */
+  readonly status: "running" | "waiting" | "completed" | "failed" | "cancelled" | "queued";
   /** The events that woke the agent. */
   readonly trigger: readonly ({
     readonly eventId: string;
@@ -1422,12 +1453,15 @@ export type Run = {
   })[] | undefined;
   /** The number of its calls by status. */
   readonly counts: {
+    readonly running: number;
+    readonly waiting: number;
     readonly ok: number;
+    readonly denied: number;
+    readonly expired: number;
     readonly error: number;
+    readonly unknown: number;
     readonly cancelled: number;
     readonly skipped: number;
-    readonly pending: number;
-    readonly running: number;
   };
   /** The model of its last reply. Absent in lists. */
   readonly model?: string | undefined;
@@ -1449,7 +1483,7 @@ export type RunCall = {
   readonly callId: string;
   readonly runId: string;
   readonly toolName: string;
-  readonly status: "planned" | "started" | "settled" | "pending";
+  readonly status: "planned" | "running" | "waiting" | "ok" | "denied" | "expired" | "error" | "unknown" | "cancelled" | "skipped";
   /** Absent while the call runs. */
   readonly outcome?: Outcome | undefined;
   /** The grant that let the call run without waiting for approval. */
@@ -1476,6 +1510,8 @@ export type RunEntry = {
   } | undefined;
   /** The grant that let the call run without waiting for approval. */
   readonly grantId?: string | undefined;
+  /** Set on the wait of a call: how the call stands now. */
+  readonly status?: "planned" | "running" | "waiting" | "ok" | "denied" | "expired" | "error" | "unknown" | "cancelled" | "skipped" | undefined;
   /** Set on the wait of a call: how the call ended, perhaps in a later run. */
   readonly ended?: {
     readonly outcome: Outcome;
@@ -1589,9 +1625,31 @@ export type RunEvent = {
   readonly type: "run.end";
   readonly at: number;
   readonly runId: string;
-  readonly status: "completed" | "failed" | "cancelled";
+  readonly status: "completed" | "waiting" | "failed" | "cancelled";
   readonly stop: Stop;
 } | ResetEvent;
+
+/** A text that was found. */
+export type SearchResult = {
+  /** `message`: said in a space or a conversation. `input`, `output`: of a call. `error`: of a call or a run. */
+  readonly kind: "message" | "input" | "output" | "error";
+  readonly at: number;
+  /** Of a message in a space, as are `spaceId` and `seq`. */
+  readonly messageId?: string | undefined;
+  readonly spaceId?: string | undefined;
+  readonly seq?: number | undefined;
+  /** Who wrote the message. */
+  readonly entityId?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly agentId?: string | undefined;
+  readonly callId?: string | undefined;
+  readonly toolName?: string | undefined;
+  /** The text around the first match. `isMatch` marks what was searched for. */
+  readonly snippet: readonly ({
+    readonly text: string;
+    readonly isMatch?: true | undefined;
+  })[];
+};
 
 export type Session = {
   readonly id: string;
@@ -1856,6 +1914,40 @@ export type Stop = {
   readonly error: string;
   /** For programs: `no_progress`. Most failures have none. */
   readonly code?: string | undefined;
+};
+
+/** A task, from the words that caused it to its end: all its runs, and how long it waited for answers. */
+export type Story = {
+  /** The run that began it. */
+  readonly id: string;
+  /** `queued`: its next run has not started. That may be a further attempt of one that failed. */
+  readonly status: "running" | "waiting" | "completed" | "failed" | "cancelled" | "queued";
+  /** Oldest first, at most 50. */
+  readonly runs: readonly (Run)[];
+  readonly waits: readonly (StoryWait)[];
+  readonly startedAt: number;
+  /** Absent while it runs or waits. */
+  readonly endedAt?: number | undefined;
+  /** The task has more runs than one answer has. */
+  readonly truncated?: true | undefined;
+};
+
+/** How a call of a task waited for an answer. */
+export type StoryWait = {
+  readonly callId: string;
+  readonly runId: string;
+  readonly toolName: string;
+  readonly kind: "result" | "approval" | "input";
+  readonly status: "planned" | "running" | "waiting" | "ok" | "denied" | "expired" | "error" | "unknown" | "cancelled" | "skipped";
+  readonly since: number;
+  /** When it was answered, expired or was cancelled. */
+  readonly until?: number | undefined;
+  readonly expiresAt?: number | undefined;
+  readonly decision?: "result" | "error" | "approve" | "deny" | undefined;
+  /** The input was changed before it was approved. */
+  readonly edited?: true | undefined;
+  /** The name of the person or service that answered. */
+  readonly by?: string | undefined;
 };
 
 /** What a sub-agent did in a call. Texts over 4,000 characters are cut. */
@@ -2729,6 +2821,7 @@ export interface Operations {
   }>;
   'DELETE /api/grants/{id}': Operation<{ params: { id: string }; answer: Grant }>;
   'GET /api/grants/{id}': Operation<{ params: { id: string }; answer: Grant }>;
+  'GET /api/home': Operation<{ answer: Home }>;
   'GET /api/jobs/stream': Operation<{
     query: {
       readonly agentId: string;
@@ -2890,13 +2983,13 @@ export interface Operations {
       readonly agentId?: string | undefined;
       /** It is a run of this conversation. */
       readonly contextId?: string | undefined;
-      readonly status?: "running" | "completed" | "failed" | "cancelled" | undefined;
+      readonly status?: "running" | "waiting" | "completed" | "failed" | "cancelled" | undefined;
       /** Why it stopped, e.g. `max_steps`. */
       readonly stop?: string | undefined;
       /** It called this tool. */
       readonly toolName?: string | undefined;
-      /** One of its calls ended with this status. With `toolName`: one of that tool. */
-      readonly outcome?: "ok" | "error" | "cancelled" | "skipped" | "pending" | undefined;
+      /** One of its calls has this status. With `toolName`: one of that tool. */
+      readonly outcome?: "running" | "waiting" | "ok" | "denied" | "expired" | "error" | "unknown" | "cancelled" | "skipped" | undefined;
       /** It wrote in this space, or showed a call there. */
       readonly spaceId?: string | undefined;
       /** This event woke it. */
@@ -2926,6 +3019,7 @@ export interface Operations {
     };
   }>;
   'GET /api/runs/{id}/steps/{step}/request': Operation<{ params: { id: string; step: string }; answer: StepRequest }>;
+  'GET /api/runs/{id}/story': Operation<{ params: { id: string }; answer: Story }>;
   'GET /api/runs/{id}/stream': Operation<{
     params: { id: string };
     query: {
@@ -2969,6 +3063,21 @@ export interface Operations {
       readonly runId: string;
       /** The grant that was given with the approval. */
       readonly grantId?: string | undefined;
+    };
+  }>;
+  'GET /api/search': Operation<{
+    query: PageQuery & {
+      /** Words, "phrases in quotation marks" and prefix*. All of them have to occur. Upper case and accents do not matter. */
+      readonly q: string;
+      /** `message`: said in a space or a conversation. `input`, `output`: of a call. `error`: of a call or a run. */
+      readonly kind?: "message" | "input" | "output" | "error" | undefined;
+    };
+    answer: {
+      readonly items: readonly (SearchResult)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+      /** Texts that were stored before this time can be found. Absent while the index is built for the first time. */
+      readonly indexedTo?: number | undefined;
     };
   }>;
   'DELETE /api/session': Operation<{ answer: Session }>;

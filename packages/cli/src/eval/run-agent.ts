@@ -58,7 +58,7 @@ async function todaysChanges(client: Client, agent: string, draft: Draft): Promi
 async function forkOf(client: Client, run: string, changes: ForkChanges): Promise<EvalOutput> {
   const forked = await client.runs.fork(run, { atStep: 1, changes });
   const ended = await endOf(client, forked.runId);
-  const [waiting] = ended.counts.pending === 0 ? [] : await waitingIn(client, ended);
+  const [waiting] = ended.counts.waiting === 0 ? [] : await waitingIn(client, ended);
   if (waiting !== undefined)
     throw new CommandFailed(
       `${waiting.toolName} ${plainLine(JSON.stringify(waiting.input), 200)} waits: the recorded run made no such call.`,

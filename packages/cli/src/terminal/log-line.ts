@@ -53,15 +53,20 @@ function messageLine({ space, from, text, characters }: Details): string {
 
 function callLine({ agent, toolName, outcome, code, message, durationMs }: Details): string {
   const why = message === undefined ? '' : `: ${plainLine(String(message), 300)}`;
-  const ended = code === undefined ? wordOf(String(outcome)) : `${wordOf(String(outcome))} ${code}`;
-  const shown = styleText(COLOURS[String(outcome)] ?? 'dim', `${ended}${why}`);
+  // A call that was denied, or that no one answered, is not an error.
+  const isDecided = code === 'denied' || code === 'expired';
+  const status = isDecided ? code : String(outcome);
+  const ended = code === undefined || isDecided ? wordOf(status) : `${wordOf(status)} ${code}`;
+  const shown = styleText(COLOURS[status] ?? 'dim', `${ended}${why}`);
   return `${plainLine(String(agent))}  ${plainLine(String(toolName))} ${shown}  ${duration(Number(durationMs))}`;
 }
 
 function runLine({ agent, run, outcome, calls, durationMs }: Details): string {
   const counts = Object.entries((calls ?? {}) as Record<string, number>);
   const counted = counts.map(([status, count]) => `${count} ${wordOf(status)}`).join(', ') || 'no calls';
-  const ended = outcome === 'completed' ? String(outcome) : styleText('red', String(outcome));
+  const isWaiting = outcome === 'completed' && counts.some(([status]) => status === 'pending');
+  const status = isWaiting ? 'waiting' : String(outcome);
+  const ended = outcome === 'completed' ? status : styleText('red', status);
   return `${plainLine(String(agent))}  run ${run} ${ended}: ${counted}  ${duration(Number(durationMs))}`;
 }
 

@@ -1,3 +1,4 @@
+import { type CallStatus, statusOfCard } from '../timeline/call-status.ts';
 import type { Problem, Verdict } from '../verdict.ts';
 import type { Answer, CardCall, Message } from '../wire.generated.ts';
 import type { CardItem } from './space-view.ts';
@@ -8,6 +9,8 @@ export interface Card<I = unknown> extends Partial<CardCall> {
   readonly runId: string | undefined;
   readonly spaceId: string | undefined;
   readonly toolName: string;
+  /** How the call stands, in one word. */
+  readonly callStatus: CallStatus;
   /** Undefined while the model writes it; `inputText` then holds what has arrived so far. */
   readonly input: I | undefined;
   readonly inputText: string;
@@ -51,6 +54,7 @@ export function toCard({ id, toolName, inputText, progress, message }: CardItem)
     runId: message?.runId,
     spaceId: message?.spaceId,
     toolName,
+    callStatus: message === undefined ? 'running' : statusOfCard(message),
     input,
     inputText,
     output,

@@ -8,6 +8,8 @@ type Ops = Operations;
 export interface Runs {
   list(query?: Ops['GET /api/runs']['query'], options?: RequestOptions): Promise<Ops['GET /api/runs']['answer']>;
   get(id: string, options?: RequestOptions): Promise<Ops['GET /api/runs/{id}']['answer']>;
+  /** The task of the run: all its runs, and how long it waited for answers. */
+  story(id: string, options?: RequestOptions): Promise<Ops['GET /api/runs/{id}/story']['answer']>;
   transcript(
     id: string,
     query?: Ops['GET /api/runs/{id}/transcript']['query'],
@@ -43,6 +45,7 @@ export function runs(connection: Connection): Runs {
   return {
     list: (query, options) => call('GET /api/runs', { query, ...options }),
     get: (id, options) => call('GET /api/runs/{id}', { params: { id }, ...options }),
+    story: (id, options) => call('GET /api/runs/{id}/story', { params: { id }, ...options }),
     transcript: (id, query, options) => call('GET /api/runs/{id}/transcript', { params: { id }, query, ...options }),
     request: (id, step, options) =>
       call('GET /api/runs/{id}/steps/{step}/request', { params: { id, step: String(step) }, ...options }),

@@ -1,8 +1,8 @@
 import type { Run, Settlement } from '../wire.generated.ts';
 import type { CallFacts, Facts } from './call-facts.ts';
+import { type CallStatus, callStatus } from './call-status.ts';
 import type { Origin } from './machine-steps.ts';
-import { outcomeName } from './outcome-name.ts';
-import type { CallRow, EntryOf } from './rows.ts';
+import type { CallRow, EntryOf, LostAttempt } from './rows.ts';
 
 interface AskedCall {
   readonly callId: string;
@@ -23,11 +23,12 @@ export function callRow(
 ): CallRow {
   const { settled, pending, changes, subAgents, starts = [], answer } = facts.calls.get(callId) ?? {};
   const settlement = settled?.entry.settlement ?? (pending && waitedSettlement(pending));
-  const outcome = settlement === undefined && run.status !== 'running' ? 'cancelled' : outcomeName(settlement?.outcome);
+  const outcome = statusOf(settlement, settled === undefined ? pending?.status : undefined, run);
   return {
     kind: 'call',
     key: callId,
     callId,
+    runId: run.id,
     toolName,
     step,
     origin,
@@ -41,15 +42,31 @@ export function callRow(
     changes,
     subAgents,
     // The end of a lost call is written by the worker that found it.
-    startedAt: (outcome === 'unknown' ? starts[0]?.at : undefined) ?? settlement?.startedAt ?? starts[0]?.at,
+    startedAt: (outcome === 'unknown' ? starts[0]?.at : undefined) ?? settlement?.startedAt ?? starts.at(-1)?.at,
     endedAt: settlement?.endedAt,
     starts: starts.length,
+    lostAttempts: lostAttempts(starts, facts.takeovers),
     isResponse: isResponse(settled?.entry, run),
     isTrimmed,
     bracket: undefined,
     seq,
     endSeq: settled?.seq ?? pending?.seq,
+    waitSeq: pending?.seq,
   };
+}
+
+/** A call that waits may have been answered since, in a later run. */
+function statusOf(settlement: Settlement | undefined, waited: CallStatus | undefined, { status }: Run): CallStatus {
+  if (settlement === undefined && status !== 'running') return 'cancelled';
+  return waited ?? callStatus(settlement?.outcome);
+}
+
+/** Each start but the last was followed by a takeover. */
+function lostAttempts(starts: CallFacts['starts'], takeovers: Facts['takeovers']): readonly LostAttempt[] {
+  return starts.slice(0, -1).flatMap(({ seq, at }) => {
+    const takeover = takeovers.find(({ afterSeq }) => afterSeq >= seq);
+    return takeover === undefined ? [] : [{ startedAt: at, lostAt: takeover.at, worker: takeover.from }];
+  });
 }
 
 /** The state of a call that waited. Its times are those of this run. */
@@ -77,5 +94,5 @@ export function withProvided(
     : { status: 'ok', value: result, text };
   const { callId, toolName } = row;
   const settlement = { callId, toolName, outcome, startedAt: at, endedAt: at };
-  return { ...row, outcome: outcomeName(outcome), settlement, startedAt: at, endedAt: at, endSeq: row.seq };
+  return { ...row, outcome: callStatus(outcome), settlement, startedAt: at, endedAt: at, endSeq: row.seq };
 }

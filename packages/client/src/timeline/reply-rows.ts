@@ -1,8 +1,8 @@
 import type { Run, RunEntry } from '../wire.generated.ts';
 import type { Facts } from './call-facts.ts';
 import { callRow, withProvided } from './call-row.ts';
+import { NEVER_RAN } from './call-status.ts';
 import { originOf } from './machine-steps.ts';
-import { NEVER_RAN } from './outcome-name.ts';
 import type { CallRow, EntryOf, StepRow, TimelineRow } from './rows.ts';
 
 /** A step, and the calls that its reply asked for. */
@@ -27,6 +27,7 @@ export function replyRows(
   const head: StepRow = {
     kind: 'step',
     key: `s${seq}`,
+    runId: run.id,
     step,
     origin,
     text,

@@ -1,16 +1,34 @@
-import type { Answer, Changes, Run, RunEntry, Settlement, TranscriptEntry, Usage } from '../wire.generated.ts';
+import type {
+  Answer,
+  Changes,
+  Run,
+  RunEntry,
+  Settlement,
+  StoryWait,
+  TranscriptEntry,
+  Usage,
+} from '../wire.generated.ts';
 import type { Arrival } from './arrivals.ts';
+import type { CallStatus } from './call-status.ts';
 import type { Origin } from './machine-steps.ts';
-import type { OutcomeName } from './outcome-name.ts';
 
 export type EntryOf<K extends TranscriptEntry['kind']> = Extract<TranscriptEntry, { kind: K }>;
 type Takeover = NonNullable<Run['takeovers']>[number];
+
+/** An attempt of a call whose worker died or stalled. The next attempt has the same idempotency key. */
+export interface LostAttempt {
+  readonly startedAt: number;
+  readonly lostAt: number;
+  readonly worker: string | undefined;
+}
 
 /** A call in the timeline, whether it ran or not. */
 export interface CallRow {
   readonly kind: 'call';
   readonly key: string;
   readonly callId: string;
+  /** The run in which the row is. */
+  readonly runId: string;
   readonly toolName: string;
   /** Undefined if an earlier run asked for it, and its answer came now. */
   readonly step: number | undefined;
@@ -20,7 +38,7 @@ export interface CallRow {
   readonly number: number | undefined;
   /** The arguments as the model wrote them. */
   readonly asked: string | undefined;
-  readonly outcome: OutcomeName;
+  readonly outcome: CallStatus;
   readonly settlement: Settlement | undefined;
   /** When it ended, if it waited when the run ended and ended in a later one. */
   readonly laterEndAt: number | undefined;
@@ -34,6 +52,8 @@ export interface CallRow {
   readonly endedAt: number | undefined;
   /** How often it was started: more than once after a takeover. */
   readonly starts: number;
+  /** The attempts before the last one: when they began, and when another worker found that they were lost. */
+  readonly lostAttempts: readonly LostAttempt[];
   /** True if its output is the response of the run. */
   readonly isResponse: boolean;
   /** True if the model does not see it any more. */
@@ -43,11 +63,14 @@ export interface CallRow {
   /** The numbers of the entries with which the call first appeared and ended. */
   readonly seq: number;
   readonly endSeq: number | undefined;
+  /** The number of the entry with which it last began to wait. */
+  readonly waitSeq: number | undefined;
 }
 
 export interface StepRow {
   readonly kind: 'step';
   readonly key: string;
+  readonly runId: string;
   /** Counted through the run, also over the instances of a machine. */
   readonly step: number;
   /** The instance that replied, if the agent is a machine. */
@@ -129,7 +152,17 @@ export type LineRow =
   | { readonly kind: 'summary'; readonly key: string; readonly seq: number; readonly text: string; readonly at: number }
   /** The model is being asked now. */
   | { readonly kind: 'asking'; readonly key: string; readonly seq: number; readonly at: number }
-  | { readonly kind: 'stop'; readonly key: string; readonly seq: number; readonly at: number };
+  | { readonly kind: 'stop'; readonly key: string; readonly seq: number; readonly run: Run; readonly at: number }
+  /** A further run of the task begins. */
+  | { readonly kind: 'run'; readonly key: string; readonly seq: number; readonly run: Run; readonly at: number }
+  /** A call waited, or waits, for an answer. */
+  | {
+      readonly kind: 'wait';
+      readonly key: string;
+      readonly seq: number;
+      readonly wait: StoryWait;
+      readonly at: number;
+    };
 
 export type TimelineRow = CallRow | StepRow | LineRow;
 

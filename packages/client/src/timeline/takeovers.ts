@@ -26,7 +26,8 @@ export function withTakeovers(
 }
 
 function endOf(row: TimelineRow): number {
-  return row.kind === 'call' ? (row.endSeq ?? Number.POSITIVE_INFINITY) : row.seq;
+  // A call that waited may have ended in a later run.
+  return row.kind === 'call' ? (row.waitSeq ?? row.endSeq ?? Number.POSITIVE_INFINITY) : row.seq;
 }
 
 /** Counts calls that were started again after a takeover. */

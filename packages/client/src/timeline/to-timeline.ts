@@ -1,4 +1,4 @@
-import type { Run, RunEntry } from '../wire.generated.ts';
+import type { Run, RunEntry, StoryWait } from '../wire.generated.ts';
 import { arrivalsOf } from './arrivals.ts';
 import { type Facts, factsOf, hiddenIn } from './call-facts.ts';
 import { callRow } from './call-row.ts';
@@ -7,10 +7,44 @@ import { replyRows } from './reply-rows.ts';
 import type { EntryOf, LineRow, Timeline, TimelineRow } from './rows.ts';
 import { withTakeovers } from './takeovers.ts';
 
+/** A run, and its transcript. */
+export interface WrittenRun {
+  readonly run: Run;
+  readonly entries: readonly RunEntry[];
+}
+
 /** The transcript of a run as rows: steps and their calls in call order, and what happened between them. */
 export function toTimeline(run: Run, written: readonly RunEntry[]): Timeline {
   const entries = withRunSteps(written);
-  const facts = factsOf(entries);
+  return timelineOf({ run, entries }, factsOf(entries, run.takeovers));
+}
+
+/**
+ * A task as one timeline, over all its runs. A call has one row, where the model asked for it, also if a later run ended it. What waited
+ * follows the run that asked.
+ */
+export function toStory(runs: readonly WrittenRun[], waits: readonly StoryWait[] = []): Timeline {
+  const parts = runs.map(({ run, entries }) => ({ run, entries: withRunSteps(entries) }));
+  const { calls, asked, takeovers } = factsOf(
+    parts.flatMap(({ entries }) => entries),
+    parts.flatMap(({ run }) => run.takeovers ?? []),
+  );
+  const timelines = parts.map((part) => timelineOf(part, { ...factsOf(part.entries), calls, asked, takeovers }));
+  const rows = timelines.flatMap((timeline, index) => {
+    const { run, entries } = parts[index] as WrittenRun;
+    const seq = entries[0]?.seq ?? 0;
+    const begin: LineRow = { kind: 'run', key: `r${run.id}`, seq, run, at: run.createdAt };
+    const waited = waits.filter(({ runId }) => runId === run.id);
+    return [
+      ...(index === 0 ? [] : [begin]),
+      ...timeline.rows,
+      ...waited.map((wait): LineRow => ({ kind: 'wait', key: `w${wait.callId}`, seq, wait, at: wait.since })),
+    ];
+  });
+  return { rows, steps: timelines.reduce((sum, { steps }) => sum + steps, 0) };
+}
+
+function timelineOf({ run, entries }: WrittenRun, facts: Facts): Timeline {
   const rows = entries.flatMap((entry) => rowsOf(entry, facts, run));
   const asking = askingRow(run, rows, entries);
   return {
@@ -41,7 +75,7 @@ function rowsOf({ seq, at, entry, cost }: RunEntry, facts: Facts, run: Run): rea
       return [{ kind: 'command', ...base, name: entry.name, error: entry.error }];
     case 'stop':
       // Each turn of a machine's instance has a stop too: only the last one, which is of no instance, ends the run.
-      return entry.thread === undefined ? [{ kind: 'stop', ...base }] : [];
+      return entry.thread === undefined ? [{ kind: 'stop', ...base, run }] : [];
     default:
       return [];
   }

@@ -72,7 +72,7 @@ export function aRun(given: Partial<Run> = {}): Run {
     stop: { reason: 'end_turn', by: 'text' },
     configVersion: 1,
     attempt: 1,
-    counts: { ok: 0, error: 0, cancelled: 0, skipped: 0, pending: 0, running: 0 },
+    counts: { ok: 0, error: 0, cancelled: 0, skipped: 0, waiting: 0, denied: 0, expired: 0, unknown: 0, running: 0 },
     createdAt: 0,
     endedAt: 1_000,
     ...given,

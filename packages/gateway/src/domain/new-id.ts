@@ -14,6 +14,12 @@ export function newId(now: number = Date.now()): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
+/** Sorts before every id that was made at this time or later, and after every id that was made before. */
+export function firstIdAt(time: number): string {
+  const hex = Math.max(0, Math.floor(time)).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7000-8000-000000000000`;
+}
+
 const BYTES = 16;
 // Random bytes are fetched in bulk, because each request for them is slow, however few it asks for.
 const random: Buffer = Buffer.alloc(BYTES * 256);

@@ -12,13 +12,14 @@ import { sweepArtifacts } from './retention/sweep-artifacts.ts';
 import { sweepMessages } from './retention/sweep-messages.ts';
 import { sweepRuns } from './retention/sweep-runs.ts';
 import { sweepRequestTexts } from './runs/sweep-request-texts.ts';
+import { updateIndex } from './search/update-index.ts';
 import { sweepStreams } from './streams/sweep-streams.ts';
 import { foldUsage } from './usage/fold-usage.ts';
 
 /**
  * The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events, conversations, texts,
- * messages, runs, artifacts, entries of the audit, notifications and unlisted tools, add up what models were asked, and
- * erase what was ordered.
+ * messages, runs, artifacts, entries of the audit, notifications and unlisted tools, add up what models were asked, erase what was
+ * ordered, and add to the index of full-text search.
  */
 export function sweepsOf(services: Services & ErasureServices): readonly (() => Promise<unknown>)[] {
   return [
@@ -36,5 +37,6 @@ export function sweepsOf(services: Services & ErasureServices): readonly (() => 
     () => sweepRuns(services),
     () => sweepArtifacts(services),
     () => sweepNotifications(services),
+    () => updateIndex(services),
   ];
 }

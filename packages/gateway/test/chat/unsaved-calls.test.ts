@@ -34,7 +34,7 @@ describeWorlds(
         ...{ status: 'settled', settled_at: expect.any(Number), outcome: null, outcome_status: 'cancelled' },
         ...{ wait_status: 'cancelled', answered_at: expect.any(Number) },
       });
-      expect((await api.done('GET', `/api/runs/${runId}`)).counts).toMatchObject({ cancelled: 1, pending: 0 });
+      expect((await api.done('GET', `/api/runs/${runId}`)).counts).toMatchObject({ cancelled: 1, waiting: 0 });
       const late = await api.call('POST', `/api/runs/${runId}/tool-results`, {
         body: { callId: row?.id, approve: true },
       });

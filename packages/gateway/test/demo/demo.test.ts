@@ -19,7 +19,10 @@ type Message = any;
 
 /** Does it, and waits for the end of the run that it causes. */
 async function act<T>(work: () => Promise<T>): Promise<T> {
-  const ended = async (): Promise<number> => (await gateway.api('/api/runs?status=completed&limit=100')).items.length;
+  const ended = async (): Promise<number> => {
+    const { items } = await gateway.api('/api/runs?limit=100');
+    return items.filter((run: { endedAt?: number }) => run.endedAt !== undefined).length;
+  };
   const before = await ended();
   const done = await work();
   await waitFor(async () => (await ended()) > before);

@@ -57,7 +57,7 @@ async function textColumns({ db, dialect }: Store): Promise<readonly string[]> {
           where m.type = 'table' and m.name not like 'sqlite_%' and lower(c.type) = 'text'`
       : sql<{ name: string }>`
           select table_name || '.' || column_name as name from information_schema.columns
-          where table_schema = 'public' and data_type in ('text', 'character varying', 'jsonb', 'json', 'bytea')`;
+          where table_schema = 'public' and data_type in ('text', 'character varying', 'jsonb', 'json', 'bytea', 'tsvector')`;
   const { rows } = await query.execute(db);
   return rows.map(({ name }) => name).filter((name) => !name.startsWith('kysely_'));
 }

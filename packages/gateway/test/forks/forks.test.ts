@@ -84,7 +84,7 @@ describeWorlds(
       const by = { key: true, keyId: 'key' } as const;
       const ask = async () => {
         const forked = await fork(world, runId, { message: 'Pay 7.' });
-        expect(await stopOf(world, forked.runId)).toMatchObject({ status: 'completed', reason: 'suspended' });
+        expect(await stopOf(world, forked.runId)).toMatchObject({ status: 'waiting', reason: 'suspended' });
         const [call, ...others] = await waitingIn(world, forked.contextId);
         expect(others).toEqual([]);
         return { ...forked, callId: call?.id ?? '', call };

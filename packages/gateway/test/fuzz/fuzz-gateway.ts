@@ -21,6 +21,9 @@ export type FuzzedMessage =
 const { settings, secretKey } = JSON.parse(process.argv[2] ?? '{}') as FuzzedSpec;
 const tell = (message: FuzzedMessage): unknown => process.send?.(message);
 
+/** A request may set a limit in money, for which this gateway has no prices: runs then fail, and operators are told why. */
+const isFault = (line: string): boolean => !line.includes('"code":"spend_limit"');
+
 const inputSchema = z.object({ text: z.string() });
 let asked = 0;
 
@@ -48,7 +51,7 @@ const gateway = createGateway({
   port: 0,
   env: {},
   logLevel: 'error',
-  log: { destination: { write: (text: string) => void tell({ kind: 'fault', text }) } },
+  log: { destination: { write: (text: string) => void (isFault(text) && tell({ kind: 'fault', text })) } },
   synchronous: 'NORMAL',
   model: 'scripted',
   models: { scripted: model },

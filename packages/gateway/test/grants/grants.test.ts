@@ -55,7 +55,7 @@ describe.each(databases)('grants on $kind', ({ kind, create }) => {
   test('[O9] a call that a grant covers runs without waiting, and its row, its card, its run and the list name the grant', async () => {
     const { asked, id } = await grant({ for: 'always' });
     const paid = await office.pay({ amount: 7 });
-    expect(paid).toMatchObject({ grantId: id, status: 'settled', outcome: { status: 'ok', value: 'Paid.' } });
+    expect(paid).toMatchObject({ grantId: id, status: 'ok', outcome: { status: 'ok', value: 'Paid.' } });
     expect(paid.pending).toBeUndefined();
     expect(paid.card.call).toMatchObject({ kind: 'approval', decision: 'approve', grantId: id });
     expect(await office.call(asked.callId)).toMatchObject({

@@ -126,7 +126,7 @@ describe('/openapi.json', () => {
     const summaries = operations.map(([, { summary }]) => summary);
     expect(new Set(summaries).size).toBe(summaries.length);
     const verbs =
-      /^(Add|Answer|Approve|Cancel|Check|Claim|Create|Delete|Fork|Get|Keep|List|Pause|Post|Redrive|Register|Remove|Resume|Revoke|Send|Stream|Test|Update) .*[^.]$/;
+      /^(Add|Answer|Approve|Cancel|Check|Claim|Create|Delete|Fork|Get|Keep|List|Pause|Post|Redrive|Register|Remove|Resume|Revoke|Search|Send|Stream|Test|Update) .*[^.]$/;
     expect(summaries.filter((summary) => !verbs.test(summary))).toEqual([]);
   });
 

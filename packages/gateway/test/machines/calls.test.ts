@@ -319,7 +319,7 @@ describeWorlds(
         .orderBy('index')
         .execute();
       expect(calls).toEqual([
-        { tool_name: 'weigh', status: 'settled', outcome_status: 'error' },
+        { tool_name: 'weigh', status: 'settled', outcome_status: 'unknown' },
         { tool_name: 'send', status: 'settled', outcome_status: 'cancelled' },
       ]);
       const ends = await world.store.db

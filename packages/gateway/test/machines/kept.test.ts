@@ -58,7 +58,8 @@ const saying = (text: string) => {
 /** Sends an event, and waits until so many runs have ended. */
 async function ping(gateway: TestGateway, id: string, runs: number): Promise<void> {
   await gateway.api(`/api/agents/${id}/events`, { source: 'test', name: 'go' });
-  await expect.poll(async () => (await gateway.api('/api/runs?status=completed')).items.length).toBe(runs);
+  const ended = async () => (await gateway.api('/api/runs')).items.filter((run: { endedAt?: number }) => run.endedAt);
+  await expect.poll(ended).toHaveLength(runs);
 }
 
 const compactionsIn = (home: string, id: string): readonly string[] => {

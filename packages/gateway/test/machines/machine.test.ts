@@ -174,7 +174,8 @@ describe('a machine in spaces', () => {
     await at.say('A chair!');
     await expect.poll(async () => (await gateway.api('/api/pending')).items).toHaveLength(1);
     await at.say('Hello?');
-    await expect.poll(async () => (await gateway.api('/api/runs?status=completed')).items.length).toBe(2);
+    const ended = async () => (await gateway.api('/api/runs')).items.filter((run: { endedAt?: number }) => run.endedAt);
+    await expect.poll(ended).toHaveLength(2);
     expect(JSON.stringify(await at.messages())).not.toContain('I have your message');
   });
 

@@ -232,6 +232,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
 
   'GET /api/runs': { rights: READ, request: plain },
   'GET /api/usage': { rights: READ, request: plain },
+  'GET /api/home': { rights: READ, request: plain },
   'GET /api/audit': { rights: ADMIN, request: plain },
   'GET /api/export': { rights: ADMIN, request: ({ member }) => ({ path: `/api/export?entityId=${member}` }) },
   'GET /api/erasures': { rights: ADMIN, request: plain },
@@ -245,6 +246,10 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/runs/{id}': {
     rights: READ,
     request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}` }),
+  },
+  'GET /api/runs/{id}/story': {
+    rights: READ,
+    request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/story` }),
   },
   'GET /api/runs/{id}/transcript': {
     rights: READ,
@@ -318,6 +323,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
 
   'GET /api/pending': { rights: LIST, request: plain },
   'GET /api/grants': { rights: LIST, request: plain },
+  'GET /api/search': { rights: LIST, request: async () => ({ path: '/api/search?q=hello' }) },
   'GET /api/grants/{id}': {
     rights: SHARED_READ,
     request: async (stage) => ({ path: `/api/grants/${await stage.grant()}` }),

@@ -55,6 +55,7 @@ test.each([
       kind: 'update-card',
       callId: 'c',
       status: row.card,
+      callStatus: row.outcome.status,
       output: row.output,
     });
     expect(state).toMatchObject({ cards: new Set(), shown: new Map() });

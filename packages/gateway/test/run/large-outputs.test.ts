@@ -153,7 +153,7 @@ describe.each(embedded)('an output over its limit on $kind', ({ create }) => {
     }
     const api = await openApi(database, { services: one.services });
     const call = await api.call('GET', `/api/runs/${runId}/calls/${callId}`);
-    expect(call.body).toMatchObject({ callId, toolName: 'give', status: 'settled', outcome: { value: rows } });
+    expect(call.body).toMatchObject({ callId, toolName: 'give', status: 'ok', outcome: { value: rows } });
     const token = await api.tokenOf(ada);
     expect((await api.call('GET', `/api/runs/${runId}/calls/${callId}`, { secret: token })).status).toBe(403);
     expect((await api.call('GET', `/api/runs/${runId}/calls/x`)).status).toBe(404);

@@ -42,7 +42,7 @@ describeWorlds(
       await world.say(space, ada, 'Thanks.');
       await world.idle();
       const [second, first] = await runsOf(world, bot);
-      const counts = { ok: 3, error: 1, cancelled: 0, skipped: 1, pending: 0, running: 0 };
+      const counts = { ok: 3, error: 1, cancelled: 0, skipped: 1, waiting: 0, running: 0 };
       expect(first).toMatchObject({ counts, attempt: 1 });
       expect(first).not.toHaveProperty('response');
       const { modelId } = model;
@@ -233,7 +233,7 @@ describeWorlds(
         toolName: 'confirm',
         step: 1,
         index: 0,
-        status: 'pending',
+        status: 'waiting',
         idempotencyKey: asked,
         attempts: 1,
         worker: expect.any(String),

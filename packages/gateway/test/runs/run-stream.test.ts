@@ -194,7 +194,7 @@ describeWorlds(
         ended: { outcome, at: settledAt },
       });
       expect(outcome).toMatchObject({ status: 'ok' });
-      expect(await getRunDetails(world.store.db, runId)).toMatchObject({ counts: { ok: 1, pending: 0 } });
+      expect(await getRunDetails(world.store.db, runId)).toMatchObject({ counts: { ok: 1, waiting: 0 } });
     });
   },
   databases,

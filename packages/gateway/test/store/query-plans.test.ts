@@ -5,6 +5,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { scriptedModel } from '@lastcall/core/testing';
 import { afterAll, expect, test } from 'vitest';
 import { listWaiting } from '../../src/domain/calls/list-waiting.ts';
+import { EVERYTHING } from '../../src/domain/projects/view.ts';
+import { getHome } from '../../src/domain/runs/home.ts';
+import { listRuns } from '../../src/domain/runs/run.ts';
+import { getStory } from '../../src/domain/runs/story.ts';
 import { addAssertFound } from '../../src/ports/store/require-row.ts';
 import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
 import { chatWith } from '../support/conversations.ts';
@@ -42,6 +46,12 @@ test('[G44] what a gateway asks the embedded store again and again, it finds by 
     await world.idle();
     await listWaiting(world.services.store.db, { agentId: 'a', status: 'resolved' });
     await listWaiting(world.services.store.db, { spaceId: space, status: 'resolved' });
+    // What the studio asks every few seconds while a page is open.
+    const { db } = world.services.store;
+    const [{ id: runId = '' } = {}] = (await listRuns(db, { status: 'completed' })).items;
+    await listRuns(db, { status: 'waiting' });
+    await getStory(db, runId);
+    await getHome(db, { view: EVERYTHING, now: Date.now() });
     await expect.poll(() => [...asked].some((text) => text.includes('having'))).toBe(true);
   } finally {
     DatabaseSync.prototype.prepare = prepare;

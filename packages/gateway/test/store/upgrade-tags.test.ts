@@ -109,6 +109,7 @@ const ROWS = [
   ...['project_id', 'entity_id', 'thread_id', 'name'].map((column) => `alter table artifacts drop column ${column}`),
   'alter table messages drop column attachments',
   'drop table forks',
+  'alter table inbox_events drop column redriven_from',
   'alter table threads drop column is_fork',
   'drop index entries_by_origin',
   'alter table transcript_entries drop column origin_run_id',
@@ -117,6 +118,19 @@ const ROWS = [
   ),
   "delete from kysely_migration where name > '0036'",
 ];
+
+/** What 0056-search adds, taken back. */
+function withoutSearch(kind: 'sqlite' | 'postgres'): readonly string[] {
+  const watched = { messages: 'messages', calls: 'calls', runs: 'runs', transcript_entries: 'entries' };
+  const triggers = Object.entries(watched).flatMap(([table, short]) =>
+    ['unsearched', 'gone'].map((what) =>
+      kind === 'postgres' ? `drop function lastcall_${table}_${what} cascade` : `drop trigger ${short}_${what}`,
+    ),
+  );
+  const words = kind === 'postgres' ? [] : ['search_words'];
+  const tables = [...words, 'search_entries', 'search_changes', 'search_spaces', 'search_state'];
+  return [...triggers, ...tables.map((table) => `drop table ${table}`), 'drop index runs_ended'];
+}
 
 /** What 0044-projects adds, taken back. */
 function withoutProjects(kind: 'sqlite' | 'postgres'): readonly string[] {
@@ -145,7 +159,7 @@ describe.each(databases)('a database of the last version that stored tags, on $k
 
   async function upgraded(rows = ROWS): Promise<Store> {
     await (await database.open()).close();
-    await runStatements(database, [...rows, ...withoutProjects(kind)]);
+    await runStatements(database, [...withoutSearch(kind), ...rows, ...withoutProjects(kind)]);
     return await database.open();
   }
 
@@ -223,7 +237,12 @@ describe.each(databases)('a database of the last version that stored tags, on $k
   test('is left as it was if the upgrade is interrupted, and upgraded by the next start', async () => {
     await (await database.open()).close();
     // The last step of the last migration finds its new name taken.
-    await runStatements(database, [...ROWS, ...withoutProjects(kind), 'create table streams (id text)']);
+    await runStatements(database, [
+      ...withoutSearch(kind),
+      ...ROWS,
+      ...withoutProjects(kind),
+      'create table streams (id text)',
+    ]);
     await expect(database.open()).rejects.toThrow('0037-one-word-each failed, and was undone');
     await runStatements(database, ['drop table streams']);
     const store = await database.open();

@@ -51,8 +51,21 @@ describe.each(databases)('a database of the last version with two tables of call
       '0052-forks',
       '0053-files-of-conversations',
       '0054-evaluations',
+      '0055-call-statuses',
+      '0056-search',
     ]);
     await fresh.close();
+  });
+
+  test('[S22] gives its calls the statuses of this version', async () => {
+    await becomeOld(database, [...CONVERSATION, ...ENDED_CALLS]);
+    const store = await database.open();
+    const calls = await store.db.selectFrom('calls').select(['id', 'outcome_status']).orderBy('id').execute();
+    expect(Object.fromEntries(calls.map(({ id, outcome_status }) => [id, outcome_status]))).toEqual({
+      ...{ c1: 'ok', c2: 'denied', c3: 'expired', c4: 'unknown', c5: 'unknown', c6: 'error', c7: 'waiting' },
+      ...{ c8: 'denied', c9: null },
+    });
+    await store.close();
   });
 
   test('keeps its calls: those that wait can be answered, questions belong to their call, and each knows its thread', async () => {
@@ -188,6 +201,26 @@ const CALLS = [
   `insert into pending_calls (call_id, agent_id, run_id, tool_name, kind, input, answered_by, status, expires_at, created_at, during_call)
    values ('c2', 'bot', 'r2', 'pay', 'approval', '{"amount":2}', '{"roles":["boss"]}', 'pending', 9000, 7, null),
      ('q1', 'bot', 'r1', 'look', 'input', '{}', null, 'cancelled', null, 8, 'c1')`,
+];
+
+/** One call for each way to end, one that waits, one that was just denied, and one that was just approved. */
+const ENDED_CALLS = [
+  ...[
+    ['c1', 'ok', '{"status":"ok","value":1,"text":"1"}'],
+    ...['denied', 'expired', 'unknown_outcome', 'timeout', 'execution'].map((code, index) => [
+      ...[`c${index + 2}`, 'error'],
+      `{"status":"error","code":"${code}","message":"m","text":"t"${code === 'timeout' ? ',"effect":"possible"' : ''}}`,
+    ]),
+    ...['c7', 'c8', 'c9'].map((id) => [id, 'pending', '{"status":"pending","kind":"approval","text":"t"}']),
+  ].map(
+    ([id, status, outcome], index) =>
+      `insert into calls (id, run_id, step, "index", tool_name, input, status, outcome, outcome_status, idempotency_key, created_at)
+       values ('${id}', 'r1', 1, ${index}, 'pay', '{}', '${status === 'pending' ? 'pending' : 'settled'}', '${outcome}', '${status}', '${id}', 5)`,
+  ),
+  `insert into pending_calls (call_id, agent_id, run_id, tool_name, kind, input, status, result, created_at)
+   values ('c7', 'bot', 'r1', 'pay', 'approval', '{}', 'pending', null, 7),
+     ('c8', 'bot', 'r1', 'pay', 'approval', '{}', 'resolved', '{"deny":"no"}', 7),
+     ('c9', 'bot', 'r1', 'pay', 'approval', '{}', 'resolved', '{"approve":true}', 7)`,
 ];
 
 /** A call of a worker, and one of a worker that waits for approval, which versions with two tables offered at once. */

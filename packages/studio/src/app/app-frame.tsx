@@ -5,6 +5,7 @@ import {
   ChartColumn,
   Command,
   FlaskConical,
+  House,
   Inbox,
   ListTree,
   type LucideIcon,
@@ -21,6 +22,7 @@ import { ConnectionBadge } from '../parts/session/connection.tsx';
 import { useSession } from '../parts/session/session.tsx';
 import { ModelBadge } from './model-badge.tsx';
 import { ProjectPicker } from './project-picker.tsx';
+import { useWaitingNotifications } from './use-waiting-notifications.ts';
 
 /** It searches pages, spaces, agents, runs and tools, and runs commands. It is loaded when the user opens it first. */
 const PaletteDialog = lazy(async () => ({ default: (await import('./palette-dialog.tsx')).PaletteDialog }));
@@ -31,6 +33,7 @@ export function AppFrame(): ReactElement {
   // It opens synchronously: the letters typed after the key are already meant for its field.
   const openPalette = (): void => flushSync(() => setPaletteOpen(true));
   useGoKeys();
+  useWaitingNotifications();
   useKeys({ 'mod+k': { label: 'Search pages, agents, runs and tools', run: openPalette, evenInFields: true } });
   return (
     <div className="flex h-full flex-col-reverse wide:flex-row">
@@ -58,12 +61,14 @@ export function AppFrame(): ReactElement {
 function useGoKeys(): void {
   const navigate = useNavigate();
   useKeys({
+    'g h': { label: 'Go home', run: () => void navigate({ to: '/' }) },
     'g i': { label: 'Go to the inbox', run: () => void navigate({ to: '/inbox' }) },
     'g s': { label: 'Go to the spaces', run: () => void navigate({ to: '/spaces' }) },
     'g r': { label: 'Go to the runs', run: () => void navigate({ to: '/runs' }) },
     'g a': { label: 'Go to the agents', run: () => void navigate({ to: '/agents' }) },
     'g t': { label: 'Go to the tools', run: () => void navigate({ to: '/tools' }) },
     'g e': { label: 'Go to the evaluations', run: () => void navigate({ to: '/evaluations' }) },
+    '/': { label: 'Search all texts', run: () => void navigate({ to: '/search' }) },
     'g u': { label: 'Go to the usage', run: () => void navigate({ to: '/usage' }) },
   });
 }
@@ -86,7 +91,7 @@ function TopBar({ onSearch }: { onSearch: () => void }): ReactElement {
 }
 
 interface RailPlace {
-  readonly to: '/inbox' | '/spaces' | '/runs' | '/agents' | '/tools' | '/evaluations' | '/usage' | '/settings';
+  readonly to: '/' | '/inbox' | '/spaces' | '/runs' | '/agents' | '/tools' | '/evaluations' | '/usage' | '/settings';
   readonly word: string;
   readonly icon: LucideIcon;
   /** The bar of a narrow screen has no room for it. Search leads there. */
@@ -94,6 +99,7 @@ interface RailPlace {
 }
 
 const PLACES: readonly RailPlace[] = [
+  { to: '/', word: 'Home', icon: House },
   { to: '/inbox', word: 'Inbox', icon: Inbox },
   { to: '/spaces', word: 'Spaces', icon: MessagesSquare },
   { to: '/runs', word: 'Runs', icon: ListTree },
@@ -125,6 +131,7 @@ function Rail(): ReactElement {
         <Link
           key={to}
           to={to}
+          activeOptions={{ exact: to === '/' }}
           className={`${isWideOnly === true ? 'max-wide:hidden' : ''} relative flex min-h-11 flex-1 flex-col items-center justify-center gap-0.5 rounded px-1 text-xs text-quiet hover:bg-raised hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-text wide:min-h-9 wide:flex-none wide:flex-row wide:justify-start wide:gap-2 wide:px-2 wide:text-base`}
         >
           <Place icon={icon} word={word} news={news[word]} />

@@ -1,7 +1,7 @@
 /** Something that can be opened or done from the palette. */
 export interface PaletteItem {
   readonly id: string;
-  readonly kind: 'Page' | 'Space' | 'Agent' | 'Tool' | 'Run' | 'Call' | 'Command';
+  readonly kind: 'Page' | 'Space' | 'Agent' | 'Tool' | 'Run' | 'Call' | 'Command' | 'Search';
   readonly text: string;
   /** Also searched, and shown beside the text. */
   readonly detail?: string | undefined;

@@ -8,6 +8,7 @@ import {
   runsSearch,
   spaceSearch,
   tabSearch,
+  textSearch,
   toolSearch,
   toolsSearch,
   usageSearch,
@@ -23,12 +24,13 @@ const at = <P extends string>(path: P) => ({ getParentRoute: () => root, path })
 const routes = root.addChildren([
   createRoute({
     ...at('/'),
+    // A person who has not been in a space yet begins in the first one, which tells what this is about.
     beforeLoad: async () => {
-      const id = lastSpace() ?? (await client.spaces.list({ limit: 1 })).items[0]?.id;
-      throw id === undefined
-        ? redirect({ to: '/spaces', replace: true })
-        : redirect({ to: '/spaces/$id', params: { id }, replace: true });
+      if (lastSpace() !== undefined) return;
+      const id = (await client.spaces.list({ limit: 1 })).items[0]?.id;
+      if (id !== undefined) throw redirect({ to: '/spaces/$id', params: { id }, replace: true });
     },
+    component: lazyRouteComponent(() => import('../pages/home/home-page.tsx'), 'HomePage'),
   }),
   createRoute({
     ...at('/spaces'),
@@ -93,6 +95,11 @@ const routes = root.addChildren([
     ...at('/usage'),
     validateSearch: usageSearch,
     component: lazyRouteComponent(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
+  }),
+  createRoute({
+    ...at('/search'),
+    validateSearch: textSearch,
+    component: lazyRouteComponent(() => import('../pages/search/search-page.tsx'), 'SearchPage'),
   }),
   createRoute({
     ...at('/settings'),

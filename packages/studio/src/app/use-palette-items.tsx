@@ -57,6 +57,7 @@ export function usePaletteItems(query: string, onPause: (agent: Agent) => void):
       ...commands,
       ...crash,
       ...idItems(query, navigate),
+      ...textItems(query, navigate),
     ],
     [pages, spaces, agents, tools, commands, crash, mayWrite, onPause, query, navigate],
   );
@@ -76,6 +77,14 @@ function idItems(query: string, navigate: ReturnType<typeof useNavigate>): reado
   ];
 }
 
+/** It comes last: what has the words in its name is closer to what was meant. */
+function textItems(query: string, navigate: ReturnType<typeof useNavigate>): readonly PaletteItem[] {
+  const q = query.trim();
+  if (q === '') return [];
+  const run = (): void => void navigate({ to: '/search', search: { q } });
+  return [{ id: 'search', kind: 'Search', text: `Search all texts for “${q}”`, detail: 'messages and runs', run }];
+}
+
 function usePageItems(): readonly PaletteItem[] {
   const navigate = useNavigate();
   return useMemo(() => {
@@ -83,6 +92,7 @@ function usePageItems(): readonly PaletteItem[] {
       ['Inbox', '/inbox'],
       ['Spaces', '/spaces'],
       ['Runs', '/runs'],
+      ['Search', '/search'],
       ['Agents', '/agents'],
       ['Tools', '/tools'],
       ['Evaluations', '/evaluations'],

@@ -6,6 +6,7 @@ import {
   type Run,
   type RunEntry,
   type StepRequest,
+  type Story,
 } from '@lastcall/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
@@ -89,6 +90,16 @@ export function runById(id: string) {
   });
 }
 
+/** How many of the events that woke a run can be retried. */
+export function deadEventsOf({ id, agentId }: Pick<Run, 'id' | 'agentId'>) {
+  return queryOptions({
+    queryKey: ['runs', id, 'dead-events'],
+    queryFn: async ({ signal }): Promise<number> =>
+      (await client.agents.inbox(agentId, { runId: id, status: 'dead', limit: 1 }, { signal })).items.length,
+    refetchInterval: EVERY_MS,
+  });
+}
+
 /** Retries the events that started a failed run. */
 export async function redriveRun(id: string): Promise<void> {
   const { agentId, trigger } = await client.runs.get(id);
@@ -109,6 +120,28 @@ export function endedRun(id: string) {
     },
     // A fork that is compared may still run.
     refetchInterval: ({ state }) => (isUnderWay(state.data?.run) ? EVERY_MS : false),
+  });
+}
+
+/** The task of a run. Its answers are not in the stream of a run that has ended, so it is read again until it is over. */
+export function storyOf(id: string) {
+  return queryOptions({
+    queryKey: ['runs', id, 'story'],
+    queryFn: ({ signal }): Promise<Story> => client.runs.story(id, { signal }),
+    refetchInterval: ({ state: { data } }) => (data?.endedAt === undefined ? STORY_MS : false),
+  });
+}
+
+/** Runs of a task begin and end within a second of an answer. */
+const STORY_MS = 1_500;
+
+/** The transcript of a run of a task. It changes with the state of the run and of its calls. */
+export function entriesOf({ id, status, counts }: Run) {
+  return queryOptions({
+    queryKey: ['runs', id, 'entries', status, counts],
+    queryFn: ({ signal }): Promise<readonly RunEntry[]> =>
+      everyItem((page) => client.runs.transcript(id, page, { signal }), WHOLE),
+    refetchInterval: status === 'running' ? STORY_MS : false,
   });
 }
 

@@ -38,7 +38,7 @@ export function runsSearch(given: Given): RunsSearch {
 export interface RunSearch {
   /** The call that is open. */
   readonly call?: string;
-  /** `seen`: as the model saw it. Default: as it happened. */
+  /** `seen`: as the model saw it. `answer`: what the task gave. Default: as it happened. */
   readonly view?: string;
   /** Which calls are shown: `errors`, `waiting`, `changes`, `never-ran`. */
   readonly only?: string;
@@ -70,6 +70,24 @@ export interface TabSearch {
 
 export function tabSearch(given: Given): TabSearch {
   return texts(given, ['tab', 'show', 'context']);
+}
+
+export type TextKind = 'message' | 'input' | 'output' | 'error';
+
+export interface TextSearch {
+  /** The words to search for. */
+  readonly q?: string;
+  readonly kind?: TextKind;
+}
+
+const TEXT_KINDS: readonly unknown[] = ['message', 'input', 'output', 'error'] satisfies TextKind[];
+
+/** The router parses values that look like JSON: a number is searched for as it was typed. */
+export function textSearch({ q, kind }: Given): TextSearch {
+  return {
+    ...(q === undefined || q === '' ? {} : { q: typeof q === 'string' ? q : JSON.stringify(q) }),
+    ...(TEXT_KINDS.includes(kind) ? { kind: kind as TextKind } : {}),
+  };
 }
 
 export interface ToolsSearch {

@@ -16,7 +16,8 @@ test(race, async () => {
   const { page: ada, problems } = await studio.open('/');
   const { page: ben, problems: bensProblems } = await studio.open('/', { as: 'Ben', scopes: [] });
   const second = await ada.context().newPage();
-  await second.goto(studio.gateway.url);
+  await ada.waitForURL('**/spaces/*');
+  await second.goto(ada.url());
   await say(ada, 'May I lend the key?');
   for (const page of [ada, ben, second]) {
     await cardOf(page, /^lend_key, waits/).waitFor();

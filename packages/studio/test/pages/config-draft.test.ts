@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_AGENT_LIMITS } from '../../../gateway/src/config/agent-limits.ts';
-import {
-  applyChanges,
-  changesBetween,
-  LIMITS,
-  readConfigDraft,
-  toConfigDraft,
-} from '../../src/pages/agent/config/config-draft.ts';
+import { applyChanges, LIMITS, readConfigDraft, toConfigDraft } from '../../src/pages/agent/config/config-draft.ts';
+import { changesBetween } from '../../src/parts/form/changes-between.ts';
 
 const config = {
   name: 'Concierge',

@@ -14,7 +14,7 @@ export const gate: { current: Promise<void>; onAbort?: () => void } = { current:
 export const HOSTILE = '<img src=x onerror="document.title=\'taken\'"> [click](javascript:alert(1)) \u202Eevil';
 
 /** Tools of each kind that a timeline shows. */
-const tools = {
+export const tools = {
   fetch_weather: tool({
     description: 'The weather.',
     inputSchema,
@@ -127,7 +127,7 @@ export async function say({ api }: Api, text: string, spaceName = 'Travel desk')
 export async function runOf(
   { api }: Api,
   eventId: string,
-  states = ['completed', 'failed', 'cancelled'],
+  states = ['completed', 'waiting', 'failed', 'cancelled'],
 ): Promise<string> {
   const ended = async () => {
     const { items } = await api(`/api/runs?eventId=${encodeURIComponent(eventId)}`);

@@ -20,18 +20,18 @@ test('[S5] a nudge, a rewind with what it could not take back, and a summary are
   reply(2, [14, 20], [], 'I am done.');
   add({ kind: 'nudge', why: 'no-call', role: 'system', text: 'End with file_report.' }, 21);
   const { rows } = toTimeline(aRun(), entries);
-  expect(rows.map((row) => (row.kind === 'call' || row.kind === 'step' ? inWords(row) : lineInWords(row, '')))).toEqual(
-    [
-      'earlier runs were summarised: Ada had asked for a hotel.',
-      'step 1',
-      'book.1 ok',
-      'go_back.2 ok',
-      'rewind to the start of the turn, 1 could not be undone: Ask for the price first.',
-      'rewind to the start of the turn: Once more.',
-      'step 2',
-      'nudge, no tool was called: End with file_report.',
-    ],
-  );
+  expect(
+    rows.map((row) => (row.kind === 'call' || row.kind === 'step' ? inWords(row) : lineInWords(row, () => ''))),
+  ).toEqual([
+    'earlier runs were summarised: Ada had asked for a hotel.',
+    'step 1',
+    'book.1 ok',
+    'go_back.2 ok',
+    'rewind to the start of the turn, 1 could not be undone: Ask for the price first.',
+    'rewind to the start of the turn: Once more.',
+    'step 2',
+    'nudge, no tool was called: End with file_report.',
+  ]);
   // They are found by what they say, and stay in sight of no filter that asks for calls.
   const found = (search: string) => filterRows(rows, { only: undefined, search }).map(({ kind }) => kind);
   expect(found('price')).toContain('rewind');

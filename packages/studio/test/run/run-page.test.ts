@@ -113,23 +113,23 @@ async function rowsOf(page: Page): Promise<readonly string[]> {
 
 test('[S5] a run page shows every call in call order: outcome, reason, what was undone, who answered, why the run ended', async () => {
   const { page, problems } = await studio.open(`/runs/${runs.first}`);
-  await page.getByRole('heading', { name: /^Run 2/ }).waitFor();
+  await page.getByRole('heading', { name: 'Book a hotel in Tokyo, please.' }).waitFor();
   await page.getByText('completed: the agent had no more to do').first().waitFor();
-  await page.getByText('Ada: Book a hotel in Tokyo, please.').first().waitFor();
+  await page.getByText('Ada asked Concierge').waitFor();
+  await page.getByText('run 2, 1 of 3 of this task').waitFor();
   const { gatewayId } = await studio.gateway.api('/api/status');
   await page
     .getByTitle(gatewayId, { exact: true })
     .getByText(/^worker \S+:\d+$/)
     .waitFor();
   await timelineOf(page)
-    .getByText(/^Ada answered after .*: run 3$/)
+    .getByText(/^Ada answered confirm_booking after /)
     .waitFor();
   await timelineOf(page)
-    .getByText(/^Ada approved with changes after .*: run 4$/)
+    .getByText(/^Ada approved pay_invoice with changes after /)
     .waitFor();
-  const rows = async () => (await rowsOf(page)).map((row) => row.replace(/after .* run/, 'after a while: run'));
   await expect
-    .poll(rows)
+    .poll(() => rowsOf(page))
     .toEqual([
       'Step 1 model 15 tok',
       expect.stringMatching(/^1 ok enter_space 1 change spaceId:/),
@@ -139,10 +139,14 @@ test('[S5] a run page shows every call in call order: outcome, reason, what was 
       '3 cancelled fetch_weather "book_seats" (2.2) failed: Row 12 is sold out. never ran',
       'Step 3 model 15 tok',
       '1 ok read_review hotel: Inn',
-      '2 ok confirm_booking Ada answered after a while: run 3',
+      '2 ok confirm_booking question: Book the Inn?',
       'Step 4 model 15 tok',
-      '1 ok pay_invoice Ada approved with changes after a while: run 4',
+      '1 ok pay_invoice amount: 120, to: Inn',
       'Step 5 model I have asked. 15 tok',
+      expect.stringMatching(/^Run 3 /),
+      'Step 1 model It is confirmed. 15 tok',
+      expect.stringMatching(/^Run 4 /),
+      'Step 1 model It is paid. 15 tok',
     ]);
 
   await timelineOf(page)
@@ -196,7 +200,7 @@ test('[S5] what a tool says is text, whatever it says', async () => {
   await panel.getByText(HOSTILE.replace('\u202E', '[U+202E]')).waitFor();
   expect(await page.locator('main img').count()).toBe(0);
   expect(await panel.locator('a[href^="javascript:"]').count()).toBe(0);
-  expect(await page.title()).toBe('Run 2, Concierge · Lastcall');
+  expect(await page.title()).toBe('Book a hotel in Tokyo, please., Concierge · Lastcall');
   expect(problems).toEqual([]);
 });
 
@@ -244,7 +248,7 @@ test('[S5] a run that another worker continued has a line where it changed hands
   await timelineOf(page)
     .getByText(/ silent .*, .* took over, 1 call repeated$/)
     .waitFor();
-  await timelineOf(page).getByText('ran 2 times').waitFor();
+  await timelineOf(page).getByText('2 attempts, one key, done once').waitFor();
   expect(problems).toEqual([]);
 });
 
@@ -290,7 +294,7 @@ test('[S6] a finished run is stepped through by buttons, arrow keys and a slider
   await expect.poll(() => rowsOf(page)).toEqual([]);
   await page.getByRole('button', { name: 'Next moment' }).click();
   await status.getByText(/^2 of \d+: Step 1: the model was asked/).waitFor();
-  await page.getByRole('heading', { name: /^Run/ }).click();
+  await page.getByRole('heading', { level: 1 }).click();
   for (const words of ['the model had answered', 'enter_space started']) {
     await page.keyboard.press('ArrowRight');
     await status.getByText(words).waitFor();
@@ -303,7 +307,7 @@ test('[S6] a finished run is stepped through by buttons, arrow keys and a slider
   await expect.poll(() => page.url()).toContain('moment=5');
   await page.getByRole('slider', { name: 'Moment' }).press('End');
   await status.getByText('The run ended').waitFor();
-  await expect.poll(() => rowsOf(page)).toHaveLength(12);
+  await expect.poll(() => rowsOf(page)).toHaveLength(16);
   await page.getByRole('button', { name: 'End the replay' }).click();
   await expect.poll(() => page.url()).not.toContain('moment');
   expect(problems).toEqual([]);
@@ -356,11 +360,11 @@ test('[S8] a run is read with the keyboard alone', async () => {
   await page.keyboard.press(']');
   await page.waitForURL(`**/runs/${runs.confirmed}`);
   await expect.poll(() => page.locator('[aria-busy=true][inert]').count()).toBe(1);
-  expect(await page.locator('h1').textContent()).toMatch(/^Run 2/);
+  await page.getByText('run 2, 1 of 3 of this task').waitFor();
   letGo.resolve();
-  await page.getByRole('heading', { name: /^Run 3/ }).waitFor();
+  await page.getByText('run 3, 2 of 3 of this task').waitFor();
   await page.keyboard.press('[');
-  await page.getByRole('heading', { name: /^Run 2/ }).waitFor();
+  await page.getByText('run 2, 1 of 3 of this task').waitFor();
   expect(problems).toEqual([]);
 });
 
@@ -370,9 +374,9 @@ test('[S8] on a narrow screen a call is a page with a way back, and nothing is w
     .getByRole('link', { name: /error execution/ })
     .click();
   await page.getByRole('region', { name: 'Call book_seats' }).waitFor();
-  expect(await page.getByRole('heading', { name: /^Run 2/ }).isVisible()).toBe(false);
+  expect(await page.getByRole('heading', { level: 1 }).isVisible()).toBe(false);
   await page.getByRole('link', { name: 'Back to the timeline' }).click();
-  await page.getByRole('heading', { name: /^Run 2/ }).waitFor();
+  await page.getByRole('heading', { level: 1 }).waitFor();
   for (const path of [`/runs/${runs.first}`, '/runs', `/runs/${runs.first}/compare/${runs.report}`]) {
     await page.goto(studio.gateway.url + path);
     await page.getByRole('heading', { level: 1 }).waitFor();

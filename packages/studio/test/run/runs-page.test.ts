@@ -55,7 +55,7 @@ test('[S5] the list of runs teaches while it is empty, grows while it is watched
   await rows.getByText('Ada: One more.').waitFor();
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: /^Run 55/ }).waitFor();
+  await page.getByRole('heading', { name: 'One more.', level: 1 }).waitFor();
   expect(problems).toEqual([]);
 });
 
@@ -97,7 +97,7 @@ test('[S5] the attempts of an event are linked, and each is compared with the on
   const { gateway } = studio;
   const id = await runOf(gateway, await say(gateway, 'How is the weather?'), ['completed']);
   const { page, problems } = await studio.open(`/runs/${id}`);
-  await page.getByRole('heading', { name: /^Run 2/ }).waitFor();
+  await page.getByRole('heading', { name: 'How is the weather?', level: 1 }).waitFor();
   await page.getByRole('link', { name: 'Attempt 1', exact: true }).click();
   await page
     .getByText(/^failed: .*The model is away\./)

@@ -1,12 +1,12 @@
 import type { AgentConfig, Stop } from '@lastcall/client';
 import { expect, test } from 'vitest';
 import { aRun } from '../../../client/test/support/transcript.ts';
-import { inputInWords, withNumbers, workerName } from '../../src/pages/run/call-words.ts';
-import { statusInWords, stopInWords } from '../../src/pages/run/stop-sentence.ts';
-import { triggerInWords } from '../../src/pages/run/trigger-words.ts';
-import { answerInWords, waitInWords } from '../../src/pages/run/wait-words.ts';
 import { mergeRuns } from '../../src/pages/runs/merge-runs.ts';
 import { toRunsFilter } from '../../src/pages/runs/runs-filter.ts';
+import { inputInWords, withNumbers, workerName } from '../../src/parts/run/call-words.ts';
+import { statusInWords, stopInWords } from '../../src/parts/run/stop-sentence.ts';
+import { triggerInWords } from '../../src/parts/run/trigger-words.ts';
+import { answerInWords, waitInWords } from '../../src/parts/run/wait-words.ts';
 
 const config = { name: 'Clerk', instructions: '', limits: { maxSteps: 3, tokensPerCycle: 900 } } as AgentConfig;
 

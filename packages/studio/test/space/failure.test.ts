@@ -38,7 +38,7 @@ test('[S8] what fails is said in words: an agent whose model fails, a space that
   expect(problems.filter((one) => !one.includes('404'))).toEqual([]);
 });
 
-test('a failure is told with its cause, also after a reload; operators see the error and try again, others do neither', async () => {
+test('[S23] a failure is told with its cause, also after a reload; operators see the error and try again, others do neither', async () => {
   let isBroken = true;
   const model = scriptedModel((request) => {
     if (isBroken)

@@ -218,7 +218,7 @@ async function resolve(
   await tx.db
     .updateTable('calls')
     .set({
-      ...endOfWait(row, 'resolved', now),
+      ...endOfWait(row, 'resolved', { now, callStatus: call.kind === 'input' ? null : statusOfAnswer(answer) }),
       // The tool needs the defaults too. Other answers get them in the event.
       answer: toJson(call.kind === 'input' ? completed : answer),
       answer_hash: hashAnswer(answer, grant),
@@ -250,6 +250,13 @@ function runsOn({ kind, duringCall }: WaitingCall): boolean {
   return kind === 'input' && duringCall === undefined;
 }
 
+/** How the call stands once it is answered: an approved call runs. */
+function statusOfAnswer(answer: Answer): LockedWait['outcome_status'] {
+  if ('result' in answer) return 'ok';
+  if ('error' in answer) return 'error';
+  return 'deny' in answer ? 'denied' : null;
+}
+
 type CardUpdate = Parameters<typeof updateCard>[2];
 
 /** A denied call never ran, so its card is cancelled, not failed. */
@@ -260,7 +267,7 @@ function toCard(answer: Answer): CardUpdate {
   return answer.input === undefined ? { status: 'running' } : { status: 'running', input: answer.input };
 }
 
-function decisionOf(answer: Answer): NonNullable<CardCall['decision']> {
+export function decisionOf(answer: Answer): NonNullable<CardCall['decision']> {
   if ('result' in answer) return 'result';
   if ('error' in answer) return 'error';
   return 'deny' in answer ? 'deny' : 'approve';

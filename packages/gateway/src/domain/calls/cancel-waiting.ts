@@ -25,7 +25,7 @@ export async function cancelWaiting(
   for (const row of await waiting.execute()) {
     const ended = await tx.db
       .updateTable('calls')
-      .set(endOfWait(row, 'cancelled', now))
+      .set(endOfWait(row, 'cancelled', { now, callStatus: 'cancelled' }))
       .where('id', '=', row.id)
       // It may have been answered since it was read.
       .where(IS_PENDING)

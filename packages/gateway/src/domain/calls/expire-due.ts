@@ -45,7 +45,7 @@ export async function expire(tx: Tx, row: LockedWait, at: number): Promise<void>
   const call = toWaitingCall(row);
   await tx.db
     .updateTable('calls')
-    .set(endOfWait(row, 'expired', at))
+    .set(endOfWait(row, 'expired', { now: at, callStatus: 'expired' }))
     .where('id', '=', call.callId)
     .execute();
   await updateCard(tx, call.callId, { status: 'expired' });

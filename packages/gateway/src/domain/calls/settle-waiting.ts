@@ -72,10 +72,10 @@ function suffixOf({ wait_kind: kind, rounds }: Pick<LockedWait, 'wait_kind' | 'r
 export function endOfWait(
   { during_call: duringCall }: Pick<LockedWait, 'during_call'>,
   status: WaitStatus,
-  now: number,
+  { now, callStatus }: { readonly now: number; readonly callStatus: LockedWait['outcome_status'] },
 ): Partial<LockedWait> {
   return {
     ...{ wait_status: status, answered_at: now },
-    ...(duringCall === null ? {} : { status: 'settled' as const, settled_at: now }),
+    ...(duringCall === null ? { outcome_status: callStatus } : { status: 'settled' as const, settled_at: now }),
   };
 }

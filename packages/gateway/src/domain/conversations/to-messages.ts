@@ -49,7 +49,7 @@ function toCall(settlement: Settlement | undefined): readonly ConversationMessag
  * For a call that no tool accepted, the input is the text that the model wrote. Callers get the object in it, or the text if it
  * is not JSON.
  */
-function inputOf(input: unknown): unknown {
+export function inputOf(input: unknown): unknown {
   if (typeof input !== 'string') return input;
   try {
     const value: unknown = JSON.parse(input === '' ? '{}' : input);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErasureRow } from '../../ports/store/schema/tables.ts';
 import { deleteConversation } from '../conversations/delete-conversation.ts';
+import { applyAllChanges } from '../search/update-index.ts';
 import { collectTexts, dropCollected, readCollected } from './collect-texts.ts';
 import { eraseCopies } from './erase-copies.ts';
 import { eraseGrants } from './erase-grants.ts';
@@ -78,6 +79,7 @@ async function performErasure(job: ErasureJob): Promise<void> {
   await eraseArtifacts(job, collected.runIds);
   if (erasure.kind === 'conversation') await deleteErased(job);
   await dropCollected(job);
+  await applyAllChanges(store);
   await store.reclaim(ERASED_TABLES, () => store.transaction((tx) => noteProgress(tx, job)));
   await store.transaction(async (tx) => {
     await noteProgress(tx, job, { phase: 'done' });

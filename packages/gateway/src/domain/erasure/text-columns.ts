@@ -88,7 +88,7 @@ export const TEXT_COLUMNS: { readonly [T in keyof Tables]: Readonly<Record<strin
   },
   inbox_events: {
     ...{ thread_id: ID, event_id: 'The id of an event, which must not be delivered twice.', run_id: ID },
-    ...{ type: FIXED, status: FIXED, payload: 'json', error: 'json' },
+    ...{ redriven_from: ID, type: FIXED, status: FIXED, payload: 'json', error: 'json' },
   },
   key_rates: { key_id: ID, used: 'Numbers.' },
   mcp_credentials: { server_key: HASH, kind: FIXED, sealed: SECRET, state_hash: HASH },
@@ -123,6 +123,11 @@ export const TEXT_COLUMNS: { readonly [T in keyof Tables]: Readonly<Record<strin
     ...{ status: FIXED, mode: OPERATOR, usage: 'Numbers.', takeovers: 'Times.', trigger: 'Ids of events.' },
     ...{ stop: 'json', settings: 'json', answer: 'json' },
   },
+  search_changes: { kind: FIXED, source_id: ID },
+  // Triggers remove an entry when its text is changed or deleted.
+  search_entries: { kind: FIXED, source_id: ID, call_id: ID, words: 'own' },
+  search_spaces: { space_id: ID },
+  search_state: { key: FIXED, value: 'Numbers.' },
   sessions: { id: ID, hash: HASH, scopes: FIXED, entity_id: ID, key_id: ID, maker_session_id: ID },
   settings: { key: FIXED, value: SECRET },
   sign_in_links: { id: ID, hash: HASH, scopes: FIXED, entity_id: ID, key_id: ID, maker_session_id: ID },

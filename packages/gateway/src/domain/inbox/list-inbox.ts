@@ -1,9 +1,10 @@
 import type { Kysely } from 'kysely';
 import { fromJson } from '../../ports/store/schema/json.ts';
-import type { InboxEventRow, InboxEventType, InboxStatus, Tables } from '../../ports/store/schema/tables.ts';
+import type { InboxEventType, InboxStatus, Tables } from '../../ports/store/schema/tables.ts';
 import { isId } from '../entities/column-text.ts';
 import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
 import type { InboxEvent } from './inbox-event.ts';
+import type { EventRow } from './waiting-events.ts';
 
 /** An event of an agent's inbox, as operators see it. */
 export interface InboxItem {
@@ -57,7 +58,7 @@ async function triggerOf(db: Kysely<Tables>, runId: string): Promise<readonly st
   return run === undefined ? [] : fromJson<{ eventId: string }[]>(run.trigger).map(({ eventId }) => eventId);
 }
 
-function toInboxItem(row: Omit<InboxEventRow, 'id'>): InboxItem {
+function toInboxItem(row: EventRow): InboxItem {
   return {
     eventId: row.event_id,
     agentId: row.thread_id,

@@ -21,7 +21,10 @@ export async function redrive(tx: Tx, { agentId, eventIds }: Redrive): Promise<r
   if (eventIds?.length === 0) return [];
   let query = tx.db
     .updateTable('inbox_events')
-    .set({ status: 'pending', attempts: 0, available_at: tx.now(), run_id: null, error: null })
+    .set((eb) => ({
+      ...{ status: 'pending' as const, attempts: 0, available_at: tx.now(), run_id: null, error: null },
+      redriven_from: eb.ref('run_id'),
+    }))
     .where('thread_id', '=', agentId)
     .where('status', 'in', ['dead', 'withheld']);
   if (eventIds !== undefined) query = query.where('event_id', 'in', eventIds.filter(isId));

@@ -3,6 +3,7 @@ import type { Kysely, Selectable } from 'kysely';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { CallRow, Tables } from '../../ports/store/schema/tables.ts';
 import { notFound } from '../api-error.ts';
+import { type CallStatus, callStatus } from '../calls/call-status.ts';
 import { mayAnswerUnseen } from '../calls/may-answer.ts';
 import { withNames } from '../calls/named-answerers.ts';
 import { forAnswerer, toWaitingCall, type WaitingCall } from '../calls/waiting-call.ts';
@@ -24,7 +25,7 @@ export interface CallDetails {
   /** The remaining fields are only for secret keys. */
   readonly step?: number;
   readonly index?: number;
-  readonly status?: CallRow['status'];
+  readonly status?: CallStatus;
   readonly outcome?: Outcome;
   readonly idempotencyKey?: string;
   /** The grant that let it run without waiting for approval. */
@@ -77,7 +78,7 @@ function factsOf(call: StoredCall): Partial<CallDetails> {
   return {
     step: call.step,
     index: call.index,
-    status: call.status,
+    status: callStatus(call),
     ...(call.outcome === null ? {} : { outcome: fromJson<Outcome>(call.outcome) }),
     idempotencyKey: call.idempotency_key,
     ...(call.grant_id === null ? {} : { grantId: call.grant_id }),
@@ -87,9 +88,11 @@ function factsOf(call: StoredCall): Partial<CallDetails> {
   };
 }
 
+const NEVER_RAN: ReadonlySet<string> = new Set(['skipped', 'cancelled', 'denied']);
+
 /** Middleware that repeats a call notes how often. */
 function attemptsOf({ status, outcome, outcome_status }: StoredCall): number | undefined {
-  if (status === 'planned' || outcome_status === 'skipped' || outcome_status === 'cancelled') return undefined;
+  if (status === 'planned' || NEVER_RAN.has(outcome_status ?? '')) return undefined;
   const noted = outcome === null ? undefined : fromJson<{ middleware?: { retry?: { attempts: number } } }>(outcome);
   return noted?.middleware?.retry?.attempts ?? 1;
 }

@@ -35,7 +35,7 @@ async function firstAnswer(db: Kysely<Tables>, { id, threadId }: Run): Promise<s
     .selectFrom('inbox_events')
     .select('run_id')
     .where('thread_id', '=', threadId)
-    .where('event_id', 'in', calls.flatMap(eventIdsOf))
+    .where('event_id', 'in', calls.flatMap(eventsOfCall))
     .where('run_id', 'is not', null)
     .orderBy('id')
     .limit(1)
@@ -44,7 +44,13 @@ async function firstAnswer(db: Kysely<Tables>, { id, threadId }: Run): Promise<s
 }
 
 /** The events of a call: its decision, the answers to its questions, and its result. */
-function eventIdsOf({ id, rounds }: { readonly id: string; readonly rounds: number | null }): readonly string[] {
+export function eventsOfCall({
+  id,
+  rounds,
+}: {
+  readonly id: string;
+  readonly rounds: number | null;
+}): readonly string[] {
   const event = `tool_result:${id}`;
   const questions = Array.from({ length: rounds ?? 0 }, (_, index) => `${event}:input:${index + 1}`);
   return [event, `${event}:decision`, ...questions];

@@ -23,7 +23,7 @@ export async function requestCancel(tx: Tx, runId: string): Promise<Run> {
   else if (run.status === 'queued')
     throw new ApiError('run_queued', `Run "${runId}" has not started. It can be cancelled once it runs.`);
   else if (run.status !== 'running')
-    throw new ApiError('run_ended', `Run "${runId}" has already ended: it is ${run.status}.`, {
+    throw new ApiError('run_ended', `Run "${runId}" has already ended. Its status is ${run.status}.`, {
       details: { status: run.status },
     });
   return run;

@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely';
 import { fromJson } from '../../ports/store/schema/json.ts';
-import type { CallRow, Tables } from '../../ports/store/schema/tables.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import { notFound } from '../api-error.ts';
+import { type CallStatus, callStatus } from '../calls/call-status.ts';
 import { isId } from '../entities/column-text.ts';
 import { getRun } from './run.ts';
 
@@ -10,7 +11,7 @@ export interface RunCall {
   readonly callId: string;
   readonly runId: string;
   readonly toolName: string;
-  readonly status: CallRow['status'];
+  readonly status: CallStatus;
   /** Missing until the call is settled. */
   readonly outcome?: unknown;
   /** The grant that let it run without waiting for approval. */
@@ -29,7 +30,7 @@ export async function getRunCall(db: Kysely<Tables>, runId: string, callId: stri
     callId: row.id,
     runId: row.run_id,
     toolName: row.tool_name,
-    status: row.status,
+    status: callStatus(row),
     ...(row.outcome === null ? {} : { outcome: fromJson(row.outcome) }),
     ...(row.grant_id === null ? {} : { grantId: row.grant_id }),
     createdAt: row.created_at,

@@ -3,20 +3,18 @@ import type { Kysely } from 'kysely';
 import type { ModelPrices } from '../../config/prices.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
+import { COUNTED_STATUSES, type CountedStatus } from '../calls/call-status.ts';
 import type { Page } from '../entities/page.ts';
 import { type ForkedFrom, forkedFrom } from '../forks/fork.ts';
 import { continuedBy } from './continued-by.ts';
 import { totalCost } from './cost.ts';
 import { type Output, outputText } from './output-text.ts';
-import { getRun, listRuns, type Run, type RunFilter } from './run.ts';
+import { getRun, getRuns, listRuns, type Run, type RunFilter } from './run.ts';
 import { type SubAgentStep, subAgentTurns } from './sub-agent-turn.ts';
 import { describeTriggers, type TriggerDetails } from './trigger-details.ts';
 
-/** The number of a run's calls by status. `running` ones have not ended. */
-type CallCounts = Readonly<Record<CallState, number>>;
-
-const STATES = ['ok', 'error', 'cancelled', 'skipped', 'pending', 'running'] as const;
-type CallState = (typeof STATES)[number];
+/** The number of a run's calls by status. `running` ones have not ended, or have not begun. */
+type CallCounts = Readonly<Record<CountedStatus, number>>;
 
 export interface CountedRun extends Run {
   readonly trigger: readonly TriggerDetails[];
@@ -42,6 +40,11 @@ export interface RunDetails extends CountedRun {
 export async function listCountedRuns(db: Kysely<Tables>, filter: RunFilter): Promise<Page<CountedRun>> {
   const page = await listRuns(db, filter);
   return { ...page, items: await withCounts(db, page.items) };
+}
+
+/** Those of the runs that have begun, newest first. */
+export async function countedRuns(db: Kysely<Tables>, ids: readonly string[]): Promise<readonly CountedRun[]> {
+  return await withCounts(db, await getRuns(db, ids));
 }
 
 export async function getRunDetails(db: Kysely<Tables>, runId: string, prices?: ModelPrices): Promise<RunDetails> {
@@ -75,10 +78,10 @@ async function withCounts(db: Kysely<Tables>, runs: readonly Run[]): Promise<rea
   }));
 }
 
-const NO_CALLS = Object.fromEntries(STATES.map((state) => [state, 0])) as CallCounts;
+const NO_CALLS = Object.fromEntries(COUNTED_STATUSES.map((status) => [status, 0])) as CallCounts;
 
 async function countCalls(db: Kysely<Tables>, runIds: readonly string[]): Promise<ReadonlyMap<string, CallCounts>> {
-  const counts = new Map<string, Record<CallState, number>>();
+  const counts = new Map<string, Record<CountedStatus, number>>();
   if (runIds.length === 0) return counts;
   const rows = await db
     .selectFrom('calls')
@@ -89,7 +92,7 @@ async function countCalls(db: Kysely<Tables>, runIds: readonly string[]): Promis
     .execute();
   for (const { run_id, outcome_status, count } of rows) {
     const own = counts.get(run_id) ?? { ...NO_CALLS };
-    own[(outcome_status ?? 'running') as CallState] += Number(count);
+    own[outcome_status ?? 'running'] += Number(count);
     counts.set(run_id, own);
   }
   return counts;

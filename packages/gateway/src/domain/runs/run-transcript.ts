@@ -3,8 +3,9 @@ import type { Kysely } from 'kysely';
 import { DEFAULT_GATEWAY_LIMITS } from '../../config/limits.ts';
 import type { ModelPrices } from '../../config/prices.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
-import type { Tables, TranscriptEntryRow } from '../../ports/store/schema/tables.ts';
+import type { CallRow, Tables, TranscriptEntryRow } from '../../ports/store/schema/tables.ts';
 import { nameOfAnswerer } from '../calls/answerer-name.ts';
+import { type CallStatus, callStatus } from '../calls/call-status.ts';
 import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
 import { type CutOutcome, cutOutcome, type OutputLimits } from '../transcript/cut-output.ts';
 import { toReadable } from '../transcript/readable-frames.ts';
@@ -28,6 +29,8 @@ export interface RunEntry {
   readonly by?: { readonly id: string; readonly name: string };
   /** Set on the end of a call that ran because of a grant. */
   readonly grantId?: string;
+  /** Set on the wait of a call: how the call stands now. */
+  readonly status?: CallStatus;
   /** How a call that waited ended, perhaps in a later run. */
   readonly ended?: { readonly outcome: CutOutcome; readonly at: number };
   /** Set on the end of a call that ran a sub-agent: what that one did, and those that it called. */
@@ -95,7 +98,7 @@ async function withAnswerers(db: Kysely<Tables>, entries: readonly RunEntry[]): 
   });
 }
 
-/** Adds how calls that waited ended. Their own run may have ended long before. */
+/** Adds how calls that waited stand, and how they ended. Their own run may have ended long before. */
 async function withEnds(
   db: Kysely<Tables>,
   entries: readonly RunEntry[],
@@ -105,18 +108,19 @@ async function withEnds(
   if (callIds.length === 0) return entries;
   const rows = await db
     .selectFrom('calls')
-    .select(['id', 'outcome', 'settled_at'])
+    .select(['id', 'status', 'outcome', 'outcome_status', 'settled_at'])
     .where('id', 'in', callIds)
-    .where('status', '=', 'settled')
     .execute();
-  const ends = new Map<string, NonNullable<RunEntry['ended']>>();
-  for (const { id, outcome, settled_at: at } of rows)
-    if (outcome !== null && at !== null)
-      ends.set(id, { outcome: cutOutcome(fromJson<Outcome>(outcome), id, limits), at });
-  return entries.map((entry) => {
-    const ended = ends.get(callOf(entry, 'pending') ?? '');
-    return ended === undefined ? entry : { ...entry, ended };
-  });
+  const known = new Map(rows.map((row) => [row.id, { status: callStatus(row), ...endOf(row, limits) }]));
+  return entries.map((entry) => ({ ...entry, ...known.get(callOf(entry, 'pending') ?? '') }));
+}
+
+function endOf(
+  { id, status, outcome, settled_at: at }: Pick<CallRow, 'id' | 'status' | 'outcome' | 'settled_at'>,
+  limits: OutputLimits,
+): Pick<RunEntry, 'ended'> {
+  if (status !== 'settled' || outcome === null || at === null) return {};
+  return { ended: { outcome: cutOutcome(fromJson<Outcome>(outcome), id, limits), at } };
 }
 
 function callOf({ kind, entry }: RunEntry, wanted: 'settled' | 'pending'): string | undefined {

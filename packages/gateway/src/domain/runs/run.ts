@@ -2,12 +2,14 @@ import type { Stop, Usage } from '@lastcall/core';
 import { addUsage, noUsage } from '@lastcall/core/internal';
 import { type Kysely, sql } from 'kysely';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
-import type { InboxEventType, RunRow, RunStatus, Tables } from '../../ports/store/schema/tables.ts';
+import type { InboxEventType, RunRow, Tables } from '../../ports/store/schema/tables.ts';
 import { notFound } from '../api-error.ts';
+import type { CountedStatus } from '../calls/call-status.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 import { EVERYTHING, throughAgents, type View } from '../projects/view.ts';
 import { findQueued, type QueuedRun } from './queued-run.ts';
+import { hasStatus, type ListedStatus, SHOWN_STATUS, type ShownStatus } from './run-status.ts';
 import type { Takeover } from './takeover.ts';
 
 /** One run of a thread: the events that it took, and how it ended. */
@@ -17,8 +19,11 @@ export interface Run {
   readonly threadId: string;
   /** Counts 1, 2, 3 … within the thread. */
   readonly number: number;
-  /** `queued`: it has not started: its request, or the answers it takes, still wait. */
-  readonly status: RunStatus | 'queued';
+  /**
+   * `queued`: it has not started: its request, or the answers it takes, still wait. `waiting`: it has stopped, and a call of it waits
+   * for an answer.
+   */
+  readonly status: ShownStatus;
   readonly trigger: readonly RunTrigger[];
   /** Why it ended. */
   readonly stop?: Stop;
@@ -50,13 +55,13 @@ export interface RunFilter extends PageOptions {
   readonly agentId?: string | undefined;
   /** Only runs of this conversation. */
   readonly contextId?: string | undefined;
-  readonly status?: RunStatus | undefined;
+  readonly status?: ListedStatus | undefined;
   /** Why it stopped. */
   readonly stop?: string | undefined;
   /** Only runs that called this tool. */
   readonly toolName?: string | undefined;
-  /** Only runs with a call that ended with this status. With `toolName`: a call of that tool. */
-  readonly outcome?: string | undefined;
+  /** Only runs with a call of this status. With `toolName`: a call of that tool. */
+  readonly outcome?: CountedStatus | undefined;
   /** Only runs that wrote in this space, or showed a call there. */
   readonly spaceId?: string | undefined;
   /** Only the runs that this event woke. */
@@ -89,7 +94,7 @@ function selectMatching(db: Kysely<Tables>, filter: RunFilter) {
   if (agentId !== undefined) query = query.where('threads.agent_id', '=', agentId);
   if (contextId !== undefined)
     query = query.where('runs.thread_id', '=', contextId).where('threads.kind', '=', 'context');
-  if (status !== undefined) query = query.where('runs.status', '=', status);
+  if (status !== undefined) query = query.where(hasStatus(status));
   if (since !== undefined) query = query.where('runs.created_at', '>=', since);
   if (until !== undefined) query = query.where('runs.created_at', '<', until);
   // The column contains our own JSON, which has no spaces. `like` would match any character for an underscore.
@@ -120,10 +125,18 @@ function selectMatching(db: Kysely<Tables>, filter: RunFilter) {
         // A question that a tool asked during its call is no call of the run.
         .where('calls.during_call', 'is', null);
       if (toolName !== undefined) calls = calls.where('calls.tool_name', '=', toolName);
-      if (outcome !== undefined) calls = calls.where('calls.outcome_status', '=', outcome);
+      if (outcome === 'running') calls = calls.where('calls.outcome_status', 'is', null);
+      else if (outcome !== undefined) calls = calls.where('calls.outcome_status', '=', outcome);
       return eb.exists(calls);
     });
   return query;
+}
+
+/** Those of the runs that have begun, newest first. */
+export async function getRuns(db: Kysely<Tables>, ids: readonly string[]): Promise<readonly Run[]> {
+  if (ids.length === 0) return [];
+  const rows = await withAgent(db).where('runs.id', 'in', ids).orderBy('runs.id', 'desc').execute();
+  return rows.map(toRun);
 }
 
 export async function getRun(db: Kysely<Tables>, runId: string): Promise<Run> {
@@ -140,6 +153,7 @@ function withAgent(db: Kysely<Tables>) {
     .innerJoin('threads', 'threads.id', 'runs.thread_id')
     .leftJoin('nested_usage', 'nested_usage.run_id', 'runs.id')
     .selectAll('runs')
+    .select(SHOWN_STATUS.as('shown_status'))
     .select(['threads.agent_id', 'nested_usage.input_tokens', 'nested_usage.output_tokens'])
     .select(['nested_usage.total_tokens', 'nested_usage.cached_tokens', 'nested_usage.estimated']);
 }
@@ -150,6 +164,7 @@ function toQueuedRun({ runId, agentId, threadId, trigger, isDead, createdAt }: Q
 }
 
 interface ReadRun extends RunRow {
+  readonly shown_status: ListedStatus;
   readonly agent_id: string;
   /** The tokens of its sub-agents. */
   readonly input_tokens: number | null;
@@ -187,7 +202,7 @@ function toRun(row: ReadRun): Run {
     agentId: row.agent_id,
     threadId: row.thread_id,
     number: row.number,
-    status: row.status,
+    status: row.shown_status,
     trigger: fromJson<RunTrigger[]>(row.trigger),
     ...(row.stop === null ? {} : { stop: fromJson<Stop>(row.stop) }),
     ...(usage === undefined ? {} : { usage }),

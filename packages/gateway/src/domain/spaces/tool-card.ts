@@ -5,6 +5,7 @@ import type { Json, MessageRow, MessageStatus } from '../../ports/store/schema/t
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { isNotFound } from '../api-error.ts';
+import type { CallStatus } from '../calls/call-status.ts';
 import { spaceStream } from '../streams/stream-names.ts';
 import { appendMessage } from './append-message.ts';
 import type { CardCall } from './card-call.ts';
@@ -73,6 +74,8 @@ export async function openCardIfMember(tx: Tx, newCard: NewCard): Promise<Messag
 
 export interface CardUpdate {
   readonly status: MessageStatus;
+  /** How the call ended. The card says it where its own status has no word for it. */
+  readonly callStatus?: CallStatus | undefined;
   readonly output?: unknown;
   /** The output as JSON text, in place of `output`. */
   readonly outputJson?: Json | undefined;
@@ -96,7 +99,11 @@ export async function updateCard(tx: Tx, callId: string, update: CardUpdate): Pr
   return toMessage({ ...card, ...changed });
 }
 
-function changedMetadata(metadata: Json, { output, outputJson, input, isResponse }: CardUpdate): Json {
+const CARD_WORDS: ReadonlySet<CallStatus> = new Set(['denied', 'unknown', 'skipped']);
+
+function changedMetadata(before: Json, { callStatus, output, outputJson, input, isResponse }: CardUpdate): Json {
+  const isTold = callStatus !== undefined && CARD_WORDS.has(callStatus);
+  const metadata = isTold ? withJsonField(before, 'callStatus', toJson(callStatus)) : before;
   if (input === undefined) {
     const added = output === undefined ? outputJson : toJson(output);
     // An open card has no output yet.

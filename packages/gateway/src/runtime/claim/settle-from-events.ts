@@ -1,4 +1,5 @@
 import type { Entry, Outcome } from '@lastcall/core';
+import { statusOfOutcome } from '../../domain/calls/call-status.ts';
 import type { ToolResultEvent } from '../../domain/inbox/inbox-event.ts';
 import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
 import { runStream } from '../../domain/streams/stream-names.ts';
@@ -22,7 +23,12 @@ export async function settleFromEvents(tx: Tx, events: readonly WaitingEvent[]):
     const { runId, startedAt, endedAt } = call;
     await tx.db
       .updateTable('calls')
-      .set({ status: 'settled', outcome: toJson(outcome), outcome_status: outcome.status, settled_at: endedAt })
+      .set({
+        status: 'settled',
+        outcome: toJson(outcome),
+        outcome_status: statusOfOutcome(outcome),
+        settled_at: endedAt,
+      })
       .where('id', '=', event.callId)
       .execute();
     const { callId, toolName, input } = event;

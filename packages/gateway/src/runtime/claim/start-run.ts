@@ -143,7 +143,7 @@ function toRun({ lease, row, events, nextSeq, number, now, kind, request, entity
     taken_seq: nextSeq,
     owner: row.lease_owner,
     attempt: 1 + Math.max(0, ...events.map(({ attempts }) => attempts)),
-    retry_of: events.find(({ run_id, attempts }) => run_id !== null && attempts > 0)?.run_id ?? null,
+    retry_of: failedRun(events),
     takeovers: null,
     cancel_requested_at: null,
     active_in: kind.hasSpaces ? row.active_space_id : null,
@@ -154,6 +154,12 @@ function toRun({ lease, row, events, nextSeq, number, now, kind, request, entity
     answer: null,
     entity_id: entityId,
   };
+}
+
+/** The run that tried the events before, also if they were redriven since. */
+function failedRun(events: ThreadRows['events']): string | null {
+  const retried = events.find(({ run_id, attempts }) => run_id !== null && attempts > 0);
+  return retried?.run_id ?? events.find(({ redriven_from }) => redriven_from !== null)?.redriven_from ?? null;
 }
 
 function toWaitingEvent({ event_id, type, created_at, attempts, run_id, payload }: EventRow): WaitingEvent {

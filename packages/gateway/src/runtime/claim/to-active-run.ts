@@ -69,6 +69,7 @@ export function toActiveRun(
       nextSeq: nextSeq + entries.length,
       activeSpaceId: fork === undefined ? (kind.hasSpaces ? row.active_space_id : null) : spaceOfFork(fork),
       announcedSpaceId: run.active_in,
+      mayWait: rest.isTakenOver,
       replyIn: replySpace(agent, waking, rest.isTakenOver && flaw === undefined ? rows : []),
     }),
   };

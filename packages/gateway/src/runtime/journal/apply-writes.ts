@@ -101,8 +101,8 @@ function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined
       else forgetUndo(tx, run.lease.threadId);
       return undefined;
     case 'update-card': {
-      const { callId, status, output, isResponse } = write;
-      return updateCard(tx, callId, { status, outputJson: output, isResponse });
+      const { callId, status, callStatus, output, isResponse } = write;
+      return updateCard(tx, callId, { status, callStatus, outputJson: output, isResponse });
     }
     case 'end-wait':
       return cancelWaiting(tx, { callId: write.callId });
@@ -113,8 +113,8 @@ function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined
     case 'pending-call':
       return writeWaitingCall(context, tx, write);
     case 'close-run': {
-      const { as: status, stop, usage, announcedSpaceId, held } = write;
-      return closeRun(tx, run, { status, stop, usage, announcedSpaceId, held });
+      const { as: status, stop, usage, announcedSpaceId, mayWait, held } = write;
+      return closeRun(tx, run, { status, stop, usage, announcedSpaceId, mayWait, held });
     }
     case 'count-usage':
       context.spend.count(tx, write.usage);

@@ -7,6 +7,7 @@ import { endedCommands } from '../../domain/inbox/command-result.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { noteFailure } from '../../domain/notify/note-event.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
+import { runWaits } from '../../domain/runs/run-status.ts';
 import { updateCard } from '../../domain/spaces/tool-card.ts';
 import { runStream, spaceStream } from '../../domain/streams/stream-names.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
@@ -36,6 +37,8 @@ export interface RunEnd {
   readonly text?: string;
   /** The space in which the agent was announced as active. */
   readonly announcedSpaceId: string | null;
+  /** True if a call of a completed run may still wait. Default false. */
+  readonly mayWait?: boolean;
 }
 
 /**
@@ -48,6 +51,7 @@ export async function closeRun(tx: Tx, run: EndingRun, end: RunEnd): Promise<voi
   const { announcedSpaceId } = end;
   const now = tx.now();
   const { status } = end;
+  const isWaiting = await stillWaits(tx, run, end);
   const values = { runId, status, stop: toJson(toStopJson(end)), usage: toJson(end.usage ?? null), now };
   if (status === 'cancelled') {
     tx.send(endCancelled, values);
@@ -67,8 +71,18 @@ export async function closeRun(tx: Tx, run: EndingRun, end: RunEnd): Promise<voi
   const { stop, usage } = values;
   if (run.settings?.save === false)
     await removeMessages(tx, { id: runId, thread_id: run.lease.threadId, status, stop, usage });
-  const payload = { runId, status, stop: toStopJson(end) };
+  const payload = { runId, status: isWaiting ? 'waiting' : status, stop: toStopJson(end) };
   tx.emit({ stream: runStream(runId), type: 'run.end', payload });
+}
+
+/** Read before the end is written, because a refused end would be reported by this read instead. */
+async function stillWaits(
+  tx: Tx,
+  { runId, settings }: EndingRun,
+  { status, stop, mayWait = false }: RunEnd,
+): Promise<boolean> {
+  if (status !== 'completed' || !mayWait || settings?.save === false) return false;
+  return stop.reason === 'suspended' || (await runWaits(tx.db, runId));
 }
 
 interface EndedRun extends Pick<RunRow, 'status' | 'stop' | 'usage'> {
@@ -179,7 +193,7 @@ async function returnEvents(
 
 /**
  * Ends the card of a call that was approved, or whose question was answered, but whose agent cannot continue. Otherwise
- * the card would show the call as running for ever.
+ * the call and its card would be shown as running for ever.
  */
 async function failApprovedCard(tx: Tx, event: InboxEvent): Promise<void> {
   if (event.type !== 'tool_result') return;
@@ -187,6 +201,8 @@ async function failApprovedCard(tx: Tx, event: InboxEvent): Promise<void> {
   if (status !== 'approved' && status !== 'answered') return;
   const output = `The call was ${status}, but the agent failed before it ran. It runs if an operator redrives the event.`;
   await updateCard(tx, event.callId, { status: 'error', output });
+  const call = tx.db.updateTable('calls').set({ outcome_status: 'error' }).where('id', '=', event.callId);
+  await call.where('status', '=', 'pending').execute();
 }
 
 /** A thrown error is not JSON, so its message is stored for operators to read. */

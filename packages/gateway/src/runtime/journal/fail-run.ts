@@ -1,5 +1,6 @@
 import type { Entry, Settlement, Stop } from '@lastcall/core';
 import type { Selectable } from 'kysely';
+import { statusOfOutcome } from '../../domain/calls/call-status.ts';
 import { isCancelAccepted } from '../../domain/runs/run-cancelled.ts';
 import type { FailedRequest } from '../../domain/runs/stored-request.ts';
 import { updateCard } from '../../domain/spaces/tool-card.ts';
@@ -103,10 +104,13 @@ async function settleOpenCalls(
     const outcome = outcomeOf(status === 'started', reason);
     await tx.db
       .updateTable('calls')
-      .set({ status: 'settled', outcome: toJson(outcome), outcome_status: outcome.status, settled_at: now })
+      .set({ status: 'settled', outcome: toJson(outcome), outcome_status: statusOfOutcome(outcome), settled_at: now })
       .where('id', '=', id)
       .execute();
-    const card = { status: outcome.status === 'error' ? 'error' : 'cancelled', output: outcome.text } as const;
+    const card = {
+      ...({ status: outcome.status === 'error' ? 'error' : 'cancelled', output: outcome.text } as const),
+      callStatus: statusOfOutcome(outcome),
+    };
     if ((await updateCard(tx, id, card)) !== undefined) callsWithCard.add(id);
     const call = { callId: id, toolName, input: fromJson(input), outcome };
     const settled = { kind: 'settled', settlement: { ...call, startedAt, endedAt: now } } as const;

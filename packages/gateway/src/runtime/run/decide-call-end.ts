@@ -1,4 +1,5 @@
 import type { Settlement } from '@lastcall/core';
+import { statusOfOutcome } from '../../domain/calls/call-status.ts';
 import type { MessageStatus } from '../../ports/store/schema/tables.ts';
 import { cancelShown, completeMessage, withoutCard, withoutShown } from './decide-shown-call.ts';
 import { appendEntry, type Decision, type DecisionContext, inTurn } from './decision.ts';
@@ -20,7 +21,7 @@ export function decideCallEnd(state: RunningState, event: CallEnded, context: De
     callId,
     status: status === 'pending' ? 'pending' : 'settled',
     outcome: json.outcome,
-    outcomeStatus: status,
+    outcomeStatus: statusOfOutcome(outcome),
   };
   return inTurn(
     state,
@@ -80,7 +81,10 @@ function endCard(state: RunningState, event: CallEnded, { endsRun }: DecisionCon
   const { settlement, json, isLate = false } = event;
   const { callId, outcome } = settlement;
   if (!state.cards.has(callId)) return [state, []];
-  const card = { callId, status: CARD_STATUS[outcome.status], output: json.output };
+  const card = {
+    ...{ callId, status: CARD_STATUS[outcome.status], output: json.output },
+    callStatus: statusOfOutcome(outcome),
+  };
   const isResponse = outcome.status === 'ok' && !isLate && endsRun?.(settlement) === true;
   return [withoutCard(state, callId), [{ kind: 'update-card', ...card, ...(isResponse ? { isResponse } : {}) }]];
 }
@@ -95,7 +99,8 @@ function ask(state: RunningState, { settlement, rawInput }: CallEnded, context: 
   const cards = spaceId === null ? state.cards : new Set(state.cards).add(callId);
   const call = { callId, toolName, kind, input, display, expiresAt };
   const unseen = seenIn === undefined ? rawInput : undefined;
-  return [{ ...withoutShown(state, callId), cards }, [{ kind: 'pending-call', call, spaceId, rawInput: unseen }]];
+  const next = { ...withoutShown(state, callId), cards, mayWait: true };
+  return [next, [{ kind: 'pending-call', call, spaceId, rawInput: unseen }]];
 }
 
 const CARD_STATUS: Readonly<Record<Status, MessageStatus>> = {

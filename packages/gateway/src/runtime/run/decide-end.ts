@@ -16,8 +16,9 @@ export function decideStop(state: RunningState, event: TurnStopped, context: Dec
   const { stop, payload, usage, isOverBudget, held } = event;
   const as = stop.reason === 'aborted' ? 'cancelled' : 'completed';
   const { announcedSpaceId } = state;
+  const mayWait = state.mayWait || stop.reason === 'suspended';
   const end: Write[] = [
-    { kind: 'close-run', as, stop, usage, announcedSpaceId, ...(held === undefined ? {} : { held }) },
+    { kind: 'close-run', as, stop, usage, announcedSpaceId, mayWait, ...(held === undefined ? {} : { held }) },
   ];
   if (!isOverBudget) end.push({ kind: 'release-thread' });
   const reply = postReply(state, event);

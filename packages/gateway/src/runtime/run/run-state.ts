@@ -21,6 +21,8 @@ export interface RunningState extends AgentPosition {
   readonly shown: ReadonlyMap<string, ShownCall>;
   /** The space in which text that ends the run is posted. Null if it stays private. */
   readonly replyIn: string | null;
+  /** True once a call has begun to wait, or if another worker ran the first part, in which one may have. */
+  readonly mayWait: boolean;
 }
 
 /** A call that a space has seen start: while the model wrote it, or when it began to run. */
@@ -50,7 +52,15 @@ export interface EndedState {
 }
 
 export function startState(
-  start: AgentPosition & Pick<RunningState, 'nextSeq'> & Partial<Pick<RunningState, 'replyIn'>>,
+  start: AgentPosition & Pick<RunningState, 'nextSeq'> & Partial<Pick<RunningState, 'replyIn' | 'mayWait'>>,
 ): RunningState {
-  return { replyIn: null, ...start, status: 'running', isSpaceUndecided: false, cards: new Set(), shown: new Map() };
+  return {
+    replyIn: null,
+    mayWait: false,
+    ...start,
+    status: 'running',
+    isSpaceUndecided: false,
+    cards: new Set(),
+    shown: new Map(),
+  };
 }

@@ -1,4 +1,5 @@
 import type { Entry, Stop, Usage } from '@lastcall/core';
+import type { CallStatus, StoredStatus } from '../../domain/calls/call-status.ts';
 import type { OpenedWait } from '../../domain/calls/open-wait.ts';
 import type { GrantUse } from '../../domain/grants/use-grant.ts';
 import type { RequestText } from '../../domain/runs/stored-request.ts';
@@ -27,6 +28,7 @@ export type Write =
       readonly kind: 'update-card';
       readonly callId: string;
       readonly status: MessageStatus;
+      readonly callStatus?: CallStatus;
       readonly output: Json | undefined;
       /** True if the call ended the run, so that its card shows the response of the run. */
       readonly isResponse?: boolean;
@@ -60,7 +62,7 @@ export type CallWrite =
       readonly callId: string;
       readonly status: 'settled' | 'pending';
       readonly outcome: Json;
-      readonly outcomeStatus: string;
+      readonly outcomeStatus: StoredStatus;
     };
 
 /** An event on the stream of a space. */
@@ -134,6 +136,8 @@ interface CloseRunWrite {
   readonly stop: Stop;
   readonly usage: Usage;
   readonly announcedSpaceId: string | null;
+  /** True if a call of it may still wait. */
+  readonly mayWait: boolean;
   /** Set if a spend limit of the day stopped the run. */
   readonly held?: HeldRun | undefined;
 }

@@ -41,6 +41,7 @@ import { exportEndpoints } from './routes/export.ts';
 import { fileEndpoints } from './routes/files.ts';
 import { forkEndpoints } from './routes/forks.ts';
 import { grantEndpoints } from './routes/grants.ts';
+import { homeEndpoints } from './routes/home.ts';
 import { hookEndpoints } from './routes/hooks.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
@@ -53,6 +54,7 @@ import { waitingCallEndpoints } from './routes/pending.ts';
 import { planEndpoints } from './routes/plans.ts';
 import { projectEndpoints } from './routes/projects.ts';
 import { runEndpoints } from './routes/runs.ts';
+import { searchEndpoints } from './routes/search.ts';
 import { sessionEndpoints } from './routes/session.ts';
 import { spaceEndpoints } from './routes/spaces.ts';
 import { type Setup, statusEndpoints } from './routes/status.ts';
@@ -147,11 +149,13 @@ export function createApp(services: Services, options: AppOptions): App {
     ...toolEndpoints({ services, registry, catalog }),
     ...runEndpoints,
     ...usageEndpoints,
+    ...homeEndpoints,
     ...auditEndpoints(services),
     ...exportEndpoints(services),
     ...erasureEndpoints,
     ...waitingCallEndpoints,
     ...grantEndpoints,
+    ...searchEndpoints,
     ...jobEndpoints,
     ...projectEndpoints,
     ...keyEndpoints,

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { agentById } from '../../data/agents.ts';
 import { useIsMachine } from '../../data/definitions.ts';
+import { StatusMark } from '../../parts/agent/status-mark.tsx';
 import { NotAllowed } from '../../parts/session/requires.tsx';
 import { useMay } from '../../parts/session/session.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
@@ -19,7 +20,6 @@ import { OverviewTab } from './overview-tab.tsx';
 import { PlansTab } from './plans-tab.tsx';
 import { RunsTab } from './runs-tab.tsx';
 import { SessionTab } from './session-tab.tsx';
-import { StatusMark } from './status-mark.tsx';
 import { TranscriptTab } from './transcript-tab.tsx';
 
 const route = getRouteApi('/agents/$id');

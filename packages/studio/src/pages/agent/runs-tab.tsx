@@ -4,11 +4,11 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { agentRuns } from '../../data/agents.ts';
+import { StatusMark } from '../../parts/run/status-mark.tsx';
+import { triggerInWords } from '../../parts/run/trigger-words.ts';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Time } from '../../parts/ui/time.tsx';
-import { StatusMark } from '../run/status-mark.tsx';
-import { triggerInWords } from '../run/trigger-words.ts';
 
 /** The last few runs. The page of runs has them all, with filters. */
 export function RunsTab({ agent }: { agent: Agent }): ReactElement | null {

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
 import { agentPages } from '../../data/agents.ts';
+import { StatusMark } from '../../parts/agent/status-mark.tsx';
 import { useListKeys } from '../../parts/keyboard/list-keys.ts';
 import { Requires } from '../../parts/session/requires.tsx';
 import { useMay } from '../../parts/session/session.tsx';
@@ -14,7 +15,6 @@ import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Page } from '../../parts/ui/page.tsx';
 import { duration, Time, useNow } from '../../parts/ui/time.tsx';
-import { StatusMark } from '../agent/status-mark.tsx';
 import { NewAgentForm } from './new-agent-form.tsx';
 
 export function AgentsPage(): ReactElement {

@@ -5,13 +5,13 @@ import { type FormEvent, type ReactElement, useState } from 'react';
 import { AGENT_LISTS } from '../../data/agents.ts';
 import { client } from '../../data/client.ts';
 import { spaceNames } from '../../data/space-names.ts';
+import { DefinitionField } from '../../parts/agent/definition-field.tsx';
+import { ModelField } from '../../parts/agent/model-field.tsx';
+import { ToolsField } from '../../parts/agent/tools-field.tsx';
 import { problemsOf } from '../../parts/form/problems-of.ts';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { TextArea, TextField } from '../../parts/ui/field.tsx';
-import { DefinitionField } from '../agent/config/definition-field.tsx';
-import { ModelField } from '../agent/config/model-field.tsx';
-import { ToolsField } from '../agent/config/tools-field.tsx';
 
 interface NewAgentFormProps {
   readonly example?: { readonly name: string; readonly instructions: string };

@@ -4,13 +4,13 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useMemo, useState } from 'react';
 import { clientOf, type OpenedCard, openCardLink, openedBefore } from '../../data/card-link.ts';
 import { EVERY_MS } from '../../data/every.ts';
+import { toCardItem } from '../../parts/cards/card-of-call.ts';
 import { CardPlaceProvider } from '../../parts/cards/card-place.tsx';
 import { AnyCard, cards } from '../../parts/cards/cards.tsx';
 import { PersonSession } from '../../parts/session/session.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { useTitle } from '../../parts/ui/page.tsx';
-import { toCardItem } from '../inbox/card-of-call.ts';
 
 /** The page of a link in a notification: one card, without the rest of the studio. */
 export function CardLinkPage(): ReactElement {

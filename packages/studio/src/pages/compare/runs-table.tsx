@@ -4,11 +4,11 @@ import { useQueries } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { endedRun } from '../../data/runs.ts';
+import { changesInForkWords } from '../../parts/run/fork-words.ts';
+import { statusInWords } from '../../parts/run/stop-sentence.ts';
+import { tokensInWords } from '../../parts/run/usage-words.ts';
 import { ScrollRegion } from '../../parts/ui/scroll-region.tsx';
 import { duration } from '../../parts/ui/time.tsx';
-import { changesInForkWords } from '../run/fork-words.ts';
-import { statusInWords } from '../run/stop-sentence.ts';
-import { tokensInWords } from '../run/usage-words.ts';
 
 interface RunsTableProps {
   /** The first is the original. */

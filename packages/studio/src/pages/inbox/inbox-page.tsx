@@ -1,17 +1,19 @@
-import type { PendingCall } from '@lastcall/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
-import { type ReactElement, useState } from 'react';
+import type { ReactElement } from 'react';
 import { pendingCalls } from '../../data/pending.ts';
 import type { InboxShow } from '../../data/search.ts';
-import { useKeys } from '../../parts/keyboard/keys.tsx';
+import { AskToNotify } from '../../parts/notify/ask-to-notify.tsx';
 import { useSession } from '../../parts/session/session.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Page } from '../../parts/ui/page.tsx';
 import { Tabs, tabClass } from '../../parts/ui/tabs.tsx';
-import { InboxRow } from './inbox-row.tsx';
-import { withOpened } from './opened-calls.ts';
+import type { CallGroup } from './call-groups.ts';
+import { InboxRow, PANEL } from './inbox-row.tsx';
+import { OpenCall } from './open-call.tsx';
+import { useIsWide } from './use-is-wide.ts';
+import { useTriage } from './use-triage.ts';
 
 /** All calls that wait for the signed-in user, across spaces. */
 export function InboxPage(): ReactElement {
@@ -43,43 +45,52 @@ function InboxTabs(): ReactElement {
 function InboxList({ show }: { show: InboxShow }): ReactElement {
   const { entity } = useSession().session;
   const { data, error, refetch } = useQuery(pendingCalls(show, entity?.id));
-  const [opened, setOpened] = useState<readonly PendingCall[]>([]);
-  useKeys({
-    j: { label: 'Next call', run: () => moveFocus(1) },
-    k: { label: 'Previous call', run: () => moveFocus(-1) },
-  });
-  const toggle = (call: PendingCall): void =>
-    setOpened((before) =>
-      before.some(({ callId }) => callId === call.callId)
-        ? before.filter(({ callId }) => callId !== call.callId)
-        : [...before, call],
-    );
+  const triage = useTriage(data);
+  const isWide = useIsWide();
   if (error !== null && data === undefined)
     return <ErrorNote error={error} title="The calls were not loaded." retry={() => void refetch()} />;
-  // An open call stays in its place after it has been answered, so that the user sees the result.
-  const calls = withOpened(data ?? [], opened);
-  if (data !== undefined && calls.length === 0) return <Nothing show={show} />;
+  const { groups, selected } = triage;
+  if (data !== undefined && groups.length === 0) return <Nothing show={show} />;
+  const isOver = ({ leader }: CallGroup): boolean => data?.some(({ callId }) => callId === leader.callId) === false;
+  const panelOf = (group: CallGroup): ReactElement => (
+    <OpenCall key={group.leader.callId} group={group} isOver={isOver(group)} onSplit={() => triage.split(group)} />
+  );
   return (
-    <ul aria-label={`${show} calls`} className="flex flex-col gap-2">
-      {calls.map((call) => (
-        <InboxRow
-          key={call.callId}
-          call={call}
-          show={show}
-          isOver={data?.some(({ callId }) => callId === call.callId) === false}
-          isOpen={opened.some(({ callId }) => callId === call.callId)}
-          onToggle={() => toggle(call)}
-        />
-      ))}
-    </ul>
+    <>
+      {show === 'waiting' && <AskToNotify />}
+      <div className={isWide ? 'grid grid-cols-[minmax(0,26rem)_minmax(0,1fr)] items-start gap-4' : ''}>
+        <ul aria-label={`${show} calls`} className="flex flex-col gap-2">
+          {groups.map((group) => (
+            <InboxRow
+              key={group.leader.callId}
+              group={group}
+              show={show}
+              isOver={isOver(group)}
+              isOpen={group === selected}
+              onToggle={() => triage.toggle(group)}
+              panel={group === selected && !isWide ? panelOf(group) : undefined}
+            />
+          ))}
+        </ul>
+        {isWide && (
+          <div id={PANEL} className="sticky top-0">
+            {selected === undefined ? <HowToTriage show={show} /> : panelOf(selected)}
+          </div>
+        )}
+      </div>
+    </>
   );
 }
 
-/** Moves the focus to the next or previous row of the inbox; from outside, to the first. */
-function moveFocus(by: 1 | -1): void {
-  const rows = [...document.querySelectorAll<HTMLElement>('[data-inbox-row]')];
-  const at = rows.findIndex((row) => row.closest('li')?.contains(document.activeElement) === true);
-  rows[at === -1 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by))]?.focus();
+function HowToTriage({ show }: { show: InboxShow }): ReactElement {
+  if (show !== 'waiting') return <p className="text-quiet">Choose a call to read it.</p>;
+  return (
+    <p className="text-quiet">
+      Choose a call to answer it. With the keyboard: <kbd>j</kbd> and <kbd>k</kbd> go from call to call,{' '}
+      <kbd>Enter</kbd> opens one, <kbd>a</kbd> approves, <kbd>d</kbd> denies, <kbd>e</kbd> edits, <kbd>?</kbd> lists all
+      keys.
+    </p>
+  );
 }
 
 function Nothing({ show }: { show: InboxShow }): ReactElement {

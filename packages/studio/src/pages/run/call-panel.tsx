@@ -3,10 +3,10 @@ import { withVisibleControls } from '@lastcall/client/react';
 import type { CallRow, StepRow } from '@lastcall/client/timeline';
 import { ArrowLeft, X } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
+import { changesInWords, codeOf, originInWords } from '../../parts/run/call-words.ts';
 import { OutcomeMark } from '../../parts/ui/outcome.tsx';
 import { Tabs } from '../../parts/ui/tabs.tsx';
 import { duration } from '../../parts/ui/time.tsx';
-import { changesInWords, codeOf, originInWords } from './call-words.ts';
 import { ChangesTab } from './changes-tab.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { ForkButton } from './fork-dialog.tsx';
@@ -27,12 +27,14 @@ const CALL_TABS = ['input', 'output', 'changes', 'receipt', 'request'] as const;
 const STEP_TABS = ['reply', 'request'] as const;
 
 interface CallPanelProps extends PanelProps {
+  /** The run in which it ended. */
+  readonly endedIn: Run;
   readonly call: CallRow;
   readonly numbers: ReadonlyMap<string, string>;
 }
 
 /** All details of one call. */
-export function CallPanel({ state, run, call, numbers }: CallPanelProps): ReactElement {
+export function CallPanel({ state, run, endedIn, call, numbers }: CallPanelProps): ReactElement {
   const tab = CALL_TABS.find((one) => one === state.search.tab) ?? 'output';
   const changes = changesInWords(call);
   const words = {
@@ -57,7 +59,7 @@ export function CallPanel({ state, run, call, numbers }: CallPanelProps): ReactE
       {tab === 'input' && <InputTab call={call} />}
       {tab === 'output' && <OutputTab call={call} numbers={numbers} />}
       {tab === 'changes' && <ChangesTab call={call} />}
-      {tab === 'receipt' && <ReceiptTab call={call} run={run} />}
+      {tab === 'receipt' && <ReceiptTab call={call} run={endedIn} />}
       {tab === 'request' && <RequestTab run={run} step={call.step} isOfMachine={call.origin !== undefined} />}
     </Panel>
   );

@@ -5,18 +5,17 @@ import { useQuery } from '@tanstack/react-query';
 import { memo, type ReactElement, useEffect, useRef } from 'react';
 import { callDetails } from '../../data/calls.ts';
 import { runOfAnswer } from '../../data/runs.ts';
+import { changesInWords, codeOf, noteOf, originInWords } from '../../parts/run/call-words.ts';
+import { waitInWords } from '../../parts/run/wait-words.ts';
 import { OutcomeMark } from '../../parts/ui/outcome.tsx';
 import { duration } from '../../parts/ui/time.tsx';
-import { changesInWords, codeOf, noteOf, originInWords } from './call-words.ts';
 import { rowClass } from './row-class.ts';
 import { followInPage } from './state-link.tsx';
 import { TimeBar } from './time-bar.tsx';
 import type { TimeScale } from './time-scale.ts';
-import { waitInWords } from './wait-words.ts';
 
 interface CallRowProps {
   readonly call: CallRow;
-  readonly runId: string;
   readonly scale: TimeScale;
   readonly numbers: ReadonlyMap<string, string>;
   readonly isOpen: boolean;
@@ -27,7 +26,7 @@ interface CallRowProps {
 
 /** One call: its state, its tool, the reason, how long, and when. */
 export const CallRowView = memo(function CallRowView(props: CallRowProps): ReactElement {
-  const { call, runId, scale, numbers, isOpen, hasCursor, onOpen } = props;
+  const { call, scale, numbers, isOpen, hasCursor, onOpen } = props;
   const link = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
     if (hasCursor) link.current?.focus({ preventScroll: true });
@@ -36,7 +35,7 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
   return (
     <a
       ref={link}
-      href={`/runs/${runId}?call=${call.callId}`}
+      href={`/runs/${call.runId}?call=${call.callId}`}
       aria-current={isOpen ? 'true' : undefined}
       onClick={(event) => followInPage(event, () => onOpen(call.callId))}
       className={`${rowClass} hover:bg-raised aria-[current=true]:bg-accent-soft`}
@@ -66,13 +65,27 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
       </span>
       <span className="text-right text-xs text-quiet tabular-nums">{durationOf(call)}</span>
       <span className="col-span-full h-2 self-stretch wide:col-span-1 wide:h-auto">
-        <TimeBar scale={scale} from={call.startedAt} to={isWaiting ? undefined : call.endedAt} look={call.outcome} />
+        <TimeBar
+          scale={scale}
+          from={ranFrom(call)}
+          to={isWaiting ? undefined : call.endedAt}
+          look={call.outcome}
+          lost={call.lostAttempts}
+        />
       </span>
     </a>
   );
 });
 
-function durationOf({ startedAt, endedAt, outcome, laterEndAt }: CallRow): string {
+/** A call that waited for its result was answered, and did not run: the line of its wait shows how long that took. */
+function ranFrom({ startedAt, endedAt, settlement, wait }: CallRow): number | undefined {
+  const isAnswered = wait !== undefined && settlement?.outcome.status !== 'pending' && startedAt === wait.startedAt;
+  return isAnswered ? endedAt : startedAt;
+}
+
+function durationOf(call: CallRow): string {
+  const { endedAt, outcome, laterEndAt } = call;
+  const startedAt = ranFrom(call);
   if (NEVER_RAN.has(outcome)) return 'never ran';
   if (laterEndAt !== undefined) return '';
   if (startedAt === undefined || endedAt === undefined || outcome === 'waiting' || outcome === 'unknown') return '';
@@ -102,7 +115,11 @@ function Marks({ call }: { call: CallRow }): ReactElement {
     <>
       {call.isResponse && <Mark>RESPONSE</Mark>}
       {changes !== undefined && changes !== '' && <Mark>{changes}</Mark>}
-      {call.starts > 1 && <Mark>ran {call.starts} times</Mark>}
+      {call.starts > 1 && (
+        <Mark>
+          {call.starts} attempts, one key, {call.outcome === 'ok' ? 'done once' : 'settled once'}
+        </Mark>
+      )}
       {call.isTrimmed && <Mark>not seen again</Mark>}
       {call.step === undefined && call.origin !== undefined && (
         <Mark>{withVisibleControls(originInWords(call.origin))}</Mark>

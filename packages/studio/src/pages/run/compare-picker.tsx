@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactElement, useState } from 'react';
 import { newestRuns } from '../../data/runs.ts';
+import { RunName, RunStatus, RunTrigger } from '../../parts/run/run-summary.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { Dialog } from '../../parts/ui/dialog.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Time } from '../../parts/ui/time.tsx';
-import { RunName, RunStatus, RunTrigger } from './run-summary.tsx';
 
 /** Any run can be compared with this one. Those of the same agent come first, because they have most in common. */
 export function ComparePicker({ run }: { run: Run }): ReactElement {

@@ -5,13 +5,13 @@ import { useNavigate } from '@tanstack/react-router';
 import { GitFork } from 'lucide-react';
 import { type FormEvent, type ReactElement, useState } from 'react';
 import { forksOf, startFork } from '../../data/forks.ts';
+import { inputInWords } from '../../parts/run/call-words.ts';
+import { toResult } from '../../parts/run/fork-words.ts';
 import { useMay } from '../../parts/session/session.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { Dialog } from '../../parts/ui/dialog.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { SelectField, TextArea, TextField } from '../../parts/ui/field.tsx';
-import { inputInWords } from './call-words.ts';
-import { toResult } from './fork-words.ts';
 
 interface ForkProps {
   readonly run: Run;

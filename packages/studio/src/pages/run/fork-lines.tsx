@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { forksOf } from '../../data/forks.ts';
+import { changesInForkWords } from '../../parts/run/fork-words.ts';
 import { Time } from '../../parts/ui/time.tsx';
-import { changesInForkWords } from './fork-words.ts';
 
 /** What a run was forked from, and the forks that it has. */
 export function ForkLines({ run }: { run: Run }): ReactElement | null {

@@ -4,12 +4,12 @@ import type { CallRow, TimelineRow } from '@lastcall/client/timeline';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactElement, useState } from 'react';
 import { answerInFork } from '../../data/forks.ts';
+import { toResult } from '../../parts/run/fork-words.ts';
 import { useMay } from '../../parts/session/session.tsx';
 import { JsonText } from '../../parts/text/safe-text.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { TextField } from '../../parts/ui/field.tsx';
-import { toResult } from './fork-words.ts';
 
 /** The calls of a fork that wait, because the original did not make them and they may act outside. */
 export function ForkWaits({ run, rows }: { run: Run; rows: readonly TimelineRow[] }): ReactElement | null {

@@ -1,9 +1,11 @@
+import type { Run } from '@lastcall/client';
 import type { LineRow } from '@lastcall/client/timeline';
+import { originInWords, workerName } from '../../parts/run/call-words.ts';
+import { waitLineInWords } from '../../parts/run/wait-words.ts';
 import { duration } from '../../parts/ui/time.tsx';
-import { originInWords, workerName } from './call-words.ts';
 
-/** The text of a timeline line that is neither a step nor a call. `stopped` is why the run ended. */
-export function lineInWords(row: LineRow, stopped: string): string {
+/** The text of a timeline line that is neither a step nor a call. `stopped` says why a run ended. */
+export function lineInWords(row: LineRow, stopped: (run: Run) => string): string {
   switch (row.kind) {
     case 'arrival': {
       const { by, text, spaceName } = row.arrival;
@@ -36,7 +38,11 @@ export function lineInWords(row: LineRow, stopped: string): string {
     case 'asking':
       return 'waiting for the model';
     case 'stop':
-      return stopped;
+      return stopped(row.run);
+    case 'run':
+      return `Run ${row.run.number}${row.run.attempt > 1 ? `, attempt ${row.run.attempt}` : ''}`;
+    case 'wait':
+      return waitLineInWords(row.wait);
   }
 }
 

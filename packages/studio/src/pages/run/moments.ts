@@ -89,4 +89,6 @@ const LINES: Readonly<Record<Exclude<TimelineRow['kind'], 'call' | 'step'>, stri
   summary: 'Earlier runs were summarised',
   asking: 'Waiting for the model',
   stop: 'The run ended',
+  run: 'The next run began',
+  wait: 'It began to wait for an answer',
 };

@@ -1,19 +1,19 @@
 import type { Outcome } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
-import type { CallRow, OutcomeName } from '@lastcall/client/timeline';
+import type { CallRow, CallStatus } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { callDetails } from '../../data/calls.ts';
 import { Attachments } from '../../parts/files/attachments.tsx';
 import { imagesIn } from '../../parts/files/images-in.ts';
+import { withNumbers } from '../../parts/run/call-words.ts';
+import { waitInWords } from '../../parts/run/wait-words.ts';
 import { JsonText, SafeText } from '../../parts/text/safe-text.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { OUTCOMES } from '../../parts/ui/outcome.tsx';
-import { withNumbers } from './call-words.ts';
 import { CopyButton } from './copy-button.tsx';
 import { SubAgentNote } from './sub-agent-note.tsx';
-import { waitInWords } from './wait-words.ts';
 
 /** The result of the call, and the part of it that the model read. */
 export function OutputTab({ call, numbers }: { call: CallRow; numbers: ReadonlyMap<string, string> }): ReactElement {
@@ -63,7 +63,7 @@ function End({ call, numbers }: { call: CallRow; numbers: ReadonlyMap<string, st
   }
 }
 
-const NOT_YET: Readonly<Partial<Record<OutcomeName, string>>> = {
+const NOT_YET: Readonly<Partial<Record<CallStatus, string>>> = {
   running: 'It is running.',
   planned: 'It has not started: a call before it runs alone.',
 };

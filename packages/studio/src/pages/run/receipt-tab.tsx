@@ -8,14 +8,14 @@ import { callDetails } from '../../data/calls.ts';
 import { grantById } from '../../data/grants.ts';
 import { runOfAnswer } from '../../data/runs.ts';
 import { answerInWords as saidInWords } from '../../parts/cards/call-shape.ts';
+import { workerName } from '../../parts/run/call-words.ts';
+import { waitInWords, whoAnswered } from '../../parts/run/wait-words.ts';
 import { JsonText } from '../../parts/text/safe-text.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Fact, Facts } from '../../parts/ui/facts.tsx';
 import { duration } from '../../parts/ui/time.tsx';
-import { workerName } from './call-words.ts';
 import { CopyButton } from './copy-button.tsx';
 import { ExactTime } from './exact-time.tsx';
-import { waitInWords, whoAnswered } from './wait-words.ts';
 
 /** Proof that the call was settled once: its ids, its attempts, who ran it, and who answered it. */
 export function ReceiptTab({ call, run }: { call: CallRow; run: Run }): ReactElement {
@@ -47,8 +47,12 @@ function Receipt({ call, run, details }: { call: CallRow; run: Run; details: Cal
       <Fact name="Settled">{settledInWords(call, settledAt)}</Fact>
       <Fact name="Started">
         {NEVER_RAN.has(call.outcome) || startedAt === undefined ? 'never' : <ExactTime at={startedAt} />}
-        {starts > 1 && `, and ${starts - 1} more: a worker was lost while it ran`}
       </Fact>
+      {starts > 1 && (
+        <Fact name="Attempts">
+          <Attempts call={call} worker={worker} />
+        </Fact>
+      )}
       {retry !== undefined && <Fact name="Attempts">{retry.attempts}, repeated by the middleware of its tool</Fact>}
       {cache !== undefined && (
         <Fact name="From the cache">
@@ -65,6 +69,26 @@ function Receipt({ call, run, details }: { call: CallRow; run: Run; details: Cal
       )}
       {worker !== undefined && <Fact name="Worker">{workerName(worker)}</Fact>}
     </Facts>
+  );
+}
+
+/** Every attempt with its worker. All of them have the idempotency key above, so the other service can tell that they are one. */
+function Attempts({ call, worker }: { call: CallRow; worker: string | undefined }): ReactElement {
+  const { lostAttempts, startedAt, outcome } = call;
+  return (
+    <ol className="flex flex-col gap-0.5">
+      {lostAttempts.map((attempt, index) => (
+        <li key={attempt.startedAt}>
+          {index + 1}: <ExactTime at={attempt.startedAt} />, {workerName(attempt.worker)}, which was lost after{' '}
+          {duration(attempt.lostAt - attempt.startedAt)}
+        </li>
+      ))}
+      <li>
+        {lostAttempts.length + 1}: {startedAt !== undefined && <ExactTime at={startedAt} />}, {workerName(worker)}, with
+        the same idempotency key
+      </li>
+      <li className="font-medium">{outcome === 'ok' ? 'Done once.' : 'Settled once.'}</li>
+    </ol>
   );
 }
 

@@ -5,6 +5,7 @@ import type { ReactElement, ReactNode } from 'react';
 import { stepRequest } from '../../data/runs.ts';
 import { JsonText } from '../../parts/text/safe-text.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { CopyButton } from './copy-button.tsx';
 import { commonMessages, partInWords } from './request-diff.ts';
 
 interface RequestTabProps {
@@ -40,6 +41,7 @@ function Request({
 }): ReactElement {
   const { instructions, messages, tools, settings, model } = request;
   const known = before === undefined ? messages.length : commonMessages(before.messages, messages);
+  const isDifference = before !== undefined;
   const isNewText = before !== undefined && before.instructions !== instructions;
   const hasNewTools = before !== undefined && JSON.stringify(before.tools) !== JSON.stringify(tools);
   return (
@@ -59,12 +61,32 @@ function Request({
           <JsonText value={settings} label="Settings" />
         </Fold>
       )}
-      <ol aria-label="Messages" className="flex flex-col gap-2">
-        {messages.map((message, index) => (
-          <MessageView key={index} message={message} isNew={before !== undefined && index >= known} />
-        ))}
-      </ol>
+      {isDifference && known > 0 && (
+        <Fold title={`${known} ${known === 1 ? 'message' : 'messages'}, as in step ${step - 1}`}>
+          <MessageList label="Messages of the step before" messages={messages.slice(0, known)} isNew={false} />
+        </Fold>
+      )}
+      <MessageList label="Messages" messages={isDifference ? messages.slice(known) : messages} isNew={isDifference} />
+      <p>
+        <CopyButton text={JSON.stringify(request, null, 2)} label="Copy the whole request as JSON" />
+      </p>
     </div>
+  );
+}
+
+interface MessageListProps {
+  readonly label: string;
+  readonly messages: readonly ModelMessage[];
+  readonly isNew: boolean;
+}
+
+function MessageList({ label, messages, isNew }: MessageListProps): ReactElement {
+  return (
+    <ol aria-label={label} className="flex flex-col gap-2">
+      {messages.map((message, index) => (
+        <MessageView key={index} message={message} isNew={isNew} />
+      ))}
+    </ol>
   );
 }
 

@@ -1,4 +1,4 @@
-import type { CallRow, TimelineRow } from '@lastcall/client/timeline';
+import { type CallRow, NEVER_RAN, type TimelineRow } from '@lastcall/client/timeline';
 
 /** Which calls are shown. */
 export const ONLY = ['errors', 'waiting', 'changes', 'never-ran'] as const;
@@ -17,7 +17,7 @@ function isShownBy(only: Only, { outcome, wait, changes }: CallRow): boolean {
     case 'changes':
       return changes !== undefined;
     case 'never-ran':
-      return outcome === 'cancelled' || outcome === 'skipped';
+      return NEVER_RAN.has(outcome);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Agent, AgentConfig, Run } from '@lastcall/client';
+import type { Agent, AgentConfig, Run, Story, Usage } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -6,24 +6,25 @@ import { type ReactElement, type ReactNode, useState } from 'react';
 import { useIsMachine } from '../../data/definitions.ts';
 import { attemptsOf } from '../../data/runs.ts';
 import { gatewayStatus } from '../../data/status.ts';
+import { costInWords, workerName } from '../../parts/run/call-words.ts';
+import { StatusMark } from '../../parts/run/status-mark.tsx';
+import { defaultOf, statusInWords } from '../../parts/run/stop-sentence.ts';
+import { addUsage, tokensInWords, usageTitle } from '../../parts/run/usage-words.ts';
 import { useMay } from '../../parts/session/session.tsx';
 import { Button, buttonClass } from '../../parts/ui/button.tsx';
 import { Dialog } from '../../parts/ui/dialog.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { duration, useNow } from '../../parts/ui/time.tsx';
-import { costInWords, workerName } from './call-words.ts';
 import { CaseButton } from './case-dialog.tsx';
 import { ComparePicker } from './compare-picker.tsx';
 import { contextOf } from './context-of.ts';
 import { ExactTime } from './exact-time.tsx';
 import { ForkLines } from './fork-lines.tsx';
-import { StatusMark } from './status-mark.tsx';
-import { defaultOf, statusInWords } from './stop-sentence.ts';
-import { triggerInWords } from './trigger-words.ts';
-import { tokensInWords, usageTitle } from './usage-words.ts';
+import { askedInWords, taskInWords } from './task-words.ts';
 
 interface RunHeaderProps {
   readonly run: Run;
+  readonly story: Story;
   readonly agent: Agent | undefined;
   readonly config: AgentConfig | undefined;
   readonly steps: number;
@@ -31,22 +32,19 @@ interface RunHeaderProps {
   readonly children?: ReactNode;
 }
 
-/** The agent of the run, its state and the reason, what woke it, when, how long, and what it cost. */
-export function RunHeader({ run, agent, config, steps, cancel, children }: RunHeaderProps): ReactElement {
+/** The words of the task, its state and the reason, who asked, when, how long, and what it cost. */
+export function RunHeader({ run, story, agent, config, steps, cancel, children }: RunHeaderProps): ReactElement {
   return (
     <header className="flex flex-col gap-1 border-b border-line bg-surface px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <h1 className="text-xl font-semibold">
-          Run {run.number} <span className="sr-only">of</span>
+        <h1 dir="auto" className="line-clamp-3 min-w-0 flex-1 basis-64 text-xl font-semibold break-words">
+          {withVisibleControls(taskInWords(story))}
         </h1>
-        <Link to="/agents/$id" params={{ id: run.agentId }} search={{}} className="text-lg text-accent hover:underline">
-          <bdi>{agent?.name ?? 'a deleted agent'}</bdi>
-        </Link>
-        <span className="ml-auto flex flex-wrap gap-2">
+        <span className="flex flex-wrap gap-2">
           {children}
           {run.retryOf !== undefined && (
             <Link to="/runs/$id/compare/$other" params={{ id: run.retryOf, other: run.id }} className={buttonClass()}>
-              Compare with attempt {run.attempt - 1}
+              Compare with {run.attempt > 1 ? `attempt ${run.attempt - 1}` : 'the attempt before'}
             </Link>
           )}
           <ComparePicker run={run} />
@@ -54,15 +52,20 @@ export function RunHeader({ run, agent, config, steps, cancel, children }: RunHe
           <CancelRun run={run} cancel={cancel} />
         </span>
       </div>
-      <Status run={run} agent={agent} config={config} steps={steps} />
-      <Trigger run={run} />
+      <Status run={decisiveRun(story) ?? run} agent={agent} config={config} steps={steps} />
+      <Trigger run={run} story={story} agent={agent} />
       <ForkLines run={run} />
-      <Figures run={run} agent={agent} />
+      <Figures run={run} story={story} agent={agent} />
     </header>
   );
 }
 
-function Status({ run, agent, config, steps }: Omit<RunHeaderProps, 'cancel'>): ReactElement {
+/** The run that decides how the task stands. */
+function decisiveRun({ runs, status }: Story): Run | undefined {
+  return runs.findLast((run) => run.status === status);
+}
+
+function Status({ run, agent, config, steps }: Omit<RunHeaderProps, 'cancel' | 'story'>): ReactElement {
   const { text, setting, value } = statusInWords(run, { config, steps });
   const { data: status } = useQuery({ ...gatewayStatus, enabled: setting !== undefined && value === undefined });
   const standard = defaultOf(setting, status);
@@ -91,13 +94,24 @@ function Status({ run, agent, config, steps }: Omit<RunHeaderProps, 'cancel'>): 
   );
 }
 
-function Trigger({ run: { trigger } }: { run: Run }): ReactElement {
+/** Who asked which agent, and which run of the task this is. */
+function Trigger({ run, story, agent }: Pick<RunHeaderProps, 'run' | 'story' | 'agent'>): ReactElement {
+  const { runs } = story;
+  const trigger = runs[0]?.trigger ?? run.trigger;
   const spaceId = trigger.find((one) => one.spaceId !== undefined)?.spaceId;
-  const callId = trigger.find((one) => one.callId !== undefined)?.callId;
+  const callId = run.trigger.find((one) => one.callId !== undefined)?.callId;
+  const place = runs.findIndex(({ id }) => id === run.id) + 1;
   return (
     <p className="flex min-w-0 flex-wrap items-center gap-x-2">
-      <span dir="auto" className="min-w-0 truncate">
-        {withVisibleControls(triggerInWords(trigger))}
+      <span>
+        <bdi>{withVisibleControls(askedInWords(story))}</bdi> asked{' '}
+        <Link to="/agents/$id" params={{ id: run.agentId }} search={{}} className="text-accent hover:underline">
+          <bdi>{agent?.name ?? 'a deleted agent'}</bdi>
+        </Link>
+      </span>
+      <span className="text-sm text-quiet">
+        run {run.number}
+        {runs.length > 1 && `, ${place} of ${runs.length} of this task`}
       </span>
       {spaceId !== undefined && (
         <Link to="/spaces/$id" params={{ id: spaceId }} search={{}} className="text-sm text-accent hover:underline">
@@ -113,15 +127,29 @@ function Trigger({ run: { trigger } }: { run: Run }): ReactElement {
   );
 }
 
-function Figures({ run, agent }: { run: Run; agent: Agent | undefined }): ReactElement {
-  const { createdAt, usage, cost, model, mode, configVersion } = run;
+/** What all runs of the task used and cost together. */
+function totalsOf({ runs }: Story): { readonly usage: Usage | undefined; readonly cost: number | undefined } {
+  const used = runs.flatMap(({ usage }) => usage ?? []);
+  const costs = runs.flatMap(({ cost }) => cost ?? []);
+  return {
+    usage: used.length === 0 ? undefined : used.reduce(addUsage),
+    cost:
+      costs.length < used.length
+        ? undefined
+        : costs.reduce<number | undefined>((sum = 0, cost) => sum + cost, undefined),
+  };
+}
+
+function Figures({ run, story, agent }: Pick<RunHeaderProps, 'run' | 'story' | 'agent'>): ReactElement {
+  const { model, mode, configVersion } = run;
+  const { usage, cost } = totalsOf(story);
   return (
     <ul className="flex flex-wrap gap-x-3 text-sm text-quiet tabular-nums">
       <li>
-        <ExactTime at={createdAt} />
+        <ExactTime at={story.startedAt} />
       </li>
       <li>
-        <Lasted run={run} />
+        <Lasted story={story} />
       </li>
       {usage !== undefined && <li title={usageTitle(usage)}>{tokensInWords(usage)} tokens</li>}
       {cost !== undefined && <li>cost {costInWords(cost)}</li>}
@@ -170,8 +198,8 @@ function MachineLink({ run, agent }: { run: Run; agent: Agent | undefined }): Re
   );
 }
 
-function Lasted({ run: { createdAt, endedAt } }: { run: Run }): ReactElement {
-  return endedAt === undefined ? <Lasting since={createdAt} /> : <span>{duration(endedAt - createdAt)}</span>;
+function Lasted({ story: { startedAt, endedAt } }: { story: Story }): ReactElement {
+  return endedAt === undefined ? <Lasting since={startedAt} /> : <span>{duration(endedAt - startedAt)}</span>;
 }
 
 function Lasting({ since }: { since: number }): ReactElement {

@@ -1,9 +1,9 @@
 import type { StepRow } from '@lastcall/client/timeline';
 import type { ReactElement } from 'react';
+import { costInWords } from '../../parts/run/call-words.ts';
+import { usageTitle } from '../../parts/run/usage-words.ts';
 import { Markdown } from '../../parts/text/markdown.tsx';
 import { Fact, Facts } from '../../parts/ui/facts.tsx';
-import { costInWords } from './call-words.ts';
-import { usageTitle } from './usage-words.ts';
 
 /** The text of the model's reply in a step, and its cost. */
 export function StepTab({ row }: { row: StepRow }): ReactElement {

@@ -1,8 +1,8 @@
 import type { RunEntry } from '@lastcall/client';
 import type { ReactElement } from 'react';
+import { costInWords } from '../../parts/run/call-words.ts';
+import { tokensInWords } from '../../parts/run/usage-words.ts';
 import { SafeText } from '../../parts/text/safe-text.tsx';
-import { costInWords } from './call-words.ts';
-import { tokensInWords } from './usage-words.ts';
 
 type SubAgentTurn = NonNullable<RunEntry['subAgents']>[number];
 

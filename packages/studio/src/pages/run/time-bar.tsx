@@ -1,18 +1,21 @@
-import type { OutcomeName } from '@lastcall/client/timeline';
+import type { StoryWait } from '@lastcall/client';
+import type { CallStatus, LostAttempt } from '@lastcall/client/timeline';
 import type { CSSProperties, ReactElement } from 'react';
 import { duration } from '../../parts/ui/time.tsx';
-import type { TimeScale } from './time-scale.ts';
+import type { Span, TimeScale } from './time-scale.ts';
 
 interface TimeBarProps {
   readonly scale: TimeScale;
   readonly from: number | undefined;
   /** Undefined if it is still going on. */
   readonly to: number | undefined;
-  readonly look: 'model' | OutcomeName;
+  readonly look: 'model' | CallStatus;
+  /** Attempts before it that were lost with their worker. */
+  readonly lost?: readonly LostAttempt[];
 }
 
 /** Draws when something happened. The row says the same in words, so screen readers skip it. */
-export function TimeBar({ scale, from, to, look }: TimeBarProps): ReactElement {
+export function TimeBar({ scale, from, to, look, lost = [] }: TimeBarProps): ReactElement {
   const form = from === undefined ? undefined : FORMS[look];
   return (
     <span aria-hidden className="relative block h-full min-h-2 w-full">
@@ -22,6 +25,21 @@ export function TimeBar({ scale, from, to, look }: TimeBarProps): ReactElement {
           className="absolute inset-y-0 border-x border-dashed border-line bg-raised"
           style={{ left: share(one.from), width: share(one.to - one.from) }}
         />
+      ))}
+      {lost.map((attempt) => (
+        <span key={attempt.startedAt} data-lost-attempt>
+          <span
+            className="absolute top-1/2 h-1.5 min-w-[3px] -translate-y-1/2 rounded-l-[2px] border border-dashed border-bad wide:h-3"
+            style={placeOf(scale, attempt.startedAt, attempt.lostAt)}
+          />
+          {/* Where the worker was found dead. */}
+          <span
+            className="absolute top-1/2 -translate-1/2 text-xs leading-none font-bold text-bad"
+            style={{ left: share(scale.position(attempt.lostAt)) }}
+          >
+            ×
+          </span>
+        </span>
       ))}
       {form !== undefined && from !== undefined && (
         <span className={`absolute top-1/2 min-w-[3px] -translate-y-1/2 ${form}`} style={placeOf(scale, from, to)} />
@@ -37,6 +55,8 @@ const FORMS: Readonly<Record<TimeBarProps['look'], string | undefined>> = {
   error: 'notched h-1.5 wide:h-3 rounded-[2px] bg-bad',
   unknown: 'h-1.5 wide:h-3 rounded-[2px] border border-dashed border-doubt',
   waiting: 'hatched h-1.5 wide:h-3 rounded-l-[2px]',
+  denied: undefined,
+  expired: 'hatched h-1.5 wide:h-3 rounded-[2px]',
   cancelled: undefined,
   skipped: undefined,
   planned: undefined,
@@ -50,7 +70,7 @@ function placeOf(scale: TimeScale, from: number, to: number | undefined): CSSPro
 }
 
 /** Above the bars: the start, the folded idle periods, and the duration. */
-export function TimeAxis({ scale }: { scale: TimeScale }): ReactElement {
+export function TimeAxis({ scale, waits }: { scale: TimeScale; waits: readonly StoryWait[] }): ReactElement {
   return (
     <div className="sticky top-0 z-10 hidden border-b border-line bg-surface px-3 text-xs text-quiet tabular-nums wide:grid wide:grid-cols-[minmax(0,1fr)_minmax(0,36%)] wide:gap-x-2">
       <span />
@@ -62,13 +82,18 @@ export function TimeAxis({ scale }: { scale: TimeScale }): ReactElement {
             className="absolute -translate-x-1/2 rounded bg-raised px-1 whitespace-nowrap"
             style={{ left: `clamp(3rem, ${share((one.from + one.to) / 2)}, 100% - 6rem)` }}
           >
-            {duration(one.lengthMs)} idle
+            {duration(one.lengthMs)} {waits.some((wait) => covers(wait, one.span)) ? 'waiting' : 'idle'}
           </span>
         ))}
         <span className="absolute right-0 bg-surface pl-1">{duration(scale.span.to - scale.span.from)}</span>
       </span>
     </div>
   );
+}
+
+/** True if the task waited for people for most of the time. */
+function covers({ since, until = Number.POSITIVE_INFINITY }: StoryWait, { from, to }: Span): boolean {
+  return Math.min(until, to) - Math.max(since, from) > (to - from) / 2;
 }
 
 function share(part: number): string {

@@ -8,6 +8,7 @@ export interface Span {
 interface Break {
   readonly from: number;
   readonly to: number;
+  readonly span: Span;
   readonly lengthMs: number;
 }
 
@@ -46,7 +47,7 @@ export function timeScale(spans: readonly Span[], { isFolded = true }: { isFolde
     span,
     breaks: pieces
       .filter(({ isBreak }) => isBreak)
-      .map((piece) => ({ from: piece.start, to: piece.end, lengthMs: piece.to - piece.from })),
+      .map((piece) => ({ from: piece.start, to: piece.end, span: piece, lengthMs: piece.to - piece.from })),
     position(at) {
       const piece = pieces.find((one) => at <= one.to) ?? pieces.at(-1);
       if (piece === undefined) return 0;

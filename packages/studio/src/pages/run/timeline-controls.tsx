@@ -11,26 +11,43 @@ interface ControlsProps {
   readonly rows: readonly TimelineRow[];
   readonly only: Only | undefined;
   readonly isSeen: boolean;
+  /** True if the task has an answer to read. */
+  readonly hasAnswer: boolean;
 }
 
 /** Chooses which part of the run is shown. */
-export function TimelineControls({ state, rows, only, isSeen }: ControlsProps): ReactElement {
+export function TimelineControls({ state, rows, only, isSeen, hasAnswer }: ControlsProps): ReactElement {
   return (
     <div className="flex items-center gap-x-4 gap-y-1 overflow-x-auto border-b border-line bg-surface px-3 py-1.5 wide:flex-wrap">
       <nav aria-label="View" className="flex gap-1">
-        <StateLink state={state} change={{ view: undefined }} isCurrent={!isSeen} className={choiceClass}>
+        <StateLink
+          state={state}
+          change={{ view: undefined }}
+          isCurrent={state.search.view === undefined}
+          className={choiceClass}
+        >
           As it happened
         </StateLink>
         <StateLink state={state} change={{ view: 'seen' }} isCurrent={isSeen} className={choiceClass}>
           As the model saw it
         </StateLink>
+        {hasAnswer && (
+          <StateLink
+            state={state}
+            change={{ view: 'answer', call: undefined }}
+            isCurrent={state.search.view === 'answer'}
+            className={choiceClass}
+          >
+            The answer
+          </StateLink>
+        )}
       </nav>
-      {!isSeen && <Filters state={state} rows={rows} only={only} />}
+      {!isSeen && state.search.view !== 'answer' && <Filters state={state} rows={rows} only={only} />}
     </div>
   );
 }
 
-function Filters({ state, rows, only }: Omit<ControlsProps, 'isSeen'>): ReactElement {
+function Filters({ state, rows, only }: Omit<ControlsProps, 'isSeen' | 'hasAnswer'>): ReactElement {
   const counts = countsOf(rows);
   return (
     <>

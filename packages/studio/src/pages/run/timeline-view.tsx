@@ -1,10 +1,10 @@
-import type { Run } from '@lastcall/client';
+import type { Run, Story } from '@lastcall/client';
 import { NEVER_RAN, type TimelineRow } from '@lastcall/client/timeline';
 import { type ReactElement, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { useKeys } from '../../parts/keyboard/keys.tsx';
+import { callNumbers } from '../../parts/run/call-words.ts';
 import { CallRowView } from './call-row-view.tsx';
-import { callNumbers } from './call-words.ts';
 import { LineRowView, StepRowView } from './line-row-view.tsx';
 import { TimeAxis } from './time-bar.tsx';
 import { type Span, timeScale } from './time-scale.ts';
@@ -12,11 +12,11 @@ import type { RunState } from './use-run-state.ts';
 
 interface TimelineViewProps {
   readonly state: RunState;
-  readonly run: Run;
+  readonly story: Story;
   /** All rows: the scale does not change with the filter. */
   readonly all: readonly TimelineRow[];
   readonly rows: readonly TimelineRow[];
-  readonly stopped: string;
+  readonly stopped: (run: Run) => string;
   /** The current time, for rows that are still going on. */
   readonly now: number;
 }
@@ -25,14 +25,17 @@ interface TimelineViewProps {
 const AXIS_HEIGHT = 25;
 
 /** Steps and calls as rows. Only the visible ones are rendered: a run with thousands is as fast as one with ten. */
-export function TimelineView({ state, run, all, rows, stopped, now }: TimelineViewProps): ReactElement {
+export function TimelineView({ state, story, all, rows, stopped, now }: TimelineViewProps): ReactElement {
   const list = useRef<VirtualizerHandle>(null);
   const { call: open, fold } = state.search;
-  const scale = useMemo(() => timeScale(spansOf(run, all, now), { isFolded: fold !== 'no' }), [run, all, now, fold]);
+  const scale = useMemo(
+    () => timeScale(spansOf(story, all, now), { isFolded: fold !== 'no' }),
+    [story, all, now, fold],
+  );
   const numbers = useMemo(() => callNumbers(all), [all]);
   const cursor = useCursor(rows, state, (index) => list.current?.scrollToIndex(index, { align: 'nearest' }));
   useOpenInView(rows, open, (index) => list.current?.scrollToIndex(index, { align: 'center' }));
-  const onScroll = useStickToEnd(list, rows.length, run.status === 'running' && open === undefined);
+  const onScroll = useStickToEnd(list, rows.length, story.status === 'running' && open === undefined);
   const { onOpen } = cursor;
   return (
     <section
@@ -40,7 +43,7 @@ export function TimelineView({ state, run, all, rows, stopped, now }: TimelineVi
       // Otherwise the list would ignore clicks while it scrolls, which it does all the time during a run.
       className="min-h-24 flex-1 overflow-y-auto bg-surface -outline-offset-2 *:pointer-events-auto!"
     >
-      <TimeAxis scale={scale} />
+      <TimeAxis scale={scale} waits={story.waits} />
       <Virtualizer ref={list} data={rows} itemSize={ROW_HEIGHT} startMargin={AXIS_HEIGHT} onScroll={onScroll}>
         {(row) => {
           if (row.kind === 'call')
@@ -48,7 +51,6 @@ export function TimelineView({ state, run, all, rows, stopped, now }: TimelineVi
               <CallRowView
                 key={row.key}
                 call={row}
-                runId={run.id}
                 scale={scale}
                 numbers={numbers}
                 isOpen={open === row.callId}
@@ -61,13 +63,12 @@ export function TimelineView({ state, run, all, rows, stopped, now }: TimelineVi
               <StepRowView
                 key={row.key}
                 row={row}
-                runId={run.id}
                 scale={scale}
-                isOpen={open === `step-${row.step}`}
+                isOpen={row.runId === state.id && open === `step-${row.step}`}
                 onOpen={onOpen}
               />
             );
-          return <LineRowView key={row.key} row={row} stopped={stopped} />;
+          return <LineRowView key={row.key} row={row} scale={scale} stopped={stopped} />;
         }}
       </Virtualizer>
     </section>
@@ -79,7 +80,7 @@ function useCursor(
   rows: readonly TimelineRow[],
   state: RunState,
   reveal: (index: number) => void,
-): { key: string | undefined; onOpen: (key: string) => void } {
+): { key: string | undefined; onOpen: (key: string, runId?: string) => void } {
   const [key, setKey] = useState<string>();
   // A key may be pressed again before the last move is rendered.
   const last = useRef<string>(undefined);
@@ -105,10 +106,10 @@ function useCursor(
     },
   });
   const onOpen = useMemo(
-    () => (opened: string) => {
+    () => (opened: string, runId?: string) => {
       last.current = opened;
       setKey(opened);
-      set({ call: opened });
+      set({ call: opened }, runId === undefined ? {} : { runId });
     },
     [set],
   );
@@ -146,8 +147,8 @@ function useOpenInView(rows: readonly TimelineRow[], open: string | undefined, r
   }, [isThere]);
 }
 
-/** When the run was active. */
-function spansOf(run: Run, rows: readonly TimelineRow[], now: number): readonly Span[] {
+/** When a run of the task was active. */
+function spansOf({ runs }: Story, rows: readonly TimelineRow[], now: number): readonly Span[] {
   const spans = rows.flatMap((row): readonly Span[] => {
     if (row.kind === 'step') return [{ from: row.startedAt ?? row.endedAt, to: row.endedAt }];
     if (row.kind === 'asking') return [{ from: row.at, to: now }];
@@ -156,8 +157,10 @@ function spansOf(run: Run, rows: readonly TimelineRow[], now: number): readonly 
     if (row.outcome === 'unknown')
       return [row.startedAt, row.endedAt ?? row.startedAt].map((at) => ({ from: at, to: at }));
     const end = row.outcome === 'running' ? now : row.endedAt;
-    return [{ from: row.startedAt, to: Math.max(row.startedAt, end ?? row.startedAt) }];
+    // Of a lost attempt, only its start is known to be activity.
+    const lost = row.lostAttempts.map(({ startedAt }) => ({ from: startedAt, to: startedAt }));
+    return [...lost, { from: row.startedAt, to: Math.max(row.startedAt, end ?? row.startedAt) }];
   });
-  const begun = { from: run.createdAt, to: run.createdAt };
-  return [begun, ...spans, ...(run.endedAt === undefined ? [] : [{ from: run.endedAt, to: run.endedAt }])];
+  const bounds = runs.flatMap(({ createdAt, endedAt = createdAt }) => [createdAt, endedAt]);
+  return [...spans, ...bounds.map((at) => ({ from: at, to: at }))];
 }

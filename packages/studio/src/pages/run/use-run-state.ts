@@ -8,8 +8,8 @@ export type RunChange = { readonly [N in keyof RunSearch]?: RunSearch[N] | undef
 export interface RunState {
   readonly id: string;
   readonly search: RunSearch;
-  /** `replace`: without a new entry in the browser's history. */
-  set(change: RunChange, options?: { replace?: boolean }): void;
+  /** `replace`: without a new entry in the browser's history. `runId`: another run of the task. */
+  set(change: RunChange, options?: { replace?: boolean; runId?: string }): void;
   hrefOf(change: RunChange): string;
 }
 
@@ -20,9 +20,14 @@ export function useRunState(): RunState {
   const navigate = useNavigate({ from: '/runs/$id' });
   const router = useRouter();
   const set = useCallback<RunState['set']>(
-    (change, { replace = false } = {}) =>
-      void navigate({ to: '.', search: (before: RunSearch) => without({ ...before, ...change }), replace }),
-    [navigate],
+    (change, { replace = false, runId = id } = {}) =>
+      void navigate({
+        to: '/runs/$id',
+        params: { id: runId },
+        search: (before: RunSearch) => without({ ...before, ...change }),
+        replace,
+      }),
+    [navigate, id],
   );
   const hrefOf = (change: RunChange): string =>
     router.buildLocation({ to: '/runs/$id', params: { id }, search: without({ ...search, ...change }) }).href;

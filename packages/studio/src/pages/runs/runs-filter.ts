@@ -1,8 +1,21 @@
+import type { Run } from '@lastcall/client';
 import type { RunsFilter } from '../../data/runs.ts';
 import type { RunsSearch } from '../../data/search.ts';
 
-const STATUSES = ['running', 'completed', 'failed', 'cancelled'] as const;
-const OUTCOMES = ['ok', 'error', 'pending', 'cancelled', 'skipped'] as const;
+const STATUSES = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
+
+/** By which a list of runs can be filtered, and in which their calls are counted: what needs attention first. */
+export const CALL_STATUSES = [
+  'running',
+  'waiting',
+  'error',
+  'unknown',
+  'denied',
+  'expired',
+  'ok',
+  'cancelled',
+  'skipped',
+] as const satisfies readonly (keyof Run['counts'])[];
 
 /** How far back a list goes, in milliseconds, by the word in its address. */
 const SINCE = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000, month: 30 * 86_400_000 } as const;
@@ -11,7 +24,7 @@ const SINCE = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000, month: 3
 export function toRunsFilter({ agent, status, stop, tool, outcome, since }: RunsSearch, now: number): RunsFilter {
   const sinceMs = since !== undefined && Object.hasOwn(SINCE, since) ? SINCE[since as keyof typeof SINCE] : undefined;
   const knownStatus = STATUSES.find((one) => one === status);
-  const knownOutcome = OUTCOMES.find((one) => one === outcome);
+  const knownOutcome = CALL_STATUSES.find((one) => one === outcome);
   return {
     ...(agent === undefined ? {} : { agentId: agent }),
     ...(knownStatus === undefined ? {} : { status: knownStatus }),

@@ -5,7 +5,10 @@ import { type ReactElement, useEffect, useRef } from 'react';
 import { agentNames } from '../../data/runs.ts';
 import type { RunsSearch } from '../../data/search.ts';
 import { useKeys } from '../../parts/keyboard/keys.tsx';
-import { STOP_REASONS } from '../run/stop-sentence.ts';
+import { RUN_STATUSES } from '../../parts/run/status-mark.tsx';
+import { STOP_REASONS } from '../../parts/run/stop-sentence.ts';
+import { OUTCOMES } from '../../parts/ui/outcome.tsx';
+import { CALL_STATUSES } from './runs-filter.ts';
 
 /** Chooses which runs are listed. All of it is in the address. */
 export function RunsFilters(): ReactElement {
@@ -23,9 +26,9 @@ export function RunsFilters(): ReactElement {
         onChange={(agent) => set({ agent })}
         options={Object.fromEntries(names ?? [])}
       />
-      <Choice label="Status" value={search.status} onChange={(status) => set({ status })} options={STATUSES} />
+      <Choice label="Status" value={search.status} onChange={(status) => set({ status })} options={RUN_STATUSES} />
       <Choice label="Stop" value={search.stop} onChange={(stop) => set({ stop })} options={STOP_REASONS} />
-      <Choice label="Call" value={search.outcome} onChange={(outcome) => set({ outcome })} options={OUTCOMES} />
+      <Choice label="Call" value={search.outcome} onChange={(outcome) => set({ outcome })} options={CALLS} />
       <Choice label="Since" value={search.since} onChange={(since) => set({ since })} options={PERIODS} />
       <ToolField value={search.tool ?? ''} onChange={(tool) => set({ tool })} />
       {isFiltered && (
@@ -37,14 +40,7 @@ export function RunsFilters(): ReactElement {
   );
 }
 
-const STATUSES = { running: 'running', completed: 'completed', failed: 'failed', cancelled: 'cancelled' } as const;
-const OUTCOMES = {
-  ok: 'ok',
-  error: 'error',
-  pending: 'waiting',
-  cancelled: 'cancelled',
-  skipped: 'skipped',
-} as const;
+const CALLS = Object.fromEntries(CALL_STATUSES.map((status) => [status, OUTCOMES[status].word]));
 const PERIODS = { hour: 'the last hour', day: 'the last day', week: 'the last week', month: 'the last month' } as const;
 
 interface ChoiceProps {

@@ -1,20 +1,19 @@
 import type { Run } from '@lastcall/client';
-import type { OutcomeName } from '@lastcall/client/timeline';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
 import { allRuns, newestRuns } from '../../data/runs.ts';
 import { useKeys } from '../../parts/keyboard/keys.tsx';
+import { RunName, RunStatus, RunTrigger } from '../../parts/run/run-summary.tsx';
+import { tokensInWords } from '../../parts/run/usage-words.ts';
 import { Button } from '../../parts/ui/button.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { OUTCOMES } from '../../parts/ui/outcome.tsx';
 import { useTitle } from '../../parts/ui/page.tsx';
 import { duration, Time, useNow } from '../../parts/ui/time.tsx';
-import { RunName, RunStatus, RunTrigger } from '../run/run-summary.tsx';
-import { tokensInWords } from '../run/usage-words.ts';
 import { mergeRuns } from './merge-runs.ts';
-import { toRunsFilter } from './runs-filter.ts';
+import { CALL_STATUSES, toRunsFilter } from './runs-filter.ts';
 import { RunsFilters } from './runs-filters.tsx';
 
 /** What the agents did, newest first: what woke each run, how its calls ended, why it stopped. */
@@ -185,9 +184,7 @@ function useRunCursor(runs: readonly Run[]): string | undefined {
 
 /** How the calls of a run ended: an icon, a number and a word for each outcome. */
 function OutcomeStrip({ counts }: { counts: Run['counts'] }): ReactElement {
-  const parts = ORDER.map((name) => ({ name, count: counts[name === 'waiting' ? 'pending' : name] })).filter(
-    ({ count }) => count > 0,
-  );
+  const parts = CALL_STATUSES.map((name) => ({ name, count: counts[name] })).filter(({ count }) => count > 0);
   if (parts.length === 0) return <span className="text-quiet">no calls</span>;
   return (
     <ul className="flex flex-wrap gap-x-3">
@@ -203,5 +200,3 @@ function OutcomeStrip({ counts }: { counts: Run['counts'] }): ReactElement {
     </ul>
   );
 }
-
-const ORDER = ['running', 'waiting', 'error', 'ok', 'cancelled', 'skipped'] as const satisfies readonly OutcomeName[];

@@ -7,6 +7,7 @@ import { spaceList } from '../../data/spaces.ts';
 import { EraseButton } from '../../parts/erasure/erase-button.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { RunOf } from './activity.tsx';
+import { AddMember, RemoveMember } from './manage-members.tsx';
 
 const ICONS = { human: User, agent: Bot, service: Plug } as const;
 
@@ -28,6 +29,7 @@ export function MembersPanel({ used, onClose }: { used: UsedSpace; onClose: () =
           <MemberRow key={member.entityId} member={member} used={used} />
         ))}
       </ul>
+      {used.space !== undefined && <AddMember spaceId={used.space.id} members={used.members} />}
       {used.space !== undefined && <EraseSpace space={used.space} />}
     </aside>
   );
@@ -65,6 +67,7 @@ function MemberRow({ member, used }: { member: Member; used: UsedSpace }): React
         {isActive ? 'at work' : withVisibleControls(member.role === 'member' ? '' : member.role)}
       </span>
       {isActive && <RunOf runId={used.activeRuns[member.entityId]} />}
+      {used.space !== undefined && <RemoveMember spaceId={used.space.id} member={member} />}
     </li>
   );
 }

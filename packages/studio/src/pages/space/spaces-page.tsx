@@ -8,11 +8,12 @@ import { spaceList } from '../../data/spaces.ts';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Page } from '../../parts/ui/page.tsx';
+import { NewSpace } from './new-space.tsx';
 
 export function SpacesPage(): ReactElement {
   const { data, error, refetch } = useQuery(spaceList);
   return (
-    <Page title="Spaces">
+    <Page title="Spaces" aside={<NewSpace />}>
       {error !== null && <ErrorNote error={error} title="The spaces were not loaded." retry={() => void refetch()} />}
       {data?.length === 0 && <NoSpaces />}
       {data !== undefined && data.length > 0 && (
@@ -61,8 +62,8 @@ function NoSpaces(): ReactElement {
   return (
     <EmptyState title="You are in no space yet.">
       <p>
-        In a space people and agents talk, and calls that need an answer appear as cards. Define spaces in{' '}
-        <code>lastcall.config.ts</code>, or create one with <code>POST /api/spaces</code>.
+        In a space people and agents talk, and calls that need an answer appear as cards. Make one here, define it in{' '}
+        <code>lastcall.config.ts</code>, or create it with <code>POST /api/spaces</code>.
       </p>
     </EmptyState>
   );

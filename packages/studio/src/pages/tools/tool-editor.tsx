@@ -4,13 +4,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
+import { changesBetween } from '../../parts/form/changes-between.ts';
 import { readJson } from '../../parts/form/draft.ts';
 import type { Problem } from '../../parts/form/path.ts';
 import { problemsOf } from '../../parts/form/problems-of.ts';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { TextArea } from '../../parts/ui/field.tsx';
-import { changesBetween } from '../agent/config/config-draft.ts';
 
 type ToolConfig = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { ClientError, type Settlement, type Tool } from '@lastcall/client';
-import { outcomeName } from '@lastcall/client/timeline';
+import { callStatus } from '@lastcall/client/timeline';
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Play, TriangleAlert } from 'lucide-react';
@@ -90,7 +90,7 @@ function Result({ settlement }: { settlement: Settlement }): ReactElement {
   return (
     <div role="status" className="appear flex flex-col gap-2 rounded border border-line p-3">
       <p className="flex flex-wrap items-center gap-x-3">
-        <OutcomeMark name={outcomeName(outcome)} detail={outcome.status === 'error' ? outcome.code : undefined} />
+        <OutcomeMark name={callStatus(outcome)} detail={outcome.status === 'error' ? outcome.code : undefined} />
         <span className="text-xs text-quiet tabular-nums">{duration(endedAt - startedAt)}</span>
         {terminal === true && <span className="text-xs text-quiet">It would have ended the run.</span>}
       </p>

@@ -12,7 +12,7 @@ import { Fact, Facts } from '../../parts/ui/facts.tsx';
 import { fieldClass } from '../../parts/ui/field.tsx';
 import { Page, Section } from '../../parts/ui/page.tsx';
 import { ScrollRegion } from '../../parts/ui/scroll-region.tsx';
-import { countInWords, keyInWords, moneyInWords, totalOf } from './amounts.ts';
+import { countInWords, keyInWords, moneyInWords, totalOf } from '../../parts/usage/amounts.ts';
 
 const route = getRouteApi('/usage');
 

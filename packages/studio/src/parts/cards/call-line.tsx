@@ -1,5 +1,4 @@
 import { type CardProps, withVisibleControls } from '@lastcall/client/react';
-import type { OutcomeName } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useId, useState } from 'react';
 import { callById } from '../../data/calls.ts';
@@ -10,16 +9,17 @@ import { OUTCOMES, OutcomeMark } from '../ui/outcome.tsx';
 import { inWords, writtenSoFar } from './call-shape.ts';
 import { RunLink } from './card-frame.tsx';
 import { Progress } from './progress.tsx';
+import { statusOf } from './status-of.ts';
 
 /** A call that needs no answer: one line, and all of it when it is opened. */
 export function CallLine({ call, state }: CardProps): ReactElement {
   const [isOpen, setOpen] = useState(false);
   const name = withVisibleControls(call.toolName);
-  const outcome = OUTCOMES[outcomeOf(state)];
+  const status = statusOf({ call, state });
   const panel = useId();
   return (
     <section
-      aria-label={`${name}, ${outcome.word}`}
+      aria-label={`${name}, ${OUTCOMES[status].word}`}
       data-card={call.callId}
       data-status={state.status}
       className="relative w-full max-w-xl rounded-card border border-line bg-surface"
@@ -31,7 +31,7 @@ export function CallLine({ call, state }: CardProps): ReactElement {
         onClick={() => setOpen(!isOpen)}
         className="flex min-h-9 w-full flex-wrap items-center gap-x-2 rounded-card px-3 py-1.5 pr-14 text-left pointer-coarse:min-h-11"
       >
-        <OutcomeMark name={outcomeOf(state)} />
+        <OutcomeMark name={status} />
         <span className="font-mono text-xs font-medium">
           <bdi>{name}</bdi>
         </span>
@@ -98,17 +98,4 @@ function Failure({ callId, output }: { callId: string; output: unknown }): React
       {remains !== undefined && <span className="text-quiet"> · {remains}</span>}
     </span>
   );
-}
-
-function outcomeOf(state: CardProps['state']): OutcomeName {
-  switch (state.status) {
-    case 'complete':
-    case 'error':
-    case 'cancelled':
-      return state.status === 'complete' ? 'ok' : state.status;
-    case 'expired':
-      return 'cancelled';
-    default:
-      return 'running';
-  }
 }

@@ -1,11 +1,10 @@
 import { type CardProps, withVisibleControls } from '@lastcall/client/react';
-import type { OutcomeName } from '@lastcall/client/timeline';
 import { Link } from '@tanstack/react-router';
-import { Ban, Check, type LucideIcon, TimerOff } from 'lucide-react';
 import type { KeyboardEvent, ReactElement, ReactNode } from 'react';
 import { useMay } from '../session/session.tsx';
 import { OutcomeMark } from '../ui/outcome.tsx';
 import { CardEnd } from './card-end.tsx';
+import { statusOf } from './status-of.ts';
 import { TimeLeft } from './time-left.tsx';
 import type { UsedCard } from './use-card.ts';
 
@@ -56,35 +55,10 @@ function CardHead({
         <bdi>{name}</bdi>
       </span>
       <span className="ml-auto flex flex-wrap items-center gap-x-3">
-        {card.isOpen ? <TimeLeft expiresAt={call.expiresAt} /> : <EndMark call={call} state={state} />}
+        {card.isOpen ? <TimeLeft expiresAt={call.expiresAt} /> : <OutcomeMark name={statusOf({ call, state })} />}
         <RunLink runId={call.runId} callId={call.callId} />
       </span>
     </header>
-  );
-}
-
-/** How it ended: a question is answered, a tool call is ok. */
-function EndMark({ call, state }: Pick<CardProps, 'call' | 'state'>): ReactElement {
-  if (state.status === 'cancelled' && call.decision === 'deny') return <Mark icon={Ban} word="denied" />;
-  if (state.status === 'expired') return <Mark icon={TimerOff} word="expired" />;
-  const isQuestion = call.kind === 'result' || call.kind === 'input';
-  if (isQuestion && OUTCOME[state.status] === 'ok') return <Mark icon={Check} word="answered" look="text-ok" />;
-  return <OutcomeMark name={OUTCOME[state.status]} />;
-}
-
-function Mark({
-  icon: Icon,
-  word,
-  look = 'text-quiet',
-}: {
-  icon: LucideIcon;
-  word: string;
-  look?: string;
-}): ReactElement {
-  return (
-    <span className={`inline-flex items-center gap-1 ${look}`}>
-      <Icon size={16} aria-hidden className="shrink-0" /> {word}
-    </span>
   );
 }
 
@@ -120,21 +94,6 @@ function CardFoot({ card }: { card: UsedCard }): ReactElement {
 }
 
 type Status = CardProps['state']['status'];
-
-const OUTCOME: Readonly<Record<Status, OutcomeName>> = {
-  writing: 'running',
-  running: 'running',
-  waiting: 'waiting',
-  sending: 'waiting',
-  refused: 'waiting',
-  unsent: 'waiting',
-  answered: 'ok',
-  complete: 'ok',
-  lost: 'ok',
-  error: 'error',
-  expired: 'cancelled',
-  cancelled: 'cancelled',
-};
 
 const STATUS_WORDS: Readonly<Record<Status, string>> = {
   writing: 'being written',

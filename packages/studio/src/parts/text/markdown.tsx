@@ -60,10 +60,14 @@ function Block({ token, depth }: { token: Token; depth: number }): ReactNode {
     case 'def':
       return null;
     case 'heading':
-      // A message is not a chapter of the page, so its headings are bold lines.
-      return <p className="font-semibold">{inlineOf(token.tokens ?? [], depth)}</p>;
+      // A message is not a chapter of the page, so its headings are lines that stand out.
+      return (
+        <p dir="auto" className={`font-semibold ${HEADING[token.depth] ?? ''}`}>
+          {inlineOf(token.tokens ?? [], depth)}
+        </p>
+      );
     case 'paragraph':
-      return <p>{inlineOf(token.tokens ?? [], depth)}</p>;
+      return <p dir="auto">{inlineOf(token.tokens ?? [], depth)}</p>;
     case 'text':
       return <p>{token.tokens === undefined ? withVisibleControls(token.text) : inlineOf(token.tokens, depth)}</p>;
     case 'code':
@@ -85,6 +89,9 @@ function Block({ token, depth }: { token: Token; depth: number }): ReactNode {
   }
 }
 
+/** By level. Deeper ones are as large as the text. */
+const HEADING: Readonly<Record<number, string>> = { 1: 'text-xl', 2: 'text-lg' };
+
 function CodeBlock({ text }: { text: string }): ReactElement {
   return (
     <ScrollRegion label="Code">
@@ -95,7 +102,7 @@ function CodeBlock({ text }: { text: string }): ReactElement {
 
 function List({ list, depth }: { list: Tokens.List; depth: number }): ReactElement {
   const items = list.items.map((item, index) => (
-    <li key={index}>
+    <li key={index} dir="auto" className={item.task ? 'list-none' : undefined}>
       {item.task && (item.checked === true ? '☑ ' : '☐ ')}
       <div className="inline-flex max-w-full flex-col gap-1 align-top">{blocksOf(item.tokens, depth + 1)}</div>
     </li>
@@ -115,7 +122,7 @@ function Table({ table, depth }: { table: Tokens.Table; depth: number }): ReactE
         <thead>
           <tr>
             {table.header.map((cell, index) => (
-              <th key={index} className="border px-2 py-1 text-left font-medium">
+              <th key={index} className={`border px-2 py-1 font-medium ${ALIGN[cell.align ?? 'start']}`}>
                 {inlineOf(cell.tokens, depth)}
               </th>
             ))}
@@ -125,7 +132,7 @@ function Table({ table, depth }: { table: Tokens.Table; depth: number }): ReactE
           {table.rows.map((row, index) => (
             <tr key={index}>
               {row.map((cell, column) => (
-                <td key={column} className="border px-2 py-1">
+                <td key={column} className={`border px-2 py-1 ${ALIGN[cell.align ?? 'start']}`}>
                   {inlineOf(cell.tokens, depth)}
                 </td>
               ))}
@@ -136,6 +143,8 @@ function Table({ table, depth }: { table: Tokens.Table; depth: number }): ReactE
     </div>
   );
 }
+
+const ALIGN = { start: 'text-start', left: 'text-left', center: 'text-center', right: 'text-right' } as const;
 
 function inlineOf(tokens: readonly Token[], depth: number): ReactNode {
   return tokens.map((token, index) => <Inline key={index} token={token} depth={depth + 1} />);

@@ -1,5 +1,6 @@
-import type { OutcomeName } from '@lastcall/client/timeline';
+import type { CallStatus } from '@lastcall/client/timeline';
 import {
+  Ban,
   Check,
   CircleDashed,
   CircleHelp,
@@ -8,6 +9,7 @@ import {
   LoaderCircle,
   type LucideIcon,
   Minus,
+  TimerOff,
   X,
 } from 'lucide-react';
 import type { ReactElement } from 'react';
@@ -19,8 +21,10 @@ interface Look {
 }
 
 /** Word, then icon, then colour: no meaning is in the colour alone. */
-export const OUTCOMES: Readonly<Record<OutcomeName, Look>> = {
+export const OUTCOMES: Readonly<Record<CallStatus, Look>> = {
   ok: { word: 'ok', icon: Check, colour: 'text-ok' },
+  denied: { word: 'denied', icon: Ban, colour: 'text-quiet' },
+  expired: { word: 'expired', icon: TimerOff, colour: 'text-quiet' },
   error: { word: 'error', icon: X, colour: 'text-bad' },
   unknown: { word: 'unknown outcome', icon: CircleHelp, colour: 'text-doubt' },
   waiting: { word: 'waiting', icon: Hourglass, colour: 'text-wait' },
@@ -31,7 +35,7 @@ export const OUTCOMES: Readonly<Record<OutcomeName, Look>> = {
 };
 
 /** `detail` follows the word, e.g. the code of an error. */
-export function OutcomeMark({ name, detail }: { name: OutcomeName; detail?: string | undefined }): ReactElement {
+export function OutcomeMark({ name, detail }: { name: CallStatus; detail?: string | undefined }): ReactElement {
   const { word, icon: Icon, colour } = OUTCOMES[name];
   return (
     <span className={`inline-flex items-center gap-1 ${colour}`}>

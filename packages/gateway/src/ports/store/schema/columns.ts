@@ -56,6 +56,7 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     run_id: 1,
     error: 1,
     created_at: 1,
+    redriven_from: 1,
   },
   runs: {
     id: 1,

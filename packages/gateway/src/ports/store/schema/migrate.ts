@@ -21,6 +21,8 @@ import { attachments } from './migrations/0051-attachments.ts';
 import { forks } from './migrations/0052-forks.ts';
 import { filesOfConversations } from './migrations/0053-files-of-conversations.ts';
 import { evaluations } from './migrations/0054-evaluations.ts';
+import { callStatuses } from './migrations/0055-call-statuses.ts';
+import { search } from './migrations/0056-search.ts';
 import { LAST_OF_TWO_TABLES, ONE_TABLE, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
 import type { Tables } from './tables.ts';
 
@@ -50,6 +52,8 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0052-forks': forks(dialect),
     '0053-files-of-conversations': filesOfConversations,
     '0054-evaluations': evaluations(dialect),
+    '0055-call-statuses': callStatuses(dialect),
+    '0056-search': search(dialect),
   };
 }
 

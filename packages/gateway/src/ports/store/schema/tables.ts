@@ -55,6 +55,10 @@ export interface Tables {
   evaluation_cases: EvaluationCaseRow;
   evaluation_reports: EvaluationReportRow;
   evaluation_samples: EvaluationSampleRow;
+  search_entries: SearchEntryRow;
+  search_changes: SearchChangeRow;
+  search_spaces: SearchSpaceRow;
+  search_state: SearchStateRow;
 }
 
 /** JSON text: see json.ts. */
@@ -259,6 +263,8 @@ export interface InboxEventRow {
   run_id: string | null;
   error: Json | null;
   created_at: number;
+  /** Of an event that was redriven: the run that failed before. The next run is a further attempt of it. */
+  redriven_from: Generated<string | null>;
 }
 
 export type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled';
@@ -418,8 +424,8 @@ export interface CallRow extends WaitColumns {
   input: Json;
   status: 'planned' | 'started' | 'settled' | 'pending';
   outcome: Json | null;
-  /** The status of the outcome, for counting and searching. */
-  outcome_status: string | null;
+  /** How the call stands, in one word: see domain/calls/call-status.ts. Null until it waits or ends, and while it runs with an answer. */
+  outcome_status: 'waiting' | 'ok' | 'denied' | 'expired' | 'error' | 'unknown' | 'cancelled' | 'skipped' | null;
   idempotency_key: string;
   provider_call_id: string | null;
   created_at: number;
@@ -877,4 +883,39 @@ export interface EvaluationSampleRow {
   run_id: string | null;
   /** The texts: response, error, reasons of the scores, calls. Null once its run was deleted. */
   details: Json | null;
+}
+
+export type SearchKind = 'message' | 'input' | 'output' | 'error';
+
+/** A text that can be found. The text itself is only in its source: see domain/search. */
+export interface SearchEntryRow {
+  /** The time of the text in milliseconds, times 1,024, plus a number that makes it unique. */
+  id: number;
+  kind: SearchKind;
+  /** The message, or the run. */
+  source_id: string;
+  /** Of the input, output or error of a call. */
+  call_id: string | null;
+  /** Of a text in a conversation: the number of its row in the transcript. */
+  seq: number | null;
+  /** The words in their order, and what limits searches: see ports/store/search-index.ts. */
+  words: string;
+}
+
+/** A source whose texts have changed since they were added to the index. */
+interface SearchChangeRow {
+  kind: 'message' | 'run' | 'call';
+  source_id: string;
+}
+
+/** How far the messages of a space are in the index. */
+interface SearchSpaceRow {
+  space_id: string;
+  seq: number;
+}
+
+/** How far the index is: see domain/search/search-state.ts. */
+interface SearchStateRow {
+  key: string;
+  value: Json;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { COUNTED_STATUSES } from '../../../domain/calls/call-status.ts';
 import { assertMayCancel } from '../../../domain/conversations/may-cancel.ts';
 import { shownContextId } from '../../../domain/conversations/own-conversation-id.ts';
 import { findAnswer } from '../../../domain/conversations/run-answer.ts';
@@ -8,6 +9,7 @@ import { getRunCall } from '../../../domain/runs/run-call.ts';
 import { getRunDetails, listCountedRuns, type RunDetails } from '../../../domain/runs/run-details.ts';
 import { runTranscript } from '../../../domain/runs/run-transcript.ts';
 import { getStepRequest } from '../../../domain/runs/step-request.ts';
+import { getStory } from '../../../domain/runs/story.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 import { limitedTo, viewOf } from '../../caller.ts';
 import { stopShownTo, toChatAnswer } from '../chat-answer.ts';
@@ -16,6 +18,7 @@ import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery, pageFields, pageOf } from '../fields.ts';
 import { callSchema, runCallSchema, runEntrySchema, runSchema, runStatusSchema } from '../schemas/run.ts';
 import { stepRequestSchema } from '../schemas/step-request.ts';
+import { storySchema } from '../schemas/story.ts';
 
 const timeInQuery = numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional();
 
@@ -34,9 +37,9 @@ export const runEndpoints: readonly Endpoint[] = [
       stop: z.string().max(100).optional().meta({ description: 'Why it stopped, e.g. `max_steps`.' }),
       toolName: z.string().max(200).optional().meta({ description: 'It called this tool.' }),
       outcome: z
-        .enum(['ok', 'error', 'cancelled', 'skipped', 'pending'])
+        .enum(COUNTED_STATUSES)
         .optional()
-        .meta({ description: 'One of its calls ended with this status. With `toolName`: one of that tool.' }),
+        .meta({ description: 'One of its calls has this status. With `toolName`: one of that tool.' }),
       spaceId: idField.optional().meta({ description: 'It wrote in this space, or showed a call there.' }),
       eventId: idField.optional().meta({ description: 'This event woke it.' }),
       since: timeInQuery.meta({ description: 'Started at or after this time.' }),
@@ -57,6 +60,16 @@ export const runEndpoints: readonly Endpoint[] = [
       const answer = run.threadId === run.agentId ? undefined : await findAnswer(tx.db, run.id);
       return answer === undefined ? run : { ...run, result: toChatAnswer(answer) };
     },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/runs/{id}/story',
+    summary: 'Get the task of a run',
+    description:
+      'All runs of the task, from the one that its words woke: those that took the answers to its calls, and further attempts. Any of these runs can be named.',
+    access: 'key',
+    answer: storySchema,
+    handle: ({ params }, tx, { prices }) => getStory(tx.db, params.id, prices),
   }),
   endpoint({
     method: 'get',

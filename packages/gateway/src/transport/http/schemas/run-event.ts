@@ -52,7 +52,11 @@ export const runEventSchema: z.ZodType = z
     }),
     streamEvent('run.taken', { runId, ...takeoverFields }),
     streamEvent('run.cancelling', { runId }),
-    streamEvent('run.end', { runId, status: z.enum(['completed', 'failed', 'cancelled']), stop: stopSchema }),
+    streamEvent('run.end', {
+      runId,
+      status: z.enum(['completed', 'waiting', 'failed', 'cancelled']),
+      stop: stopSchema,
+    }),
     resetEventSchema,
   ])
   .meta({ id: 'RunEvent', description: "An event of a run's stream." });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CALL_STATUSES, type CallStatus, COUNTED_STATUSES } from '../../../domain/calls/call-status.ts';
 import { chatAnswerSchema } from '../chat-answer.ts';
 import { changesSchema } from './changes.ts';
 import { forkedFromSchema } from './fork.ts';
@@ -13,10 +14,14 @@ import { usageSchema } from './usage.ts';
 
 export const runStatusSchema: z.ZodEnum<{
   running: 'running';
+  waiting: 'waiting';
   completed: 'completed';
   failed: 'failed';
   cancelled: 'cancelled';
-}> = z.enum(['running', 'completed', 'failed', 'cancelled']);
+}> = z.enum(['running', 'waiting', 'completed', 'failed', 'cancelled']);
+
+/** How a call stands, in one word. */
+export const callStatusSchema: z.ZodEnum<{ [status in CallStatus]: status }> = z.enum(CALL_STATUSES);
 
 export const runSchema: z.ZodObject = z
   .strictObject({
@@ -25,7 +30,8 @@ export const runSchema: z.ZodObject = z
     threadId: z.string(),
     number: z.int(),
     status: z.enum([...runStatusSchema.options, 'queued']).meta({
-      description: '`queued`: it has not started. It has a request of a conversation, or the answer to a waiting call.',
+      description:
+        '`queued`: it has not started. It has a request of a conversation, or the answer to a waiting call. `waiting`: it has stopped, and a call of it waits for an answer.',
     }),
     trigger: z
       .array(
@@ -54,14 +60,7 @@ export const runSchema: z.ZodObject = z
       .optional()
       .meta({ description: 'When another worker continued it, oldest first.' }),
     counts: z
-      .strictObject({
-        ok: z.int(),
-        error: z.int(),
-        cancelled: z.int(),
-        skipped: z.int(),
-        pending: z.int(),
-        running: z.int(),
-      })
+      .strictObject(Object.fromEntries(COUNTED_STATUSES.map((status) => [status, z.int()])))
       .meta({ description: 'The number of its calls by status.' }),
     model: z.string().optional().meta({ description: 'The model of its last reply. Absent in lists.' }),
     response: z.string().optional().meta({ description: 'The final response of the run. Absent in lists.' }),
@@ -89,7 +88,7 @@ export const callSchema: z.ZodType = z
     card: messageSchema.optional().meta({ description: 'Absent if no space sees the call.' }),
     step: z.int().optional(),
     index: z.int().optional(),
-    status: z.enum(['planned', 'started', 'settled', 'pending']).optional(),
+    status: callStatusSchema.optional(),
     outcome: outcomeSchema.optional(),
     idempotencyKey: z.string().optional(),
     grantId: grantIdSchema,
@@ -122,6 +121,7 @@ export const runEntrySchema: z.ZodType = z
       .optional()
       .meta({ description: 'Set on the end of a call that waited: who answered it.' }),
     grantId: grantIdSchema,
+    status: callStatusSchema.optional().meta({ description: 'Set on the wait of a call: how the call stands now.' }),
     ended: z
       .strictObject({ outcome: outcomeSchema, at: z.int() })
       .optional()
@@ -137,7 +137,7 @@ export const runCallSchema: z.ZodType = z
     callId: z.string(),
     runId: z.string(),
     toolName: z.string(),
-    status: z.enum(['planned', 'started', 'settled', 'pending']),
+    status: callStatusSchema,
     outcome: outcomeSchema.optional().meta({ description: 'Absent while the call runs.' }),
     grantId: grantIdSchema,
     createdAt: z.int(),

@@ -1,8 +1,8 @@
 import { withVisibleControls } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
+import { asText, fieldsThatDiffer } from '../../../parts/form/changes-between.ts';
 import { readable } from '../../../parts/form/field.ts';
 import { LineDiff } from '../../../parts/ui/line-diff.tsx';
-import { asText, fieldsThatDiffer } from './config-draft.ts';
 
 interface ConfigDiffProps {
   readonly before: Readonly<Record<string, unknown>>;

@@ -2,12 +2,12 @@ import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { gatewayStatus } from '../../../data/status.ts';
+import { DefinitionField } from '../../../parts/agent/definition-field.tsx';
+import { ModelField } from '../../../parts/agent/model-field.tsx';
+import { ToolsField } from '../../../parts/agent/tools-field.tsx';
 import type { Problem } from '../../../parts/form/path.ts';
 import { SelectField, TextArea, TextField } from '../../../parts/ui/field.tsx';
 import { type ConfigDraft, LIMITS, SPEND_LIMITS } from './config-draft.ts';
-import { DefinitionField } from './definition-field.tsx';
-import { ModelField } from './model-field.tsx';
-import { ToolsField } from './tools-field.tsx';
 
 interface ConfigFieldsProps {
   readonly draft: ConfigDraft;

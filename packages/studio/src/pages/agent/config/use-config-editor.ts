@@ -3,10 +3,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { agentById } from '../../../data/agents.ts';
 import { client } from '../../../data/client.ts';
+import { changesBetween } from '../../../parts/form/changes-between.ts';
 import { readJson } from '../../../parts/form/draft.ts';
 import type { Problem } from '../../../parts/form/path.ts';
 import { problemsOf } from '../../../parts/form/problems-of.ts';
-import { applyChanges, type ConfigDraft, changesBetween, readConfigDraft, toConfigDraft } from './config-draft.ts';
+import { applyChanges, type ConfigDraft, readConfigDraft, toConfigDraft } from './config-draft.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
-import type { Answer, Call } from '@lastcall/client';
-import { duration } from '../../parts/ui/time.tsx';
+import type { Answer, Call, StoryWait } from '@lastcall/client';
+import { duration } from '../ui/time.tsx';
 
 /** `Ada answered after 2 h`, or whom the call waits for. */
 export function waitInWords(call: Call | undefined): string {
@@ -19,6 +19,29 @@ export function waitInWords(call: Call | undefined): string {
       return `${whoAnswered(pending, call?.card?.call?.by?.name)} ${answerInWords(answer)}${resolvedAt === undefined ? '' : ` after ${duration(resolvedAt - createdAt)}`}`;
   }
 }
+
+/** The wait of a call, as a line of the timeline: `Ada approved pay_invoice after 2 h`. */
+export function waitLineInWords({
+  toolName,
+  kind,
+  status,
+  since,
+  until,
+  expiresAt,
+  decision,
+  edited,
+  by,
+}: StoryWait): string {
+  if (until === undefined)
+    return `${toolName} waits for ${WAITED[kind]}${expiresAt === undefined ? '' : `, until ${clock.format(expiresAt)}`}`;
+  const after = `after ${duration(until - since)}`;
+  if (decision !== undefined)
+    return `${by ?? 'an operator'} ${DECIDED[decision]} ${toolName}${edited === true ? ' with changes' : ''} ${after}`;
+  if (status === 'expired') return `No one answered ${toolName} within ${duration(until - since)}`;
+  return `${toolName} no longer waited ${after}`;
+}
+
+const DECIDED = { approve: 'approved', deny: 'denied', result: 'answered', error: 'answered with an error:' } as const;
 
 /** The card has the name of the person who answered. A call that no space shows has only an id. */
 export function whoAnswered(

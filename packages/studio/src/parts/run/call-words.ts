@@ -4,9 +4,11 @@ import type { CallRow, Origin, TimelineRow } from '@lastcall/client/timeline';
 /** The word after the outcome: the code of an error. */
 export function codeOf({ settlement }: CallRow): string | undefined {
   const outcome = settlement?.outcome;
-  // The outcome already says that it is unknown.
-  return outcome?.status === 'error' && outcome.code !== 'unknown_outcome' ? outcome.code : undefined;
+  return outcome?.status === 'error' && !SAID.has(outcome.code) ? outcome.code : undefined;
 }
+
+/** The status of the call already says these. */
+const SAID: ReadonlySet<string> = new Set(['unknown_outcome', 'denied', 'expired']);
 
 /** The note in a call's row: why it did not run, its output, or its input. */
 export function noteOf(call: CallRow, numbers: ReadonlyMap<string, string>): string {

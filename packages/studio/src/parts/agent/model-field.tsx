@@ -1,8 +1,8 @@
 import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { modelList } from '../../../data/models.ts';
-import { SelectField, TextField } from '../../../parts/ui/field.tsx';
+import { modelList } from '../../data/models.ts';
+import { SelectField, TextField } from '../ui/field.tsx';
 
 interface ModelFieldProps {
   /** Undefined: the gateway's default. */

@@ -21,6 +21,7 @@ export function statusInWords(
   const { status, stop, cancelRequestedAt } = run;
   if (status === 'queued') return { text: 'waits for the request before it' };
   if (status === 'running') return { text: cancelRequestedAt === undefined ? 'is running' : 'is being cancelled' };
+  if (status === 'waiting') return { text: 'waits for an answer' };
   if (stop === undefined) return { text: status };
   return stopInWords(stop, { ...known, tokens: run.usage?.totalTokens });
 }
@@ -39,7 +40,7 @@ export function stopInWords(
     case 'transition':
       return { text: `completed: ${stop.tool} handed over` };
     case 'suspended':
-      return { text: 'waits for an answer' };
+      return { text: 'completed: its calls were answered later' };
     case 'max_steps':
       return {
         text: `stopped: it used all its ${counted(limits.maxSteps ?? steps, 'step')}`,
@@ -97,7 +98,7 @@ function counted(count: number | undefined, what: string): string {
 /** The stop reasons that a list can be filtered by. */
 export const STOP_REASONS = {
   end_turn: 'completed',
-  suspended: 'waits for an answer',
+  suspended: 'stopped for an answer',
   max_steps: 'used all its steps',
   budget: 'used up its budget',
   deadline: 'ran out of time',

@@ -2,8 +2,8 @@ import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactElement, useState } from 'react';
-import { toolList } from '../../../data/tools.ts';
-import { fieldClass } from '../../../parts/ui/field.tsx';
+import { toolList } from '../../data/tools.ts';
+import { fieldClass } from '../ui/field.tsx';
 
 interface ToolsFieldProps {
   /** Names of registered tools, and definitions of tools that only this agent has. */

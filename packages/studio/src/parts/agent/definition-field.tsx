@@ -1,8 +1,8 @@
 import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { gatewayStatus } from '../../../data/status.ts';
-import { SelectField } from '../../../parts/ui/field.tsx';
+import { gatewayStatus } from '../../data/status.ts';
+import { SelectField } from '../ui/field.tsx';
 
 interface DefinitionFieldProps {
   /** Undefined: the agent is data alone. */

@@ -11,3 +11,15 @@ export function usageTitle({ inputTokens, outputTokens, cachedTokens = 0, estima
   const note = estimated === true ? ', estimated: the provider did not count' : '';
   return `${inputTokens.toLocaleString()} in${cached}, ${outputTokens.toLocaleString()} out${note}`;
 }
+
+/** What two runs used together. */
+export function addUsage(one: Usage, other: Usage): Usage {
+  const cachedTokens = (one.cachedTokens ?? 0) + (other.cachedTokens ?? 0);
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    totalTokens: one.totalTokens + other.totalTokens,
+    ...(cachedTokens === 0 ? {} : { cachedTokens }),
+    ...(one.estimated === true || other.estimated === true ? { estimated: true } : {}),
+  };
+}

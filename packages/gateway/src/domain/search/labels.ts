@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+import type { SearchKind } from '../../ports/store/schema/tables.ts';
+
+/*
+ * What searches are limited by is part of the index, so that a search for a common word in a small project, or by a person who is in few
+ * spaces, reads only their entries. Messages of spaces have the label of their space, everything else has that of its agent.
+ */
+
+export function labelOf(kind: 'project' | 'space' | 'agent', id: string): string {
+  const hash = createHash('sha256').update(id).digest('hex').slice(0, 16);
+  return `=${kind[0]}${hash}`;
+}
+
+export function kindLabel(kind: SearchKind): string {
+  return `=k${kind}`;
+}

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type SqlBool, sql } from 'kysely';
+import type { Services } from '../../ports/services.ts';
+import type { Store, Tx } from '../../ports/store/store.ts';
+import { indexMessagesAgain, indexNewMessages } from './index-messages.ts';
+import {
+  type EndedRun,
+  endedRunsAfter,
+  indexCallsAgain,
+  indexRuns,
+  indexRunsAgain,
+  RUNS_AT_ONCE,
+} from './index-runs.ts';
+import { lockState, type RunPlace, type SearchState, writeState } from './search-state.ts';
+
+/** A transaction that stores the end of a run is committed within this time. */
+const CHECK_AFTER_MS = 60_000;
+/** A pass that found nothing takes at most one part in so many of the time, unless passes are very slow. */
+const IDLE_SHARE = 20;
+const MOST_REST_MS = 2_000;
+const MOST_PAUSE_MS = 50;
+
+/** When each store may be looked at again. */
+const rests = new WeakMap<Store, number>();
+
+/**
+ * Adds what was stored since the last time to the index of full-text search. Nothing that a message or a run waits for writes to the index: it is
+ * read from what is stored. How far it is, is stored in the same transactions, so a crash loses nothing. While the database is busy, only a little
+ * is added at each sweep, and the index falls behind.
+ */
+export async function updateIndex(
+  { store }: Pick<Services, 'store'>,
+  { now }: { readonly now?: number } = {},
+): Promise<void> {
+  if (now === undefined && performance.now() < (rests.get(store) ?? 0)) return;
+  for (;;) {
+    const startedAt = performance.now();
+    const hasMore = await store.transaction((tx) => indexSome(tx, { most: store.rowsAtOnce, now: now ?? tx.now() }));
+    const spent = performance.now() - startedAt;
+    if (!hasMore) rests.set(store, performance.now() + Math.min(spent * IDLE_SHARE, MOST_REST_MS));
+    if (!hasMore || store.isBusy) return;
+    await sleep(Math.min(spent, MOST_PAUSE_MS));
+  }
+}
+
+/** Returns true if there may be more to add. */
+async function indexSome(tx: Tx, { most, now }: { readonly most: number; readonly now: number }): Promise<boolean> {
+  const state = await lockState(tx, { wait: false });
+  if (state === undefined) return false;
+  const hasChanges = await applyChanges(tx);
+  const hasMessages = await indexNewMessages(tx, most);
+  const { hasMore, ...runs } = await indexEndedRuns(tx, { ...state, now });
+  const isComplete = !(hasChanges || hasMessages || hasMore);
+  await writeState(tx, { ...state, ...runs, ...(isComplete ? { completeTo: now } : {}) });
+  return !isComplete;
+}
+
+const START: RunPlace = { endedAt: 0, id: '' };
+
+async function indexEndedRuns(
+  tx: Tx,
+  { runsTo = START, checkedTo = START, now }: SearchState & { readonly now: number },
+): Promise<Pick<SearchState, 'runsTo' | 'checkedTo'> & { readonly hasMore: boolean }> {
+  const runs = await endedRunsAfter(tx, runsTo);
+  await indexRuns(tx, runs);
+  const reached = placeOf(runs) ?? runsTo;
+  if (runs.length === RUNS_AT_ONCE) return { runsTo: reached, checkedTo, hasMore: true };
+  const until = now - CHECK_AFTER_MS;
+  const isMissing = sql<SqlBool>`r.ended_at <= ${until}
+    and not exists (select 1 from search_entries e where e.source_id = r.id)`;
+  const missed = await endedRunsAfter(tx, checkedTo, isMissing);
+  await indexRuns(tx, missed);
+  const hasMore = missed.length === RUNS_AT_ONCE;
+  const checked = hasMore ? placeOf(missed) : { endedAt: Math.max(until, checkedTo.endedAt), id: LAST_ID };
+  return { runsTo: reached, checkedTo: checked ?? checkedTo, hasMore };
+}
+
+/** No id comes after it. */
+const LAST_ID = '~';
+
+function placeOf(runs: readonly EndedRun[]): RunPlace | undefined {
+  const last = runs.at(-1);
+  return last === undefined ? undefined : { endedAt: last.ended_at, id: last.id };
+}
+
+/** Changes that one transaction applies. */
+const CHANGES_AT_ONCE = 100;
+
+/** Adds texts again that were changed. A trigger has removed what they were: see 0056-search.ts. */
+async function applyChanges(tx: Tx): Promise<boolean> {
+  const changes = await tx.db.selectFrom('search_changes').selectAll().limit(CHANGES_AT_ONCE).execute();
+  if (changes.length === 0) return false;
+  const idsOf = (kind: string): readonly string[] =>
+    changes.flatMap((change) => (change.kind === kind ? [change.source_id] : []));
+  const all = changes.map(({ source_id }) => source_id);
+  // Another transaction may have added the old text meanwhile.
+  await tx.db.deleteFrom('search_entries').where('source_id', 'in', all).execute();
+  for (const [kind, again] of Object.entries(AGAIN)) {
+    const ids = idsOf(kind);
+    if (ids.length > 0) await again(tx, ids);
+  }
+  for (const kind of Object.keys(AGAIN)) {
+    const ids = idsOf(kind);
+    if (ids.length === 0) continue;
+    const applied = tx.db.deleteFrom('search_changes').where('kind', '=', kind as 'message');
+    await applied.where('source_id', 'in', ids).execute();
+  }
+  return changes.length === CHANGES_AT_ONCE;
+}
+
+const AGAIN: Readonly<Record<string, (tx: Tx, ids: readonly string[]) => Promise<void>>> = {
+  message: indexMessagesAgain,
+  run: indexRunsAgain,
+  call: indexCallsAgain,
+};
+
+/** Waits until no text is in the index that was changed before. For erasures, which then clean the files of the database. */
+export async function applyAllChanges(store: Store): Promise<void> {
+  for (;;) {
+    const hasMore = await store.transaction(async (tx) => {
+      await lockState(tx, { wait: true });
+      return await applyChanges(tx);
+    });
+    if (!hasMore) return;
+  }
+}

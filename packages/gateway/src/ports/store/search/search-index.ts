@@ -1,0 +1,97 @@
+import type { Kysely } from 'kysely';
+import { chunkRows } from '../chunk-rows.ts';
+import type { Dialect } from '../dialect.ts';
+import type { SearchEntryRow, Tables } from '../schema/tables.ts';
+import type { Tx } from '../store.ts';
+import type { IndexAnswer, IndexEntry, IndexedText, IndexQuery } from './index-entry.ts';
+import { findInPostgres, segmentLabel, toVector } from './postgres-search.ts';
+import { assignSegments, readSegments, segmentOf } from './segments.ts';
+import { findInSqlite } from './sqlite-search.ts';
+
+/** A millisecond has place for so many entries. */
+const PER_MS = 1_024;
+
+export function timeOfEntry(id: number): number {
+  return Math.floor(id / PER_MS);
+}
+
+/** Adds texts. Only one transaction at a time may do this. */
+export async function addToIndex(tx: Tx, texts: readonly IndexedText[]): Promise<void> {
+  const sorted = texts.toSorted((one, other) => one.at - other.at);
+  const ids = await freeIds(tx.db, sorted);
+  const segments = await assignSegments(tx, ids);
+  const rows = sorted.map(({ kind, source_id, call_id, seq, words, labels }, index): SearchEntryRow => {
+    const all =
+      tx.dialect === 'postgres'
+        ? toVector(words, [...labels, segmentLabel(segments[index] as number)])
+        : [...words, ...labels].join(' ');
+    return { id: ids[index] as number, kind, source_id, call_id, seq, words: all };
+  });
+  for (const few of chunkRows(rows)) await tx.db.insertInto('search_entries').values(few).execute();
+}
+
+const AT_ONCE = 500;
+
+/** Ids by time, which no entry has yet. */
+async function freeIds(db: Kysely<Tables>, texts: readonly IndexedText[]): Promise<readonly number[]> {
+  const occupied = new Set<number>();
+  for (;;) {
+    const taken = new Set(occupied);
+    const ids = texts.map(({ at }) => {
+      let id = Math.max(Math.floor(at), 0) * PER_MS;
+      while (taken.has(id)) id += 1;
+      taken.add(id);
+      return id;
+    });
+    const known = await existing(db, ids);
+    if (known.length === 0) return ids;
+    for (const at of new Set(known.map(timeOfEntry))) for (const id of await idsAt(db, at)) occupied.add(id);
+  }
+}
+
+async function existing(db: Kysely<Tables>, ids: readonly number[]): Promise<readonly number[]> {
+  const found: number[] = [];
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    const few = ids.slice(from, from + AT_ONCE);
+    const rows = await db.selectFrom('search_entries').select('id').where('id', 'in', few).execute();
+    found.push(...rows.map(({ id }) => id));
+  }
+  return found;
+}
+
+/** The ids of a millisecond, and of the next one: a millisecond with many entries reaches into it. */
+async function idsAt(db: Kysely<Tables>, at: number): Promise<readonly number[]> {
+  const rows = await db
+    .selectFrom('search_entries')
+    .select('id')
+    .where('id', '>=', at * PER_MS)
+    .where('id', '<', (at + 2) * PER_MS)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** After this time a search returns what it has found, and how far it came. */
+const MOST_MS = 120;
+/** A search for rare words is done sooner with several segments at a time, and one for common words with the newest alone. */
+const MOST_SEGMENTS = 4;
+
+export async function findInIndex(db: Kysely<Tables>, dialect: Dialect, query: IndexQuery): Promise<IndexAnswer> {
+  if (query.terms.length === 0 || query.labels.some((list) => list.length === 0)) return { entries: [] };
+  const find = dialect === 'postgres' ? findInPostgres : findInSqlite;
+  const { starts } = await readSegments(db);
+  // FTS5 stops when it has found enough. Its lists are read from their ends, so that several steps would read the newer parts several times.
+  const isOneStep = dialect === 'sqlite';
+  const until = performance.now() + MOST_MS;
+  const entries: IndexEntry[] = [];
+  let newest = segmentOf(starts, query.before - 1);
+  for (let count = isOneStep ? starts.length : 1; newest >= 0; count = Math.min(count * 2, MOST_SEGMENTS)) {
+    const oldest = Math.max(newest - count + 1, 0);
+    const from = starts[oldest] as number;
+    entries.push(...(await find(db, { ...query, limit: query.limit - entries.length }, { oldest, newest, from })));
+    const last = entries.at(-1);
+    if (entries.length === query.limit && last !== undefined) return { entries, searchedTo: last.id };
+    if (oldest > 0 && performance.now() > until) return { entries, searchedTo: from };
+    newest = oldest - 1;
+  }
+  return { entries };
+}

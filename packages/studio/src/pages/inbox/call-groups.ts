@@ -1,0 +1,33 @@
+import type { PendingCall } from '@lastcall/client';
+
+/** Calls that ask exactly the same: of one agent, in one space, with one tool and one input. */
+export interface CallGroup {
+  /** The call that is shown. */
+  readonly leader: PendingCall;
+  /** The others. Each gets its own answer. */
+  readonly others: readonly PendingCall[];
+}
+
+interface Grouping {
+  /** Calls that were opened. They stay leaders, so that an open card is never replaced by another. */
+  readonly opened: ReadonlySet<string>;
+  /** Calls that are shown one by one. */
+  readonly split: ReadonlySet<string>;
+}
+
+/** The calls in their order, with those that ask the same in one group, at the place of its first. */
+export function groupCalls(calls: readonly PendingCall[], { opened, split }: Grouping): readonly CallGroup[] {
+  const byKey = new Map<string, PendingCall[]>();
+  for (const call of calls) {
+    const key = split.has(call.callId) ? call.callId : keyOf(call);
+    byKey.set(key, [...(byKey.get(key) ?? []), call]);
+  }
+  return [...byKey.values()].map((same) => {
+    const leader = same.find(({ callId }) => opened.has(callId)) ?? (same[0] as PendingCall);
+    return { leader, others: same.filter((call) => call !== leader) };
+  });
+}
+
+function keyOf({ agentId, spaceId, toolName, kind, input, resultSchema, node }: PendingCall): string {
+  return JSON.stringify([agentId, spaceId, toolName, kind, input, resultSchema, node]);
+}

@@ -1,0 +1,146 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { type TestGateway, waitFor } from '@lastcall/gateway/testing';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { accessibilityProblems } from '../support/accessibility.ts';
+import { useBrowser } from '../support/browser.ts';
+import { startStudio } from '../support/studio.ts';
+
+const browser = useBrowser();
+const CALLS = 30;
+/** The last three ask the same. */
+const SAME = 3;
+const LAST = { amount: 1_000, to: 'Rent' };
+const ROWS = CALLS - SAME + 1;
+const inputs = Array.from({ length: CALLS }, (_, index) =>
+  index < CALLS - SAME ? { amount: index + 1, to: `Supplier ${index + 1}` } : LAST,
+);
+
+test('[S26] 30 calls are answered with the keyboard alone: one by one, and those that ask the same together', async () => {
+  const paid: unknown[] = [];
+  const wire_money = tool({
+    description: 'Wire money.',
+    inputSchema: z.object({ amount: z.number(), to: z.string() }),
+    approval: true,
+    execute: (input) => {
+      paid.push(input);
+      return 'Paid.';
+    },
+  });
+  const model = scriptedModel([
+    inputs.map((input) => ({ toolName: 'wire_money', input })),
+    ...Array.from({ length: 2 * CALLS }, () => 'Thank you.'),
+  ]);
+  await using studio = await startStudio(browser(), {
+    models: { clerk: model },
+    agents: [{ name: 'Clerk', instructions: 'Pay.', tools: ['wire_money'], model: 'clerk' }],
+    tools: { wire_money },
+    spaces: [{ name: 'Desk', agents: ['Clerk'], people: [{ name: 'Ada', externalId: 'ada' }] }],
+  });
+  const { gateway } = studio;
+  const { page, problems } = await studio.open('/inbox');
+  await page.getByText('Nothing is waiting for you.').waitFor();
+  await say(gateway, (await studio.person('Ada')) ?? '');
+  const rows = page.getByRole('list', { name: 'waiting calls' }).getByRole('listitem');
+  await expect.poll(() => rows.count()).toBe(ROWS);
+  expect(await rows.last().textContent()).toContain(`${SAME} × `);
+  expect(await accessibilityProblems(page)).toEqual([]);
+
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-status'));
+  const press = async (key: string, until: () => Promise<boolean>): Promise<void> =>
+    await expect
+      .poll(async () => {
+        if (!(await until())) await page.keyboard.press(key);
+        return await until();
+      })
+      .toBe(true);
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  for (let row = 1; row <= ROWS; row++) {
+    await expect.poll(focused).toBe('waiting');
+    if (row === 2) {
+      await press('d', () => page.getByRole('textbox', { name: 'Why not?' }).isVisible());
+      await page.keyboard.type('Twice already.');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      const denied = page.getByRole('region', { name: /^wire_money, cancelled/ });
+      await press('Enter', () => denied.isVisible());
+    } else await press('a', async () => !['waiting', null].includes((await focused()) ?? null));
+    if (row < ROWS) await page.keyboard.press('j');
+  }
+  await page.getByText(`${SAME - 1} other calls ask exactly the same.`).waitFor();
+  const alike = page.getByRole('button', { name: `Answer ${SAME - 1} more: Approve` });
+  await alike.waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.keyboard.press('Shift+A');
+  await page.getByText(`${SAME - 1} more answered.`).waitFor();
+  await expect.poll(() => page.getByRole('link', { name: 'Inbox', exact: true }).count()).toBe(1);
+
+  const { items } = await gateway.api('/api/pending?status=resolved&limit=100');
+  expect(items).toHaveLength(CALLS);
+  const denied = items.filter(({ answer }: { answer: object }) => 'deny' in answer);
+  expect(denied.map(({ input }: { input: unknown }) => input)).toEqual([inputs[1]]);
+  await waitFor(() => paid.length === CALLS - 1);
+  expect(paid.filter((input) => (input as typeof LAST).to === LAST.to)).toHaveLength(SAME);
+  expect(problems).toEqual([]);
+});
+
+test('[S26] the browser is asked for notifications when a call waits, by a button, and tells of calls while the page is hidden', async () => {
+  const ask = { toolName: 'lend_key', input: { question: 'Lend the key?' } };
+  const model = scriptedModel(
+    [[ask], [ask], ...Array.from({ length: 8 }, () => 'Ok.')].flatMap((one) => [one, 'Ok.'] as never),
+  );
+  await using studio = await startStudio(browser(), {
+    models: { clerk: model },
+    agents: [{ name: 'Clerk', instructions: 'Ask.', tools: ['lend_key'], model: 'clerk' }],
+    tools: {
+      lend_key: {
+        executionType: 'space',
+        description: 'Lend the key?',
+        inputSchema: { type: 'object', properties: { question: { type: 'string' } } },
+        resultSchema: { type: 'boolean' },
+      },
+    },
+    spaces: [{ name: 'Desk', agents: ['Clerk'], people: [{ name: 'Ada', externalId: 'ada' }] }],
+  });
+  const { page, problems } = await studio.open('/inbox');
+  // The browser of the tests shows no notifications: this records what it is told.
+  await page.addInitScript(() => {
+    const shown: unknown[] = [];
+    let permission = 'default';
+    class Recorded {
+      static get permission() {
+        return permission;
+      }
+      static async requestPermission() {
+        permission = 'granted';
+        return permission;
+      }
+      constructor(title: string, { body }: { body: string }) {
+        shown.push([title, body]);
+      }
+    }
+    Object.assign(window, { Notification: Recorded, shown });
+  });
+  await page.reload();
+  await page.getByText('Nothing is waiting for you.').waitFor();
+  expect(await page.getByRole('button', { name: 'Notify me' }).count()).toBe(0);
+  const ada = (await studio.person('Ada')) ?? '';
+  await say(studio.gateway, ada);
+  await page.getByRole('button', { name: 'Notify me' }).click();
+  await page.getByRole('button', { name: 'Notify me' }).waitFor({ state: 'detached' });
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+  });
+  await say(studio.gateway, ada);
+  await expect
+    .poll(() => page.evaluate(() => (window as unknown as { shown: unknown[] }).shown))
+    .toEqual([['A call waits for your answer', 'lend_key']]);
+  expect(problems).toEqual([]);
+});
+
+async function say(gateway: TestGateway, entityId: string): Promise<void> {
+  const { items } = await gateway.api('/api/spaces');
+  await gateway.api(`/api/spaces/${items[0].id}/messages`, { entityId, text: 'Go on.' });
+}
