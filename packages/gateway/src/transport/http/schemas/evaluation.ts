@@ -109,11 +109,9 @@ const sampleFields = {
   // The gateway adds them up.
   tokens: z.int().min(0).max(1e12).optional(),
   cost: z.number().min(0).max(1e12).optional(),
-  runId: idField
-    .optional()
-    .meta({
-      description: 'Its run, if this gateway ran it. Of a run that was deleted meanwhile, only the scores are stored.',
-    }),
+  runId: idField.optional().meta({
+    description: 'Its run, if this gateway ran it. Of a run that was deleted meanwhile, only the scores are stored.',
+  }),
 };
 
 export const newSampleSchema: z.ZodType = z
