@@ -576,7 +576,7 @@ export type EvaluationResult = {
     readonly samples: readonly ({
       /** Counts from 1 for each case. */
       readonly sample: number;
-      /** By the name of the score. Empty if the run failed. A report has at most 20 different scores. */
+      /** By the name of the score. Empty if the run failed. */
       readonly scores: Readonly<Record<string, {
         readonly value: number;
         readonly reason?: string | undefined;
@@ -1121,7 +1121,7 @@ export type NewEvaluationSample = {
   readonly case: string;
   /** Counts from 1 for each case. */
   readonly sample: number;
-  /** By the name of the score. Empty if the run failed. A report has at most 20 different scores. */
+  /** By the name of the score. Empty if the run failed. */
   readonly scores: Readonly<Record<string, {
     readonly value: number;
     readonly reason?: string | undefined;

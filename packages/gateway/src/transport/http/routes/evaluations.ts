@@ -130,6 +130,7 @@ export const evaluationEndpoints: readonly Endpoint[] = [
     method: 'post',
     path: '/api/evaluations/{id}/reports',
     summary: 'Add the results of a version to an evaluation',
+    description: 'A report has at most 10,000 samples and 20 different scores.',
     access: 'key',
     body: newReportSchema,
     status: 201,

@@ -100,7 +100,7 @@ const sampleFields = {
       z.strictObject({ value: z.number().min(-1e9).max(1e9), reason: z.string().max(10_000).optional() }),
     )
     .meta({
-      description: 'By the name of the score. Empty if the run failed. A report has at most 20 different scores.',
+      description: 'By the name of the score. Empty if the run failed.',
     }),
   response: z.string().optional().meta({ description: 'At most 4,000 characters are stored.' }),
   calls: callsSchema.optional(),
