@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { KEY } from './support/demo-space.ts';
@@ -50,6 +50,22 @@ const STORED = `import { contains, evaluate } from '@lastcall/core/eval';
 await evaluate({ name: 'clerk', agent: 'Clerk', cases: 'Polite clerk', scores: { polite: contains('dear') } });
 `;
 
+/** Its score ends the gateway if there is a file that says so. */
+const AWAY = `import { existsSync, readFileSync } from 'node:fs';
+import { evaluate } from '@lastcall/core/eval';
+
+async function lose() {
+  if (!existsSync('lose.json')) return 1;
+  const { pid, url } = JSON.parse(readFileSync('lose.json', 'utf8'));
+  process.kill(pid, 'SIGKILL');
+  while (await fetch(url).then(() => true, () => false)) await new Promise((resolve) => setTimeout(resolve, 10));
+  return 1;
+}
+await (process.env.OWN
+  ? evaluate({ name: 'own', run: () => 'Yes.', cases: [{ input: 'a' }], scores: { lose } })
+  : evaluate({ name: 'away', agent: 'Clerk', cases: 'Away', scores: { lose }, parallel: 1 }));
+`;
+
 let folder: Folder;
 let gateway: Program;
 let url: string;
@@ -57,8 +73,8 @@ let url: string;
 beforeAll(async () => {
   folder = await makeFolder({
     ...{ 'lastcall.config.js': CONFIG, 'clerk.eval.js': EVAL, 'package.json': '{"type":"module"}' },
-    'stored.mjs': STORED,
-    ...{ 'polite.md': 'You pay. Be polite.', 'double.md': 'You pay. Pay double.' },
+    ...{ 'stored.mjs': STORED, 'away.mjs': AWAY },
+    ...{ 'polite.md': 'You pay. Be polite.', 'double.md': 'You pay. Pay double.', 'none.md': '' },
   });
   await linkPackages(folder.path);
   gateway = Program.lastcall(['start'], { folder: folder.path, env });
@@ -133,6 +149,8 @@ test('[E6] [E7] [E8] cases and results are in the gateway, and a draft is tried 
   expect(other.differences).toMatchObject([
     { runId: second, before: { response: 'Paid.' }, now: { error: expect.stringContaining('{"amount":240} waits') } },
   ]);
+  const none = JSON.parse((await run('eval', 'Clerk', '--last', '1', '--instructions', 'none.md', '--json')).out);
+  expect((await api(`/api/runs/${none.samples[0].runId}`)).fork.changes.instructions).toBe('');
   expect(await paid()).toBe(before);
   expect((await run('eval', '--last', '2')).err).toContain('Name one agent');
 });
@@ -153,3 +171,55 @@ test('a second case of the same words has another name, and a file that is no li
   const missing = await run('eval', 'add', 'none');
   expect(missing.code).toBe(1);
 });
+
+test('[E5] [E7] if the gateway goes away, what was done is kept: no case counts as failed, and nothing that was not sent is lost', async () => {
+  const ask = async (words: string) => JSON.parse((await run('run', 'Clerk', words, '--json')).out).run_id as string;
+  for (const words of ['Pay one.', 'Pay two.', 'Pay three.'])
+    await run('eval', 'add', await ask(words), '--evaluation', 'Away', '--expected', 'Paid');
+  const start = async (): Promise<void> => {
+    await gateway[Symbol.asyncDispose]();
+    gateway = Program.lastcall(['start'], { folder: folder.path, env });
+    url = await gateway.listens();
+    await rm(join(folder.path, 'lose.json'), { force: true });
+  };
+  const lose = () => writeFile(join(folder.path, 'lose.json'), JSON.stringify({ pid: gateway.pid, url }));
+  const kept = async () =>
+    (await readFile(join(folder.path, '.lastcall/evals/away.part.jsonl'), 'utf8')).trim().split('\n').slice(1);
+
+  await lose();
+  const lost = await run('eval', 'away.mjs');
+  expect([lost.code, lost.out]).toEqual([3, '']);
+  expect(lost.err).toContain('away: what was done is kept. The same command continues with the rest.');
+  expect(lost.err).toContain('No gateway answers at');
+  expect(await kept()).toHaveLength(1);
+  await start();
+  const continued = await run('eval', 'away.mjs');
+  expect(continued.err).toContain('away: continues with 1 runs that were done before.');
+  expect(continued.out).toMatch(/^away: 3 runs in/);
+
+  // Results of one configuration are not continued with another.
+  await lose();
+  await run('eval', 'away.mjs');
+  await writeFile(join(folder.path, 'lastcall.config.js'), CONFIG.replace('You pay.', 'You always pay.'));
+  await start();
+  expect((await run('eval', 'away.mjs')).err).not.toContain('continues');
+
+  // A report that could not be sent is sent by the same command, which runs nothing again.
+  const own = (...args: readonly string[]) =>
+    lastcall(['eval', 'away.mjs', '--send', '--url', url, ...args], { folder: folder.path, env: { ...env, OWN: '1' } });
+  await lose();
+  expect((await own()).code).toBe(3);
+  await start();
+  const sent = await own();
+  expect([sent.code, sent.err]).toEqual([0, expect.stringMatching(/own: continues with 1 runs[\s\S]+Sent as "/)]);
+
+  // What the gateway would refuse at the end is refused first, and so is a key that may only read.
+  const long = await own('--label', 'x'.repeat(201));
+  expect([long.code, long.err]).toEqual([2, '--label must have 1 to 200 characters.\n']);
+  const weak = (await run('keys', 'create', 'weak', '--scope', 'read')).out.trim();
+  const refused = await lastcall(['eval', 'away.mjs', '--send', '--url', url], {
+    folder: folder.path,
+    env: { ...env, LASTCALL_SECRET_KEY: weak },
+  });
+  expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('it takes one with the scope write.')]);
+}, 180_000);

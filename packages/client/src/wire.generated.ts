@@ -572,6 +572,7 @@ export type EvaluationResult = {
     readonly reportId: string;
     /** The mean of all its scores. */
     readonly value: number;
+    /** The first 100. */
     readonly samples: readonly ({
       /** Counts from 1 for each case. */
       readonly sample: number;
@@ -591,7 +592,7 @@ export type EvaluationResult = {
       readonly ms: number;
       readonly tokens?: number | undefined;
       readonly cost?: number | undefined;
-      /** Its run, if a gateway ran it. */
+      /** Its run, if this gateway ran it. Of a run that was deleted meanwhile, only the scores are stored. */
       readonly runId?: string | undefined;
     })[];
   })[];
@@ -1136,7 +1137,7 @@ export type NewEvaluationSample = {
   readonly ms: number;
   readonly tokens?: number | undefined;
   readonly cost?: number | undefined;
-  /** Its run, if a gateway ran it. */
+  /** Its run, if this gateway ran it. Of a run that was deleted meanwhile, only the scores are stored. */
   readonly runId?: string | undefined;
 };
 

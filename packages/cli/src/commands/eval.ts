@@ -201,4 +201,4 @@ A file to start with, desk.eval.ts:
 
 Agents of the gateway act for real, except in cases of recorded runs: "lastcall eval add RUN" writes one.
 "lastcall eval Desk --last 10 --instructions draft.md" tries a draft on the last tasks, and nothing acts outside.
-Exit codes: 0 done, 1 below --min or nothing worked, 2 wrong usage, 130 interrupted.`;
+Exit codes: 0 done, 1 below --min or nothing worked, 2 wrong usage, 3 no gateway answers or allows it, 130 interrupted.`;

@@ -8,7 +8,7 @@ import type { EvalReport, EvalSample } from '@lastcall/core/eval';
  *
  * - `<name>.json` is the last report.
  * - `<name>.part.jsonl` has the samples of an evaluation that has not ended: a line that says which cases it has, and a line for each sample,
- *   written when the sample is done. It is deleted when the report is written.
+ *   written when the sample is done. It is deleted when the report is written, and sent if it is to be.
  *
  * 1. A sample that was done before Ctrl+C or a crash is not run again.
  * 2. If cases or scores have other names or inputs than before, nothing is continued: the first line tells.
@@ -41,9 +41,13 @@ export class KeptResults {
     await this.#writing;
   }
 
-  async end(report: EvalReport): Promise<void> {
+  async write(report: EvalReport): Promise<void> {
     await writeFile(`${this.path}.new`, `${JSON.stringify(report, undefined, 2)}\n`);
     await rename(`${this.path}.new`, this.path);
+  }
+
+  /** The next evaluation starts again. */
+  async forget(): Promise<void> {
     await rm(this.#part, { force: true });
   }
 }

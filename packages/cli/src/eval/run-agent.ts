@@ -44,11 +44,12 @@ export function agentRunner(api: Api, draft: Draft): NonNullable<RunOptions['run
 async function todaysChanges(client: Client, agent: string, draft: Draft): Promise<ForkChanges> {
   const { config } = await findAgent(client, agent);
   const model = draft.model ?? config.model;
-  const instructions = draft.instructions ?? config.instructions;
+  // None are a change too: the recorded run may have had some.
+  const instructions = draft.instructions ?? config.instructions ?? '';
   const tools = config.tools?.filter((one) => typeof one === 'string');
   return {
     ...(model === undefined ? {} : { model }),
-    ...(instructions === undefined || instructions === '' ? {} : { instructions }),
+    instructions,
     ...(config.settings === undefined ? {} : { settings: config.settings }),
     ...(tools === undefined || tools.length < (config.tools?.length ?? 0) ? {} : { tools }),
   };

@@ -1,7 +1,17 @@
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type EvalOptions, type EvalReport, hostEvaluations, namedCases, runCases } from '@lastcall/core/eval';
+import {
+  type EvalCase,
+  type EvalOptions,
+  type EvalReport,
+  hostEvaluations,
+  namedCases,
+  type RunOptions,
+  runCases,
+} from '@lastcall/core/eval';
 import type { Api } from '../api.ts';
+import { CommandFailed, EXIT } from '../exit-code.ts';
+import { findAgent } from './find-agent.ts';
 import { KeptResults } from './kept-results.ts';
 import { ProgressBar } from './progress-bar.ts';
 import { agentRunner, type Draft } from './run-agent.ts';
@@ -57,38 +67,77 @@ export class Runner {
       cases: typeof given.cases === 'string' ? await storedCases(api, given.cases) : given.cases,
     });
     const options = { ...given, name, cases, ...(repeat === undefined ? {} : { repeat }) };
-    const sender = await this.#openSender(options);
+    const sender = await this.#openSender(options, cases.length * (repeat ?? 1));
     const kept = new KeptResults(resolve(out), name);
     const agent = typeof options.agent === 'string' ? options.agent : '';
-    const before = await kept.begin({ cases, scores: Object.keys(options.scores), agent, draft }, { isFresh });
+    const config = agent === '' ? undefined : await configVersion(api, agent, cases);
+    const before = await kept.begin({ cases, scores: Object.keys(options.scores), agent, config, draft }, { isFresh });
     if (before.length > 0)
       process.stderr.write(
         `${name}: continues with ${before.length} runs that were done before. Use --fresh to start again.\n`,
       );
     const bar = new ProgressBar(name);
+    const reach = new GatewayReach(agentRunner(api, draft));
     try {
       const report = await runCases(options, {
-        ...{ parallel, signal, done: before, runAgent: agentRunner(api, draft) },
+        ...{ parallel, done: before, runAgent: reach.run, signal: AbortSignal.any([signal, reach.signal]) },
         onSample: async (sample, progress) => {
           await kept.add(sample);
           this.done = progress.done;
           bar.show(progress);
         },
       });
-      await kept.end(report);
+      await kept.write(report);
       await sender?.send(report);
+      // Until it is sent, the same command sends it again and runs nothing.
+      await kept.forget();
       this.reports.push(report);
       return report;
     } catch (error) {
       bar.leave();
+      if (error instanceof CommandFailed && error.exitCode === EXIT.notReached)
+        process.stderr.write(`${name}: what was done is kept. The same command continues with the rest.\n`);
       throw error;
     }
   }
 
   /** Before anything runs: a gateway that does not take the results should say so first. */
-  async #openSender({ name = '', agent }: EvalOptions): Promise<ReportSender | undefined> {
+  async #openSender({ name = '', agent, scores }: EvalOptions, samples: number): Promise<ReportSender | undefined> {
     const { api, send, draft } = this.#options;
     if (send === undefined) return undefined;
-    return await ReportSender.open(api, { name, agent, draft, label: send.label });
+    const size = { samples, scores: Object.keys(scores).length };
+    return await ReportSender.open(api, { name, agent, draft, label: send.label, ...size });
   }
+}
+
+/** Results of another configuration are not continued. A case that is a conversation does not need the agent to be listed. */
+async function configVersion(api: Api, agent: string, cases: readonly EvalCase[]): Promise<number | undefined> {
+  const found = api.ask((client) => findAgent(client, agent));
+  const isFork = cases.some(({ run }) => run !== undefined);
+  return (await (isFork ? found : found.catch(() => undefined)))?.configVersion;
+}
+
+type RunAgent = NonNullable<RunOptions['runAgent']>;
+
+/** Ends the evaluation if the gateway goes away, or refuses the key: that tells nothing about the cases that are left. */
+class GatewayReach {
+  readonly #lost = new AbortController();
+  readonly #run: RunAgent;
+
+  constructor(run: RunAgent) {
+    this.#run = run;
+  }
+
+  get signal(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  readonly run: RunAgent = async (agent, context) => {
+    try {
+      return await this.#run(agent, context);
+    } catch (error) {
+      if (error instanceof CommandFailed && error.exitCode === EXIT.notReached) this.#lost.abort(error);
+      throw error;
+    }
+  };
 }

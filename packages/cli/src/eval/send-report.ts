@@ -1,13 +1,17 @@
-import { randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { NewEvaluationSample } from '@lastcall/client';
 import type { EvalOptions, EvalReport, EvalSample } from '@lastcall/core/eval';
 import type { Api } from '../api.ts';
+import { CommandFailed, EXIT } from '../exit-code.ts';
 import { findAgent } from './find-agent.ts';
 import type { Draft } from './run-agent.ts';
 
 /** How much one request has. The gateway takes a megabyte. */
 const MOST_SAMPLES = 500;
 const MOST_CHARACTERS = 200_000;
+const MOST_OF_A_LABEL = 200;
+const MOST_OF_A_REPORT = 10_000;
+const MOST_SCORES = 20;
 /** The gateway stores no more of a response. */
 const MOST_OF_A_TEXT = 4_000;
 
@@ -16,6 +20,9 @@ interface Sent {
   readonly agent: EvalOptions['agent'];
   readonly draft: Draft;
   readonly label: string | undefined;
+  /** How many samples and scores the report will have. */
+  readonly samples: number;
+  readonly scores: number;
 }
 
 /** Sends the report of an evaluation to the gateway, where the studio shows it beside earlier versions. */
@@ -30,14 +37,18 @@ export class ReportSender {
     this.#version = version;
   }
 
-  static async open(api: Api, { name, agent, draft, label }: Sent): Promise<ReportSender> {
+  static async open(api: Api, { name, agent, draft, label, ...size }: Sent): Promise<ReportSender> {
+    assertFits(label, size);
     const { id } = await api.ask(({ evaluations }) => evaluations.open(name));
     return new ReportSender(api, id, label ?? (await versionOf(api, agent, draft)));
   }
 
   async send({ samples }: EvalReport): Promise<void> {
-    // The same id for all pieces: they are one report, and one that is sent twice counts once.
-    const id = randomUUID();
+    // The same id for all pieces: they are one report, and one that is sent again counts once.
+    const id = createHash('sha256')
+      .update(JSON.stringify([this.#version, samples]))
+      .digest('hex')
+      .slice(0, 32);
     let from = 0;
     for (const piece of piecesOf(samples.map(toSent))) {
       const body = { id, version: this.#version, from, samples: piece };
@@ -48,12 +59,25 @@ export class ReportSender {
   }
 }
 
+/** What the gateway would refuse when all cases have been run. */
+function assertFits(label: string | undefined, { samples, scores }: Pick<Sent, 'samples' | 'scores'>): void {
+  const problem =
+    label !== undefined && (label.trim() === '' || label.length > MOST_OF_A_LABEL)
+      ? `--label must have 1 to ${MOST_OF_A_LABEL} characters.`
+      : samples > MOST_OF_A_REPORT
+        ? `The gateway stores at most ${MOST_OF_A_REPORT.toLocaleString('en')} runs of an evaluation, and these are ${samples.toLocaleString('en')}.`
+        : scores > MOST_SCORES
+          ? `The gateway stores at most ${MOST_SCORES} scores of an evaluation, and these are ${scores}.`
+          : undefined;
+  if (problem !== undefined) throw new CommandFailed(problem, { exitCode: EXIT.usage });
+}
+
 /** What is evaluated: the version of the agent's configuration and the draft, or the time. */
 async function versionOf(api: Api, agent: EvalOptions['agent'], { model, file }: Draft): Promise<string> {
   const draft = [...(file === undefined ? [] : [file]), ...(model === undefined ? [] : [model])];
   if (typeof agent !== 'string') return new Date().toISOString().slice(0, 16).replace('T', ' ');
   const { configVersion } = await api.ask((client) => findAgent(client, agent));
-  return [`v${configVersion}`, ...draft].join(' + ').slice(0, 200);
+  return [`v${configVersion}`, ...draft].join(' + ').slice(0, MOST_OF_A_LABEL);
 }
 
 function toSent({ usage, judgeUsage, response, error, scores, calls, ...sample }: EvalSample): NewEvaluationSample {

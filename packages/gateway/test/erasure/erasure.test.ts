@@ -132,6 +132,11 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
       cases: 0,
       newest: { samples: 2, scores: { answer: { mean: 1 } } },
     });
+    // A report of before the erasure that is sent now brings no text back.
+    await gateway.api(`${evaluation}/reports`, { version: 'v2', samples: [{ ...told, runId: fork.runId }] });
+    expect((await gateway.api(`${evaluation}/results`)).items[0].cells[0].samples).toEqual([
+      { sample: 1, scores: { answer: { value: 1 } }, ms: 5, runId: fork.runId },
+    ]);
     expect(await where(PLANTED)).toEqual(NOWHERE);
     expect(await where(SENTENCE)).toEqual(NOWHERE);
     expect(await where(NAME)).toEqual(NOWHERE);

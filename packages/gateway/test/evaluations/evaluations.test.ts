@@ -107,11 +107,12 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
   });
 
   test('[E7] [E9] results of versions are a matrix with the worst cases first, and say if a difference may be chance', async () => {
-    const { api, evaluation } = desk;
+    const { api, ask, evaluation } = desk;
     const path = await evaluation('matrix');
+    const run = await ask('Pay the invoices.');
     const sample = (at: number, value: number, more: object = {}) => ({
       ...{ case: `case ${at}`, sample: 1, scores: { answer: { value, reason: `${value}.` } }, ms: 10.4, tokens: 7 },
-      ...{ response: `Answer ${at}.`, runId: `run-${at}`, ...more },
+      ...{ response: `Answer ${at}.`, runId: run, ...more },
     });
     const first = Array.from({ length: 8 }, (_, at) => sample(at, at < 2 ? 0 : 1));
     expect(await api(`${path}/reports`, { version: 'v1', samples: first })).toMatchObject({
@@ -147,14 +148,19 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
     ]);
     expect(items[0].cells).toMatchObject([
       { reportId: id, value: 0, samples: [{ error: 'The model is down.', scores: {} }] },
-      { value: 1, samples: [{ runId: 'run-7', ms: 10, response: 'Answer 7.', scores: { answer: { reason: '1.' } } }] },
+      { value: 1, samples: [{ runId: run, ms: 10, response: 'Answer 7.', scores: { answer: { reason: '1.' } } }] },
     ]);
-    expect(ids(items[1].cells.flatMap((cell: { samples: [] }) => cell.samples))).toEqual(['run-2', 'run-2']);
+    expect(ids(items[1].cells.flatMap((cell: { samples: [] }) => cell.samples))).toEqual([run, run]);
     expect((await api(`${path}/results?limit=6&cursor=${next}`)).items).toHaveLength(3);
 
     expect((await api('/api/evaluations?name=matrix')).items).toMatchObject([
       { reports: 2, newest: { version: 'v2' } },
     ]);
+    // Of a run that was deleted before the report arrived, the scores are left. For another project, the run does not exist.
+    const gone = await api(`${path}/reports`, { version: 'v3', samples: [sample(1, 0, { runId: 'deleted' })] });
+    const [{ cells }] = (await api(`${path}/results`)).items;
+    expect(cells[0].samples).toEqual([{ sample: 1, scores: { answer: { value: 0 } }, ms: 10, tokens: 7 }]);
+    await api(`${path}/reports/${gone.id}`, undefined, { method: 'DELETE' });
     const elsewhere = await api(`${await evaluation('other')}/reports`, { id, version: 'v1', samples: [sample(1, 1)] });
     expect(elsewhere.error.code).toBe('id_taken');
     await api(`${path}/reports/${id}`, undefined, { method: 'DELETE' });
@@ -162,5 +168,41 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
     await api(path, undefined, { method: 'DELETE' });
     expect((await api(path)).error.code).toBe('not_found');
     expect((await api(`${path}/results`)).error.code).toBe('not_found');
+  });
+
+  test('[E7] a page of results has a limited size, however much was stored, and so has a sample', async () => {
+    const { api, evaluation } = desk;
+    const path = await evaluation('long');
+    const response = 'a'.repeat(3_990);
+    const sample = { sample: 1, scores: { answer: { value: 1, reason: 'b'.repeat(9_000) } }, ms: 1 };
+    const report = { id: 'a-long-report', version: 'v1' };
+    // More texts than fit into a page, in twelve cases, and one of them with more samples than are shown.
+    for (let at = 0; at < 12; at++) {
+      const samples = Array.from({ length: at === 0 ? 105 : 80 }, () => ({
+        ...sample,
+        case: `case ${at + 10}`,
+        response,
+      }));
+      const step = await api(`${path}/reports`, { ...report, from: at * 105, samples: samples.slice(0, 60) });
+      expect(step.error).toBeUndefined();
+      await api(`${path}/reports`, { ...report, from: at * 105 + 60, samples: samples.slice(60) });
+    }
+    const first = await api(`${path}/results`);
+    expect(JSON.stringify(first).length).toBeLessThan(4_500_000);
+    expect(first.items[0].cells[0].samples).toHaveLength(100);
+    expect(first.items[0].cells[0].samples[0].scores.answer.reason).toHaveLength(1_002);
+    const second = await api(`${path}/results?cursor=${first.next}`);
+    expect(second.next).toBeUndefined();
+    expect([...first.items, ...second.items].map((row: { case: string }) => row.case)).toEqual(
+      Array.from({ length: 12 }, (_, at) => `case ${at + 10}`),
+    );
+    // Every score is estimated from all samples.
+    const names = Array.from({ length: 21 }, (_, at) => [`score ${at}`, { value: 1 }]);
+    const many = [{ ...sample, case: 'one', scores: Object.fromEntries(names) }];
+    expect((await api(`${path}/reports`, { version: 'v2', samples: many })).error).toMatchObject({
+      code: 'too_large',
+      message: 'A report has at most 20 different scores, not 21.',
+    });
+    expect((await api(path)).reports).toBe(1);
   });
 });

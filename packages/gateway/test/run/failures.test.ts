@@ -292,11 +292,16 @@ describeWorlds(
       await world.idle();
       await world.say(space, ada, 'go ahead');
       await inside.promise;
-      const calls = world.store.db.selectFrom('calls').select(['tool_name', 'status', 'outcome_status', 'wait_status']);
-      expect(await calls.where('tool_name', '=', 'pay').execute()).toMatchObject([{ status: 'pending' }]);
+      // Other tests left calls in the same database.
+      const calls = world.store.db
+        .selectFrom('calls')
+        .select(['tool_name', 'status', 'outcome_status', 'wait_status'])
+        .where('agent_id', '=', bot)
+        .where('tool_name', '=', 'pay');
+      expect(await calls.execute()).toMatchObject([{ status: 'pending' }]);
       await world.store.transaction((tx) => deleteAgent(tx, bot));
       await expect.poll(() => world.worker.busy).toBe(0);
-      expect(await calls.where('tool_name', '=', 'pay').execute()).toEqual([
+      expect(await calls.execute()).toEqual([
         { tool_name: 'pay', status: 'settled', outcome_status: 'cancelled', wait_status: 'cancelled' },
       ]);
     });

@@ -1,5 +1,5 @@
-import { everyItem } from '@lastcall/client';
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { type ComparedReport, everyItem } from '@lastcall/client';
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
 
@@ -27,14 +27,15 @@ export const evaluationById = (id: string) =>
     refetchInterval: EVERY_MS,
   });
 
-/** The cases with their results in each version, worst first. */
-export const evaluationResults = (id: string) =>
+/** The cases with their results in each of these versions, worst first. They are read again when a version or more of one arrives. */
+export const evaluationResults = (id: string, versions: readonly Pick<ComparedReport, 'id' | 'samples'>[]) =>
   infiniteQueryOptions({
-    queryKey: ['evaluations', id, 'results'],
+    queryKey: ['evaluations', id, 'results', ...versions.map((one) => [one.id, one.samples])],
     queryFn: ({ pageParam, signal }) =>
       client.evaluations.results(id, { limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) }, { signal }),
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
+    placeholderData: keepPreviousData,
   });
 
 export const evaluationCases = (id: string) =>

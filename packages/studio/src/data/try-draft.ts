@@ -66,10 +66,11 @@ async function endOf(runId: string, signal: AbortSignal): Promise<Run> {
 }
 
 /** The parts of a configuration that a fork can change. */
-export function draftOf({ instructions, model, settings, tools }: Partial<AgentConfig>): ForkChanges {
+export function draftOf({ instructions = '', model, settings, tools }: Partial<AgentConfig>): ForkChanges {
   const names = tools?.filter((one) => typeof one === 'string');
   return {
-    ...(instructions === undefined || instructions === '' ? {} : { instructions }),
+    // None are a change too: the recorded run may have had some.
+    instructions,
     ...(model === undefined ? {} : { model }),
     ...(settings === undefined ? {} : { settings }),
     // A tool as data is part of the configuration itself, which a fork takes from its run.

@@ -20,10 +20,12 @@ const settle = statement((db, { agentId, now, outcome }: Params<{ agentId: strin
   db
     .updateTable('calls')
     .set({ status: 'settled', settled_at: now, outcome, outcome_status: 'cancelled' })
-    .where('agent_id', '=', agentId)
+    // Null for an agent that is not deleted. Then the database looks at none of the calls, however many have ever waited.
+    .where('agent_id', '=', (eb) =>
+      eb.selectFrom('agents').select('id').where('id', '=', agentId).where('agents.status', '=', 'deleted'),
+    )
     .where('wait_status', 'is not', null)
     .where('status', '=', 'pending')
-    .where('agent_id', 'in', (eb) => eb.selectFrom('agents').select('id').where('agents.status', '=', 'deleted'))
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(

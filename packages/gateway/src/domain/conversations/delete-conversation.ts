@@ -8,6 +8,8 @@ import { runStream } from '../streams/stream-names.ts';
 /** Deletes a conversation with all its runs, calls, requests, streams and files. Nothing in it may be running. */
 export async function deleteConversation(tx: Tx, contextId: string): Promise<void> {
   const { db } = tx;
+  // A run that is being made a case is one before anything is deleted.
+  await db.selectFrom('threads').select('id').where('id', '=', contextId).forUpdate().execute();
   const runs = db.selectFrom('runs').select('id').where('thread_id', '=', contextId);
   // Includes requests whose run never began.
   const requested = db.selectFrom('inbox_events').select('run_id').where('thread_id', '=', contextId);

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
-import type { EvaluationCaseRow, EvaluationRow, Tables } from '../../ports/store/schema/tables.ts';
+import type { EvaluationCaseRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { asPlainText, isId, plainText } from '../entities/column-text.ts';
@@ -8,6 +8,7 @@ import { invalid } from '../entities/invalid.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 import { newId } from '../new-id.ts';
 import { lockEvaluation } from './evaluation.ts';
+import { lockRuns } from './kept-runs.ts';
 import { taskOf } from './task.ts';
 
 /** A recorded run as a task with its expected answer. */
@@ -34,8 +35,12 @@ const NAME_LENGTH = 60;
 
 /** Makes a case of a run. A run that is a case of this evaluation already gets the new name and the new expected answer. */
 export async function addCase(tx: Tx, evaluationId: string, given: NewCase): Promise<EvaluationCase> {
-  const evaluation = await lockEvaluation(tx, evaluationId);
-  await assertSameProject(tx, evaluation, given.runId);
+  // The run is not deleted before the commit. Threads are locked first, as when a conversation is deleted.
+  const kept = await lockRuns(tx, [given.runId]);
+  // Two cases that are added at the same time get different names.
+  const { project_id: project } = await lockEvaluation(tx, evaluationId, 'change');
+  // For the caller, a run of another project does not exist.
+  if (kept.get(given.runId) !== project) throw notFound('run', given.runId);
   const task = await taskOf(tx.db, given.runId);
   if (task.status === 'running' || task.status === 'queued') throw invalid('runId', 'must be a run that has ended.');
   if (given.expected === undefined && task.response === undefined)
@@ -61,18 +66,6 @@ export async function addCase(tx: Tx, evaluationId: string, given: NewCase): Pro
     )
     .execute();
   return toCase(row);
-}
-
-/** For the caller, a run of another project does not exist. */
-async function assertSameProject(tx: Tx, { project_id }: EvaluationRow, runId: string): Promise<void> {
-  const run = tx.db
-    .selectFrom('runs')
-    .innerJoin('threads', 'threads.id', 'runs.thread_id')
-    .innerJoin('agents', 'agents.id', 'threads.agent_id')
-    .select('agents.project_id')
-    .where('runs.id', '=', runId);
-  const found = isId(runId) ? await run.executeTakeFirst() : undefined;
-  if (found?.project_id !== project_id) throw notFound('run', runId);
 }
 
 async function casesOfRun(

@@ -46,10 +46,13 @@ export async function openEvaluation(tx: Tx, name: string, view: View): Promise<
   return toEvaluation(row);
 }
 
-/** Throws 404 if there is none. It is not deleted before the commit. */
-export async function lockEvaluation(tx: Tx, id: string): Promise<EvaluationRow> {
-  const row = isId(id) ? tx.db.selectFrom('evaluations').selectAll().where('id', '=', id).forShare() : undefined;
-  const found = await row?.executeTakeFirst();
+/**
+ * Throws 404 if there is none. It is not deleted before the commit. With `change`, other transactions that add cases or reports, or delete
+ * the evaluation, wait for the commit.
+ */
+export async function lockEvaluation(tx: Tx, id: string, purpose: 'share' | 'change'): Promise<EvaluationRow> {
+  const row = isId(id) ? tx.db.selectFrom('evaluations').selectAll().where('id', '=', id) : undefined;
+  const found = await (purpose === 'share' ? row?.forShare() : row?.forUpdate())?.executeTakeFirst();
   if (found === undefined) throw notFound('evaluation', id);
   return found;
 }
@@ -152,13 +155,14 @@ export async function newestReports(
     .execute();
 }
 
-/** Deletes an evaluation with its cases and reports. */
+/** Deletes an evaluation with its cases and reports, also those that are being added. */
 export async function deleteEvaluation(tx: Tx, id: string): Promise<{ readonly id: string }> {
-  await getEvaluation(tx.db, id);
+  await lockEvaluation(tx, id, 'change');
+  // Cases come before samples, in the same order as when a conversation is deleted, so that the two never wait for each other.
+  await tx.db.deleteFrom('evaluation_cases').where('evaluation_id', '=', id).execute();
   const reports = tx.db.selectFrom('evaluation_reports').select('id').where('evaluation_id', '=', id);
   await tx.db.deleteFrom('evaluation_samples').where('report_id', 'in', reports).execute();
   await tx.db.deleteFrom('evaluation_reports').where('evaluation_id', '=', id).execute();
-  await tx.db.deleteFrom('evaluation_cases').where('evaluation_id', '=', id).execute();
   await tx.db.deleteFrom('evaluations').where('id', '=', id).execute();
   return { id };
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { isId } from '../entities/column-text.ts';
 import { ERASED } from '../erasure/mark.ts';
 
 /** True if the run is a case: its recorded outcomes are kept with it. */
@@ -33,6 +34,47 @@ const casesIn = (db: Kysely<Tables>, threadId: string) =>
     .selectFrom('evaluation_cases')
     .innerJoin('runs', 'runs.id', 'evaluation_cases.run_id')
     .where('runs.thread_id', '=', threadId);
+
+/**
+ * The projects of the runs that exist, by the ids of the runs. They are not deleted before the commit: whatever deletes a run, or a
+ * conversation, locks its thread.
+ */
+export async function lockRuns({ db, dialect }: Tx, runIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(runIds.filter(isId))];
+  if (ids.length === 0) return new Map();
+  const threads = db.selectFrom('runs').select('thread_id').where('id', 'in', ids);
+  const locked = db.selectFrom('threads').select('id').where('id', 'in', threads).orderBy('id');
+  if (dialect === 'postgres') await locked.forKeyShare().execute();
+  // Read under the locks: a run may have been deleted meanwhile.
+  const rows = await db
+    .selectFrom('runs')
+    .innerJoin('threads', 'threads.id', 'runs.thread_id')
+    .innerJoin('agents', 'agents.id', 'threads.agent_id')
+    .select(['runs.id', 'agents.project_id'])
+    .where('runs.id', 'in', ids)
+    .execute();
+  return new Map(rows.map(({ id, project_id }) => [id, project_id]));
+}
+
+/** Those of the runs of which texts were erased after they had begun. */
+export async function erasedRuns({ db }: Tx, runIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (runIds.length === 0) return new Set();
+  const first = db.selectFrom('runs').select(({ fn }) => fn.min('created_at').as('at'));
+  const later = db
+    .selectFrom('erasures')
+    .select('id')
+    .where((eb) => eb.or([eb('done_at', 'is', null), eb('done_at', '>=', first.where('id', 'in', runIds))]));
+  // Most reports are stored when nothing has been erased since, and need not read the transcripts of their runs.
+  if ((await later.limit(1).executeTakeFirst()) === undefined) return new Set();
+  const erased = await db
+    .selectFrom('transcript_entries')
+    .select('run_id')
+    .distinct()
+    .where('run_id', 'in', runIds)
+    .where('payload', 'like', `%${ERASED}%`)
+    .execute();
+  return new Set(erased.map(({ run_id }) => run_id));
+}
 
 /** What is deleted in evaluations together with a conversation. */
 export async function deleteInEvaluations(tx: Tx, contextId: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { compareReports, type Difference, type ScoredSample } from '@lastcall/core/eval';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { EvaluationReportRow, EvaluationSampleRow, Tables } from '../../ports/store/schema/tables.ts';
 import { numberCursor, type Page, type PageOptions, pageLimit } from '../entities/page.ts';
@@ -10,6 +10,10 @@ import type { SampleDetails } from './store-report.ts';
 
 /** How many versions are shown beside each other. */
 const MOST_SHOWN = 8;
+/** How many samples of a case are shown in each version. */
+const MOST_OF_A_CASE = 100;
+/** How many bytes of texts a page has. */
+const MOST_BYTES = 4_000_000;
 
 /** A report beside the one before it. */
 interface ComparedReport extends Report {
@@ -26,39 +30,45 @@ export interface EvaluationDetails extends ListedEvaluation {
 export async function getDetails(db: Kysely<Tables>, id: string): Promise<EvaluationDetails> {
   const [evaluation] = await withCounts(db, [await getEvaluation(db, id)]);
   const rows = await newestReports(db, id, MOST_SHOWN + 1);
-  const samples = await scoredSamples(db, rows);
-  const scoredReport = (row: EvaluationReportRow) => ({
-    scores: toReport(row).scores,
-    samples: samples.get(row.id) ?? [],
-  });
-  const versions = rows.slice(0, MOST_SHOWN).map((row, at): ComparedReport => {
-    const before = rows[at + 1];
-    if (before === undefined) return toReport(row);
-    const { scores, cases } = compareReports(scoredReport(before), scoredReport(row));
-    return { ...toReport(row), change: cases.shared === 0 ? {} : scores };
-  });
+  const versions: ComparedReport[] = [];
+  // Two reports at a time: each may have 10,000 samples.
+  let own = rows.length > 1 ? await scoredReport(db, rows[0] as EvaluationReportRow) : undefined;
+  for (const [at, row] of rows.slice(0, MOST_SHOWN).entries()) {
+    const earlier = rows[at + 1];
+    const before = earlier && (await scoredReport(db, earlier));
+    versions.push({ ...toReport(row), ...(before && own && { change: changeBetween(before, own) }) });
+    own = before;
+  }
   return { ...(evaluation as ListedEvaluation), versions };
 }
 
-async function scoredSamples(
-  db: Kysely<Tables>,
-  reports: readonly EvaluationReportRow[],
-): Promise<ReadonlyMap<string, readonly ScoredSample[]>> {
-  if (reports.length === 0) return new Map();
-  const ids = reports.map(({ id }) => id);
-  const rows = await db
-    .selectFrom('evaluation_samples')
-    .select(['report_id', 'case_name', 'scores'])
-    .where('report_id', 'in', ids)
-    .orderBy('report_id')
-    .orderBy('number')
-    .execute();
-  const byReport = Map.groupBy(rows, ({ report_id }) => report_id);
-  return new Map([...byReport].map(([id, own]) => [id, own.map(toScored)]));
+interface ScoredReport extends Pick<Report, 'scores'> {
+  readonly samples: readonly ScoredSample[];
 }
 
-/** The samples of each case. */
-type ByCase = ReadonlyMap<string, readonly ScoredSample[]>;
+function changeBetween(before: ScoredReport, after: ScoredReport): Readonly<Record<string, Difference>> {
+  const { scores, cases } = compareReports(before, after);
+  return cases.shared === 0 ? {} : scores;
+}
+
+async function scoredReport(db: Kysely<Tables>, row: EvaluationReportRow): Promise<ScoredReport> {
+  const samples = await db
+    .selectFrom('evaluation_samples')
+    .select(['case_name', 'scores'])
+    .where('report_id', '=', row.id)
+    .orderBy('number')
+    .execute();
+  return { scores: toReport(row).scores, samples: samples.map(toScored) };
+}
+
+/** The values of the cases of a report, by their names. */
+type ByCase = ReadonlyMap<string, number>;
+
+async function valuesOf(db: Kysely<Tables>, row: EvaluationReportRow): Promise<ByCase> {
+  const { samples } = await scoredReport(db, row);
+  const byCase = Map.groupBy(samples, (sample) => sample.case);
+  return new Map([...byCase].map(([name, own]) => [name, overallValue(own)]));
+}
 
 /** One run of a case. */
 interface ShownSample {
@@ -98,29 +108,27 @@ export async function listResults(
   const from = numberCursor(page.cursor) ?? 0;
   await getEvaluation(db, evaluationId);
   const reports = await newestReports(db, evaluationId, MOST_SHOWN);
-  const scored = await scoredSamples(db, reports);
-  const cases = new Map(reports.map(({ id }) => [id, Map.groupBy(scored.get(id) ?? [], (sample) => sample.case)]));
+  const cases = new Map<string, ByCase>();
+  for (const report of reports) cases.set(report.id, await valuesOf(db, report));
   const names = worstFirst([...cases.values()]);
-  const shown = names.slice(from, from + limit);
+  const shown = await fitting(db, reports, names.slice(from, from + limit));
   const samples = await samplesOf(db, reports, shown);
   const items = shown.map((name) => ({
     case: name,
     cells: reports.flatMap(({ id }) => {
       const own = samples.get(`${id} ${name}`);
-      const values = cases.get(id)?.get(name);
-      return own === undefined || values === undefined
-        ? []
-        : [{ reportId: id, value: overallValue(values), samples: own.map(toSample) }];
+      const value = cases.get(id)?.get(name);
+      return own === undefined || value === undefined ? [] : [{ reportId: id, value, samples: own.map(toSample) }];
     }),
   }));
-  return names.length > from + limit ? { items, next: String(from + limit) } : { items };
+  const next = from + shown.length;
+  return names.length > next ? { items, next: String(next) } : { items };
 }
 
 function worstFirst(reports: readonly ByCase[]): readonly string[] {
   const places = new Map<string, { readonly report: number; readonly value: number }>();
   for (const [report, cases] of reports.entries())
-    for (const [name, samples] of cases)
-      if (!places.has(name)) places.set(name, { report, value: overallValue(samples) });
+    for (const [name, value] of cases) if (!places.has(name)) places.set(name, { report, value });
   return [...places]
     .toSorted(
       ([oneName, one], [otherName, other]) =>
@@ -129,25 +137,47 @@ function worstFirst(reports: readonly ByCase[]): readonly string[] {
     .map(([name]) => name);
 }
 
+/** The first of the cases, as many as fit into one page with their texts, and at least one. */
+async function fitting(
+  db: Kysely<Tables>,
+  reports: readonly EvaluationReportRow[],
+  names: readonly string[],
+): Promise<readonly string[]> {
+  if (names.length === 0) return [];
+  const sizes = await db
+    .selectFrom(shownSamples(db, reports, names).as('shown'))
+    .select(['case_name', sql<number>`sum(octet_length(details))`.as('bytes')])
+    .groupBy('case_name')
+    .execute();
+  const bytesOf = new Map(sizes.map(({ case_name, bytes }) => [case_name, Number(bytes ?? 0)]));
+  let bytes = 0;
+  const tooMany = names.findIndex((name, at) => {
+    bytes += bytesOf.get(name) ?? 0;
+    return at > 0 && bytes > MOST_BYTES;
+  });
+  return tooMany === -1 ? names : names.slice(0, tooMany);
+}
+
 async function samplesOf(
   db: Kysely<Tables>,
   reports: readonly EvaluationReportRow[],
   names: readonly string[],
 ): Promise<ReadonlyMap<string, readonly EvaluationSampleRow[]>> {
-  if (reports.length === 0 || names.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('evaluation_samples')
-    .selectAll()
-    .where(
-      'report_id',
-      'in',
-      reports.map(({ id }) => id),
-    )
-    .where('case_name', 'in', names)
-    .orderBy('report_id')
-    .orderBy('number')
-    .execute();
+  if (names.length === 0) return new Map();
+  const shown = db.selectFrom(shownSamples(db, reports, names).as('shown')).selectAll();
+  const rows = await shown.orderBy('report_id').orderBy('number').execute();
   return Map.groupBy(rows, ({ report_id, case_name }) => `${report_id} ${case_name}`);
+}
+
+/** The first samples of each of the cases in each of the reports. */
+function shownSamples(db: Kysely<Tables>, reports: readonly EvaluationReportRow[], names: readonly string[]) {
+  const place = sql<number>`row_number() over (partition by report_id, case_name order by number)`;
+  const ids = reports.map(({ id }) => id);
+  const numbered = db.selectFrom('evaluation_samples').selectAll().select(place.as('place'));
+  return db
+    .selectFrom(numbered.where('report_id', 'in', ids).where('case_name', 'in', names).as('numbered'))
+    .selectAll()
+    .where('place', '<=', MOST_OF_A_CASE);
 }
 
 function toSample({ sample, scores, ms, tokens, cost, run_id, details }: EvaluationSampleRow): ShownSample {
@@ -157,7 +187,7 @@ function toSample({ sample, scores, ms, tokens, cost, run_id, details }: Evaluat
     sample,
     scores: Object.fromEntries(
       values.map(([name, value]) => {
-        const reason = reasons[name];
+        const reason = Object.hasOwn(reasons, name) ? reasons[name] : undefined;
         return [name, reason === undefined ? { value } : { value, reason }];
       }),
     ),

@@ -5,10 +5,12 @@ import type { EvaluationSampleRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { asPlainText, isId, plainText } from '../entities/column-text.ts';
+import { ERASED } from '../erasure/mark.ts';
 import { newId } from '../new-id.ts';
 import { idTaken, ownId } from '../own-id.ts';
 import { toScored } from './case-values.ts';
 import { lockEvaluation } from './evaluation.ts';
+import { erasedRuns, lockRuns } from './kept-runs.ts';
 import { type Report, toReport } from './report.ts';
 
 /** One run of one case, as it is sent. */
@@ -44,20 +46,33 @@ export interface SampleDetails {
 
 const MOST_SAMPLES = 10_000;
 const MOST_REPORTS = 1_000;
+const MOST_SCORES = 20;
+const MOST_CALLS = 100;
 /** The whole response is on the page of its run. */
 const MOST_CHARACTERS = 4_000;
+const MOST_OF_A_REASON = 1_000;
 
 /** Stores the results of a version, or more of them. Sent again, they are stored once. */
 export async function storeReport(tx: Tx, evaluationId: string, report: NewReport): Promise<Report> {
-  const evaluation = await lockEvaluation(tx, evaluationId);
   const { from = 0, samples } = report;
+  const runIds = samples.flatMap(({ runId }) => runId ?? []);
+  // Threads are locked first, as when a conversation is deleted.
+  const runs = await lockRuns(tx, runIds);
+  const evaluation = await lockEvaluation(tx, evaluationId, 'share');
   if (from + samples.length > MOST_SAMPLES)
     throw new ApiError('too_large', `A report has at most ${MOST_SAMPLES} samples.`);
   const id = await openReport(tx, evaluation.id, report);
   const numbers = [from, from + samples.length] as const;
   const old = tx.db.deleteFrom('evaluation_samples').where('report_id', '=', id);
   await old.where('number', '>=', numbers[0]).where('number', '<', numbers[1]).execute();
-  const rows = samples.map((sample, index) => toRow(sample, { reportId: id, number: from + index }));
+  const erased = await erasedRuns(tx, [...runs.keys()]);
+  const rows = samples.map((sample, index) => {
+    const row = toRow(sample, { reportId: id, number: from + index });
+    // The same is left as of a report that was stored before the run was deleted, or its texts erased.
+    if (row.run_id === null) return row;
+    if (runs.get(row.run_id) !== evaluation.project_id) return { ...row, run_id: null, details: null };
+    return erased.has(row.run_id) ? { ...row, case_name: ERASED, details: null } : row;
+  });
   // SQLite takes at most 32,766 parameters in a statement.
   for (let start = 0; start < rows.length; start += 500)
     await tx.db
@@ -86,7 +101,10 @@ async function openReport(tx: Tx, evaluationId: string, { id, version }: NewRepo
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute();
   const stored = tx.db.selectFrom('evaluation_reports').select('evaluation_id').where('id', '=', known).forUpdate();
-  if ((await stored.executeTakeFirstOrThrow()).evaluation_id !== evaluationId) throw idTaken(known);
+  const found = await stored.executeTakeFirst();
+  // It was being deleted when its row was in the way.
+  if (found === undefined) throw notFound('report', known);
+  if (found.evaluation_id !== evaluationId) throw idTaken(known);
   return known;
 }
 
@@ -94,10 +112,10 @@ function toRow(sample: NewSample, place: { reportId: string; number: number }): 
   const { scores, response, error, calls, ms, tokens, cost, runId } = sample;
   const values = Object.entries(scores).map(([name, { value }]) => [name, value]);
   const reasons = Object.entries(scores).flatMap(([name, { reason }]) =>
-    reason === undefined ? [] : [[name, reason]],
+    reason === undefined ? [] : [[name, cut(reason, MOST_OF_A_REASON)]],
   );
   const details: SampleDetails = {
-    ...{ response: cut(response), error: cut(error), calls },
+    ...{ response: cut(response), error: cut(error), calls: calls?.slice(0, MOST_CALLS) },
     ...(reasons.length === 0 ? {} : { reasons: Object.fromEntries(reasons) }),
   };
   return {
@@ -108,9 +126,9 @@ function toRow(sample: NewSample, place: { reportId: string; number: number }): 
   };
 }
 
-function cut(text: string | undefined): string | undefined {
-  if (text === undefined || text.length <= MOST_CHARACTERS) return text;
-  return `${text.slice(0, MOST_CHARACTERS).toWellFormed()} …`;
+function cut(text: string | undefined, most = MOST_CHARACTERS): string | undefined {
+  if (text === undefined || text.length <= most) return text;
+  return `${text.slice(0, most).toWellFormed()} …`;
 }
 
 /** Counts all samples of the report, and estimates its scores. */
@@ -123,6 +141,9 @@ async function sumUp(tx: Tx, id: string): Promise<Report> {
     .execute();
   const scored = rows.map(toScored);
   const names = [...new Set(scored.flatMap(({ scores }) => Object.keys(scores)))];
+  // Each is estimated from all samples.
+  if (names.length > MOST_SCORES)
+    throw new ApiError('too_large', `A report has at most ${MOST_SCORES} different scores, not ${names.length}.`);
   const sums = await tx.db
     .selectFrom('evaluation_samples')
     .select([sql<number | null>`sum(tokens)`.as('tokens'), sql<number | null>`sum(cost)`.as('cost')])

@@ -11,8 +11,10 @@ import { Section } from '../../parts/ui/page.tsx';
 
 /** The cases that the gateway keeps: what was asked, what is expected, and the run with the recorded outcomes. */
 export function CaseList({ evaluationId }: { evaluationId: string }): ReactElement | null {
-  const { data, hasNextPage, fetchNextPage } = useInfiniteQuery(evaluationCases(evaluationId));
+  const { data, error, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery(evaluationCases(evaluationId));
   const cases = data?.pages.flatMap(({ items }) => items) ?? [];
+  if (error !== null && data === undefined)
+    return <ErrorNote error={error} title="The stored cases could not be read." retry={() => void refetch()} />;
   if (cases.length === 0) return null;
   return (
     <Section title="Stored cases">

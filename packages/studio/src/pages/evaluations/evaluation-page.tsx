@@ -70,6 +70,19 @@ function Versions({ evaluation: { versions } }: { evaluation: EvaluationDetails 
         </thead>
         {versions.map(({ id, version, createdAt, scores, failed, change = {}, tokens, cost }) => (
           <tbody key={id} className="border-t border-line align-top">
+            {Object.keys(scores).length === 0 && (
+              <tr>
+                <th scope="row" className="max-w-64 truncate px-2 py-1 font-medium">
+                  <bdi>{withVisibleControls(version)}</bdi>
+                </th>
+                <td className="px-2 py-1">
+                  <Time at={createdAt} />
+                </td>
+                <td colSpan={COLUMNS.length - 2} className="px-2 py-1 text-bad">
+                  {`No scores: ${failed} ${failed === 1 ? 'run' : 'runs'} failed.`}
+                </td>
+              </tr>
+            )}
             {Object.entries(scores).map(([score, found], index) => {
               const changed = change[score];
               return (

@@ -18,7 +18,8 @@ interface ResultMatrixProps {
 
 /** A row for each case and a column for each version. A cell leads to its run. */
 export function ResultMatrix({ evaluationId, versions }: ResultMatrixProps): ReactElement | null {
-  const { data, error, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery(evaluationResults(evaluationId));
+  const query = evaluationResults(evaluationId, versions);
+  const { data, error, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery(query);
   const rows = data?.pages.flatMap(({ items }) => items);
   if (rows === undefined)
     return error === null ? null : (

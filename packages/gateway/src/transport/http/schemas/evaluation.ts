@@ -99,7 +99,9 @@ const sampleFields = {
       z.string().min(1).max(200),
       z.strictObject({ value: z.number().min(-1e9).max(1e9), reason: z.string().max(10_000).optional() }),
     )
-    .meta({ description: 'By the name of the score. Empty if the run failed.' }),
+    .meta({
+      description: 'By the name of the score. Empty if the run failed.',
+    }),
   response: z.string().optional().meta({ description: 'At most 4,000 characters are stored.' }),
   calls: callsSchema.optional(),
   error: z.string().optional().meta({ description: 'Set if the run failed.' }),
@@ -107,7 +109,9 @@ const sampleFields = {
   // The gateway adds them up.
   tokens: z.int().min(0).max(1e12).optional(),
   cost: z.number().min(0).max(1e12).optional(),
-  runId: idField.optional().meta({ description: 'Its run, if a gateway ran it.' }),
+  runId: idField.optional().meta({
+    description: 'Its run, if this gateway ran it. Of a run that was deleted meanwhile, only the scores are stored.',
+  }),
 };
 
 export const newSampleSchema: z.ZodType = z
@@ -122,7 +126,7 @@ export const resultRowSchema: z.ZodType = z
         z.strictObject({
           reportId: z.string(),
           value: z.number().meta({ description: 'The mean of all its scores.' }),
-          samples: z.array(z.strictObject(sampleFields)),
+          samples: z.array(z.strictObject(sampleFields)).meta({ description: 'The first 100.' }),
         }),
       )
       .meta({ description: 'One for each version that has the case, the newest first.' }),
