@@ -17,7 +17,7 @@ const [backUp = '', restore = ''] = Array.from(page.matchAll(/^```sh\n(.*?)^```$
 async function withWaitingCall(folder: string, env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
   const gateway = await start(folder, env);
   await say(gateway, 'Book a hotel in Tokyo, please.');
-  await until('the run has ended', async () => (await ask(gateway.url, '/api/runs?status=completed')).items.length > 0);
+  await until('the run waits', async () => (await ask(gateway.url, '/api/runs?status=waiting')).items.length > 0);
   return gateway;
 }
 

@@ -20,8 +20,11 @@ export class MemoryDatabase {
 
   private constructor(database: DatabaseSync) {
     this.#database = database;
+    // The words of the search follow its entries. SQLite has them in tables of its own.
     this.#tables = database
-      .prepare("select name from sqlite_master where type = 'table' and name not like 'kysely_%'")
+      .prepare(
+        "select name from sqlite_master where type = 'table' and name not like 'kysely_%' and name not like 'search_words%'",
+      )
       .all()
       .map(({ name }) => String(name));
     this.#first = this.#tables.flatMap((table) =>
