@@ -12,16 +12,23 @@ const MOST_SPACES = 50;
 
 /**
  * Adds new messages, at most about `most`. Messages of a space are numbered without gaps while the space is locked, so the number of the
- * next one says whether there are new ones. Returns true if there may be more.
+ * next one says whether there are new ones.
  */
-export async function indexNewMessages(tx: Tx, most: number): Promise<boolean> {
+export async function indexNewMessages(tx: Tx, most: number): Promise<Indexed> {
   const spaces = await spacesWithNews(tx);
   let left = most;
   for (const space of spaces) {
     left -= await indexSpace(tx, space, left);
-    if (left <= 0) return true;
+    if (left <= 0) return { hasNews: true, hasMore: true };
   }
-  return spaces.length === MOST_SPACES;
+  return { hasNews: spaces.length > 0, hasMore: spaces.length === MOST_SPACES };
+}
+
+/** What one pass over a kind of source found. */
+export interface Indexed {
+  readonly hasNews: boolean;
+  /** True if there may be more to add. */
+  readonly hasMore: boolean;
 }
 
 interface SpaceWithNews {

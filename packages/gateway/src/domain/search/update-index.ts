@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type SqlBool, sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import type { Store, Tx } from '../../ports/store/store.ts';
-import { indexMessagesAgain, indexNewMessages } from './index-messages.ts';
+import { type Indexed, indexMessagesAgain, indexNewMessages } from './index-messages.ts';
 import {
   type EndedRun,
   endedRunsAfter,
@@ -47,24 +47,31 @@ export async function updateIndex(
 async function indexSome(tx: Tx, { most, now }: { readonly most: number; readonly now: number }): Promise<boolean> {
   const state = await lockState(tx, { wait: false });
   if (state === undefined) return false;
-  const hasChanges = await applyChanges(tx);
-  const hasMessages = await indexNewMessages(tx, most);
-  const { hasMore, ...runs } = await indexEndedRuns(tx, { ...state, now });
-  const isComplete = !(hasChanges || hasMessages || hasMore);
-  await writeState(tx, { ...state, ...runs, ...(isComplete ? { completeTo: now } : {}) });
-  return !isComplete;
+  const changes = await applyChanges(tx);
+  const messages = await indexNewMessages(tx, most);
+  const { runsTo, checkedTo, ...runs } = await indexEndedRuns(tx, { ...state, now });
+  const all: readonly Indexed[] = [changes, messages, runs];
+  const hasMore = all.some((one) => one.hasMore);
+  // A gateway without work writes this rarely.
+  const isOld = now - (state.completeTo ?? 0) >= IDLE_WRITE_MS;
+  if (isOld || all.some((one) => one.hasNews))
+    await writeState(tx, { ...state, runsTo, checkedTo, ...(hasMore ? {} : { completeTo: now }) });
+  return hasMore;
 }
+
+/** `indexedTo` of an answer is at most so much older than it could be. */
+const IDLE_WRITE_MS = 5_000;
 
 const START: RunPlace = { endedAt: 0, id: '' };
 
 async function indexEndedRuns(
   tx: Tx,
   { runsTo = START, checkedTo = START, now }: SearchState & { readonly now: number },
-): Promise<Pick<SearchState, 'runsTo' | 'checkedTo'> & { readonly hasMore: boolean }> {
+): Promise<Required<Pick<SearchState, 'runsTo' | 'checkedTo'>> & Indexed> {
   const runs = await endedRunsAfter(tx, runsTo);
   await indexRuns(tx, runs);
   const reached = placeOf(runs) ?? runsTo;
-  if (runs.length === RUNS_AT_ONCE) return { runsTo: reached, checkedTo, hasMore: true };
+  if (runs.length === RUNS_AT_ONCE) return { runsTo: reached, checkedTo, hasNews: true, hasMore: true };
   const until = now - CHECK_AFTER_MS;
   const isMissing = sql<SqlBool>`r.ended_at <= ${until}
     and not exists (select 1 from search_entries e where e.source_id = r.id)`;
@@ -72,7 +79,8 @@ async function indexEndedRuns(
   await indexRuns(tx, missed);
   const hasMore = missed.length === RUNS_AT_ONCE;
   const checked = hasMore ? placeOf(missed) : { endedAt: Math.max(until, checkedTo.endedAt), id: LAST_ID };
-  return { runsTo: reached, checkedTo: checked ?? checkedTo, hasMore };
+  const hasNews = runs.length + missed.length > 0;
+  return { runsTo: reached, checkedTo: checked ?? checkedTo, hasNews, hasMore };
 }
 
 /** No id comes after it. */
@@ -87,9 +95,9 @@ function placeOf(runs: readonly EndedRun[]): RunPlace | undefined {
 const CHANGES_AT_ONCE = 100;
 
 /** Adds texts again that were changed. A trigger has removed what they were: see 0056-search.ts. */
-async function applyChanges(tx: Tx): Promise<boolean> {
+async function applyChanges(tx: Tx): Promise<Indexed> {
   const changes = await tx.db.selectFrom('search_changes').selectAll().limit(CHANGES_AT_ONCE).execute();
-  if (changes.length === 0) return false;
+  if (changes.length === 0) return { hasNews: false, hasMore: false };
   const idsOf = (kind: string): readonly string[] =>
     changes.flatMap((change) => (change.kind === kind ? [change.source_id] : []));
   const all = changes.map(({ source_id }) => source_id);
@@ -105,7 +113,7 @@ async function applyChanges(tx: Tx): Promise<boolean> {
     const applied = tx.db.deleteFrom('search_changes').where('kind', '=', kind as 'message');
     await applied.where('source_id', 'in', ids).execute();
   }
-  return changes.length === CHANGES_AT_ONCE;
+  return { hasNews: true, hasMore: changes.length === CHANGES_AT_ONCE };
 }
 
 const AGAIN: Readonly<Record<string, (tx: Tx, ids: readonly string[]) => Promise<void>>> = {
@@ -119,7 +127,7 @@ export async function applyAllChanges(store: Store): Promise<void> {
   for (;;) {
     const hasMore = await store.transaction(async (tx) => {
       await lockState(tx, { wait: true });
-      return await applyChanges(tx);
+      return (await applyChanges(tx)).hasMore;
     });
     if (!hasMore) return;
   }
