@@ -47,8 +47,22 @@ export async function problemsOfRuns(db: Db): Promise<string[]> {
     ...runs
       .filter(({ status, ended_at, active_in }) => status === 'running' || ended_at === null || active_in !== null)
       .map(({ id, status, active_in }) => `Run ${id} is ${status}, and active in ${active_in}.`),
-    ...threads.map(({ id, lease_owner }) => `Thread ${id} is held by ${lease_owner}.`),
+    ...threads
+      .filter(({ id }) => !hasFailedLast(runs, id))
+      .map(({ id, lease_owner }) => `Thread ${id} is held by ${lease_owner}.`),
   ];
+}
+
+/**
+ * A failed run is stored as failed first, and its thread is released afterwards. If the process dies in between, the lease runs out, and
+ * the next request claims the thread.
+ */
+function hasFailedLast(
+  runs: readonly { thread_id: string; number: number; status: string }[],
+  threadId: string,
+): boolean {
+  const own = runs.filter(({ thread_id }) => thread_id === threadId);
+  return own.toSorted((one, other) => one.number - other.number).at(-1)?.status === 'failed';
 }
 
 export async function problemsOfCalls(db: Db): Promise<string[]> {

@@ -244,7 +244,8 @@ const STREAMS = 'select id, next_seq from streams';
 /** What somebody still has to do. */
 const OPEN = `select id from inbox_events where status in ('pending', 'claimed')
   union all select id from runs where status = 'running'
-  union all select id from threads where lease_owner is not null
+  union all select id from threads where lease_owner is not null and coalesce(
+    (select status from runs where thread_id = threads.id order by number desc limit 1), '') <> 'failed'
   union all select id from calls where wait_status = 'pending'
   union all select id from plans where next_at is not null`;
 

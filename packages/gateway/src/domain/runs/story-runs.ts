@@ -111,16 +111,7 @@ async function runsAfter(db: Kysely<Tables>, run: LinkedRun): Promise<readonly s
     .execute();
   // The events of a failed run are taken again, by its next attempt.
   const eventIds = [...calls.flatMap(eventsOfCall), ...run.trigger.map(({ eventId }) => eventId)];
-  const events = await db
-    .selectFrom('inbox_events')
-    .select('run_id')
-    .where('thread_id', '=', threadId)
-    .where('event_id', 'in', eventIds)
-    .where('run_id', 'is not', null)
-    .where('run_id', '!=', id)
-    .orderBy('id')
-    .execute();
-  const taken = events.flatMap(({ run_id }) => run_id ?? []);
+  const taken = await takersOf(db, run, [...new Set(eventIds)]);
   const attempts = await attemptsOf(db, taken);
   const sameTurn = await db
     .selectFrom('runs')
@@ -132,6 +123,25 @@ async function runsAfter(db: Kysely<Tables>, run: LinkedRun): Promise<readonly s
     .where('number', '<=', number + MOST_RUNS)
     .execute();
   return [...attempts, ...taken, ...sameTurn.map((next) => next.id)];
+}
+
+/** The other runs that took these events. */
+async function takersOf(
+  db: Kysely<Tables>,
+  { id, threadId }: LinkedRun,
+  eventIds: readonly string[],
+): Promise<readonly string[]> {
+  if (eventIds.length === 0) return [];
+  const events = await db
+    .selectFrom('inbox_events')
+    .select('run_id')
+    .where('thread_id', '=', threadId)
+    .where('event_id', 'in', eventIds)
+    .where('run_id', 'is not', null)
+    .where('run_id', '!=', id)
+    .orderBy('id')
+    .execute();
+  return events.flatMap(({ run_id }) => run_id ?? []);
 }
 
 /** An event names the last run that took it. The attempts before it are found backwards. */
