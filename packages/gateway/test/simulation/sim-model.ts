@@ -141,6 +141,7 @@ function nextCalls(request: ModelRequest, { what, ref }: Duty, draw: () => numbe
   const answer = { name: 'send_message', input: { text: answerText(ref) } };
   if (what === 'answer' || isAnsweredCard(request, ref)) return [answer];
   const call = { name: what, input: { ref } };
+  if (isInDoubt(request, what, ref)) return [answer];
   if (ASKED.includes(what)) return isCalled(request, what, ref) ? [] : [call];
   if (isCalled(request, what, ref)) return [answer];
   return draw() < 0.5 ? [call, answer] : [call];
@@ -149,6 +150,13 @@ function nextCalls(request: ModelRequest, { what, ref }: Duty, draw: () => numbe
 function isAnsweredCard({ events }: ModelRequest, ref: string): boolean {
   return events.some(
     ({ type, data }) => type === 'tool_result' && answeredDuty(data.input).some((duty) => duty.ref === ref),
+  );
+}
+
+/** The run failed while the call ran. Its result says so, and no answer to it comes later. */
+function isInDoubt({ calls }: ModelRequest, what: string, ref: string): boolean {
+  return calls.some(
+    ({ name, input, result }) => name === what && input.ref === ref && /whether it took effect is unknown/.test(result),
   );
 }
 
