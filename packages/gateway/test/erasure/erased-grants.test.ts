@@ -17,7 +17,7 @@ describe.each(databases)('grants and erasures on $kind', ({ create }) => {
   };
   const grant = async ({ pay, answer, gateway: { api } }: Office, to: string, key?: string) => {
     const asked = await pay({ amount: 5, to });
-    const conditions = [{ field: '/to', oneOf: [to, 'Mum'] }];
+    const conditions = [{ field: '/to', oneOf: [to, 'Mumbleford'] }];
     const { status, body } = await answer(asked, { approve: true, grant: { for: 'hour', conditions } }, key);
     expect(status).toBe(200);
     await waitFor(async () => (await api(`/api/runs/${body.runId}`)).status === 'completed');
@@ -42,7 +42,7 @@ describe.each(databases)('grants and erasures on $kind', ({ create }) => {
     const id = await grant(office, 'Zq', office.ada.token);
     await erase(office, `/api/entities/${office.ada.id}`);
     expect(await office.gateway.api(`/api/grants/${id}`)).toMatchObject({ status: 'ended', conditions: [] });
-    expect(await tables(office, 'Mum')).toEqual([]);
+    expect(await tables(office, 'Mumbleford')).toEqual([]);
   });
 
   test('[O9] a person who wrote the number of a limit does not take the limit away', async () => {
@@ -62,6 +62,6 @@ describe.each(databases)('grants and erasures on $kind', ({ create }) => {
     await erase(office, `/api/spaces/${office.space}`);
     expect(await office.gateway.api(`/api/grants/${id}`)).toMatchObject({ status: 'ended', conditions: [] });
     expect(await tables(office, '"Zq"')).toEqual([]);
-    expect(await tables(office, 'Mum')).toEqual([]);
+    expect(await tables(office, 'Mumbleford')).toEqual([]);
   });
 });
