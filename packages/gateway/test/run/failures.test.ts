@@ -247,15 +247,7 @@ describeWorlds(
     });
 
     test('[G17] a run of an agent that is deleted meanwhile ends, shows the ends of all it began, and leaves what it took dead', async () => {
-      const inside = Promise.withResolvers<void>();
-      const slow = tool({
-        description: 'Takes its time.',
-        inputSchema: z.object({}),
-        async execute(_input, { abortSignal }) {
-          inside.resolve();
-          await new Promise((resolve) => abortSignal.addEventListener('abort', resolve));
-        },
-      });
+      const { slow, inside } = slowTool();
       const model = scriptedModel([[{ toolName: 'slow' }, { toolName: 'send_message', input: { text: 'late' } }]]);
       const world = await open({ models: { default: model }, tools: { slow } });
       const { ada, bot, space } = await lobby(world, { tools: ['slow'] }, { isIn: true });
@@ -271,16 +263,8 @@ describeWorlds(
       ]);
     });
 
-    test('[G17] [R1] a call that waits while another run of its agent is under way is settled once when the deletion ends that run', async () => {
-      const inside = Promise.withResolvers<void>();
-      const slow = tool({
-        description: 'Takes its time.',
-        inputSchema: z.object({}),
-        async execute(_input, { abortSignal }) {
-          inside.resolve();
-          await new Promise((resolve) => abortSignal.addEventListener('abort', resolve));
-        },
-      });
+    test('[G17] a call that waits while another run of its agent is under way is settled once when the deletion ends that run', async () => {
+      const { slow, inside } = slowTool();
       const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
       const model = scriptedModel(({ prompt }) => {
         if (JSON.stringify(prompt).includes('go ahead')) return { toolName: 'slow' };
@@ -308,3 +292,17 @@ describeWorlds(
   },
   databases,
 );
+
+/** A tool that runs until it is aborted. `inside` resolves when it has begun. */
+function slowTool() {
+  const inside = Promise.withResolvers<void>();
+  const slow = tool({
+    description: 'Takes its time.',
+    inputSchema: z.object({}),
+    async execute(_input, { abortSignal }) {
+      inside.resolve();
+      await new Promise((resolve) => abortSignal.addEventListener('abort', resolve));
+    },
+  });
+  return { slow, inside };
+}

@@ -23,19 +23,13 @@ export async function continuedBy(db: Kysely<Tables>, run: Run): Promise<string 
 }
 
 async function firstAnswer(db: Kysely<Tables>, { id, threadId }: Run): Promise<string | undefined> {
-  const calls = await db
-    .selectFrom('calls')
-    .select(['id', 'rounds'])
-    .where('run_id', '=', id)
-    .where('wait_kind', 'is not', null)
-    .where('during_call', 'is', null)
-    .execute();
-  if (calls.length === 0) return undefined;
+  const eventIds = await answersTo(db, id);
+  if (eventIds.length === 0) return undefined;
   const event = await db
     .selectFrom('inbox_events')
     .select('run_id')
     .where('thread_id', '=', threadId)
-    .where('event_id', 'in', calls.flatMap(eventsOfCall))
+    .where('event_id', 'in', eventIds)
     .where('run_id', 'is not', null)
     .orderBy('id')
     .limit(1)
@@ -43,14 +37,20 @@ async function firstAnswer(db: Kysely<Tables>, { id, threadId }: Run): Promise<s
   return event?.run_id ?? undefined;
 }
 
+/** The ids of all events that answers to calls of the run have, or would have. */
+export async function answersTo(db: Kysely<Tables>, runId: string): Promise<readonly string[]> {
+  const calls = await db
+    .selectFrom('calls')
+    .select(['id', 'rounds'])
+    .where('run_id', '=', runId)
+    .where('wait_kind', 'is not', null)
+    .where('during_call', 'is', null)
+    .execute();
+  return calls.flatMap(eventsOfCall);
+}
+
 /** The events of a call: its decision, the answers to its questions, and its result. */
-export function eventsOfCall({
-  id,
-  rounds,
-}: {
-  readonly id: string;
-  readonly rounds: number | null;
-}): readonly string[] {
+function eventsOfCall({ id, rounds }: { readonly id: string; readonly rounds: number | null }): readonly string[] {
   const event = `tool_result:${id}`;
   const questions = Array.from({ length: rounds ?? 0 }, (_, index) => `${event}:input:${index + 1}`);
   return [event, `${event}:decision`, ...questions];

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { RunRow, Tables } from '../../ports/store/schema/tables.ts';
 import { isId } from '../entities/column-text.ts';
-import { eventsOfCall } from './continued-by.ts';
+import { answersTo } from './continued-by.ts';
 import { findQueued } from './queued-run.ts';
 import type { RunTrigger } from './run.ts';
 
@@ -102,15 +102,8 @@ async function runBefore(db: Kysely<Tables>, run: LinkedRun): Promise<string | u
 async function runsAfter(db: Kysely<Tables>, run: LinkedRun): Promise<readonly string[]> {
   const { id, threadId, turnId, number } = run;
   if (turnId === undefined || number === undefined) return [];
-  const calls = await db
-    .selectFrom('calls')
-    .select(['id', 'rounds'])
-    .where('run_id', '=', id)
-    .where('wait_kind', 'is not', null)
-    .where('during_call', 'is', null)
-    .execute();
   // The events of a failed run are taken again, by its next attempt.
-  const eventIds = [...calls.flatMap(eventsOfCall), ...run.trigger.map(({ eventId }) => eventId)];
+  const eventIds = [...(await answersTo(db, id)), ...run.trigger.map(({ eventId }) => eventId)];
   const taken = await takersOf(db, run, [...new Set(eventIds)]);
   const attempts = await attemptsOf(db, taken);
   const sameTurn = await db

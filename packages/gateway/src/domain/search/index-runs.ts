@@ -44,7 +44,7 @@ export async function indexRunsAgain(tx: Tx, ids: readonly string[]): Promise<vo
   await indexRuns(tx, await endedRuns(tx, sql<SqlBool>`r.ended_at is not null and r.id in (${sql.join(ids)})`));
 }
 
-/** Adds what was said, called and gone wrong in these runs. What is there of them already is replaced. */
+/** Adds the texts, calls and errors of these runs. Entries that the index already has of them are replaced. */
 export async function indexRuns(tx: Tx, runs: readonly EndedRun[]): Promise<void> {
   if (runs.length === 0) return;
   const ids = runs.map(({ id }) => id);
