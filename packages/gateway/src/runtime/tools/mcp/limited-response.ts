@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 /** A server's stream or process is closed if one message is longer than this: it would be useless, and would fill the memory. */
-export const LONGEST_MESSAGE = 10 * 1_024 * 1_024;
+export const LONGEST_MESSAGE: number = 10 * 1_024 * 1_024;
 
 /** The response, which ends if one message gets too long. A stream of many messages may go on for ever. */
 export function limitedResponse(response: Response, longest: number = LONGEST_MESSAGE): Response {

@@ -31,7 +31,10 @@ export function readInTurns(transport: Transport): void {
 }
 
 /** Passes chunks on when a message ends, or when there are more bytes than a message may have: the client refuses those. */
-export function joinedMessages(pass: (bytes: Buffer) => void, longest = LONGEST_MESSAGE): (chunk: Buffer) => void {
+export function joinedMessages(
+  pass: (bytes: Buffer) => void,
+  longest: number = LONGEST_MESSAGE,
+): (chunk: Buffer) => void {
   let held: Buffer[] = [];
   let bytes = 0;
   return (chunk) => {
