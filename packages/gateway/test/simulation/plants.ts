@@ -201,14 +201,14 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a deleted agent goes on with its run',
-    seed: 8,
+    seed: 80,
     file: 'gateway/src/domain/agents/delete-agent.ts',
     find: '  await cancelRunsOf(tx, agentId);\n',
     replace: '',
   },
   {
     name: 'the calls of a deleted agent are not settled',
-    seed: 8,
+    seed: 296,
     file: 'gateway/src/domain/agents/delete-agent.ts',
     find: '  settleUnrun(tx, agentId);\n',
     replace: '',
@@ -222,13 +222,13 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a compaction drops calls that wait',
-    seed: 6,
+    seed: 54,
     file: 'gateway/src/domain/transcript/compact.ts',
     find: 'carried: [...toSummaryEntries(lines), ...waiting, ...withFullInbox(',
     replace: 'carried: [...toSummaryEntries(lines), ...withFullInbox(',
   },
   {
-    name: 'files are stored with each call again',
+    name: 'files that a call wrote are not stored',
     seed: 4,
     file: 'gateway/src/runtime/files/thread-files.ts',
     find: 'return files.filter(({ path }) => this.#unsaved.has(path));',
