@@ -1,13 +1,35 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { tool } from '@lastcall/core';
+import { type ToolSet, tool } from '@lastcall/core';
 import { type ScriptedModel, scriptedModel } from '@lastcall/core/testing';
-import { cede, charter, node, spawn, suspend, to } from '@lastcall/machines';
+import { type Charter, cede, charter, node, spawn, suspend, to } from '@lastcall/machines';
 import { z } from 'zod';
 import { getStepRequest } from '../../src/domain/runs/step-request.ts';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
 import type { World } from '../support/world.ts';
 
 const n = z.object({ n: z.number() });
+
+/** A lead with two workers: one has a tool that waits for approval, and the other one looks. */
+function crewOf(look: ToolSet[string], count: (name: string) => number): Charter {
+  const ask_first = tool({
+    description: 'Asks first.',
+    inputSchema: z.object({}),
+    approval: true,
+    execute: () => `Done, as number ${count('audit')}.`,
+  });
+  const report = {
+    description: 'Reports.',
+    inputSchema: z.object({ found: z.string() }),
+    handler: ({ found }: { found: string }) => cede(found),
+  };
+  const asker = node({ worker: true, instructions: 'You are the asker.', tools: { ask_first }, transitions: { report } });
+  const looker = node({ worker: true, instructions: 'You are the looker.', tools: { look }, transitions: { report } });
+  const lead = node({
+    instructions: 'You are the lead.',
+    transitions: { hire: { description: 'Hires.', targets: ['asker', 'looker'], handler: () => spawn(['asker', 'looker']) } },
+  });
+  return charter({ nodes: { lead, asker, looker } });
+}
 
 /** A desk with a clerk that pays, two workers that count side by side, and a closer. What acts outside is counted. */
 export function countingDesk() {
@@ -84,21 +106,23 @@ export function countingDesk() {
       },
     },
   });
-  return { ran, definitions: { desk: { machine: charter({ nodes: { clerk, worker, closer } }), root: 'clerk' } as never } };
+  const desk = { machine: charter({ nodes: { clerk, worker, closer } }) };
+  const crew = { machine: crewOf(look, count) };
+  return { ran, definitions: { desk: desk as never, crew: crew as never } };
 }
 
-export const call = (toolName: string, input: object = {}) => [{ toolName, input }];
+/** A reply with one call. Its id is the same whenever the model is asked the same. */
+export const call = (toolName: string, input: object = {}) => [
+  { toolName, input, toolCallId: `${toolName}-${JSON.stringify(input).length}` },
+];
 
 /** A request: who asks, and what the conversation says. */
 export interface Asked {
-  readonly who: 'clerk' | 'worker' | 'closer';
-  readonly system: string;
+  readonly who: string;
   readonly said: string;
-  /** Which worker asks: 1 or 2. */
-  readonly worker: number;
 }
 
-type Reply = ReturnType<Extract<Parameters<typeof scriptedModel>[0], (options: never) => unknown>>;
+type Reply = string | ReturnType<typeof call>;
 
 /** A model that decides by who asks it, so that it answers workers in any order. */
 export function deskModel(decide: (asked: Asked) => Reply): ScriptedModel {
@@ -106,20 +130,18 @@ export function deskModel(decide: (asked: Asked) => Reply): ScriptedModel {
 }
 
 function toAsked({ prompt }: LanguageModelV4CallOptions): Asked {
-  const system = String(prompt[0]?.content);
-  const said = JSON.stringify(prompt.slice(1));
-  const who = (['clerk', 'worker', 'closer'] as const).find((name) => system.includes(`You are the ${name}`)) ?? 'worker';
-  return { who, system, said, worker: said.includes('root.2') ? 2 : 1 };
+  const [, who = ''] = /You are (?:a|the) (\w+)/.exec(String(prompt[0]?.content)) ?? [];
+  return { who, said: JSON.stringify(prompt.slice(1)) };
 }
 
 /** Pays, hires two workers that order and look, closes, and answers. */
 export function usualDay({ who, said }: Asked): Reply {
   if (who === 'worker') {
-    if (!said.includes('Ordered 5')) return [{ toolName: 'order', input: { n: 5 } }, { toolName: 'look', input: { n: 5 } }];
+    if (!said.includes('Ordered 5')) return [...call('order', { n: 5 }), ...call('look', { n: 5 })];
     return call('transition_report', { found: said.match(/Ordered 5, as number \d/)?.[0] ?? '' });
   }
   if (who === 'closer') return 'Closed.';
-  if (!said.includes('Paid 1')) return [{ toolName: 'look', input: { n: 1 } }, { toolName: 'pay', input: { n: 1 } }];
+  if (!said.includes('Paid 1')) return [...call('look', { n: 1 }), ...call('pay', { n: 1 })];
   return said.includes('Ordered 5') ? call('transition_close') : call('transition_hire');
 }
 

@@ -57,6 +57,7 @@ export async function startFork(tx: Tx, registry: Registry, request: ForkRequest
   const asked = await askedIn(tx, run, atStep);
   const config = await configOf(tx, { agent, run, request });
   const defined = machineOf(registry, fromJson<AgentConfig>(config), asked);
+  await checkNodes(tx, { agent, config: fromJson<AgentConfig>(config), defined, request });
   await assertRoom(tx, run);
   const state = await sessionBefore(tx.db, run.threadId, asked.seq);
   const machine = defined && (await machineBefore(tx, run, { seq: asked.seq, state, defined }));
@@ -160,6 +161,27 @@ function machineOf(
   if (thread === undefined && machine !== undefined)
     throw cannotFork('Its agent is a machine now, and was none in this run.');
   return machine;
+}
+
+/** Nodes are code, so only some of what they have can be changed: see `NodeChanges`. */
+async function checkNodes(
+  tx: Tx,
+  {
+    agent,
+    config,
+    defined,
+    request: { changes, offered },
+  }: { agent: AgentRow; config: AgentConfig; defined: DefinedMachine | undefined; request: ForkRequest },
+): Promise<void> {
+  for (const [name, { model }] of Object.entries(changes.nodes ?? {})) {
+    const path = `changes.nodes.${name}`;
+    if (defined === undefined) throw invalid(path, 'names a node, and the agent is no machine.');
+    const { nodeNames } = defined.charter;
+    if (!nodeNames.includes(name))
+      throw invalid(path, `must be a node of the machine. Its nodes are: ${nodeNames.join(', ')}.`);
+    if (model !== undefined)
+      await checkAgentConfig(tx, { ...config, model }, { offered, project: agent.project_id });
+  }
 }
 
 /** A call that waited at the step, and whose outcome is changed, is answered with it. */

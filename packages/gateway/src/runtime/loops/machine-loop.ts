@@ -8,6 +8,7 @@ import {
   RunFailed,
   runMachine,
 } from '@lastcall/machines';
+import { otherInstructions } from '@lastcall/machines/internal';
 import { isWrittenByPerson } from '../../domain/inbox/inbox-place.ts';
 import { newId } from '../../domain/new-id.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
@@ -77,6 +78,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     model,
   );
   const used = new MachineUsed(run);
+  const nodes = run.fork?.changes.nodes ?? {};
   end.of = (stop) => ({
     usage: used.total,
     ...saidAtEnd(run, used.spoken, stop),
@@ -89,9 +91,16 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   const tell = tellRun(open, activity, model);
   const steps = runMachine(machine, {
     model: ({ model: name }) => (name === undefined ? model : namedModel(name, registry)),
-    wrapModel: (own, leaf) => guards.of(leaf).wrap(own as LanguageModelV4),
+    wrapModel: (own, leaf) => {
+      const name = nodes[leaf.node]?.model;
+      return guards.of(leaf).wrap(name === undefined ? (own as LanguageModelV4) : namedModel(name, registry));
+    },
     tools: (own) => leafTools.offer(forkTools === undefined ? own : forkTools.wrap(own), tools.tools),
-    instructions: (own, leaf) => guards.of(leaf).instructed(own, instructions),
+    instructions: (own, leaf) => {
+      const text = nodes[leaf.node]?.instructions;
+      const ofNode = text === undefined ? own : otherInstructions(machine, leaf.instanceId, text);
+      return guards.of(leaf).instructed(ofNode, instructions);
+    },
     ...(observe === undefined ? {} : { observe: requests.observing(guards.observe) }),
     ...(messages.length === 0 ? {} : { input: messages }),
     journal: used.noting(journal, open.ended),
