@@ -1,3 +1,4 @@
+import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { answer } from '../../src/domain/calls/answer-call.ts';
 import { listForks } from '../../src/domain/forks/fork.ts';
@@ -193,7 +194,7 @@ describeWorlds(
       const forked = await fork(world, runId, { atStep: 2, ...changes });
       expect(await stopOf(world, forked.runId)).toMatchObject({ response: 'Closed by another.' });
       expect(ran).toEqual(counted);
-      const [, ...asked] = await requestsOfMachine(world, forked.runId);
+      const asked = await requestsOfMachine(world, forked.runId);
       const [request] = other.requests;
       const system = String(request?.prompt[0]?.content);
       expect(system).toContain('Close well.');
@@ -202,7 +203,8 @@ describeWorlds(
       expect(request?.temperature).toBe(0.5);
       const said = JSON.stringify(request?.prompt);
       for (const text of ['Hurry.', 'Paid 1 in coins.']) expect(said).toContain(text);
-      expect(asked.some((one) => one.includes('Be brief.'))).toBe(false);
+      // The first step is copied.
+      expect(asked.filter((one) => one.includes('Be brief.'))).toHaveLength(1);
       const run = await getRunDetails(world.store.db, forked.runId);
       expect(run.fork).toEqual({ runId, atStep: 2, changes });
       expect((await listForks(world.store.db, runId)).items).toMatchObject([{ ...forked, atStep: 2, changes }]);
@@ -268,18 +270,31 @@ describeWorlds(
       await refused({ atStep: 1, outcomes: { [hire]: { result: 'Yes.' } } }, 'has no result');
       await refused({ nodes: { boss: {} } }, 'Its nodes are: clerk, worker, closer.');
       await refused({ nodes: { closer: { model: 'a b' } } }, 'model');
-      // The machine cannot be restored: what it was made of is gone.
-      const created = world.store.db
-        .updateTable('transcript_entries')
-        .set({ kind: 'compaction', payload: '{"summary":"","carried":[]}' })
-        .where('thread_id', '=', chat.contextId)
-        .where('seq', '=', 2);
-      await created.execute();
-      await expect(fork(world, runId, { atStep: 2 })).rejects.toMatchObject({
-        code: 'not_forkable',
-        message: expect.stringContaining('Its machine cannot be restored as it was at that step'),
-      });
       expect((await listForks(world.store.db, runId)).items).toEqual([]);
+    });
+
+    test('[E1] a run of a machine can be forked after its transcript was compacted, as long as the machine of that time is stored', async () => {
+      const { definitions } = countingDesk();
+      const script = deskModel(({ said }) => (said.includes('Look.') && !said.includes('Saw 1') ? call('look', { n: 1 }) : 'word '.repeat(2_000)));
+      const summary = scriptedModel(() => 'They talked.');
+      const world = await open({ models: { default: { ...script, doGenerate: summary.doGenerate } }, definitions });
+      const chat = await chatWith(world, { definition: 'desk', limits: { consciousnessTokens: 1_000 } });
+      const first = await chat.say('Hello.');
+      const { runId: second } = await chat.say('Hello again.');
+      const last = await chat.say('Look.');
+      await world.idle();
+      const compactions = world.store.db.selectFrom('transcript_entries').select('seq').where('kind', '=', 'compaction');
+      expect(await compactions.where('thread_id', '=', chat.contextId).execute()).toHaveLength(3);
+      for (const runId of [first.runId, last.runId]) {
+        const forked = await fork(world, runId);
+        expect(await stopOf(world, forked.runId)).toMatchObject({ status: 'completed' });
+        expect(await requestsOfMachine(world, forked.runId)).toEqual(await requestsOfMachine(world, runId));
+      }
+      await expect(fork(world, second)).rejects.toMatchObject({
+        code: 'not_forkable',
+        message: expect.stringContaining('the transcript has been compacted twice since'),
+      });
+      expect((await listForks(world.store.db, second)).items).toEqual([]);
     });
   },
   databases,

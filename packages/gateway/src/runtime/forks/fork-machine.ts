@@ -10,7 +10,7 @@ import { type OpenCall, renameOpenCalls } from '../../domain/forks/open-calls.ts
 import type { Run } from '../../domain/runs/run.ts';
 import { loadRowsBefore, type TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { toSessionState } from '../../domain/transcript/restore-session.ts';
-import type { EntryRecord } from '../../domain/transcript/transcript-row.ts';
+import { COMPACTION, type EntryRecord, fromCompactionPayload } from '../../domain/transcript/transcript-row.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Json } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -43,9 +43,14 @@ export async function machineBefore(
     return { rows, open };
   } catch (error) {
     if (!(error instanceof LastcallError) || error.code !== 'stored_machine') throw error;
-    const why = 'Its machine cannot be restored as it was at that step';
-    throw new ApiError('not_forkable', `The run cannot be forked. ${why}: ${error.message}`, { cause: error });
+    throw new ApiError('not_forkable', `The run cannot be forked. ${whyNot(rows, error)}`, { cause: error });
   }
+}
+
+function whyNot([first]: readonly TranscriptRow[], { message }: LastcallError): string {
+  if (first?.kind === COMPACTION && fromCompactionPayload(first.payload).machine === undefined)
+    return 'What its machine was at that step is not stored any more: the transcript has been compacted twice since.';
+  return `Its machine cannot be restored as it was at that step. ${message}`;
 }
 
 /** The calls that wait no more: their instances have the answers, and have not gone on yet. */
