@@ -113,7 +113,7 @@ export function countingDesk() {
 
 /** A reply with one call. Its id is the same whenever the model is asked the same. */
 export const call = (toolName: string, input: object = {}) => [
-  { toolName, input, toolCallId: `${toolName}-${JSON.stringify(input).length}` },
+  { toolName, input, toolCallId: `${toolName}-${JSON.stringify(input).replace(/\W/g, '')}` },
 ];
 
 /** A request: who asks, and what the conversation says. */
