@@ -104,6 +104,15 @@ export function countingDesk() {
         inputSchema: z.object({ question: z.string() }),
         handler: ({ question }: { question: string }) => suspend(question),
       },
+      sign: {
+        description: 'Closes, if a person signs.',
+        targets: ['closer'],
+        approval: true,
+        handler: () => {
+          count('close');
+          return to('closer', { sum: 99 });
+        },
+      },
     },
   });
   const desk = { machine: charter({ nodes: { clerk, worker, closer } }) };

@@ -174,6 +174,41 @@ describeWorlds(
       expect(await storedOf(world, chat.contextId)).toEqual(before);
     });
 
+    test('[E2] a call that got its answer in a later run has that answer in a fork, with what it changed in the machine', async () => {
+      const { ran, definitions } = countingDesk();
+      const model = deskModel(({ who, said }: Asked) => {
+        if (who === 'closer') return 'Closed.';
+        return said.includes('Tuesday') ? call('transition_sign') : call('transition_ask', { question: 'When?' });
+      });
+      const world = await open({ models: { default: model }, definitions });
+      const chat = await chatWith(world, { definition: 'desk' });
+      const { runId } = await chat.say('Close.');
+      for (const given of [{ result: 'Tuesday.' }, { approve: true }] as const) {
+        const [waiting] = await waitingIn(world, chat.contextId);
+        await answer(world.services, { runId, callId: waiting?.id ?? '', answer: given, by });
+        await world.idle();
+      }
+      const signed = await lastRun(world, chat.contextId);
+      expect(await stopOf(world, signed)).toMatchObject({ status: 'completed', response: 'Closed.' });
+      expect(ran.close).toBe(1);
+      const runs = await world.store.db
+        .selectFrom('runs')
+        .select('id')
+        .where('thread_id', '=', chat.contextId)
+        .orderBy('number')
+        .execute();
+      // The first run asked, and the second one took the transition that a person signed in the third.
+      const asked = await fork(world, runId);
+      expect(await endsOfMachine(world, asked.runId)).toEqual([
+        expect.stringContaining('transition_sign'),
+        expect.stringContaining('Tuesday.'),
+      ]);
+      const signs = await fork(world, runs[1]?.id ?? '');
+      expect(await stopOf(world, signs.runId)).toMatchObject({ status: 'completed', response: 'Closed.' });
+      expect((await requestsOfMachine(world, signs.runId)).at(-1)).toContain('{\\"sum\\":99}');
+      expect(ran.close).toBe(1);
+    });
+
     test('[E1] [E3] a message, instructions, models, nodes and outcomes can be changed, and the run states them', async () => {
       const { ran, definitions } = countingDesk();
       const other = deskModel(({ said }) => (said.includes('Closed by another') ? '' : 'Closed by another.'));
