@@ -77,7 +77,7 @@ export async function waitingIn(client: Client, { id, agentId }: Run): Promise<r
 function sayWhy({ id, stop }: Run, waiting: readonly PendingCall[]): void {
   for (const { callId, toolName, input } of waiting)
     process.stderr.write(
-      `${plainLine(toolName)} ${plainLine(JSON.stringify(input), 200)} waits as call ${callId}: the original made no such call.\n`,
+      `${plainLine(toolName)} ${plainLine(JSON.stringify(input), 200)} waits as call ${callId}: the original has no outcome of such a call.\n`,
     );
   if (stop === undefined || exitCodeOf(stop) === EXIT.done) return;
   process.stderr.write(`Stopped: ${stopInWords(stop)}. See: lastcall replay ${id}\n`);
