@@ -59,7 +59,12 @@ describeIdleWorld('a fork of a machine that is killed', ({ world }) => {
         const waiting = db.selectFrom('calls').select(['id', 'tool_name']).where('thread_id', '=', contextId);
         const calls = await waiting.where('wait_status', '=', 'pending').execute();
         expect(calls.map(({ tool_name }) => tool_name)).toEqual(['pay']);
-        const given = { runId: forkRun, callId: calls[0]?.id ?? '', answer: ANSWERS[answer] as never, by: { key: true } as const };
+        const given = {
+          runId: forkRun,
+          callId: calls[0]?.id ?? '',
+          answer: ANSWERS[answer] as never,
+          by: { key: true } as const,
+        };
         await world.in((tx) => answerCall(tx, given));
         const second = await disturb(world, registry, contextId, { at, when, how: 'kill' });
         for (let tries = 0; tries < 2; tries++) await goOn(world, registry, contextId);
@@ -89,7 +94,8 @@ describeIdleWorld('a fork of a machine that is killed', ({ world }) => {
           const { acted, counted, paid, outcome, ...end } = await killed(at, when);
           expect([where, end]).toMatchObject([where, expected]);
           expect([where, acted]).toEqual([where, counted]);
-          if (answer === 'result') expect([where, paid, outcome]).toEqual([where, 0, expect.stringContaining('by hand')]);
+          if (answer === 'result')
+            expect([where, paid, outcome]).toEqual([where, 0, expect.stringContaining('by hand')]);
           // It is not known whether a call that was cut off has paid: it is not made again.
           else expect([where, paid]).toEqual([where, outcome.includes('unknown_outcome') ? expect.any(Number) : 1]);
           expect([where, paid <= 1]).toEqual([where, true]);

@@ -22,17 +22,24 @@ function crewOf(look: ToolSet[string], count: (name: string) => number): Charter
     inputSchema: z.object({ found: z.string() }),
     handler: ({ found }: { found: string }) => cede(found),
   };
-  const asker = node({ worker: true, instructions: 'You are the asker.', tools: { ask_first }, transitions: { report } });
+  const asker = node({
+    worker: true,
+    instructions: 'You are the asker.',
+    tools: { ask_first },
+    transitions: { report },
+  });
   const looker = node({ worker: true, instructions: 'You are the looker.', tools: { look }, transitions: { report } });
   const lead = node({
     instructions: 'You are the lead.',
-    transitions: { hire: { description: 'Hires.', targets: ['asker', 'looker'], handler: () => spawn(['asker', 'looker']) } },
+    transitions: {
+      hire: { description: 'Hires.', targets: ['asker', 'looker'], handler: () => spawn(['asker', 'looker']) },
+    },
   });
   return charter({ nodes: { lead, asker, looker } });
 }
 
 /** A desk with a clerk that pays, two workers that count side by side, and a closer. What acts outside is counted. */
-export function countingDesk() {
+export function countingDesk({ policies = [] }: { policies?: readonly object[] } = {}) {
   const ran: Record<string, number> = { pay: 0, order: 0, audit: 0, close: 0, look: 0 };
   const count = (name: string): number => {
     ran[name] = (ran[name] ?? 0) + 1;
@@ -115,7 +122,7 @@ export function countingDesk() {
       },
     },
   });
-  const desk = { machine: charter({ nodes: { clerk, worker, closer } }) };
+  const desk = { machine: charter({ nodes: { clerk, worker, closer } }), policies };
   const crew = { machine: crewOf(look, count) };
   return { ran, definitions: { desk: desk as never, crew: crew as never } };
 }
@@ -194,7 +201,12 @@ export async function storedOf({ store: { db } }: World, threadId: string): Prom
   const of = { thread: db.selectFrom('threads').selectAll().where('id', '=', threadId) };
   return {
     thread: (await of.thread.execute()).map(({ state }) => state),
-    rows: await db.selectFrom('transcript_entries').selectAll().where('thread_id', '=', threadId).orderBy('seq').execute(),
+    rows: await db
+      .selectFrom('transcript_entries')
+      .selectAll()
+      .where('thread_id', '=', threadId)
+      .orderBy('seq')
+      .execute(),
     calls: await db.selectFrom('calls').selectAll().where('thread_id', '=', threadId).orderBy('id').execute(),
     runs: await db.selectFrom('runs').selectAll().where('thread_id', '=', threadId).orderBy('id').execute(),
     inbox: await db.selectFrom('inbox_events').selectAll().where('thread_id', '=', threadId).orderBy('id').execute(),

@@ -73,7 +73,8 @@ describeWorlds(
     });
 
     test('[E2] a call or a transition that the original did not make waits if it acts outside, and runs only if its tool is named', async () => {
-      const { ran, definitions } = countingDesk();
+      // A policy that lets every call run counts for the original alone.
+      const { ran, definitions } = countingDesk({ policies: [{ name: 'easy', approveCall: () => true }] });
       const model = deskModel(({ who, said }: Asked) => {
         if (who === 'closer') return 'Closed.';
         if (!said.includes('Pay 7')) return said.includes('Paid 1') ? 'Paid.' : call('pay', { n: 1 });
@@ -246,10 +247,15 @@ describeWorlds(
       const usage = world.store.db.selectFrom('usage_requests').select('kind').where('run_id', '=', forked.runId);
       expect(new Set((await usage.execute()).map(({ kind }) => kind))).toEqual(new Set(['fork']));
       // A transition that is denied is not taken, and the clerk is asked again.
-      const denied = await fork(world, runId, { atStep: 1, outcomes: { [idOf('transition_hire')]: { deny: 'No one.' } } });
+      const denied = await fork(world, runId, {
+        atStep: 1,
+        outcomes: { [idOf('transition_hire')]: { deny: 'No one.' } },
+      });
       const told = (await endsOfMachine(world, denied.runId)).filter((end) => end.includes('transition_hire'));
       expect(told[0]).toContain('No one.');
-      expect(await stepOf(world, denied.runId, 'worker')).toBeGreaterThan(await stepOf(world, denied.runId, 'clerk', 3));
+      expect(await stepOf(world, denied.runId, 'worker')).toBeGreaterThan(
+        await stepOf(world, denied.runId, 'clerk', 3),
+      );
     });
 
     test('[E1] the fork of a machine in a space posts nothing, shows nothing, and changes no memory of the agent', async () => {
@@ -310,7 +316,9 @@ describeWorlds(
 
     test('[E1] a run of a machine can be forked after its transcript was compacted, as long as the machine of that time is stored', async () => {
       const { definitions } = countingDesk();
-      const script = deskModel(({ said }) => (said.includes('Look.') && !said.includes('Saw 1') ? call('look', { n: 1 }) : 'word '.repeat(2_000)));
+      const script = deskModel(({ said }) =>
+        said.includes('Look.') && !said.includes('Saw 1') ? call('look', { n: 1 }) : 'word '.repeat(2_000),
+      );
       const summary = scriptedModel(() => 'They talked.');
       const world = await open({ models: { default: { ...script, doGenerate: summary.doGenerate } }, definitions });
       const chat = await chatWith(world, { definition: 'desk', limits: { consciousnessTokens: 1_000 } });
@@ -318,7 +326,10 @@ describeWorlds(
       const { runId: second } = await chat.say('Hello again.');
       const last = await chat.say('Look.');
       await world.idle();
-      const compactions = world.store.db.selectFrom('transcript_entries').select('seq').where('kind', '=', 'compaction');
+      const compactions = world.store.db
+        .selectFrom('transcript_entries')
+        .select('seq')
+        .where('kind', '=', 'compaction');
       expect(await compactions.where('thread_id', '=', chat.contextId).execute()).toHaveLength(3);
       for (const runId of [first.runId, last.runId]) {
         const forked = await fork(world, runId);

@@ -23,7 +23,7 @@ export interface ForkChanges {
 }
 
 /** What is different in a node of a machine. */
-export interface NodeChanges {
+interface NodeChanges {
   /** In place of those of the charter. */
   readonly instructions?: string | undefined;
   /** In place of the node's own, or the agent's. */

@@ -38,7 +38,11 @@ export async function renameOpenCalls(tx: Tx, { rows, open, contextId, ...owner 
   for (const call of open) {
     const original = tx.db.selectFrom('calls').selectAll().where('id', '=', call.callId);
     const row = await original.executeTakeFirst();
-    if (row !== undefined) await tx.db.insertInto('calls').values(toRow(row, call, { contextId, ...owner })).execute();
+    if (row !== undefined)
+      await tx.db
+        .insertInto('calls')
+        .values(toRow(row, call, { contextId, ...owner }))
+        .execute();
   }
 }
 

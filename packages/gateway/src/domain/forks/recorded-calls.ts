@@ -51,10 +51,7 @@ export async function ownEnds(db: Kysely<Tables>, { contextId, baseSeq }: Fork):
 }
 
 /** The calls of a machine that waited at the step of the fork, as the fork has copied them. */
-export async function copiedWaits(
-  db: Kysely<Tables>,
-  { contextId, baseSeq }: Fork,
-): Promise<readonly EndOfCall[]> {
+export async function copiedWaits(db: Kysely<Tables>, { contextId, baseSeq }: Fork): Promise<readonly EndOfCall[]> {
   const rows = await db
     .selectFrom('transcript_entries')
     .select('payload')

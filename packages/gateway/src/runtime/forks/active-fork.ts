@@ -1,6 +1,12 @@
 import type { Kysely } from 'kysely';
 import { type Fork, findFork } from '../../domain/forks/fork.ts';
-import { copiedWaits, type EndOfCall, ownEnds, type RecordedCall, recordedCalls } from '../../domain/forks/recorded-calls.ts';
+import {
+  copiedWaits,
+  type EndOfCall,
+  ownEnds,
+  type RecordedCall,
+  recordedCalls,
+} from '../../domain/forks/recorded-calls.ts';
 import { afterCalls } from '../../domain/forks/simulated-situation.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 

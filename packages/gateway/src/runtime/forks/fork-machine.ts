@@ -65,8 +65,7 @@ function openCallsIn(entries: readonly Entry[]): readonly FoundCall[] {
   const open = new Map<string, FoundCall>();
   for (const entry of entries) {
     if (entry.kind === 'reply')
-      for (const { callId } of entry.calls)
-        open.set(callId, { callId, newId: renumbered(callId), status: 'planned' });
+      for (const { callId } of entry.calls) open.set(callId, { callId, newId: renumbered(callId), status: 'planned' });
     else if (entry.kind === 'started') change(open, entry.callId, { status: 'started' });
     else if (entry.kind === 'pending')
       change(open, entry.settlement.callId, { status: 'pending', settlement: entry.settlement });

@@ -1,9 +1,17 @@
-import { type AnyTool, fail, type Middleware, type Policy, pending, type ToolContext, type ToolSet } from '@lastcall/core';
+import {
+  type AnyTool,
+  fail,
+  type Middleware,
+  type Policy,
+  pending,
+  type ToolContext,
+  type ToolSet,
+} from '@lastcall/core';
 import { recordedEnd } from '@lastcall/core/internal';
 import { callerOf, canRepeat, changesOfCall, repeatChanges } from '@lastcall/machines/internal';
 import { BUILT_IN_TOOL_NAMES } from '../../config/reserved-tool-names.ts';
-import type { RunTool, RunTools } from '../run/run-tool.ts';
 import type { RecordedCall } from '../../domain/forks/recorded-calls.ts';
+import type { RunTool, RunTools } from '../run/run-tool.ts';
 import type { ForkCall, ForkCalls } from './fork-calls.ts';
 
 /**

@@ -61,18 +61,13 @@ export async function startFork(tx: Tx, registry: Registry, request: ForkRequest
   await assertRoom(tx, run);
   const state = await sessionBefore(tx.db, run.threadId, asked.seq);
   const machine = defined && (await machineBefore(tx, run, { seq: asked.seq, state, defined }));
-  if (machine !== undefined)
-    await assertNoTransitions(tx, run, { before: asked.seq, outcomes: changes.outcomes });
+  if (machine !== undefined) await assertNoTransitions(tx, run, { before: asked.seq, outcomes: changes.outcomes });
   const originKind = run.threadId === run.agentId ? 'agent' : 'context';
   const now = tx.now();
   const fork = { runId: newId(now), contextId: newId(now) };
   const entityId = await personIn(tx.db, caller, agent);
   await insertConversation(tx, { id: fork.contextId, agentId: agent.id, ownerId: entityId });
-  await tx.db
-    .updateTable('threads')
-    .set({ is_fork: 1, state })
-    .where('id', '=', fork.contextId)
-    .execute();
+  await tx.db.updateTable('threads').set({ is_fork: 1, state }).where('id', '=', fork.contextId).execute();
   await copyTranscript(tx, run, { ...fork, before: asked.seq });
   await copyFiles(tx, run, fork.contextId);
   if (machine !== undefined) await copyOpenCalls(tx, machine, { ...fork, agentId: agent.id });
@@ -179,8 +174,7 @@ async function checkNodes(
     const { nodeNames } = defined.charter;
     if (!nodeNames.includes(name))
       throw invalid(path, `must be a node of the machine. Its nodes are: ${nodeNames.join(', ')}.`);
-    if (model !== undefined)
-      await checkAgentConfig(tx, { ...config, model }, { offered, project: agent.project_id });
+    if (model !== undefined) await checkAgentConfig(tx, { ...config, model }, { offered, project: agent.project_id });
   }
 }
 

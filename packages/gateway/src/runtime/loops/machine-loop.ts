@@ -110,9 +110,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     ...(maxSteps === undefined ? {} : { maxSteps }),
     // In a fork, only a person can let a call act outside.
     policies:
-      run.fork === undefined
-        ? [...definition.policies, grantPolicy(open)]
-        : definition.policies.map(withoutApproval),
+      run.fork === undefined ? [...definition.policies, grantPolicy(open)] : definition.policies.map(withoutApproval),
     middleware: middlewareOf(open, model),
     deadline,
     budget: { tokens: limits.tokensPerCycle },

@@ -84,9 +84,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   });
   const ofRun = leafTools === undefined ? ofAgent : leafTools.addTo(ofAgent);
   const forkTools =
-    run.fork === undefined
-      ? undefined
-      : new ForkTools(new ForkCalls(run.fork, run.answers, givenOutcomes(run)), ofRun);
+    run.fork === undefined ? undefined : new ForkTools(new ForkCalls(run.fork, run.answers, givenOutcomes(run)), ofRun);
   const tools = forkTools === undefined ? ofRun : forkTools.ofRun(ofRun);
   const end: OpenedRun['end'] = { of: (stop) => endOfTurn(run, stop) };
   const outputs = createOutputLimit(services.limits);

@@ -175,7 +175,8 @@ function unknownCommand(name: string, known: readonly string[]): ApiError {
   return new ApiError('command_failed', `The machine has no command "${name}" now. ${list}`);
 }
 
-const OF_FORK = 'This conversation is a fork, which takes no commands: a command may act outside, and no one can be asked before.';
+const OF_FORK =
+  'This conversation is a fork, which takes no commands: a command may act outside, and no one can be asked before.';
 
 const POLL_MS = 50;
 
