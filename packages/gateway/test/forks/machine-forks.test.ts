@@ -262,10 +262,12 @@ describeWorlds(
       const { ran, definitions } = countingDesk();
       const model = deskModel(({ who, said }: Asked) => {
         if (who === 'closer') return 'Closed.';
-        if (!said.includes('colour')) return call('set_memories', { memories: [{ key: 'colour', value: 'red' }] });
-        if (!said.includes('On it.')) return call('send_message', { text: 'On it.' });
+        const isFork = said.includes('And 9.');
+        const [value, text] = isFork ? ['blue', 'On 9.'] : ['red', 'On it.'];
+        if (!said.includes('colour')) return call('set_memories', { memories: [{ key: 'colour', value }] });
+        if (!said.includes(text)) return call('send_message', { text });
         if (!said.includes('Paid 1')) return call('pay', { n: 1 });
-        return said.includes('And 9.') && !said.includes('Paid 9') ? call('pay', { n: 9 }) : call('transition_close');
+        return isFork && !said.includes('Paid 9') ? call('pay', { n: 9 }) : call('transition_close');
       });
       const world = await open({ models: { default: model }, definitions });
       const { ada, bot, space } = await lobby(world, { replies: 'text', definition: 'desk' }, { isIn: true });
@@ -293,7 +295,7 @@ describeWorlds(
       expect(world.heard(space)).toHaveLength(heard);
       expect(ran.pay).toBe(1);
       // The model of the fork reads what the fork has changed.
-      expect((await requestsOfMachine(world, changed.runId)).at(-1)).toContain('colour: red');
+      expect((await requestsOfMachine(world, changed.runId)).at(-1)).toContain('colour: blue');
     });
 
     test('[E1] a fork of a machine that cannot be made says why, and stores nothing', async () => {
