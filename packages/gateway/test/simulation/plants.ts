@@ -21,21 +21,21 @@ const CACHE = 'gateway/src/runtime/claim/transcript-cache.ts';
 export const PLANTS: readonly Plant[] = [
   {
     name: 'the fence does not check the epoch',
-    seed: 120,
+    seed: 57,
     file: LEASE,
     find: ".where('id', '=', threadId).where('epoch', '=', epoch), dialect)",
     replace: ".where('id', '=', threadId), dialect)",
   },
   {
     name: 'a claim does not raise the epoch',
-    seed: 120,
+    seed: 57,
     file: LEASE,
     find: "epoch: eb('epoch', '+', 1)",
     replace: "epoch: eb('epoch', '+', 0)",
   },
   {
     name: 'the sweep does not find lost wakes',
-    seed: 6,
+    seed: 7,
     file: RUNNABLE,
     find: 'const waiting = waitedMs === undefined ? [] :',
     replace: 'const waiting = waitedMs !== -1 ? [] :',
@@ -57,14 +57,14 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a start is not durable before the tool runs',
-    seed: 26,
+    seed: 6,
     file: JOURNAL,
     find: 'return this.#queue.write([...started, ...shown]).then(nothing);',
     replace: 'this.#buffer([...started, ...shown]); return Promise.resolve();',
   },
   {
     name: 'a write whose outcome is unknown is repeated',
-    seed: 32,
+    seed: 285,
     file: 'gateway/src/ports/store/retry-while-unavailable.ts',
     find: 'const isAway = error instanceof StoreUnavailable && !error.inDoubt;',
     replace: 'const isAway = error instanceof StoreUnavailable;',
@@ -108,7 +108,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'the key of a repeated request is ignored',
-    seed: 4,
+    seed: 7,
     file: 'gateway/src/runtime/chat/start-turn.ts',
     find: 'if (repeated !== undefined) return await repeatOf(tx, repeated, caller);',
     replace: 'void repeated; void repeatOf;',
