@@ -25,7 +25,7 @@ export interface RecordedCall extends Pick<Settlement, 'callId' | 'toolName' | '
 export async function recordedCalls(db: Kysely<Tables>, fork: Fork): Promise<readonly RecordedCall[]> {
   const { originThreadId: threadId, originRunId: runId, baseSeq: after, originKind, changes } = fork;
   const inRun = await endsIn(db, { threadId, runId, after });
-  const ends = await withLaterEnds(db, threadId, inRun);
+  const ends = await withLaterEnds(db, { threadId, after }, inRun);
   const ids = ends.map(({ settlement: { callId } }) => callId);
   const stored = await storedCalls(db, ids);
   const asked = ends.some(({ instanceId }) => instanceId !== undefined) ? await orderOfCalls(db, runId) : undefined;
@@ -103,7 +103,7 @@ function toEnd({ entry, staged }: EntryRecord): EndOfCall | undefined {
  */
 async function withLaterEnds(
   db: Kysely<Tables>,
-  threadId: string,
+  { threadId, after: base }: Pick<EndsQuery, 'threadId' | 'after'>,
   ends: readonly EndOfCall[],
 ): Promise<readonly EndOfCall[]> {
   const open = ends.filter(({ settlement, instanceId }) => isOpen(settlement) && instanceId !== undefined);
@@ -113,7 +113,7 @@ async function withLaterEnds(
   );
   const missing = new Set([...answered].flatMap(([callId, { outcome }]) => (outcome === undefined ? [] : [callId])));
   const later = new Map<string, EndOfCall>();
-  let after = -1;
+  let after = base;
   while (missing.size > 0) {
     const rows = await db
       .selectFrom('transcript_entries')

@@ -13,8 +13,8 @@ export interface ForkCall extends Pick<Settlement, 'callId' | 'toolName' | 'inpu
 
 /**
  * Decides which calls of a fork get a recorded end. The first call of a tool with some input gets the end of the original's first call of
- * that tool with the same input, the second that of the second, and so on. Each instance of a machine gets the ends of its own calls first,
- * because instances work in parallel, and then those of others. Which end a call gets depends only on what is stored, so a worker that takes
+ * that tool with the same input, the second that of the second, and so on. An instance of a machine first gets the ends that it got in the
+ * original, because instances work in parallel, and then those of others. Which end a call gets depends only on what is stored, so a worker that takes
  * the run over gives each call the same.
  */
 export class ForkCalls {

@@ -84,7 +84,7 @@ function change(
 }
 
 /**
- * Gives the open calls of the copied machine ids of their own, because a call has one row, which belongs to the original. What waits can
+ * Gives new ids to the open calls of the copied machine, because a call has one row, which belongs to the original. What waits can
  * be answered in the fork.
  */
 export async function copyOpenCalls(
