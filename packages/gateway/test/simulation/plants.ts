@@ -199,6 +199,41 @@ export const PLANTS: readonly Plant[] = [
     find: '  if (announcedSpaceId !== null) {',
     replace: "  if (announcedSpaceId !== null && status !== 'failed') {",
   },
+  {
+    name: 'a deleted agent goes on with its run',
+    seed: 80,
+    file: 'gateway/src/domain/agents/delete-agent.ts',
+    find: '  await cancelRunsOf(tx, agentId);\n',
+    replace: '',
+  },
+  {
+    name: 'the calls of a deleted agent are not settled',
+    seed: 296,
+    file: 'gateway/src/domain/agents/delete-agent.ts',
+    find: '  settleUnrun(tx, agentId);\n',
+    replace: '',
+  },
+  {
+    name: 'what a project has spent does not stop a run',
+    seed: 10,
+    file: 'gateway/src/runtime/spend/reserve-request.ts',
+    find: 'if (reached !== undefined) {',
+    replace: "if (reached !== undefined && scope.scope !== 'project') {",
+  },
+  {
+    name: 'a compaction drops calls that wait',
+    seed: 54,
+    file: 'gateway/src/domain/transcript/compact.ts',
+    find: 'carried: [...toSummaryEntries(lines), ...waiting, ...withFullInbox(',
+    replace: 'carried: [...toSummaryEntries(lines), ...withFullInbox(',
+  },
+  {
+    name: 'files that a call wrote are not stored',
+    seed: 4,
+    file: 'gateway/src/runtime/files/thread-files.ts',
+    find: 'return files.filter(({ path }) => this.#unsaved.has(path));',
+    replace: 'return [];',
+  },
 ];
 
 /** Mistakes that the first worlds did not find. A rarer order of events may. */
